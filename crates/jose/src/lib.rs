@@ -1,0 +1,7 @@
+//! JSON Object Signing and Encryption, strictly: one spelling for one meaning, everything bounded.
+pub mod base64url;
+pub mod dpop;
+pub mod json;
+pub mod jwk;
+pub mod jws;
+pub mod jwt;

@@ -1,0 +1,13 @@
+//! The protocol rules of OAuth 2.1 and OpenID Connect without I/O: a request in, a decision out.
+//! Time, randomness and lookups are handed in; state changes come out as data that the caller commits.
+pub mod client;
+pub mod decision;
+pub mod endpoint;
+pub mod error;
+pub mod params;
+pub mod redirect_uri;
+pub mod registry;
+pub mod scope;
+pub mod sealed;
+pub mod session;
+pub mod settings;

@@ -1,0 +1,3 @@
+//! State that outlives a request. See `Store`.
+mod model;
+pub use model::*;
