@@ -1,0 +1,44 @@
+# Signet: two commands are enough. `make help` lists the rest.
+
+SHELL := /bin/bash
+CARGO ?= cargo
+ARGS ?=
+
+.DEFAULT_GOAL := help
+.PHONY: help run test setup lint unit clients fuzz bench build clean
+
+help: ## this list
+	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+build: ## the release binary, target/release/signet
+	$(CARGO) build --release --locked -p signet
+
+run: build ## build, then start a development server on https://localhost:8443 (ARGS="--listen 127.0.0.1:9443")
+	@exec target/release/signet serve --dev $(ARGS)
+
+test: setup lint unit clients fuzz ## install what the tests need, lint, run every test
+	@echo
+	@echo "All tests passed. Next: 'make run' starts a server to try, 'make bench' measures it; CONTRIBUTING.md says how to change it."
+
+setup: ## install what the tests need and the machine lacks
+	@scripts/setup-tests.sh
+
+lint: ## formatting and clippy
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+
+unit: ## the Rust tests of every crate, real server processes among them
+	$(CARGO) test --workspace --locked
+
+clients: ## real client libraries and a real browser against the running binary
+	$(CARGO) build --locked -p signet
+	@scripts/test-clients.sh target/debug/signet
+
+fuzz: ## every fuzz target for a few seconds, on stable Rust
+	$(CARGO) run --quiet --locked --manifest-path fuzz/Cargo.toml --target-dir target/fuzz --bin smoke -- --seconds 3
+
+bench: ## the benchmarks, each beside its floor; JSON in target/bench
+	$(CARGO) bench --locked -p signet-bench $(ARGS)
+
+clean: ## remove what was built
+	$(CARGO) clean

@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# Installs what the tests need and this machine lacks: Debian packages, and the test clients at pinned versions
+# (tests/clients/package-lock.json, tests/clients/requirements.txt) inside the project's own folders.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+need=()
+have() { command -v "$1" >/dev/null 2>&1; }
+installed() { dpkg-query -W -f='${Status}' "$1" 2>/dev/null | grep -q 'install ok installed'; }
+
+have chromium || need+=(chromium)
+have certutil || need+=(libnss3-tools)
+have apache2 || [ -x /usr/sbin/apache2 ] || need+=(apache2-bin)
+installed libapache2-mod-auth-openidc || need+=(libapache2-mod-auth-openidc)
+have node || need+=(nodejs)
+have npm || need+=(npm)
+have curl || need+=(curl)
+have openssl || need+=(openssl)
+if ! python3 -c 'import ensurepip, venv' >/dev/null 2>&1; then need+=(python3 python3-venv); fi
+
+if [ ${#need[@]} -gt 0 ]; then
+    echo "Installing Debian packages: ${need[*]}"
+    sudo=()
+    if [ "$(id -u)" -ne 0 ]; then sudo=(sudo); fi
+    log=$(mktemp)
+    if ! { "${sudo[@]}" apt-get update && "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "${need[@]}"; } >"$log" 2>&1; then
+        cat "$log" >&2
+        echo "These Debian packages could not be installed: ${need[*]}" >&2
+        exit 2
+    fi
+    rm -f "$log"
+fi
+
+cd tests/clients
+# A stamp per lock file: a second run installs nothing.
+stamp() { sha256sum "$1" | cut -d' ' -f1; }
+if [ "$(cat node_modules/.stamp 2>/dev/null)" != "$(stamp package-lock.json)" ]; then
+    echo "Installing the npm test clients"
+    npm ci --no-audit --no-fund --ignore-scripts --loglevel=error
+    stamp package-lock.json > node_modules/.stamp
+fi
+if [ "$(cat .venv/.stamp 2>/dev/null)" != "$(stamp requirements.txt)" ]; then
+    echo "Installing the Python test clients"
+    rm -rf .venv
+    python3 -m venv .venv
+    .venv/bin/pip install --quiet --disable-pip-version-check -r requirements.txt
+    stamp requirements.txt > .venv/.stamp
+fi

@@ -1,0 +1,90 @@
+// A relying party nobody here wrote: Apache with Debian's mod_auth_openidc, and a person who opens a protected page.
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { randomBytes } from 'node:crypto'
+import { test } from 'node:test'
+import { arrive, dev, logIn, shoot, withBrowser } from './browser.mjs'
+
+const port = process.env.APACHE_PORT
+const base = `http://127.0.0.1:${port}`
+const directory = process.env.APACHE_DIR
+
+function configuration() {
+  const modules = '/usr/lib/apache2/modules'
+  const redirect = new URL(dev.clients.web.redirect_uris[0])
+  redirect.port = port
+  mkdirSync(join(directory, 'htdocs'), { recursive: true })
+  chmodSync(directory, 0o777)
+  writeFileSync(join(directory, 'htdocs/index.html'), '<!doctype html><title>protected</title><main id="protected">The protected page.</main>')
+  writeFileSync(join(directory, 'mime.types'), 'text/html html\n')
+  const file = join(directory, 'apache.conf')
+  writeFileSync(file, `
+ServerRoot ${directory}
+ServerName 127.0.0.1
+PidFile ${directory}/apache.pid
+Listen 127.0.0.1:${port}
+ErrorLog ${directory}/error.log
+LoadModule mpm_event_module ${modules}/mod_mpm_event.so
+LoadModule authn_core_module ${modules}/mod_authn_core.so
+LoadModule authz_core_module ${modules}/mod_authz_core.so
+LoadModule authz_user_module ${modules}/mod_authz_user.so
+LoadModule dir_module ${modules}/mod_dir.so
+LoadModule mime_module ${modules}/mod_mime.so
+LoadModule auth_openidc_module ${modules}/mod_auth_openidc.so
+TypesConfig ${directory}/mime.types
+${process.getuid() === 0 ? 'User www-data\nGroup www-data' : ''}
+DocumentRoot ${directory}/htdocs
+OIDCProviderMetadataURL ${dev.issuer}/.well-known/openid-configuration
+OIDCClientID ${dev.clients.web.client_id}
+OIDCClientSecret ${dev.clients.web.client_secret}
+OIDCProviderTokenEndpointAuth client_secret_basic
+OIDCRedirectURI ${redirect.href}
+OIDCCryptoPassphrase ${randomBytes(32).toString('hex')}
+OIDCCABundlePath ${dev.ca_cert}
+OIDCPKCEMethod S256
+OIDCScope "openid profile email"
+OIDCInfoHook userinfo id_token
+<Directory ${directory}/htdocs>
+  AuthType openid-connect
+  Require valid-user
+</Directory>
+<Location ${redirect.pathname}>
+  AuthType openid-connect
+  Require valid-user
+</Location>
+`)
+  return { file, redirect: redirect.href }
+}
+
+test('a person opens a page that Apache protects, and is logged in by Signet', async () => {
+  const { file, redirect } = configuration()
+  const apache = spawn('/usr/sbin/apache2', ['-DFOREGROUND', '-f', file], { stdio: ['ignore', 'inherit', 'inherit'] })
+  const ended = new Promise((resolve) => apache.once('exit', resolve))
+  try {
+    for (let i = 0; ; i += 1) {
+      try {
+        await fetch(base, { redirect: 'manual' })
+        break
+      } catch (error) {
+        if (i > 100) throw error
+        await new Promise((resolve) => setTimeout(resolve, 100))
+      }
+    }
+    await withBrowser(async (page) => {
+      await page.goto(base)
+      await logIn(page)
+      await arrive(page, base)
+      await page.waitForSelector('main#protected')
+      await shoot(page, 'apache')
+      await page.goto(`${redirect}?info=json`)
+      const info = JSON.parse(await page.textContent('body'))
+      assert.equal(info.userinfo.email, dev.user.email)
+      assert.equal(info.id_token.iss, dev.issuer)
+    })
+  } finally {
+    apache.kill('SIGTERM')
+    await ended
+  }
+})

@@ -1,0 +1,183 @@
+// What a person meets, in a real browser: the e-mailed code, refusal, errors, the account page, logging out, a phone's screen.
+import assert from 'node:assert/strict'
+import { createServer } from 'node:http'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import * as client from 'openid-client'
+import { arrive, decide, dev, logIn, shoot, withBrowser } from './browser.mjs'
+
+const phone = { viewport: { width: 390, height: 844 }, deviceScaleFactor: 2, isMobile: true, hasTouch: true }
+
+/** The `web` client, its loopback redirect on a free port. */
+async function web(use) {
+  const server = createServer((_, response) => response.end('<!doctype html><title>back</title>Back.'))
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { client_id, client_secret, redirect_uris } = dev.clients.web
+  const redirect = new URL(redirect_uris[0])
+  redirect.port = String(server.address().port)
+  try {
+    const config = await client.discovery(new URL(dev.issuer), client_id, undefined, client.ClientSecretBasic(client_secret))
+    const verifier = client.randomPKCECodeVerifier()
+    const request = async (more = {}) =>
+      client.buildAuthorizationUrl(config, {
+        redirect_uri: redirect.href,
+        scope: 'openid profile email',
+        code_challenge: await client.calculatePKCECodeChallenge(verifier),
+        code_challenge_method: 'S256',
+        state: 'state-1',
+        ...more,
+      }).href
+    const finish = (url) => client.authorizationCodeGrant(config, url, { pkceCodeVerifier: verifier, expectedState: 'state-1' })
+    return await use({ config, redirect: redirect.href, request, finish })
+  } finally {
+    server.closeAllConnections()
+    server.close()
+  }
+}
+
+/** The newest six-digit code that was mailed to the user, waiting for one that was not there before. */
+async function mailedCode(seen) {
+  for (let i = 0; i < 100; i += 1) {
+    const fresh = readdirSync(dev.mail_dir).filter((file) => file.endsWith('.eml') && !seen.has(file))
+    for (const file of fresh) {
+      const code = /\b(\d{6})\b/.exec(readFileSync(join(dev.mail_dir, file), 'utf8').split(/\r?\n\r?\n/).slice(1).join('\n'))
+      if (code) return code[1]
+    }
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+  throw new Error('no mail with a code arrived')
+}
+const mails = () => new Set(readdirSync(dev.mail_dir))
+
+test('the e-mailed code logs in', () =>
+  web(({ redirect, request, finish }) =>
+    withBrowser(async (page) => {
+      await page.goto(await request())
+      const before = mails()
+      await page.fill('input[name=username]', dev.user.email)
+      await decide(page, 'email')
+      await page.waitForSelector('input[name=otp]')
+      await shoot(page, 'one-time-code')
+      await page.fill('input[name=otp]', await mailedCode(before))
+      await decide(page, 'allow')
+      const tokens = await finish(await arrive(page, redirect, 'consent'))
+      assert.ok(tokens.claims().sub)
+    }),
+  ))
+
+test('a wrong password says so and the right one still works', () =>
+  web(({ redirect, request, finish }) =>
+    withBrowser(async (page) => {
+      await page.goto(await request())
+      await logIn(page, { username: dev.user.username, password: 'not the password' })
+      await page.waitForSelector('[role=alert]')
+      await shoot(page, 'wrong-password')
+      await logIn(page)
+      await finish(await arrive(page, redirect))
+    }),
+  ))
+
+test('cancel and deny answer the client with access_denied', () =>
+  web(({ redirect, request }) =>
+    withBrowser(async (page) => {
+      await page.goto(await request())
+      await decide(page, 'cancel')
+      await page.waitForURL(`${redirect}**`)
+      assert.equal(new URL(page.url()).searchParams.get('error'), 'access_denied')
+
+      await page.goto(await request({ prompt: 'consent' }))
+      await logIn(page)
+      await page.waitForSelector('button[name=decision][value=deny]')
+      await decide(page, 'deny')
+      await page.waitForURL(`${redirect}**`)
+      const back = new URL(page.url())
+      assert.equal(back.searchParams.get('error'), 'access_denied')
+      assert.equal(back.searchParams.get('state'), 'state-1')
+    }),
+  ))
+
+test('form_post brings the code by a form', () =>
+  web(({ redirect, request }) =>
+    withBrowser(async (page) => {
+      let body
+      page.on('request', (r) => {
+        if (r.url().startsWith(redirect) && r.method() === 'POST') body = new URLSearchParams(r.postData())
+      })
+      await page.goto(await request({ response_mode: 'form_post' }))
+      await logIn(page)
+      await arrive(page, redirect)
+      assert.ok(body?.get('code'))
+      assert.equal(body.get('iss'), dev.issuer)
+    }),
+  ))
+
+test('a redirect that is not registered stays on an error page', () =>
+  web(({ request }) =>
+    withBrowser(async (page) => {
+      await page.goto(await request({ redirect_uri: 'https://attacker.example/callback' }))
+      const error = page.locator('main#error')
+      assert.equal(await error.getAttribute('data-error'), 'invalid_request')
+      await shoot(page, 'error')
+    }),
+  ))
+
+test('the account page shows sessions and consents, and ends them', () =>
+  web(({ redirect, request, finish }) =>
+    withBrowser(async (page) => {
+      await page.goto(await request())
+      await logIn(page)
+      await finish(await arrive(page, redirect))
+      await page.goto(`${dev.issuer}/account`)
+      await shoot(page, 'account')
+      const text = await page.textContent('main')
+      assert.match(text, /session/i)
+      assert.match(text, new RegExp(dev.user.username))
+    }),
+  ))
+
+test('logging out ends the session and comes back to the client', () =>
+  web(({ redirect, request, finish, config }) =>
+    withBrowser(async (page) => {
+      await page.goto(await request())
+      await logIn(page)
+      const tokens = await finish(await arrive(page, redirect))
+      await page.goto(client.buildEndSessionUrl(config, { id_token_hint: tokens.id_token }).href)
+      if (await page.locator('button[name=decision][value=allow]').count()) await decide(page, 'allow')
+      await page.waitForSelector('main#signed-out')
+      await shoot(page, 'signed-out')
+      await page.goto(await request({ prompt: 'none' }))
+      assert.equal(new URL(page.url()).searchParams.get('error'), 'login_required')
+    }),
+  ))
+
+test('the pages fit a phone and load nothing from elsewhere', () =>
+  web(({ redirect, request }) =>
+    withBrowser(async (page) => {
+      const elsewhere = []
+      page.on('request', (r) => {
+        if (!r.url().startsWith(dev.issuer) && !r.url().startsWith(redirect) && !r.url().startsWith('data:')) elsewhere.push(r.url())
+      })
+      const refusals = []
+      page.on('console', (m) => m.type() === 'error' && refusals.push(m.text()))
+      await page.goto(await request({ prompt: 'consent' }))
+      const fits = () => page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth)
+      assert.ok(await fits(), 'the login page scrolls sideways')
+      await shoot(page, 'phone-login')
+      await logIn(page)
+      await page.waitForSelector('button[name=decision][value=deny]')
+      assert.ok(await fits(), 'the consent page scrolls sideways')
+      await shoot(page, 'phone-consent')
+      assert.deepEqual(elsewhere, [])
+      assert.deepEqual(refusals.filter((r) => /Content Security Policy/i.test(r)), [])
+    }, phone),
+  ))
+
+test('the pages work without JavaScript', () =>
+  web(({ redirect, request, finish }) =>
+    withBrowser(async (page) => {
+      await page.goto(await request())
+      await logIn(page)
+      await finish(await arrive(page, redirect))
+    }, { javaScriptEnabled: false }),
+  ))
