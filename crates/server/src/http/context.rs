@@ -1,0 +1,336 @@
+//! One request, as a handler sees it.
+use crate::state::{App, Snapshot};
+use bytes::{Bytes, BytesMut};
+use http::{HeaderMap, Method, Uri, header};
+use http_body_util::BodyExt;
+use signet_crypto::certificate::ClientCertificate;
+use signet_oauth::{
+    error::{ErrorCode, OAuthError},
+    params::Params,
+};
+use std::{fmt, net::IpAddr, sync::Arc, time::Duration};
+
+/// Names one request in the log and in the `x-request-id` response header. 96 random bits, base64url.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct RequestId([u8; 16]);
+
+impl RequestId {
+    /// A new one.
+    pub fn generate() -> RequestId {
+        const ALPHABET: &[u8; 64] =
+            b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+        let mut id: [u8; 16] = signet_crypto::random::bytes();
+        for byte in &mut id {
+            *byte = ALPHABET[usize::from(*byte & 63)];
+        }
+        RequestId(id)
+    }
+    /// As text.
+    pub fn as_str(&self) -> &str {
+        std::str::from_utf8(&self.0).unwrap_or("-")
+    }
+}
+impl fmt::Display for RequestId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+impl fmt::Debug for RequestId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// Where a request came in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Entrance {
+    /// The listener that browsers use: never asks for a client certificate.
+    Public,
+    /// The listener behind `mtls_endpoint_aliases`: asks for one.
+    Mtls,
+}
+
+/// A client certificate that was presented with the request, and whether its chain ends at a configured CA.
+#[derive(Clone, Debug)]
+pub struct PresentedCertificate {
+    /// What RFC 8705 needs of it.
+    pub certificate: ClientCertificate,
+    /// True if the chain was verified against the configured client CAs. `tls_client_auth` needs this;
+    /// `self_signed_tls_client_auth` and certificate-bound tokens do not.
+    pub chain_trusted: bool,
+}
+
+/// A request body, not yet read.
+pub enum Body {
+    /// From the wire.
+    Incoming(hyper::body::Incoming),
+    /// Already in memory (tests, requests that were replayed).
+    Bytes(Bytes),
+}
+
+/// Why a body could not be had.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum BodyError {
+    /// The caller sent more than the limit (413).
+    #[error("the body is too large")]
+    TooLarge,
+    /// The caller was too slow (408).
+    #[error("the body did not arrive in time")]
+    TimedOut,
+    /// The connection broke (nobody to answer).
+    #[error("the body was cut off")]
+    Broken,
+    /// The content type is not the one this endpoint reads (415).
+    #[error("unexpected content type")]
+    MediaType,
+}
+
+/// One request. Handlers own it.
+pub struct Context {
+    /// The application.
+    pub app: Arc<App>,
+    /// The registry, keys and settings that this request works with.
+    pub snapshot: Arc<Snapshot>,
+    /// Names the request in log and answer.
+    pub request_id: RequestId,
+    /// When it came in, Unix milliseconds.
+    pub now_ms: u64,
+    /// The peer's address: the socket's, or what a trusted proxy says.
+    pub peer: IpAddr,
+    /// The listener.
+    pub entrance: Entrance,
+    /// The method; `HEAD` is handed on as `GET`.
+    pub method: Method,
+    /// The target, as sent.
+    pub uri: Uri,
+    /// All headers.
+    pub headers: HeaderMap,
+    /// The client's certificate, if there is one.
+    pub certificate: Option<Arc<PresentedCertificate>>,
+    pub(crate) body: Body,
+    pub(crate) body_limit: usize,
+    pub(crate) body_timeout: Duration,
+    pub(crate) params: Vec<(&'static str, String)>,
+    pub(crate) route: &'static str,
+    /// For the log: who it turned out to be, and a private hint.
+    pub(crate) log: LogNotes,
+}
+
+/// What a handler adds to the request's log line.
+#[derive(Default, Debug)]
+pub struct LogNotes {
+    pub(crate) client_id: Option<String>,
+    pub(crate) error: Option<&'static str>,
+    pub(crate) hint: Option<String>,
+}
+
+impl Context {
+    /// Unix seconds at which the request came in.
+    pub fn now(&self) -> u64 {
+        self.now_ms / 1000
+    }
+
+    /// The path below the issuer's own path, as routed (`/token`).
+    pub fn route(&self) -> &'static str {
+        self.route
+    }
+
+    /// The raw query, without `?`; empty if there is none.
+    pub fn query(&self) -> &str {
+        self.uri.query().unwrap_or("")
+    }
+
+    /// The query as parameters, strictly.
+    pub fn query_params(&self) -> Result<Params, OAuthError> {
+        Params::parse(self.query().as_bytes())
+    }
+
+    /// A header that must appear at most once: its text, `None` where it is missing, doubled or not visible ASCII.
+    pub fn header(&self, name: impl header::AsHeaderName) -> Option<&str> {
+        let mut values = self.headers.get_all(name).iter();
+        let first = values.next()?;
+        if values.next().is_some() {
+            return None;
+        }
+        first.to_str().ok()
+    }
+
+    /// A cookie's value. A name that appears twice is as if missing: nobody may choose which one counts.
+    pub fn cookie(&self, name: &str) -> Option<&str> {
+        let mut found = None;
+        for line in self.headers.get_all(header::COOKIE) {
+            for pair in line.to_str().ok()?.split(';') {
+                if let Some((key, value)) = pair.trim().split_once('=')
+                    && key == name
+                {
+                    if found.is_some() {
+                        return None;
+                    }
+                    found = Some(value);
+                }
+            }
+        }
+        found
+    }
+
+    /// A segment that the route names in braces: `/register/{client_id}`.
+    pub fn param(&self, name: &str) -> Option<&str> {
+        self.params
+            .iter()
+            .find(|(n, _)| *n == name)
+            .map(|(_, v)| v.as_str())
+    }
+
+    /// The base of URLs at this entrance: the issuer, or the base of the mTLS aliases.
+    pub fn base_url(&self) -> &str {
+        let settings = &self.snapshot.settings;
+        match (self.entrance, &settings.mtls_base) {
+            (Entrance::Mtls, Some(base)) => base,
+            _ => &settings.issuer,
+        }
+    }
+
+    /// The URL that this request was sent to, without query: what a DPoP proof names as `htu`.
+    pub fn url(&self) -> String {
+        let base = self.base_url();
+        let prefix = path_of(base);
+        let path = self.uri.path();
+        format!(
+            "{}{}",
+            base.trim_end_matches('/'),
+            path.strip_prefix(prefix).unwrap_or(path)
+        )
+    }
+
+    /// The body, at most as long as the server's limit, in the server's time. Reads once; then it is empty.
+    pub async fn body(&mut self) -> Result<Bytes, BodyError> {
+        match std::mem::replace(&mut self.body, Body::Bytes(Bytes::new())) {
+            Body::Bytes(bytes) if bytes.len() > self.body_limit => Err(BodyError::TooLarge),
+            Body::Bytes(bytes) => Ok(bytes),
+            Body::Incoming(incoming) => {
+                read_body(incoming, self.body_limit, self.body_timeout).await
+            }
+        }
+    }
+
+    /// A form body (`application/x-www-form-urlencoded`), strictly parsed. Parameters in the query are never mixed in.
+    pub async fn form(&mut self) -> Result<Params, FormError> {
+        if !self.content_type_is("application/x-www-form-urlencoded") {
+            return Err(FormError::Body(BodyError::MediaType));
+        }
+        let body = self.body().await.map_err(FormError::Body)?;
+        Params::parse(&body).map_err(FormError::Params)
+    }
+
+    /// Compares the media type, without its parameters (`charset`), case-insensitively.
+    pub fn content_type_is(&self, expected: &str) -> bool {
+        self.header(header::CONTENT_TYPE).is_some_and(|value| {
+            let media = value.split(';').next().unwrap_or("").trim();
+            media.eq_ignore_ascii_case(expected)
+        })
+    }
+
+    /// Adds who the request is from to its log line.
+    pub fn note_client(&mut self, client_id: &str) {
+        self.log.client_id = Some(client_id.to_owned());
+    }
+
+    /// Adds an error, with its private half, to the log line.
+    pub fn note_error(&mut self, error: &OAuthError) {
+        self.log.error = Some(error.code.as_str());
+        self.log.hint = Some(
+            error
+                .hint
+                .clone()
+                .unwrap_or_else(|| error.description.to_owned()),
+        );
+    }
+}
+
+/// Why a form could not be read.
+#[derive(Clone, Debug)]
+pub enum FormError {
+    /// The body.
+    Body(BodyError),
+    /// The parameters in it.
+    Params(OAuthError),
+}
+
+impl From<BodyError> for OAuthError {
+    fn from(error: BodyError) -> OAuthError {
+        OAuthError {
+            code: ErrorCode::InvalidRequest,
+            description: match error {
+                BodyError::TooLarge => "the request body is too large",
+                BodyError::TimedOut => "the request body did not arrive in time",
+                BodyError::Broken => "the request body was cut off",
+                BodyError::MediaType => {
+                    "the content type must be application/x-www-form-urlencoded"
+                }
+            },
+            hint: None,
+            challenge: None,
+        }
+    }
+}
+
+impl From<FormError> for OAuthError {
+    fn from(error: FormError) -> OAuthError {
+        match error {
+            FormError::Body(error) => error.into(),
+            FormError::Params(error) => error,
+        }
+    }
+}
+
+/// The path of a base URL, without a slash at its end: empty for `https://host`.
+pub(crate) fn path_of(base: &str) -> &str {
+    let after_scheme = base.split_once("://").map_or(base, |(_, rest)| rest);
+    after_scheme
+        .find('/')
+        .map_or("", |at| after_scheme[at..].trim_end_matches('/'))
+}
+
+async fn read_body(
+    mut incoming: hyper::body::Incoming,
+    limit: usize,
+    timeout: Duration,
+) -> Result<Bytes, BodyError> {
+    use hyper::body::Body as _;
+    if incoming
+        .size_hint()
+        .exact()
+        .is_some_and(|n| n > limit as u64)
+    {
+        return Err(BodyError::TooLarge);
+    }
+    if incoming.is_end_stream() {
+        return Ok(Bytes::new());
+    }
+    let read = async {
+        let mut first: Option<Bytes> = None;
+        let mut rest = BytesMut::new();
+        while let Some(frame) = incoming.frame().await {
+            let Ok(data) = frame.map_err(|_| BodyError::Broken)?.into_data() else {
+                continue; // trailers
+            };
+            let have = first.as_ref().map_or(0, Bytes::len) + rest.len();
+            if have + data.len() > limit {
+                return Err(BodyError::TooLarge);
+            }
+            // Nearly every body is one frame: it is handed on without a copy.
+            match &first {
+                None => first = Some(data),
+                Some(_) => rest.extend_from_slice(&data),
+            }
+        }
+        Ok(match first {
+            None => Bytes::new(),
+            Some(first) if rest.is_empty() => first,
+            Some(first) => [&first[..], &rest[..]].concat().into(),
+        })
+    };
+    tokio::time::timeout(timeout, read)
+        .await
+        .unwrap_or(Err(BodyError::TimedOut))
+}

@@ -1,0 +1,12 @@
+//! The HTTP side: sockets, TLS, limits, routing, and what a handler is given and gives back.
+//!
+//! hyper is used directly. One current-thread runtime per core accepts on its own socket (`SO_REUSEPORT`), so that a
+//! connection, its TLS state and its handlers stay on one core, and nothing on the hot path is shared but the snapshot.
+pub mod context;
+pub mod metrics;
+pub mod response;
+pub mod router;
+
+pub use context::{Body, Context, RequestId};
+pub use response::Response;
+pub use router::Router;

@@ -1,0 +1,119 @@
+//! Answers: the few shapes that the server gives.
+use super::context::{BodyError, FormError};
+use bytes::Bytes;
+use http::{HeaderValue, StatusCode, header};
+use http_body_util::Full;
+use signet_jose::json::Writer;
+use signet_oauth::error::{Challenge, ErrorCode, OAuthError};
+
+/// What a handler gives back: the whole body is in memory, so that head and body leave in one write.
+pub type Response = http::Response<Full<Bytes>>;
+
+/// Any body with a content type.
+pub fn body(status: StatusCode, content_type: &'static str, body: impl Into<Bytes>) -> Response {
+    let mut response = http::Response::new(Full::new(body.into()));
+    *response.status_mut() = status;
+    response
+        .headers_mut()
+        .insert(header::CONTENT_TYPE, HeaderValue::from_static(content_type));
+    response
+}
+
+/// Encoded JSON.
+pub fn json(status: StatusCode, encoded: impl Into<Bytes>) -> Response {
+    body(status, "application/json", encoded)
+}
+
+/// A page.
+pub fn html(status: StatusCode, page: String) -> Response {
+    body(status, "text/html; charset=utf-8", page)
+}
+
+/// Plain text.
+pub fn text(status: StatusCode, text: impl Into<Bytes>) -> Response {
+    body(status, "text/plain; charset=utf-8", text)
+}
+
+/// No body.
+pub fn empty(status: StatusCode) -> Response {
+    let mut response = http::Response::new(Full::new(Bytes::new()));
+    *response.status_mut() = status;
+    response
+}
+
+/// 303 See Other: the browser goes on with GET (RFC 9700 section 4.12). A location that is no header value gives 500.
+pub fn redirect(location: &str) -> Response {
+    let Ok(location) = HeaderValue::from_str(location) else {
+        return empty(StatusCode::INTERNAL_SERVER_ERROR);
+    };
+    let mut response = empty(StatusCode::SEE_OTHER);
+    response.headers_mut().insert(header::LOCATION, location);
+    response
+}
+
+/// The JSON error of RFC 6749 section 5.2, with the challenge that belongs to it. The hint stays in the server.
+pub fn error(error: &OAuthError) -> Response {
+    let status = StatusCode::from_u16(error.code.status()).unwrap_or(StatusCode::BAD_REQUEST);
+    let mut encoded = Vec::with_capacity(128);
+    Writer::new(&mut encoded).object(|w| {
+        w.member("error").string(error.code.as_str());
+        w.member("error_description").string(error.description);
+    });
+    let mut response = json(status, encoded);
+    if let Some(challenge) = error.challenge {
+        response
+            .headers_mut()
+            .insert(header::WWW_AUTHENTICATE, challenge_header(challenge, error));
+    }
+    response
+}
+
+fn challenge_header(challenge: Challenge, error: &OAuthError) -> HeaderValue {
+    let scheme = match challenge {
+        Challenge::Basic => return HeaderValue::from_static("Basic realm=\"signet\""),
+        Challenge::Bearer => "Bearer",
+        Challenge::Dpop => "DPoP",
+    };
+    // RFC 6750 section 3.1: a request without any token learns the scheme and nothing else; that case is `bare_challenge`.
+    let text = format!(
+        "{scheme} error=\"{}\", error_description=\"{}\"",
+        error.code.as_str(),
+        error.description.replace(['"', '\\'], "'"),
+    );
+    HeaderValue::from_str(&text).unwrap_or_else(|_| HeaderValue::from_static("Bearer"))
+}
+
+/// A body that could not be had, with the status that says why.
+pub fn body_error(failure: BodyError) -> Response {
+    let mut response = error(&failure.into());
+    *response.status_mut() = match failure {
+        BodyError::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+        BodyError::TimedOut => StatusCode::REQUEST_TIMEOUT,
+        BodyError::Broken => StatusCode::BAD_REQUEST,
+        BodyError::MediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+    };
+    response
+}
+
+/// A form that could not be read.
+pub fn form_error(failure: &FormError) -> Response {
+    match failure {
+        FormError::Body(failure) => body_error(*failure),
+        FormError::Params(failure) => error(failure),
+    }
+}
+
+/// The server's own fault, or that of a part it needs: 500 or 503, and no detail.
+pub fn unavailable() -> Response {
+    let mut response = error(&OAuthError {
+        code: ErrorCode::TemporarilyUnavailable,
+        description: "the server cannot do this at the moment",
+        hint: None,
+        challenge: None,
+    });
+    *response.status_mut() = StatusCode::SERVICE_UNAVAILABLE;
+    response
+        .headers_mut()
+        .insert(header::RETRY_AFTER, HeaderValue::from_static("2"));
+    response
+}

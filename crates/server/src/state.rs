@@ -1,0 +1,144 @@
+//! What requests share: the application's slots, and the immutable snapshot that one request reads.
+//!
+//! The hot path takes no lock: it loads one `Arc<Snapshot>` and reads. Writers (registration, the admin API, key rotation,
+//! a configuration reload) build the next snapshot and swap it in; a request that is under way keeps the one it started with.
+use arc_swap::{ArcSwap, Guard};
+use bytes::Bytes;
+use signet_crypto::seal::Keyring;
+use signet_oauth::{registry::Registry, settings::Settings};
+use signet_store::Store;
+use std::sync::Arc;
+
+use crate::{http::metrics::Metrics, keys::KeySet};
+
+/// Where the time comes from. Only the binary's wiring reads the system's clock; tests move their own.
+pub trait Clock: Send + Sync + 'static {
+    /// Milliseconds since the Unix epoch.
+    fn now_ms(&self) -> u64;
+    /// Seconds since the Unix epoch.
+    fn now(&self) -> u64 {
+        self.now_ms() / 1000
+    }
+}
+
+/// One consistent view of everything that changes rarely. Cheap to clone: every part is shared.
+#[derive(Clone)]
+pub struct Snapshot {
+    /// The protocol settings, from the configuration.
+    pub settings: Arc<Settings>,
+    /// Clients, resources and scopes.
+    pub registry: Arc<Registry>,
+    /// Signing keys by algorithm, verification keys by `kid`, and the rendered JWKS.
+    pub keys: Arc<KeySet>,
+    /// Metadata documents, rendered once.
+    pub documents: Documents,
+}
+
+/// Responses that are the same for every caller until the snapshot changes.
+#[derive(Clone, Default)]
+pub struct Documents {
+    /// RFC 8414 and OpenID Connect Discovery: one document serves both.
+    pub metadata: Bytes,
+}
+
+impl Snapshot {
+    /// A snapshot with its documents rendered from its parts.
+    pub fn new(settings: Arc<Settings>, registry: Arc<Registry>, keys: Arc<KeySet>) -> Snapshot {
+        Snapshot {
+            settings,
+            registry,
+            keys,
+            documents: Documents::default(),
+        }
+    }
+}
+
+/// The server's policy beyond the protocol settings; from the configuration, fixed for the life of the process.
+#[derive(Clone, Debug, Default)]
+pub struct Policy {
+    /// Addresses of reverse proxies whose `Forwarded`, `X-Forwarded-For` and client certificate headers are believed.
+    pub trusted_proxies: Vec<std::net::IpAddr>,
+    /// The header in which a trusted proxy hands over the client certificate (RFC 9440 `Client-Cert`, or URL-encoded PEM).
+    pub client_certificate_header: Option<String>,
+}
+
+/// What an `App` is made of.
+pub struct Parts {
+    /// The first snapshot.
+    pub snapshot: Snapshot,
+    /// Where state rests.
+    pub store: Arc<dyn Store>,
+    /// The sealing keys.
+    pub keyring: Keyring,
+    /// The time.
+    pub clock: Arc<dyn Clock>,
+    /// Policy beyond the protocol.
+    pub policy: Policy,
+}
+
+/// Everything that handlers reach. One per process, shared by all of its runtimes.
+pub struct App {
+    snapshot: ArcSwap<Snapshot>,
+    keyring: ArcSwap<Keyring>,
+    /// Serializes writers of the snapshot; readers never touch it.
+    writing: std::sync::Mutex<()>,
+    /// Where state rests.
+    pub store: Arc<dyn Store>,
+    /// The time.
+    pub clock: Arc<dyn Clock>,
+    /// Policy beyond the protocol.
+    pub policy: Policy,
+    /// Counters and histograms, lock-free.
+    pub metrics: Metrics,
+}
+
+impl App {
+    /// Puts the parts together.
+    pub fn new(parts: Parts) -> Arc<App> {
+        Arc::new(App {
+            snapshot: ArcSwap::from_pointee(parts.snapshot),
+            keyring: ArcSwap::from_pointee(parts.keyring),
+            writing: std::sync::Mutex::new(()),
+            store: parts.store,
+            clock: parts.clock,
+            policy: parts.policy,
+            metrics: Metrics::default(),
+        })
+    }
+
+    /// The current snapshot. A request takes it once, through its `Context`.
+    pub fn snapshot(&self) -> Arc<Snapshot> {
+        self.snapshot.load_full()
+    }
+
+    /// The sealing keys; not to be held across an `await` for long.
+    pub fn keyring(&self) -> Guard<Arc<Keyring>> {
+        self.keyring.load()
+    }
+
+    /// Puts another keyring in place (sealing key rotation). Its older keys must still open what the last one sealed.
+    pub fn replace_keyring(&self, keyring: Keyring) {
+        self.keyring.store(Arc::new(keyring));
+    }
+
+    /// Seconds since the Unix epoch.
+    pub fn now(&self) -> u64 {
+        self.clock.now()
+    }
+
+    /// Milliseconds since the Unix epoch.
+    pub fn now_ms(&self) -> u64 {
+        self.clock.now_ms()
+    }
+
+    /// Changes the snapshot: `change` gets a copy, and what it leaves is swapped in with its documents rendered anew.
+    /// Writers come one after another; readers are never held up. `change` must not block.
+    pub fn update(&self, change: impl FnOnce(&mut Snapshot)) {
+        // A poisoned lock means a writer panicked before its swap: the snapshot in place is still whole.
+        let _writer = self.writing.lock().unwrap_or_else(|e| e.into_inner());
+        let mut next = Snapshot::clone(&self.snapshot.load());
+        change(&mut next);
+        let next = Snapshot::new(next.settings, next.registry, next.keys);
+        self.snapshot.store(Arc::new(next));
+    }
+}
