@@ -1,4 +1,5 @@
 //! JSON Object Signing and Encryption, strictly: one spelling for one meaning, everything bounded.
+#![forbid(unsafe_code)]
 pub mod base64url;
 pub mod dpop;
 pub mod json;
