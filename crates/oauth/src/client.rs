@@ -1,115 +1,274 @@
+//! A registered client: RFC 7591 metadata and Signet's own policy, with the wire names of its enums.
+//!
+//! A `Client` that exists passed the checks of [`crate::registration`] (or the operator's configuration,
+//! which goes through the same ones). [`crate::client::json`] writes and reads its stored form.
 use crate::{redirect_uri::RedirectUri, scope::ScopeSet};
 use signet_crypto::Algorithm;
 use signet_jose::jwk::JwkSet;
 /// A registered client (RFC 7591 metadata plus Signet's policy). `revision` grows at every write (known fault A18: replaced with a compare).
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Client {
+    /// the identifier; also the `sub` of its client_credentials tokens
     pub client_id: String,
+    /// grows by one at every write
     pub revision: u64,
+    /// Unix seconds
     pub created_at: u64,
+    /// false: as if it did not exist, but its record stays
     pub enabled: bool,
+    /// shown to people
     pub client_name: Option<String>,
+    /// home page
     pub client_uri: Option<String>,
+    /// stored; pages load no external picture
     pub logo_uri: Option<String>,
+    /// privacy policy
     pub policy_uri: Option<String>,
+    /// terms of service
     pub tos_uri: Option<String>,
+    /// mail addresses of who is responsible
     pub contacts: Vec<String>,
+    /// decides which redirect URIs may be registered
     pub application_type: ApplicationType,
+    /// where `/authorize` may answer to
     pub redirect_uris: Vec<RedirectUri>,
+    /// where `/logout` may send to
     pub post_logout_redirect_uris: Vec<RedirectUri>,
+    /// web origins whose scripts may call the token side (CORS)
     pub allowed_origins: Vec<String>,
+    /// OpenID Connect Core section 4
     pub initiate_login_uri: Option<String>,
+    /// the grants it may use
     pub grant_types: Vec<GrantType>,
+    /// `code`, or none where it has no redirect
     pub response_types: Vec<String>,
+    /// the only method it authenticates with
     pub token_endpoint_auth_method: AuthMethod,
+    /// None: any algorithm that fits its keys
     pub token_endpoint_auth_signing_alg: Option<Algorithm>,
     /// several, so that a secret can be rotated
     pub secrets: Vec<ClientSecret>,
+    /// its public keys, inline; never together with `jwks_uri`
     pub jwks: Option<JwkSet>,
+    /// where its public keys are
     pub jwks_uri: Option<String>,
+    /// for `tls_client_auth` only
     pub tls_client_auth: Option<TlsClientAuth>,
+    /// everything it may ask for
     pub scope: ScopeSet,
     /// resources (RFC 8707) it may ask for; empty: the issuer's default audience only
     pub resources: Vec<String>,
     /// clients whose tokens it may exchange or introspect besides its own
     pub may_act_for: Vec<String>,
+    /// None: the server's setting
     pub id_token_signed_response_alg: Option<Algorithm>,
+    /// None: plain JSON
     pub userinfo_signed_response_alg: Option<Algorithm>,
+    /// None: the resource's, then the server's setting
     pub access_token_signed_response_alg: Option<Algorithm>,
+    /// None: plain JSON (RFC 9701 otherwise)
     pub introspection_signed_response_alg: Option<Algorithm>,
+    /// seconds; where the request has no `max_age`
     pub default_max_age: Option<u64>,
+    /// `auth_time` in every ID token
     pub require_auth_time: bool,
+    /// where the request has no `acr_values`
     pub default_acr_values: Vec<String>,
+    /// false frees a confidential client of PKCE; a public one never is
     pub require_pkce: bool,
+    /// RFC 9126 section 6
     pub require_pushed_authorization_requests: bool,
+    /// RFC 9449 section 5.2: refuse tokens without proof
     pub dpop_bound_access_tokens: bool,
+    /// RFC 8705 section 3.4
     pub tls_client_certificate_bound_access_tokens: bool,
+    /// what a refresh does
     pub refresh_rotation: RefreshRotation,
+    /// does the person have to be asked?
     pub consent: ConsentPolicy,
     /// seconds; None: the server's setting
     pub access_token_lifetime: Option<u64>,
+    /// seconds; None: the server's setting
     pub refresh_token_lifetime: Option<u64>,
     /// SHA-256 of the registration access token (RFC 7592)
     pub registration_token_hash: Option<[u8; 32]>,
+    /// RFC 7591 section 2
     pub software_id: Option<String>,
+    /// RFC 7591 section 2
     pub software_version: Option<String>,
+    /// OpenID Connect Registration section 5; its list held when it was registered
     pub sector_identifier_uri: Option<String>,
+    /// Unix seconds; from then on it does not exist
     pub expires_at: Option<u64>,
 }
+/// OpenID Connect Registration section 2 `application_type`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ApplicationType {
+    /// `web`, the default
     Web,
+    /// `native`: also private-use schemes
     Native,
 }
+/// The grants, as `grant_types` and `grant_type` name them.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub enum GrantType {
+    /// RFC 6749 section 4.1
     AuthorizationCode,
+    /// RFC 6749 section 6
     RefreshToken,
+    /// RFC 6749 section 4.4
     ClientCredentials,
+    /// RFC 8628
     DeviceCode,
+    /// RFC 8693
     TokenExchange,
 }
+/// How a client proves who it is, as `token_endpoint_auth_method` names it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub enum AuthMethod {
+    /// RFC 6749 section 2.3.1, in the `Authorization` header
     ClientSecretBasic,
+    /// RFC 6749 section 2.3.1, in the body
     ClientSecretPost,
+    /// OpenID Connect Core section 9, HMAC
     ClientSecretJwt,
+    /// OpenID Connect Core section 9, a registered key
     PrivateKeyJwt,
+    /// RFC 8705 section 2.1
     TlsClientAuth,
+    /// RFC 8705 section 2.2
     SelfSignedTlsClientAuth,
+    /// a public client
     None,
 }
 /// Generated secrets have 256 bits: a plain SHA-256 hides them; operator-chosen ones are refused below 32 bytes. Sealed where HMAC needs the value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ClientSecret {
+    /// for client_secret_basic and client_secret_post
     Sha256 {
+        /// of the secret's bytes
         hash: [u8; 32],
+        /// Unix seconds; None: never
         expires_at: Option<u64>,
     },
+    /// for client_secret_jwt
     Sealed {
+        /// under `Purpose::ClientSecret`, with the client_id as associated data
         sealed: Vec<u8>,
+        /// Unix seconds; None: never
         expires_at: Option<u64>,
     },
 }
 /// RFC 8705 section 2.1.2: exactly one of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TlsClientAuth {
+    /// `tls_client_auth_subject_dn`, RFC 4514
     SubjectDn(String),
+    /// `tls_client_auth_san_dns`
     SanDns(String),
+    /// `tls_client_auth_san_uri`
     SanUri(String),
+    /// `tls_client_auth_san_ip`
     SanIp(std::net::IpAddr),
+    /// `tls_client_auth_san_email`
     SanEmail(String),
 }
 /// Public clients always rotate. `Keep`: FAPI 2.0, sender-constrained confidential clients only.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RefreshRotation {
+    /// a new refresh token at every use
     Rotate,
+    /// the same one goes on
     Keep,
 }
+/// Is a person asked before a client gets a token?
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ConsentPolicy {
+    /// unless a remembered consent covers the request
     Ask,
+    /// never: a first-party client
     Implicit,
+}
+
+/// One name for each value, both ways: the metadata, the registration and the stored form share it.
+macro_rules! wire_names {
+    ($type:ident { $($variant:ident = $name:literal),* $(,)? }) => {
+        impl $type {
+            /// Every value.
+            pub const ALL: &'static [$type] = &[$($type::$variant),*];
+            /// The name on the wire.
+            pub const fn as_str(self) -> &'static str {
+                match self { $($type::$variant => $name),* }
+            }
+            /// The value of this name, exactly.
+            pub fn from_name(name: &str) -> Option<$type> {
+                match name { $($name => Some($type::$variant),)* _ => None }
+            }
+        }
+        impl std::fmt::Display for $type {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(self.as_str())
+            }
+        }
+    };
+}
+
+wire_names!(ApplicationType { Web = "web", Native = "native" });
+wire_names!(GrantType {
+    AuthorizationCode = "authorization_code",
+    RefreshToken = "refresh_token",
+    ClientCredentials = "client_credentials",
+    DeviceCode = "urn:ietf:params:oauth:grant-type:device_code",
+    TokenExchange = "urn:ietf:params:oauth:grant-type:token-exchange",
+});
+wire_names!(AuthMethod {
+    ClientSecretBasic = "client_secret_basic",
+    ClientSecretPost = "client_secret_post",
+    ClientSecretJwt = "client_secret_jwt",
+    PrivateKeyJwt = "private_key_jwt",
+    TlsClientAuth = "tls_client_auth",
+    SelfSignedTlsClientAuth = "self_signed_tls_client_auth",
+    None = "none",
+});
+wire_names!(RefreshRotation { Rotate = "rotate", Keep = "keep" });
+wire_names!(ConsentPolicy { Ask = "ask", Implicit = "implicit" });
+
+impl AuthMethod {
+    /// Does the method need a shared secret?
+    pub const fn needs_secret(self) -> bool {
+        matches!(
+            self,
+            AuthMethod::ClientSecretBasic
+                | AuthMethod::ClientSecretPost
+                | AuthMethod::ClientSecretJwt
+        )
+    }
+    /// Does the client present a certificate?
+    pub const fn is_mtls(self) -> bool {
+        matches!(
+            self,
+            AuthMethod::TlsClientAuth | AuthMethod::SelfSignedTlsClientAuth
+        )
+    }
+}
+
+impl Client {
+    /// A public client cannot keep a secret (RFC 6749 section 2.1).
+    pub fn is_public(&self) -> bool {
+        self.token_endpoint_auth_method == AuthMethod::None
+    }
+    /// May it use this grant?
+    pub fn may_use(&self, grant: GrantType) -> bool {
+        self.grant_types.contains(&grant)
+    }
+    /// Are its tokens always bound to a key or certificate?
+    pub fn is_sender_constrained(&self) -> bool {
+        self.dpop_bound_access_tokens || self.tls_client_certificate_bound_access_tokens
+    }
+    /// The registered redirect URI that `requested` is.
+    pub fn redirect_uri(&self, requested: &str) -> Option<&RedirectUri> {
+        self.redirect_uris.iter().find(|r| r.matches(requested))
+    }
 }

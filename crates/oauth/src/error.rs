@@ -59,3 +59,8 @@ impl ErrorCode {
         todo!()
     }
 }
+impl OAuthError {
+    pub fn new(code: ErrorCode, description: &'static str) -> Self {
+        OAuthError { code, description, hint: None, challenge: None }
+    }
+}

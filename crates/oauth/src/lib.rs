@@ -1,5 +1,6 @@
 //! The protocol rules of OAuth 2.1 and OpenID Connect without I/O: a request in, a decision out.
 //! Time, randomness and lookups are handed in; state changes come out as data that the caller commits.
+#![forbid(unsafe_code)]
 pub mod client;
 pub mod decision;
 pub mod endpoint;
@@ -11,3 +12,4 @@ pub mod scope;
 pub mod sealed;
 pub mod session;
 pub mod settings;
+pub mod uri;

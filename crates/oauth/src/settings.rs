@@ -1,40 +1,275 @@
-/// The server's protocol settings: from the configuration, immutable per snapshot. Lifetimes in seconds.
+//! The server's protocol settings: from the configuration, immutable per snapshot.
+//!
+//! Every lifetime is in seconds. [`Settings::new`] gives the defaults, [`Settings::validate`] says what
+//! cannot be served; nothing that did not pass it should become a snapshot.
+use crate::{
+    client::RefreshRotation,
+    endpoint::{EndpointId, split_issuer},
+    scope::ScopeSet,
+    uri::Uri,
+};
+use signet_crypto::Algorithm;
+
+/// The server's protocol settings. Lifetimes in seconds.
 #[derive(Clone, Debug)]
 pub struct Settings {
+    /// the issuer identifier, without trailing slash
     pub issuer: String,
-    /// base of mtls_endpoint_aliases
+    /// base of mtls_endpoint_aliases; None: no listener asks for client certificates, and mTLS is not offered
     pub mtls_base: Option<String>,
+    /// authorization codes; 60 (FAPI 2.0 section 5.3.2.1: at most 60)
     pub code_lifetime: u64,
+    /// access tokens; 600
     pub access_token_lifetime: u64,
+    /// ID tokens; 600
     pub id_token_lifetime: u64,
+    /// a refresh family, whatever its use; 30 days
     pub refresh_token_lifetime: u64,
+    /// a refresh token that is not used; 14 days
     pub refresh_idle_lifetime: u64,
+    /// pushed requests; 90 (RFC 9126 section 2.2 suggests 5 to 600)
     pub par_lifetime: u64,
+    /// device and user codes; 600
     pub device_code_lifetime: u64,
+    /// between two polls of a device; 5 (RFC 8628 section 3.2)
     pub device_poll_interval: u64,
+    /// from `/authorize` to the last page of login and consent; 900
     pub interaction_lifetime: u64,
+    /// a login session without requests; 8 hours
     pub session_idle_lifetime: u64,
+    /// a login session, whatever its use; 7 days
     pub session_absolute_lifetime: u64,
+    /// e-mailed one-time codes; 300
     pub otp_lifetime: u64,
-    pub access_token_alg: signet_crypto::Algorithm,
-    pub id_token_alg: signet_crypto::Algorithm,
-    pub signing_algs: Vec<signet_crypto::Algorithm>,
+    /// where neither client nor resource says otherwise; ES256
+    pub access_token_alg: Algorithm,
+    /// where the client does not say otherwise; RS256 (OpenID Connect Registration section 2)
+    pub id_token_alg: Algorithm,
+    /// the algorithms that signing keys exist for
+    pub signing_algs: Vec<Algorithm>,
     /// None: the issuer is the audience where no resource was asked for
     pub default_audience: Option<String>,
+    /// Every DPoP proof must carry a server nonce (RFC 9449 section 8).
     pub dpop_nonce_required: bool,
+    /// how old a DPoP proof's `iat` may be; 60
     pub dpop_proof_max_age: u64,
+    /// how far a client's clock may be ahead; 10
     pub clock_leeway: u64,
     /// seconds in which a sender-constrained client's retry of the same refresh token is answered again; 0: never
     pub refresh_retry_window: u64,
+    /// dynamic client registration
     pub registration: RegistrationSettings,
+    /// Every authorization request must be pushed (RFC 9126 section 5).
     pub require_pushed_authorization_requests: bool,
 }
+
+/// What dynamic registration (RFC 7591) does and sets.
 #[derive(Clone, Debug)]
 pub struct RegistrationSettings {
+    /// Is the endpoint there at all?
     pub enabled: bool,
     /// open: no initial access token
     pub open: bool,
+    /// what a registered confidential client gets; public ones always need PKCE
     pub require_pkce: bool,
-    pub default_scope: crate::scope::ScopeSet,
-    pub refresh_rotation: crate::client::RefreshRotation,
+    /// the scope of a client that asked for none, and the most that one can ask for
+    pub default_scope: ScopeSet,
+    /// what a registered confidential, sender-constrained client gets; every other one rotates
+    pub refresh_rotation: RefreshRotation,
+}
+
+impl Settings {
+    /// The defaults for `issuer`.
+    pub fn new(issuer: impl Into<String>) -> Settings {
+        const MINUTE: u64 = 60;
+        const HOUR: u64 = 60 * MINUTE;
+        const DAY: u64 = 24 * HOUR;
+        Settings {
+            issuer: issuer.into(),
+            mtls_base: None,
+            code_lifetime: MINUTE,
+            access_token_lifetime: 10 * MINUTE,
+            id_token_lifetime: 10 * MINUTE,
+            refresh_token_lifetime: 30 * DAY,
+            refresh_idle_lifetime: 14 * DAY,
+            par_lifetime: 90,
+            device_code_lifetime: 10 * MINUTE,
+            device_poll_interval: 5,
+            interaction_lifetime: 15 * MINUTE,
+            session_idle_lifetime: 8 * HOUR,
+            session_absolute_lifetime: 7 * DAY,
+            otp_lifetime: 5 * MINUTE,
+            access_token_alg: Algorithm::Es256,
+            id_token_alg: Algorithm::Rs256,
+            signing_algs: vec![Algorithm::Es256, Algorithm::Rs256],
+            default_audience: None,
+            dpop_nonce_required: false,
+            dpop_proof_max_age: MINUTE,
+            clock_leeway: 10,
+            refresh_retry_window: 10,
+            registration: RegistrationSettings::default(),
+            require_pushed_authorization_requests: false,
+        }
+    }
+
+    /// The absolute URL of an endpoint.
+    pub fn url(&self, id: EndpointId) -> String {
+        id.url(&self.issuer)
+    }
+
+    /// The URL of an endpoint on the listener that asks for client certificates, where there is one and the endpoint is on it.
+    pub fn mtls_url(&self, id: EndpointId) -> Option<String> {
+        let base = self.mtls_base.as_deref()?;
+        let row = id.row();
+        row.mtls_alias.then(|| {
+            let (origin, _) = split_issuer(base);
+            let (_, path) = split_issuer(&self.issuer);
+            format!("{origin}{}", row.route(path))
+        })
+    }
+
+    /// Every spelling of an endpoint's URL that a DPoP proof's `htu` may name: the ordinary one and its mTLS alias.
+    pub fn urls(&self, id: EndpointId) -> impl Iterator<Item = String> {
+        std::iter::once(self.url(id)).chain(self.mtls_url(id))
+    }
+
+    /// What cannot be served: each entry is a sentence for the operator. Empty: all is well.
+    pub fn validate(&self) -> Vec<String> {
+        let mut faults = Vec::new();
+        let mut check = |ok: bool, fault: &str| {
+            if !ok {
+                faults.push(fault.to_owned());
+            }
+        };
+        let is_base = |text: &str| {
+            Uri::parse(text)
+                .is_some_and(|u| u.scheme == "https" && u.host.is_some() && !u.rest.contains('?'))
+                && !text.ends_with('/')
+        };
+        check(
+            is_base(&self.issuer),
+            "issuer must be an https URL without query, fragment and trailing slash (RFC 8414 section 2)",
+        );
+        check(
+            self.mtls_base.as_deref().is_none_or(is_base),
+            "the mTLS base must be an https URL without query, fragment and trailing slash",
+        );
+        for (name, value, low, high) in self.lifetimes() {
+            check(
+                (low..=high).contains(&value),
+                &format!("{name} must be between {low} and {high} seconds, not {value}"),
+            );
+        }
+        check(
+            self.session_idle_lifetime <= self.session_absolute_lifetime,
+            "session_idle_lifetime is longer than session_absolute_lifetime",
+        );
+        check(
+            self.refresh_idle_lifetime <= self.refresh_token_lifetime,
+            "refresh_idle_lifetime is longer than refresh_token_lifetime",
+        );
+        for (name, alg) in [
+            ("access_token_alg", self.access_token_alg),
+            ("id_token_alg", self.id_token_alg),
+        ] {
+            check(
+                self.signing_algs.contains(&alg),
+                &format!(
+                    "{name} is {}, for which there is no signing key",
+                    alg.name()
+                ),
+            );
+        }
+        check(
+            !self.signing_algs.iter().any(|a| a.is_symmetric()),
+            "signing_algs may not name symmetric algorithms: every client could sign",
+        );
+        check(
+            self.default_audience
+                .as_deref()
+                .is_none_or(|a| !a.is_empty()),
+            "default_audience is empty",
+        );
+        faults
+    }
+
+    /// (name, value, least, most), seconds.
+    #[rustfmt::skip]
+    fn lifetimes(&self) -> [(&'static str, u64, u64, u64); 15] {
+        const DAY: u64 = 86_400;
+        [
+            ("code_lifetime",             self.code_lifetime,             5,  600),
+            ("access_token_lifetime",     self.access_token_lifetime,     10, DAY),
+            ("id_token_lifetime",         self.id_token_lifetime,         10, DAY),
+            ("refresh_token_lifetime",    self.refresh_token_lifetime,    60, 3660 * DAY),
+            ("refresh_idle_lifetime",     self.refresh_idle_lifetime,     60, 3660 * DAY),
+            ("par_lifetime",              self.par_lifetime,              5,  600),
+            ("device_code_lifetime",      self.device_code_lifetime,      60, 3600),
+            ("device_poll_interval",      self.device_poll_interval,      1,  60),
+            ("interaction_lifetime",      self.interaction_lifetime,      60, DAY),
+            ("session_idle_lifetime",     self.session_idle_lifetime,     60, 366 * DAY),
+            ("session_absolute_lifetime", self.session_absolute_lifetime, 60, 366 * DAY),
+            ("otp_lifetime",              self.otp_lifetime,              60, 3600),
+            ("dpop_proof_max_age",        self.dpop_proof_max_age,        5,  600),
+            ("clock_leeway",              self.clock_leeway,              0,  60),
+            ("refresh_retry_window",      self.refresh_retry_window,      0,  60),
+        ]
+    }
+}
+
+impl Default for RegistrationSettings {
+    /// Closed; PKCE required; the standard scopes.
+    fn default() -> Self {
+        RegistrationSettings {
+            enabled: false,
+            open: false,
+            require_pkce: true,
+            default_scope: ScopeSet::parse("openid profile email address phone offline_access")
+                // Invariant: a constant of valid tokens.
+                .expect("the standard scopes are well-formed"),
+            refresh_rotation: RefreshRotation::Rotate,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_defaults_can_be_served() {
+        assert_eq!(
+            Settings::new("https://localhost:8443").validate(),
+            Vec::<String>::new()
+        );
+    }
+
+    #[test]
+    fn what_cannot_be_served_is_said() {
+        for bad in [
+            "http://id.example",
+            "https://id.example/",
+            "https://id.example?x",
+            "id.example",
+        ] {
+            assert!(!Settings::new(bad).validate().is_empty(), "{bad}");
+        }
+        let mut s = Settings::new("https://id.example");
+        s.code_lifetime = 3600;
+        s.signing_algs = vec![Algorithm::Hs256];
+        assert_eq!(s.validate().len(), 4);
+    }
+
+    #[test]
+    fn only_aliased_endpoints_have_an_mtls_url() {
+        let mut s = Settings::new("https://id.example/t");
+        assert_eq!(s.mtls_url(EndpointId::Token), None);
+        s.mtls_base = Some("https://mtls.id.example:9443".to_owned());
+        assert_eq!(
+            s.mtls_url(EndpointId::Token).as_deref(),
+            Some("https://mtls.id.example:9443/t/token")
+        );
+        assert_eq!(s.mtls_url(EndpointId::Authorize), None);
+        assert_eq!(s.urls(EndpointId::Token).count(), 2);
+    }
 }
