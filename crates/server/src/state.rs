@@ -7,7 +7,7 @@ use bytes::Bytes;
 use signet_crypto::seal::Keyring;
 use signet_oauth::{registry::Registry, settings::Settings};
 use signet_store::Store;
-use std::sync::Arc;
+use std::{collections::HashSet, net::IpAddr, sync::Arc};
 
 use crate::{http::metrics::Metrics, keys::KeySet};
 
@@ -32,6 +32,10 @@ pub struct Snapshot {
     pub keys: Arc<KeySet>,
     /// Metadata documents, rendered once.
     pub documents: Documents,
+    /// Origins that some client names: browsers may read token, userinfo and the like from there.
+    pub origins: Arc<HashSet<String>>,
+    /// Answer with HSTS: the issuer is https, and not the developer's own machine.
+    pub strict_transport: bool,
 }
 
 /// Responses that are the same for every caller until the snapshot changes.
@@ -44,11 +48,18 @@ pub struct Documents {
 impl Snapshot {
     /// A snapshot with its documents rendered from its parts.
     pub fn new(settings: Arc<Settings>, registry: Arc<Registry>, keys: Arc<KeySet>) -> Snapshot {
+        let origins = registry
+            .clients
+            .values()
+            .flat_map(|c| c.allowed_origins.iter().cloned())
+            .collect();
         Snapshot {
+            origins: Arc::new(origins),
+            strict_transport: strict_transport(&settings.issuer),
+            documents: Documents::default(),
             settings,
             registry,
             keys,
-            documents: Documents::default(),
         }
     }
 }
@@ -57,9 +68,36 @@ impl Snapshot {
 #[derive(Clone, Debug, Default)]
 pub struct Policy {
     /// Addresses of reverse proxies whose `Forwarded`, `X-Forwarded-For` and client certificate headers are believed.
-    pub trusted_proxies: Vec<std::net::IpAddr>,
+    pub trusted_proxies: Vec<IpAddr>,
+    /// The header in which they say whom they speak for.
+    pub forwarded: ForwardedHeader,
     /// The header in which a trusted proxy hands over the client certificate (RFC 9440 `Client-Cert`, or URL-encoded PEM).
     pub client_certificate_header: Option<String>,
+    /// The proxy checks the certificate's chain before it passes it on: only then does `tls_client_auth` work behind it.
+    pub proxy_verifies_client_certificates: bool,
+}
+
+impl Policy {
+    pub(crate) fn is_trusted_proxy(&self, address: IpAddr) -> bool {
+        self.trusted_proxies.contains(&address)
+    }
+}
+
+/// Which header names the client behind a proxy. One only: a proxy that sets the one passes on what a client wrote in the other.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum ForwardedHeader {
+    /// `X-Forwarded-For`.
+    #[default]
+    XForwardedFor,
+    /// `Forwarded` (RFC 7239).
+    Forwarded,
+}
+
+fn strict_transport(issuer: &str) -> bool {
+    issuer.strip_prefix("https://").is_some_and(|rest| {
+        let host = rest.split(['/', ':']).next().unwrap_or(rest);
+        host != "localhost" && !host.starts_with("127.") && !host.starts_with('[')
+    })
 }
 
 /// What an `App` is made of.

@@ -8,7 +8,12 @@ use signet_oauth::{
     error::{ErrorCode, OAuthError},
     params::Params,
 };
-use std::{fmt, net::IpAddr, sync::Arc, time::Duration};
+use std::{
+    fmt,
+    net::IpAddr,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
 
 /// Names one request in the log and in the `x-request-id` response header. 96 random bits, base64url.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -113,7 +118,7 @@ pub struct Context {
     pub(crate) params: Vec<(&'static str, String)>,
     pub(crate) route: &'static str,
     /// For the log: who it turned out to be, and a private hint.
-    pub(crate) log: LogNotes,
+    pub(crate) log: Arc<Mutex<LogNotes>>,
 }
 
 /// What a handler adds to the request's log line.
@@ -231,19 +236,25 @@ impl Context {
     }
 
     /// Adds who the request is from to its log line.
-    pub fn note_client(&mut self, client_id: &str) {
-        self.log.client_id = Some(client_id.to_owned());
+    pub fn note_client(&self, client_id: &str) {
+        self.notes().client_id = Some(client_id.to_owned());
     }
 
     /// Adds an error, with its private half, to the log line.
-    pub fn note_error(&mut self, error: &OAuthError) {
-        self.log.error = Some(error.code.as_str());
-        self.log.hint = Some(
+    pub fn note_error(&self, error: &OAuthError) {
+        let mut notes = self.notes();
+        notes.error = Some(error.code.as_str());
+        notes.hint = Some(
             error
                 .hint
                 .clone()
                 .unwrap_or_else(|| error.description.to_owned()),
         );
+    }
+
+    fn notes(&self) -> std::sync::MutexGuard<'_, LogNotes> {
+        // Notes are plain data: what a panicking handler left is still readable.
+        self.log.lock().unwrap_or_else(|e| e.into_inner())
     }
 }
 

@@ -3,10 +3,17 @@
 //! hyper is used directly. One current-thread runtime per core accepts on its own socket (`SO_REUSEPORT`), so that a
 //! connection, its TLS state and its handlers stay on one core, and nothing on the hot path is shared but the snapshot.
 pub mod context;
+mod cors;
+pub mod limits;
+pub mod listener;
 pub mod metrics;
+mod proxy;
 pub mod response;
 pub mod router;
+pub mod service;
+pub mod tls;
 
 pub use context::{Body, Context, RequestId};
+pub use limits::Limits;
 pub use response::Response;
 pub use router::Router;

@@ -147,7 +147,7 @@ fn matches(pattern: &'static str, path: &str) -> Option<Vec<(&'static str, Strin
 }
 
 /// `%xx` to bytes, which must be UTF-8; `None` for a bad escape.
-fn percent_decode(segment: &str) -> Option<String> {
+pub(crate) fn percent_decode(segment: &str) -> Option<String> {
     if !segment.contains('%') {
         return Some(segment.to_owned());
     }

@@ -1,0 +1,301 @@
+//! Sockets, threads, connections, and their end.
+use super::{
+    context::{Body, Entrance},
+    service::{Connection, Service},
+    tls::Tls,
+};
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use std::{
+    convert::Infallible,
+    io,
+    net::{SocketAddr, TcpListener},
+    pin::pin,
+    sync::{Arc, atomic::Ordering::Relaxed},
+    thread::JoinHandle,
+    time::Duration,
+};
+use tokio::{
+    io::{AsyncRead, AsyncWrite},
+    sync::{mpsc, watch},
+    time::timeout,
+};
+
+/// A bound address: one socket for each worker.
+pub struct Listening {
+    sockets: Vec<TcpListener>,
+    address: SocketAddr,
+}
+
+impl Listening {
+    /// Binds once per worker with `SO_REUSEPORT`: the kernel spreads connections, and no worker wakes for another's.
+    /// Port 0 takes a free port; all workers share it.
+    pub fn bind(address: SocketAddr, workers: usize) -> io::Result<Listening> {
+        let first = bind_one(address)?;
+        let address = first.local_addr()?;
+        let mut sockets = vec![first];
+        for _ in 1..workers.max(1) {
+            sockets.push(bind_one(address)?);
+        }
+        Ok(Listening { sockets, address })
+    }
+
+    /// A socket that somebody else bound (systemd socket activation): the workers share its queue.
+    pub fn from_socket(socket: TcpListener, workers: usize) -> io::Result<Listening> {
+        socket.set_nonblocking(true)?;
+        let address = socket.local_addr()?;
+        let mut sockets = Vec::with_capacity(workers.max(1));
+        for _ in 1..workers.max(1) {
+            sockets.push(socket.try_clone()?);
+        }
+        sockets.push(socket);
+        Ok(Listening { sockets, address })
+    }
+
+    /// Where it listens, with the port that was chosen.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+}
+
+fn bind_one(address: SocketAddr) -> io::Result<TcpListener> {
+    use socket2::{Domain, Protocol, Socket, Type};
+    let socket = Socket::new(
+        Domain::for_address(address),
+        Type::STREAM,
+        Some(Protocol::TCP),
+    )?;
+    socket.set_reuse_address(true)?;
+    #[cfg(unix)]
+    socket.set_reuse_port(true)?;
+    if address.is_ipv6() {
+        socket.set_only_v6(false)?;
+    }
+    socket.set_nonblocking(true)?;
+    socket.bind(&address.into())?;
+    socket.listen(1024)?;
+    Ok(socket.into())
+}
+
+/// One listener of the server.
+pub struct Door {
+    /// Its sockets.
+    pub listening: Listening,
+    /// Its TLS; `None`: plain HTTP/1.1, for use behind a reverse proxy.
+    pub tls: Option<Tls>,
+    /// What it is for.
+    pub entrance: Entrance,
+}
+
+/// A running server.
+pub struct Running {
+    stop: watch::Sender<bool>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl Running {
+    /// Accepts no more, lets what is under way finish. Returns at once; `join` waits.
+    pub fn stop(&self) {
+        // Nobody listening any more means that all workers have ended.
+        let _ = self.stop.send(true);
+    }
+
+    /// Blocks until every worker has ended: bounded by the grace time once `stop` was called.
+    pub fn join(self) {
+        for thread in self.threads {
+            // A worker that panicked has nothing more to finish.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Starts one thread with one runtime per socket of the doors, and returns.
+pub fn start(service: Arc<Service>, doors: Vec<Door>) -> io::Result<Running> {
+    let workers = doors
+        .iter()
+        .map(|d| d.listening.sockets.len())
+        .max()
+        .unwrap_or(0);
+    let mut sockets: Vec<Vec<Socket>> = (0..workers).map(|_| Vec::new()).collect();
+    for door in doors {
+        for (worker, listener) in door.listening.sockets.into_iter().enumerate() {
+            sockets[worker].push(Socket {
+                listener,
+                tls: door.tls.clone(),
+                entrance: door.entrance,
+            });
+        }
+    }
+    let (stop, stopped) = watch::channel(false);
+    let mut threads = Vec::with_capacity(workers);
+    for (number, sockets) in sockets.into_iter().enumerate() {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()?;
+        let service = service.clone();
+        let stopped = stopped.clone();
+        threads.push(
+            std::thread::Builder::new()
+                .name(format!("http-{number}"))
+                .spawn(move || runtime.block_on(worker(service, sockets, stopped)))?,
+        );
+    }
+    Ok(Running { stop, threads })
+}
+
+struct Socket {
+    listener: TcpListener,
+    tls: Option<Tls>,
+    entrance: Entrance,
+}
+
+async fn worker(service: Arc<Service>, sockets: Vec<Socket>, stopped: watch::Receiver<bool>) {
+    // Every connection holds a clone of `alive`; when the last is gone, the channel ends.
+    let (alive, mut ended) = mpsc::channel::<()>(1);
+    let mut accepting = Vec::new();
+    for socket in sockets {
+        accepting.push(tokio::spawn(accept(
+            service.clone(),
+            socket,
+            stopped.clone(),
+            alive.clone(),
+        )));
+    }
+    drop(alive);
+    for task in accepting {
+        // An accept loop only ends when it was stopped.
+        let _ = task.await;
+    }
+    let _ = timeout(service.limits().grace, ended.recv()).await;
+}
+
+async fn accept(
+    service: Arc<Service>,
+    socket: Socket,
+    mut stopped: watch::Receiver<bool>,
+    alive: mpsc::Sender<()>,
+) {
+    let listener = match tokio::net::TcpListener::from_std(socket.listener) {
+        Ok(listener) => listener,
+        Err(error) => {
+            tracing::error!(%error, "a listening socket cannot be used");
+            return;
+        }
+    };
+    let metrics = &service.app().metrics;
+    loop {
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            _ = stopped.wait_for(|stop| *stop) => return,
+        };
+        let (stream, peer) = match accepted {
+            Ok(accepted) => accepted,
+            Err(error) => {
+                // Out of descriptors, or the peer is gone already: neither may end the loop, nor spin it.
+                tracing::warn!(%error, "accept failed");
+                tokio::time::sleep(Duration::from_millis(20)).await;
+                continue;
+            }
+        };
+        if metrics.connections.load(Relaxed) >= service.limits().connections {
+            metrics.connections_refused.fetch_add(1, Relaxed);
+            continue;
+        }
+        metrics.connections.fetch_add(1, Relaxed);
+        let connection = Connection {
+            peer: peer.ip().to_canonical(),
+            entrance: socket.entrance,
+            certificate: None,
+        };
+        let (service, tls) = (service.clone(), socket.tls.clone());
+        let (stopped, alive) = (stopped.clone(), alive.clone());
+        tokio::spawn(async move {
+            let _ = stream.set_nodelay(true);
+            converse(&service, stream, tls, connection, stopped).await;
+            service.app().metrics.connections.fetch_sub(1, Relaxed);
+            drop(alive);
+        });
+    }
+}
+
+async fn converse(
+    service: &Arc<Service>,
+    stream: tokio::net::TcpStream,
+    tls: Option<Tls>,
+    mut connection: Connection,
+    stopped: watch::Receiver<bool>,
+) {
+    let Some(tls) = tls else {
+        return serve(service, stream, false, connection, stopped).await;
+    };
+    let acceptor = tokio_rustls::TlsAcceptor::from(tls.config.clone());
+    let stream = match timeout(service.limits().handshake, acceptor.accept(stream)).await {
+        Ok(Ok(stream)) => stream,
+        Ok(Err(_)) | Err(_) => {
+            service
+                .app()
+                .metrics
+                .handshakes_failed
+                .fetch_add(1, Relaxed);
+            return;
+        }
+    };
+    let (_, session) = stream.get_ref();
+    let h2 = session.alpn_protocol() == Some(b"h2");
+    if let Some(chain) = session.peer_certificates() {
+        connection.certificate = tls.presented(chain, service.app().now()).map(Arc::new);
+    }
+    serve(service, stream, h2, connection, stopped).await;
+}
+
+async fn serve<S>(
+    service: &Arc<Service>,
+    stream: S,
+    h2: bool,
+    connection: Connection,
+    mut stopped: watch::Receiver<bool>,
+) where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    let limits = *service.limits();
+    let shared = Arc::new((service.clone(), connection));
+    let handler = hyper::service::service_fn(move |request: http::Request<_>| {
+        let shared = shared.clone();
+        async move {
+            let (service, connection) = &*shared;
+            let request = request.map(Body::Incoming);
+            Ok::<_, Infallible>(service.respond(connection, request).await)
+        }
+    });
+    let io = TokioIo::new(stream);
+    // A connection that ends with an error (reset, time-out, broken framing) has been answered by hyper as far as possible.
+    if h2 {
+        let mut builder = hyper::server::conn::http2::Builder::new(TokioExecutor::new());
+        builder
+            .timer(TokioTimer::new())
+            .max_concurrent_streams(limits.streams)
+            .max_header_list_size(u32::try_from(limits.head_bytes).unwrap_or(u32::MAX))
+            .keep_alive_interval(limits.head)
+            .keep_alive_timeout(Duration::from_secs(10));
+        let mut conversation = pin!(builder.serve_connection(io, handler));
+        tokio::select! {
+            _ = conversation.as_mut() => return,
+            _ = stopped.wait_for(|stop| *stop) => conversation.as_mut().graceful_shutdown(),
+        }
+        let _ = conversation.await;
+    } else {
+        let mut builder = hyper::server::conn::http1::Builder::new();
+        builder
+            .timer(TokioTimer::new())
+            .header_read_timeout(limits.head)
+            .max_buf_size(limits.head_bytes.max(8192))
+            .max_headers(limits.header_fields)
+            // Head and body are copied into one buffer: one TLS record, one write.
+            .writev(false);
+        let mut conversation = pin!(builder.serve_connection(io, handler));
+        tokio::select! {
+            _ = conversation.as_mut() => return,
+            _ = stopped.wait_for(|stop| *stop) => conversation.as_mut().graceful_shutdown(),
+        }
+        let _ = conversation.await;
+    }
+}

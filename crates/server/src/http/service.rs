@@ -1,0 +1,282 @@
+//! From a request's head to its answer: limits, routing, the handler, and what every answer carries.
+use super::{
+    context::{Body, Context, Entrance, LogNotes, PresentedCertificate, RequestId, path_of},
+    cors,
+    limits::Limits,
+    proxy,
+    response::{self, Response},
+    router::Router,
+};
+use crate::state::{App, Snapshot};
+use http::{HeaderValue, Method, StatusCode, header, request};
+use http_body_util::Full;
+use std::{net::IpAddr, sync::Arc, time::Instant};
+
+/// What all connections share.
+pub struct Service {
+    app: Arc<App>,
+    router: Router,
+    limits: Limits,
+}
+
+/// What is known of a connection before its first request.
+#[derive(Clone, Debug)]
+pub struct Connection {
+    /// The socket's peer.
+    pub peer: IpAddr,
+    /// The listener.
+    pub entrance: Entrance,
+    /// From the TLS handshake.
+    pub certificate: Option<Arc<PresentedCertificate>>,
+}
+
+impl Service {
+    /// Puts the parts together.
+    pub fn new(app: Arc<App>, router: Router, limits: Limits) -> Arc<Service> {
+        Arc::new(Service {
+            app,
+            router,
+            limits,
+        })
+    }
+
+    /// The application.
+    pub fn app(&self) -> &Arc<App> {
+        &self.app
+    }
+
+    pub(crate) fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// Answers one request. This never fails: whatever goes wrong is an answer.
+    pub async fn respond(&self, connection: &Connection, request: http::Request<Body>) -> Response {
+        let started = Instant::now();
+        let request_id = RequestId::generate();
+        let (head, body) = request.into_parts();
+        let head_only = head.method == Method::HEAD;
+        let method = head.method.clone();
+        let snapshot = self.app.snapshot();
+        let (mut response, route, mut line) = self
+            .dispatch(connection, snapshot.clone(), request_id, head, body)
+            .await;
+        self.finish(&mut response, &snapshot, request_id);
+        if head_only {
+            let length = hyper::body::Body::size_hint(response.body()).exact();
+            *response.body_mut() = Full::default();
+            if let Some(length) = length {
+                response
+                    .headers_mut()
+                    .insert(header::CONTENT_LENGTH, HeaderValue::from(length));
+            }
+        }
+        let took = started.elapsed();
+        let status = response.status().as_u16();
+        self.app.metrics.request(route, status, took);
+        let LogNotes {
+            client_id,
+            error,
+            hint,
+        } = line.take().unwrap_or_default();
+        tracing::info!(
+            target: "signet::request",
+            %request_id,
+            method = method.as_str(),
+            route,
+            status,
+            micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX),
+            peer = %connection.peer,
+            client_id = client_id.as_deref(),
+            error,
+            hint = hint.as_deref(),
+        );
+        response
+    }
+
+    async fn dispatch(
+        &self,
+        connection: &Connection,
+        snapshot: Arc<Snapshot>,
+        request_id: RequestId,
+        head: request::Parts,
+        body: Body,
+    ) -> (Response, &'static str, Option<LogNotes>) {
+        let target = head.uri.path_and_query().map_or(0, |t| t.as_str().len());
+        if target > self.limits.url_bytes {
+            let response = response::text(StatusCode::URI_TOO_LONG, "the URL is too long\n");
+            return (response, "other", None);
+        }
+        let path = below_issuer(head.uri.path(), path_of(&snapshot.settings.issuer));
+        let Some((route, params)) = path.and_then(|path| self.router.find(&path)) else {
+            let response = response::text(StatusCode::NOT_FOUND, "there is nothing here\n");
+            return (response, "other", None);
+        };
+        let cors = route.cors;
+        if head.method == Method::OPTIONS {
+            let mut response = response::empty(StatusCode::NO_CONTENT);
+            let allow = route.allow();
+            cors::preflight(&mut response, cors, &head.headers, &snapshot, &allow);
+            allow_header(&mut response, &allow);
+            return (response, route.path, None);
+        }
+        let Some(handler) = route.handler(&head.method) else {
+            let mut response = response::text(
+                StatusCode::METHOD_NOT_ALLOWED,
+                "this method is not for here\n",
+            );
+            allow_header(&mut response, &route.allow());
+            return (response, route.path, None);
+        };
+        let policy = &self.app.policy;
+        let peer = proxy::client_address(connection.peer, &head.headers, policy);
+        let certificate = match &connection.certificate {
+            Some(certificate) => Some(certificate.clone()),
+            None => proxy::client_certificate(connection.peer, &head.headers, policy).map(Arc::new),
+        };
+        let origin = head.headers.get(header::ORIGIN).cloned();
+        let log = Arc::new(std::sync::Mutex::new(LogNotes::default()));
+        let context = Context {
+            app: self.app.clone(),
+            request_id,
+            now_ms: self.app.now_ms(),
+            peer,
+            entrance: entrance(connection, &head, &self.app, &snapshot),
+            method: if head.method == Method::HEAD {
+                Method::GET
+            } else {
+                head.method
+            },
+            uri: head.uri,
+            headers: head.headers,
+            certificate,
+            body,
+            body_limit: self.limits.body_bytes,
+            body_timeout: self.limits.body,
+            params,
+            route: route.path,
+            log: log.clone(),
+            snapshot: snapshot.clone(),
+        };
+        let mut response = handler(context).await;
+        let mut origin_only = http::HeaderMap::new();
+        if let Some(origin) = origin {
+            origin_only.insert(header::ORIGIN, origin);
+        }
+        cors::mark(&mut response, cors, &origin_only, &snapshot);
+        let notes = std::mem::take(&mut *log.lock().unwrap_or_else(|e| e.into_inner()));
+        (response, route.path, Some(notes))
+    }
+
+    /// What every answer carries.
+    fn finish(&self, response: &mut Response, snapshot: &Snapshot, request_id: RequestId) {
+        let headers = response.headers_mut();
+        if let Ok(id) = HeaderValue::from_bytes(request_id.as_str().as_bytes()) {
+            headers.insert("x-request-id", id);
+        }
+        headers.insert(
+            header::X_CONTENT_TYPE_OPTIONS,
+            HeaderValue::from_static("nosniff"),
+        );
+        headers
+            .entry(header::REFERRER_POLICY)
+            .or_insert(HeaderValue::from_static("no-referrer"));
+        // RFC 6749 section 5.1; a handler whose answer may be cached says so itself.
+        headers
+            .entry(header::CACHE_CONTROL)
+            .or_insert(HeaderValue::from_static("no-store"));
+        if snapshot.strict_transport {
+            headers.insert(
+                header::STRICT_TRANSPORT_SECURITY,
+                HeaderValue::from_static("max-age=31536000"),
+            );
+        }
+        let is_page = headers
+            .get(header::CONTENT_TYPE)
+            .is_some_and(|t| t.as_bytes().starts_with(b"text/html"));
+        if is_page {
+            headers
+                .entry(header::CONTENT_SECURITY_POLICY)
+                .or_insert(HeaderValue::from_static(
+                    "default-src 'none'; frame-ancestors 'none'; base-uri 'none'",
+                ));
+            headers
+                .entry(header::X_FRAME_OPTIONS)
+                .or_insert(HeaderValue::from_static("DENY"));
+        }
+    }
+}
+
+fn allow_header(response: &mut Response, allow: &str) {
+    if let Ok(allow) = HeaderValue::from_str(allow) {
+        response.headers_mut().insert(header::ALLOW, allow);
+    }
+}
+
+/// The path below the issuer's own. Well-known documents of an issuer with a path are found in both places: RFC 8414
+/// section 3 puts the issuer's path behind them, OpenID Connect Discovery in front.
+fn below_issuer<'a>(path: &'a str, prefix: &str) -> Option<std::borrow::Cow<'a, str>> {
+    use std::borrow::Cow;
+    if prefix.is_empty() {
+        return Some(Cow::Borrowed(path));
+    }
+    if path.starts_with("/.well-known/") {
+        return path.strip_suffix(prefix).map(Cow::Borrowed);
+    }
+    // Health and metrics belong to the process, not to the issuer.
+    if path.starts_with("/health/") || path == "/metrics" {
+        return Some(Cow::Borrowed(path));
+    }
+    let below = path.strip_prefix(prefix)?;
+    (below.is_empty() || below.starts_with('/')).then_some(Cow::Borrowed(below))
+}
+
+/// Behind a proxy, the name that was asked for tells whether it came through the mTLS entrance.
+fn entrance(
+    connection: &Connection,
+    head: &request::Parts,
+    app: &App,
+    snapshot: &Snapshot,
+) -> Entrance {
+    if connection.entrance == Entrance::Mtls || !app.policy.is_trusted_proxy(connection.peer) {
+        return connection.entrance;
+    }
+    let authority = |base: &str| -> Option<String> {
+        let rest = base.split_once("://")?.1;
+        Some(rest.split('/').next().unwrap_or(rest).to_ascii_lowercase())
+    };
+    let asked = head
+        .headers
+        .get(header::HOST)
+        .and_then(|h| h.to_str().ok())
+        .or_else(|| head.uri.authority().map(|a| a.as_str()))
+        .map(str::to_ascii_lowercase);
+    let mtls = snapshot.settings.mtls_base.as_deref().and_then(authority);
+    match (asked, mtls) {
+        (Some(asked), Some(mtls)) if asked == mtls => Entrance::Mtls,
+        _ => Entrance::Public,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::below_issuer;
+
+    #[test]
+    fn an_issuer_with_a_path_is_found_in_both_well_known_forms() {
+        let at = |path| below_issuer(path, "/tenant").map(|p| p.into_owned());
+        let doc = "/.well-known/openid-configuration";
+        assert_eq!(at("/tenant/token").as_deref(), Some("/token"));
+        assert_eq!(
+            at("/tenant/.well-known/openid-configuration").as_deref(),
+            Some(doc)
+        );
+        assert_eq!(
+            at("/.well-known/openid-configuration/tenant").as_deref(),
+            Some(doc)
+        );
+        assert_eq!(at("/token"), None);
+        assert_eq!(at("/tenants/token"), None);
+        assert_eq!(at("/.well-known/openid-configuration"), None);
+        assert_eq!(at("/health/live").as_deref(), Some("/health/live"));
+    }
+}
