@@ -1,0 +1,202 @@
+//! Public keys, prepared.
+
+use std::fmt;
+
+use aws_lc_rs::{
+    hmac,
+    signature::{self, ParsedPublicKey, RsaPublicKeyComponents},
+};
+
+use super::{
+    InvalidSignature, KeyError, PublicKey, RSA_BITS, ed25519::Ed25519Key, hmac_key_min,
+    ml_dsa_lengths,
+};
+use crate::Algorithm;
+
+/// A public (or HMAC) key prepared for one algorithm: parsing and every check of the key have been done.
+#[derive(Clone)]
+pub struct VerifyingKey {
+    algorithm: Algorithm,
+    inner: Inner,
+}
+
+#[derive(Clone)]
+enum Inner {
+    Ed25519(Ed25519Key),
+    Hmac(hmac::Key),
+    /// ECDSA, RSA and ML-DSA, with the only length that a signature can have.
+    Parsed {
+        key: ParsedPublicKey,
+        signature_len: usize,
+    },
+}
+
+impl VerifyingKey {
+    /// Prepares a key.
+    ///
+    /// # Errors
+    /// [`KeyError::WrongKeyType`] where key and algorithm do not belong together; [`KeyError::Malformed`] for wrong lengths,
+    /// points off the curve, encodings that are not canonical; [`KeyError::Weak`] for RSA of fewer than 2048 bits or with an
+    /// exponent that is even or under 65537, and for Ed25519 keys of small order; [`KeyError::Unsupported`] for RSA of more
+    /// than 8192 bits.
+    pub fn new(algorithm: Algorithm, key: &PublicKey) -> Result<VerifyingKey, KeyError> {
+        if !key.fits(algorithm) {
+            return Err(KeyError::WrongKeyType);
+        }
+        let inner = match key {
+            PublicKey::P256 { x, y } => ecdsa(&signature::ECDSA_P256_SHA256_FIXED, x, y)?,
+            PublicKey::P384 { x, y } => ecdsa(&signature::ECDSA_P384_SHA384_FIXED, x, y)?,
+            PublicKey::P521 { x, y } => ecdsa(&signature::ECDSA_P521_SHA512_FIXED, x, y)?,
+            PublicKey::Ed25519 { x } => Inner::Ed25519(Ed25519Key::new(x)?),
+            PublicKey::Rsa { n, e } => rsa(algorithm, n, e)?,
+            PublicKey::MlDsa { public, .. } => ml_dsa(algorithm, public)?,
+        };
+        Ok(VerifyingKey { algorithm, inner })
+    }
+
+    /// For HS256, HS384 and HS512 (`client_secret_jwt`).
+    ///
+    /// # Errors
+    /// [`KeyError::WrongKeyType`] for any other algorithm; [`KeyError::Weak`] for a secret shorter than the hash (RFC 7518
+    /// section 3.2).
+    pub fn hmac(algorithm: Algorithm, secret: &[u8]) -> Result<VerifyingKey, KeyError> {
+        Ok(VerifyingKey {
+            algorithm,
+            inner: Inner::Hmac(hmac_key(algorithm, secret)?),
+        })
+    }
+
+    /// The one algorithm that this key verifies.
+    pub fn algorithm(&self) -> Algorithm {
+        self.algorithm
+    }
+
+    /// Checks the JOSE signature of `message`.
+    ///
+    /// # Errors
+    /// If the key did not make it, or if its length is not the algorithm's.
+    pub fn verify(&self, message: &[u8], signature: &[u8]) -> Result<(), InvalidSignature> {
+        match &self.inner {
+            Inner::Ed25519(key) => key.verify(message, signature),
+            Inner::Hmac(key) => hmac::verify(key, message, signature).map_err(|_| InvalidSignature),
+            Inner::Parsed { key, signature_len } => {
+                if signature.len() != *signature_len {
+                    return Err(InvalidSignature);
+                }
+                key.verify_sig(message, signature)
+                    .map_err(|_| InvalidSignature)
+            }
+        }
+    }
+}
+
+impl fmt::Debug for VerifyingKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("VerifyingKey")
+            .field("algorithm", &self.algorithm)
+            .finish_non_exhaustive()
+    }
+}
+
+fn ecdsa<const N: usize>(
+    algorithm: &'static signature::EcdsaVerificationAlgorithm,
+    x: &[u8; N],
+    y: &[u8; N],
+) -> Result<Inner, KeyError> {
+    // SEC 1 section 2.3.3: an uncompressed point. The library refuses coordinates beyond the field and points off the curve.
+    let mut point = Vec::with_capacity(1 + 2 * N);
+    point.push(0x04);
+    point.extend_from_slice(x);
+    point.extend_from_slice(y);
+    let key = ParsedPublicKey::new(algorithm, &point)
+        .map_err(|_| KeyError::Malformed("not a point of the curve"))?;
+    Ok(Inner::Parsed {
+        key,
+        signature_len: 2 * N,
+    })
+}
+
+fn rsa(algorithm: Algorithm, n: &[u8], e: &[u8]) -> Result<Inner, KeyError> {
+    check_rsa(n, e)?;
+    let parameters = match algorithm {
+        Algorithm::Rs256 => &signature::RSA_PKCS1_2048_8192_SHA256,
+        Algorithm::Rs384 => &signature::RSA_PKCS1_2048_8192_SHA384,
+        Algorithm::Rs512 => &signature::RSA_PKCS1_2048_8192_SHA512,
+        Algorithm::Ps256 => &signature::RSA_PSS_2048_8192_SHA256,
+        Algorithm::Ps384 => &signature::RSA_PSS_2048_8192_SHA384,
+        Algorithm::Ps512 => &signature::RSA_PSS_2048_8192_SHA512,
+        _ => return Err(KeyError::WrongKeyType),
+    };
+    let key = RsaPublicKeyComponents { n, e }
+        .to_parsed_public_key(parameters)
+        .map_err(|_| KeyError::Malformed("not an RSA public key"))?;
+    Ok(Inner::Parsed {
+        key,
+        signature_len: n.len(),
+    })
+}
+
+pub(super) fn check_rsa(n: &[u8], e: &[u8]) -> Result<(), KeyError> {
+    // RFC 7518 section 6.3.1.1: the minimum number of octets. A second form of one key would have a second thumbprint.
+    if n.first().is_none_or(|first| *first == 0) || e.first().is_none_or(|first| *first == 0) {
+        return Err(KeyError::Malformed(
+            "an RSA number is empty or has leading zeros",
+        ));
+    }
+    let bits = 8 * n.len() - n[0].leading_zeros() as usize;
+    if bits < *RSA_BITS.start() {
+        return Err(KeyError::Weak("RSA under 2048 bits"));
+    }
+    if bits > *RSA_BITS.end() {
+        return Err(KeyError::Unsupported("RSA over 8192 bits"));
+    }
+    if n[n.len() - 1] & 1 == 0 {
+        return Err(KeyError::Weak("an even RSA modulus"));
+    }
+    // 65537 and more, as FIPS 186-5 appendix A.1.1 has it; more than four bytes only slow a verifier down.
+    if e[e.len() - 1] & 1 == 0 {
+        return Err(KeyError::Weak("an even RSA exponent"));
+    }
+    if e.len() > 4 {
+        return Err(KeyError::Unsupported("an RSA exponent over 32 bits"));
+    }
+    let exponent = e
+        .iter()
+        .fold(0_u64, |value, byte| value << 8 | u64::from(*byte));
+    if exponent < 65_537 {
+        return Err(KeyError::Weak("an RSA exponent under 65537"));
+    }
+    Ok(())
+}
+
+fn ml_dsa(algorithm: Algorithm, public: &[u8]) -> Result<Inner, KeyError> {
+    let (public_len, signature_len) = ml_dsa_lengths(algorithm).ok_or(KeyError::WrongKeyType)?;
+    // Also keeps the library from reading the bytes as a SubjectPublicKeyInfo, which it would accept too.
+    if public.len() != public_len {
+        return Err(KeyError::Malformed(
+            "an ML-DSA public key has a fixed length",
+        ));
+    }
+    let parameters = match algorithm {
+        Algorithm::MlDsa44 => &signature::ML_DSA_44,
+        Algorithm::MlDsa65 => &signature::ML_DSA_65,
+        Algorithm::MlDsa87 => &signature::ML_DSA_87,
+        _ => return Err(KeyError::WrongKeyType),
+    };
+    let key = ParsedPublicKey::new(parameters, public)
+        .map_err(|_| KeyError::Malformed("not an ML-DSA public key"))?;
+    Ok(Inner::Parsed { key, signature_len })
+}
+
+pub(super) fn hmac_key(algorithm: Algorithm, secret: &[u8]) -> Result<hmac::Key, KeyError> {
+    let parameters = match algorithm {
+        Algorithm::Hs256 => hmac::HMAC_SHA256,
+        Algorithm::Hs384 => hmac::HMAC_SHA384,
+        Algorithm::Hs512 => hmac::HMAC_SHA512,
+        _ => return Err(KeyError::WrongKeyType),
+    };
+    if secret.len() < hmac_key_min(algorithm) {
+        return Err(KeyError::Weak("an HMAC key shorter than its hash"));
+    }
+    Ok(hmac::Key::new(parameters, secret))
+}
