@@ -1,75 +1,181 @@
-//! What a grant decides: tokens to issue and the one state change that must hold first.
-use crate::{scope::ScopeSet, sealed::Confirmation};
-/// The once-only condition that must be committed before anything is answered. One atomic call of the store each.
+//! What a grant decides, as data: the tokens to make, and the once-only conditions that must hold first.
+use crate::{
+    scope::ScopeSet,
+    sealed::{Confirmation, RefreshToken},
+};
+use signet_crypto::Algorithm;
+
+/// A condition that must be committed before anything is answered: one atomic call of the store each. Ends are Unix seconds, after
+/// which the row may go.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Once {
-    /// An authorization code: a second use ends the grant (RFC 6749 section 4.1.2).
-    Code {
-        id: [u8; 16],
-        grant_id: [u8; 16],
-        end: u64,
-    },
-    /// Refresh rotation: the family must be at `from`; a mismatch is a replay and ends the family.
-    Rotate {
-        grant_id: [u8; 16],
-        from: u64,
-        end: u64,
-    },
-    /// A client assertion's `jti`.
+    /// A client assertion's `jti` (RFC 7523 section 3, item 7). A refusal is `invalid_client`.
     Assertion {
+        /// whose assertion
         client_id: String,
+        /// at most 256 bytes
         jti: String,
+        /// after the assertion's own end
         end: u64,
     },
-    /// A DPoP proof's `jti`, per key.
-    DpopProof { jkt: String, jti: String, end: u64 },
-    /// An approved device code.
-    DeviceCode { id: [u8; 16] },
+    /// A DPoP proof's `jti`, per key (RFC 9449 section 11.1). A refusal is `invalid_dpop_proof`.
+    DpopProof {
+        /// thumbprint of the proof's key
+        jkt: String,
+        /// at most 256 bytes
+        jti: String,
+        /// after the proof is too old to be accepted
+        end: u64,
+    },
+    /// An authorization code. A refusal is a second use: revoke the grant (RFC 6749 section 4.1.2), answer `invalid_grant`.
+    /// Where it holds and `family_end` is set, the family's row (generation 0, that end) is written in the same change.
+    Code {
+        /// the row
+        id: [u8; 16],
+        /// what a second use revokes
+        grant_id: [u8; 16],
+        /// after the code's own end
+        end: u64,
+        /// a refresh family begins, and lives at most this long
+        family_end: Option<u64>,
+    },
+    /// An approved device code, taken (read and removed) by one caller. A refusal is `invalid_grant`.
+    /// `family_end` as with [`Once::Code`].
+    DeviceCode {
+        /// the row
+        id: [u8; 16],
+        /// the grant that begins
+        grant_id: [u8; 16],
+        /// a refresh family begins, and lives at most this long
+        family_end: Option<u64>,
+    },
+    /// Refresh rotation: the family's row must be at `from` and goes to `from + 1`. A missing row is an ended family. Another
+    /// generation is a replay: revoke the grant and log it, unless the row is at exactly `from + 1` and was written less than
+    /// `retry_window` seconds ago; then this is the documented retry, the condition counts as held and the row stays.
+    Rotate {
+        /// the family
+        grant_id: [u8; 16],
+        /// the presented generation
+        from: u64,
+        /// absolute end of the family
+        end: u64,
+        /// seconds; 0: never
+        retry_window: u64,
+    },
+    /// The family's row must be at `generation`, and stays (rotation off). A missing row is an ended family, another generation a replay.
+    Current {
+        /// the family
+        grant_id: [u8; 16],
+        /// the presented generation
+        generation: u64,
+    },
 }
-/// Tokens to make. The caller signs; `access_token` first, so that `at_hash` can be computed.
+
+/// Tokens to make. The caller signs; the access token first, so that `at_hash` can be computed.
 #[derive(Clone, Debug)]
 pub struct Issue {
+    /// Always.
     pub access_token: AccessToken,
+    /// Where `openid` was granted.
     pub id_token: Option<IdToken>,
+    /// Where the client may refresh.
     pub refresh: Option<Refresh>,
-    pub scope: ScopeSet,
-    /// RFC 8693 section 2.2.1
+    /// RFC 8693 section 2.2.1, of the access token.
     pub issued_token_type: Option<&'static str>,
 }
+
+/// An RFC 9068 access token before it has an id, a time and a signature.
 #[derive(Clone, Debug)]
 pub struct AccessToken {
+    /// `client_id`
     pub client_id: String,
+    /// `sub`: the person, or the client itself
     pub sub: String,
+    /// `aud`, at least one
     pub audience: Vec<String>,
+    /// `scope`
     pub scope: ScopeSet,
+    /// seconds
     pub lifetime: u64,
-    pub algorithm: signet_crypto::Algorithm,
+    /// what it is signed with
+    pub algorithm: Algorithm,
+    /// the grant it ends with
     pub grant_id: Option<[u8; 16]>,
+    /// the session it ends with
     pub sid: Option<String>,
+    /// when the person was authenticated
     pub auth_time: Option<u64>,
+    /// what was done then
     pub acr: Option<String>,
+    /// how
     pub amr: Vec<String>,
+    /// `cnf`
     pub confirmation: Option<Confirmation>,
-    /// encoded JSON of `act`
+    /// encoded JSON of `act` (RFC 8693 section 4.1)
     pub act: Option<String>,
+    /// the `claims` request parameter's JSON, for userinfo; carried as the claim `claims`
     pub claims: Option<String>,
 }
+
+/// An ID token; `sub`, `sid`, `auth_time`, `acr` and `amr` are the access token's.
 #[derive(Clone, Debug)]
 pub struct IdToken {
-    pub algorithm: signet_crypto::Algorithm,
+    /// what it is signed with
+    pub algorithm: Algorithm,
+    /// seconds
+    pub lifetime: u64,
+    /// of the authorization request; none after a refresh (OpenID Connect Core section 12.2)
     pub nonce: Option<String>,
-    pub include_auth_time: bool,
+    /// the `claims` request parameter's JSON
+    pub claims: Option<String>,
+    /// the session, even where the access token does not end with it
+    pub sid: Option<String>,
 }
+
+/// What becomes of the refresh token.
 #[derive(Clone, Debug)]
 pub enum Refresh {
-    New(crate::sealed::RefreshToken),
-    /// rotation off: the presented one goes on
+    /// a new one to seal
+    New(Box<RefreshToken>),
+    /// rotation off: the presented one goes on, and none is in the answer
     Keep,
 }
-/// In order: `once` conditions are committed one by one; any refusal stops and nothing is issued.
+
+/// In order: `once` conditions are committed one by one; any refusal stops, and nothing is issued. What a stranger could send
+/// (assertion ids, proofs) comes first; the code or refresh token is last, so that nobody else can burn it (known fault A12).
 #[derive(Clone, Debug)]
 pub struct Decision {
+    /// conditions, in order
     pub once: Vec<Once>,
+    /// what to make when all held
     pub issue: Issue,
 }
+
+/// What the revocation index is asked about one token or grant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TokenIdentity<'a> {
+    /// an access token's id
+    pub jti: Option<&'a str>,
+    /// compared with the epochs of user and client
+    pub issued_at_ms: u64,
+    /// the grant, which is the refresh family
+    pub grant_id: Option<&'a [u8; 16]>,
+    /// the session
+    pub sid: Option<&'a str>,
+    /// the person; none for a client's own token
+    pub user_id: Option<&'a str>,
+    /// the client
+    pub client_id: &'a str,
+}
+
+/// The revocation index, as the rules see it. An implementation that does not know says so, and that refuses (known fault A7).
+pub trait Revocations {
+    /// Whether anything that this token hangs on was revoked.
+    fn is_revoked(&self, token: &TokenIdentity<'_>) -> Result<bool, Unavailable>;
+}
+
+/// The state that would decide cannot be reached. Never read as "not revoked".
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the state that decides is unavailable")]
+pub struct Unavailable;

@@ -1,23 +1,39 @@
-/// What the peer is told (public) and what only the log sees (private).
-#[derive(Debug, Clone, PartialEq, Eq)]
+//! What goes wrong, in two halves: what the peer is told and what only the log sees.
+//!
+//! Every registered error code is one row of [`TABLE`]: its name on the wire and its HTTP status. Descriptions are static text that
+//! helps an honest developer; nothing that a peer sent is ever repeated in an answer.
+use signet_jose::json::Writer;
+
+/// An error answer. `Display` shows the public half only.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{code}: {description}")]
 pub struct OAuthError {
+    /// The registered code.
     pub code: ErrorCode,
-    /// helps an honest developer, tells an attacker nothing; never echoes input
+    /// Public: helps an honest developer, tells an attacker nothing; never echoes input.
     pub description: &'static str,
-    /// private: for the log
+    /// Private: for the log, under the request's id.
     pub hint: Option<String>,
-    /// header additions: WWW-Authenticate scheme, DPoP-Nonce needed, Retry-After
+    /// The scheme of the `WWW-Authenticate` header, where one is due.
     pub challenge: Option<Challenge>,
 }
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Challenge {
-    Basic,
-    Bearer,
-    Dpop,
-}
-/// Registered error codes, one row each: wire name, HTTP status.
+
+/// An authentication scheme of a `WWW-Authenticate` header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
+pub enum Challenge {
+    /// RFC 7617, for client authentication.
+    Basic,
+    /// RFC 6750.
+    Bearer,
+    /// RFC 9449 section 7.1.
+    Dpop,
+}
+
+/// Registered error codes; see [`TABLE`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+#[expect(missing_docs, reason = "the names are the specifications' own, the table documents each")]
 pub enum ErrorCode {
     InvalidRequest,
     InvalidClient,
@@ -51,12 +67,201 @@ pub enum ErrorCode {
     UnmetAuthenticationRequirements,
     NotFound,
 }
+
+/// One row: the code, its name on the wire, its status at a back-channel endpoint.
+#[derive(Debug, Clone, Copy)]
+pub struct Row {
+    /// The code of this row.
+    pub code: ErrorCode,
+    /// The registered name.
+    pub name: &'static str,
+    /// HTTP status of a direct answer; redirects carry the name only.
+    pub status: u16,
+}
+
+const fn row(code: ErrorCode, name: &'static str, status: u16) -> Row {
+    Row { code, name, status }
+}
+
+/// Every error code, in the order of [`ErrorCode`].
+pub const TABLE: &[Row] = {
+    use ErrorCode::*;
+    &[
+        // RFC 6749 sections 4.1.2.1 and 5.2
+        row(InvalidRequest, "invalid_request", 400),
+        row(InvalidClient, "invalid_client", 401),
+        row(InvalidGrant, "invalid_grant", 400),
+        row(UnauthorizedClient, "unauthorized_client", 400),
+        row(UnsupportedGrantType, "unsupported_grant_type", 400),
+        row(UnsupportedResponseType, "unsupported_response_type", 400),
+        row(InvalidScope, "invalid_scope", 400),
+        row(AccessDenied, "access_denied", 400),
+        row(ServerError, "server_error", 500),
+        row(TemporarilyUnavailable, "temporarily_unavailable", 503),
+        // RFC 8707 section 2
+        row(InvalidTarget, "invalid_target", 400),
+        // RFC 6750 section 3.1
+        row(InvalidToken, "invalid_token", 401),
+        row(InsufficientScope, "insufficient_scope", 403),
+        // RFC 9470 section 3
+        row(InsufficientUserAuthentication, "insufficient_user_authentication", 401),
+        // RFC 9449 sections 5 and 8
+        row(UseDpopNonce, "use_dpop_nonce", 400),
+        row(InvalidDpopProof, "invalid_dpop_proof", 400),
+        // RFC 8628 section 3.5
+        row(AuthorizationPending, "authorization_pending", 400),
+        row(SlowDown, "slow_down", 400),
+        row(ExpiredToken, "expired_token", 400),
+        // OpenID Connect Core section 3.1.2.6
+        row(LoginRequired, "login_required", 400),
+        row(ConsentRequired, "consent_required", 400),
+        row(InteractionRequired, "interaction_required", 400),
+        row(AccountSelectionRequired, "account_selection_required", 400),
+        row(RequestNotSupported, "request_not_supported", 400),
+        row(RequestUriNotSupported, "request_uri_not_supported", 400),
+        row(InvalidRequestUri, "invalid_request_uri", 400),
+        row(RegistrationNotSupported, "registration_not_supported", 400),
+        // RFC 7591 section 3.2.2
+        row(InvalidRedirectUri, "invalid_redirect_uri", 400),
+        row(InvalidClientMetadata, "invalid_client_metadata", 400),
+        // OpenID Connect Unmet Authentication Requirements 1.0
+        row(UnmetAuthenticationRequirements, "unmet_authentication_requirements", 400),
+        // ours: an administrative resource that does not exist
+        row(NotFound, "not_found", 404),
+    ]
+};
+
 impl ErrorCode {
+    /// The name on the wire.
     pub fn as_str(self) -> &'static str {
-        todo!()
+        TABLE[self as usize].name
     }
+    /// The HTTP status of a direct answer. A challenge with the Bearer or DPoP scheme makes it 401; see [`OAuthError::status`].
     pub fn status(self) -> u16 {
-        todo!()
+        TABLE[self as usize].status
+    }
+}
+
+impl std::fmt::Display for ErrorCode {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl OAuthError {
+    /// An error with its public text. `invalid_client` brings the challenge that RFC 6749 section 5.2 and RFC 9110 section 15.5.2 ask for.
+    pub fn new(code: ErrorCode, description: &'static str) -> Self {
+        let challenge = (code == ErrorCode::InvalidClient).then_some(Challenge::Basic);
+        OAuthError { code, description, hint: None, challenge }
+    }
+    /// With a private note for the log. Never put a secret in it.
+    #[must_use]
+    pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+    /// With a `WWW-Authenticate` scheme (protected resources: RFC 6750 section 3, RFC 9449 section 7.1).
+    #[must_use]
+    pub fn with_challenge(mut self, challenge: Challenge) -> Self {
+        self.challenge = Some(challenge);
+        self
+    }
+    /// `invalid_request`, the commonest.
+    pub fn invalid_request(description: &'static str) -> Self {
+        Self::new(ErrorCode::InvalidRequest, description)
+    }
+    /// `invalid_grant`.
+    pub fn invalid_grant(description: &'static str) -> Self {
+        Self::new(ErrorCode::InvalidGrant, description)
+    }
+    /// The HTTP status of a direct answer. At a protected resource, DPoP errors are challenges and so 401 (RFC 9449 section 7.1).
+    pub fn status(&self) -> u16 {
+        match (self.code, self.challenge) {
+            (ErrorCode::UseDpopNonce | ErrorCode::InvalidDpopProof, Some(_)) => 401,
+            (code, _) => code.status(),
+        }
+    }
+    /// The JSON body of RFC 6749 section 5.2.
+    pub fn write_body(&self, out: &mut Vec<u8>) {
+        Writer::new(out).object(|w| {
+            w.member("error").string(self.code.as_str());
+            if !self.description.is_empty() {
+                w.member("error_description").string(self.description);
+            }
+        });
+    }
+    /// The value of `WWW-Authenticate`, where one is due.
+    pub fn www_authenticate(&self) -> Option<String> {
+        // RFC 9449 section 7.1: `algs` lists what a proof may be signed with.
+        let dpop = self.challenge == Some(Challenge::Dpop);
+        let mut text = String::with_capacity(96);
+        match self.challenge? {
+            // The error itself is in the body: RFC 6749 section 5.2.
+            Challenge::Basic => return Some("Basic realm=\"signet\", charset=\"UTF-8\"".to_owned()),
+            Challenge::Bearer => text.push_str("Bearer realm=\"signet\""),
+            Challenge::Dpop => text.push_str("DPoP realm=\"signet\""),
+        }
+        // RFC 6750 section 3.1: a request without any credentials gets no error code. `invalid_request` without text stands for that.
+        if !self.description.is_empty() {
+            text.push_str(", error=\"");
+            text.push_str(self.code.as_str());
+            text.push_str("\", error_description=\"");
+            // Static text of ours; the characters that RFC 6750 section 3 forbids are left out all the same.
+            text.extend(self.description.chars().filter(|c| matches!(c, ' ' | '!' | '#'..='[' | ']'..='~')));
+            text.push('"');
+        }
+        if dpop {
+            text.push_str(", algs=\"");
+            text.push_str(crate::dpop_policy::PROOF_ALGORITHMS);
+            text.push('"');
+        }
+        Some(text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_is_in_the_order_of_the_codes() {
+        for (i, row) in TABLE.iter().enumerate() {
+            assert_eq!(row.code as usize, i, "{}", row.name);
+        }
+        assert_eq!(ErrorCode::NotFound as usize + 1, TABLE.len());
+    }
+
+    #[test]
+    fn a_failed_client_authentication_is_401_with_a_challenge() {
+        let error = OAuthError::new(ErrorCode::InvalidClient, "client authentication failed");
+        assert_eq!(error.status(), 401);
+        assert_eq!(error.www_authenticate().as_deref(), Some("Basic realm=\"signet\", charset=\"UTF-8\""));
+    }
+
+    #[test]
+    fn the_hint_is_never_public() {
+        let error = OAuthError::invalid_request("a parameter is missing").with_hint("hidden-detail");
+        let mut body = Vec::new();
+        error.write_body(&mut body);
+        assert_eq!(body, br#"{"error":"invalid_request","error_description":"a parameter is missing"}"#);
+        assert!(!error.to_string().contains("hidden-detail"));
+    }
+
+    #[test]
+    fn dpop_errors_are_400_at_the_token_endpoint_and_401_at_a_resource() {
+        let error = OAuthError::new(ErrorCode::UseDpopNonce, "use the nonce of this answer");
+        assert_eq!(error.status(), 400);
+        let error = error.with_challenge(Challenge::Dpop);
+        assert_eq!(error.status(), 401);
+        let header = error.www_authenticate().unwrap();
+        assert!(header.starts_with("DPoP realm=\"signet\", error=\"use_dpop_nonce\""), "{header}");
+        assert!(header.contains(", algs=\"ES256 "), "{header}");
+    }
+
+    #[test]
+    fn a_challenge_without_credentials_carries_no_error() {
+        let error = OAuthError::new(ErrorCode::InvalidToken, "").with_challenge(Challenge::Bearer);
+        assert_eq!(error.www_authenticate().as_deref(), Some("Bearer realm=\"signet\""));
     }
 }
 impl OAuthError {
