@@ -55,7 +55,10 @@ impl Encoder {
         self
     }
     /// Several texts with their count in front.
-    pub fn texts<'a>(&mut self, texts: impl IntoIterator<Item = &'a str, IntoIter: Clone>) -> &mut Self {
+    pub fn texts<'a>(
+        &mut self,
+        texts: impl IntoIterator<Item = &'a str, IntoIter: Clone>,
+    ) -> &mut Self {
         let texts = texts.into_iter();
         self.number(texts.clone().count() as u64);
         for text in texts {
@@ -105,7 +108,11 @@ impl<'a> Decoder<'a> {
             }
             value |= bits << shift;
             if byte & 0x80 == 0 {
-                return if byte == 0 && shift > 0 { Err(Undecodable) } else { Ok(value) };
+                return if byte == 0 && shift > 0 {
+                    Err(Undecodable)
+                } else {
+                    Ok(value)
+                };
             }
         }
         Err(Undecodable)
@@ -135,7 +142,11 @@ impl<'a> Decoder<'a> {
     }
     /// Text that may be absent.
     pub fn optional_string(&mut self) -> Result<Option<String>, Undecodable> {
-        if self.flag()? { self.string().map(Some) } else { Ok(None) }
+        if self.flag()? {
+            self.string().map(Some)
+        } else {
+            Ok(None)
+        }
     }
     /// Several texts.
     pub fn strings(&mut self) -> Result<Vec<String>, Undecodable> {
@@ -148,7 +159,11 @@ impl<'a> Decoder<'a> {
     }
     /// Nothing may follow.
     pub fn finish(self) -> Result<(), Undecodable> {
-        if self.rest.is_empty() { Ok(()) } else { Err(Undecodable) }
+        if self.rest.is_empty() {
+            Ok(())
+        } else {
+            Err(Undecodable)
+        }
     }
 }
 
@@ -184,7 +199,12 @@ mod tests {
         assert!(Decoder::new(&[2], 1).is_err());
         assert!(Decoder::new(&[], 1).is_err());
         assert!(Decoder::new(&[1, 0], 1).unwrap().finish().is_err());
-        assert!(Decoder::new(&[1, 0xff, 0xff, 0xff, 0x7f], 1).unwrap().strings().is_err());
+        assert!(
+            Decoder::new(&[1, 0xff, 0xff, 0xff, 0x7f], 1)
+                .unwrap()
+                .strings()
+                .is_err()
+        );
         assert!(Decoder::new(&[1, 2], 1).unwrap().flag().is_err());
     }
 }

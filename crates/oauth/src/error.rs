@@ -33,7 +33,10 @@ pub enum Challenge {
 /// Registered error codes; see [`TABLE`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-#[expect(missing_docs, reason = "the names are the specifications' own, the table documents each")]
+#[expect(
+    missing_docs,
+    reason = "the names are the specifications' own, the table documents each"
+)]
 pub enum ErrorCode {
     InvalidRequest,
     InvalidClient,
@@ -104,7 +107,11 @@ pub const TABLE: &[Row] = {
         row(InvalidToken, "invalid_token", 401),
         row(InsufficientScope, "insufficient_scope", 403),
         // RFC 9470 section 3
-        row(InsufficientUserAuthentication, "insufficient_user_authentication", 401),
+        row(
+            InsufficientUserAuthentication,
+            "insufficient_user_authentication",
+            401,
+        ),
         // RFC 9449 sections 5 and 8
         row(UseDpopNonce, "use_dpop_nonce", 400),
         row(InvalidDpopProof, "invalid_dpop_proof", 400),
@@ -125,7 +132,11 @@ pub const TABLE: &[Row] = {
         row(InvalidRedirectUri, "invalid_redirect_uri", 400),
         row(InvalidClientMetadata, "invalid_client_metadata", 400),
         // OpenID Connect Unmet Authentication Requirements 1.0
-        row(UnmetAuthenticationRequirements, "unmet_authentication_requirements", 400),
+        row(
+            UnmetAuthenticationRequirements,
+            "unmet_authentication_requirements",
+            400,
+        ),
         // ours: an administrative resource that does not exist
         row(NotFound, "not_found", 404),
     ]
@@ -152,7 +163,12 @@ impl OAuthError {
     /// An error with its public text. `invalid_client` brings the challenge that RFC 6749 section 5.2 and RFC 9110 section 15.5.2 ask for.
     pub fn new(code: ErrorCode, description: &'static str) -> Self {
         let challenge = (code == ErrorCode::InvalidClient).then_some(Challenge::Basic);
-        OAuthError { code, description, hint: None, challenge }
+        OAuthError {
+            code,
+            description,
+            hint: None,
+            challenge,
+        }
     }
     /// With a private note for the log. Never put a secret in it.
     #[must_use]
@@ -197,7 +213,9 @@ impl OAuthError {
         let mut text = String::with_capacity(96);
         match self.challenge? {
             // The error itself is in the body: RFC 6749 section 5.2.
-            Challenge::Basic => return Some("Basic realm=\"signet\", charset=\"UTF-8\"".to_owned()),
+            Challenge::Basic => {
+                return Some("Basic realm=\"signet\", charset=\"UTF-8\"".to_owned());
+            }
             Challenge::Bearer => text.push_str("Bearer realm=\"signet\""),
             Challenge::Dpop => text.push_str("DPoP realm=\"signet\""),
         }
@@ -207,7 +225,11 @@ impl OAuthError {
             text.push_str(self.code.as_str());
             text.push_str("\", error_description=\"");
             // Static text of ours; the characters that RFC 6750 section 3 forbids are left out all the same.
-            text.extend(self.description.chars().filter(|c| matches!(c, ' ' | '!' | '#'..='[' | ']'..='~')));
+            text.extend(
+                self.description
+                    .chars()
+                    .filter(|c| matches!(c, ' ' | '!' | '#'..='[' | ']'..='~')),
+            );
             text.push('"');
         }
         if dpop {
@@ -235,15 +257,22 @@ mod tests {
     fn a_failed_client_authentication_is_401_with_a_challenge() {
         let error = OAuthError::new(ErrorCode::InvalidClient, "client authentication failed");
         assert_eq!(error.status(), 401);
-        assert_eq!(error.www_authenticate().as_deref(), Some("Basic realm=\"signet\", charset=\"UTF-8\""));
+        assert_eq!(
+            error.www_authenticate().as_deref(),
+            Some("Basic realm=\"signet\", charset=\"UTF-8\"")
+        );
     }
 
     #[test]
     fn the_hint_is_never_public() {
-        let error = OAuthError::invalid_request("a parameter is missing").with_hint("hidden-detail");
+        let error =
+            OAuthError::invalid_request("a parameter is missing").with_hint("hidden-detail");
         let mut body = Vec::new();
         error.write_body(&mut body);
-        assert_eq!(body, br#"{"error":"invalid_request","error_description":"a parameter is missing"}"#);
+        assert_eq!(
+            body,
+            br#"{"error":"invalid_request","error_description":"a parameter is missing"}"#
+        );
         assert!(!error.to_string().contains("hidden-detail"));
     }
 
@@ -254,18 +283,19 @@ mod tests {
         let error = error.with_challenge(Challenge::Dpop);
         assert_eq!(error.status(), 401);
         let header = error.www_authenticate().unwrap();
-        assert!(header.starts_with("DPoP realm=\"signet\", error=\"use_dpop_nonce\""), "{header}");
+        assert!(
+            header.starts_with("DPoP realm=\"signet\", error=\"use_dpop_nonce\""),
+            "{header}"
+        );
         assert!(header.contains(", algs=\"ES256 "), "{header}");
     }
 
     #[test]
     fn a_challenge_without_credentials_carries_no_error() {
         let error = OAuthError::new(ErrorCode::InvalidToken, "").with_challenge(Challenge::Bearer);
-        assert_eq!(error.www_authenticate().as_deref(), Some("Bearer realm=\"signet\""));
-    }
-}
-impl OAuthError {
-    pub fn new(code: ErrorCode, description: &'static str) -> Self {
-        OAuthError { code, description, hint: None, challenge: None }
+        assert_eq!(
+            error.www_authenticate().as_deref(),
+            Some("Bearer realm=\"signet\"")
+        );
     }
 }

@@ -2,7 +2,9 @@
 //! Time, randomness and lookups are handed in; state changes come out as data that the caller commits.
 #![forbid(unsafe_code)]
 pub mod client;
+pub mod codec;
 pub mod decision;
+pub mod dpop_policy;
 pub mod endpoint;
 pub mod error;
 pub mod params;
@@ -13,3 +15,6 @@ pub mod sealed;
 pub mod session;
 pub mod settings;
 pub mod uri;
+
+#[cfg(test)]
+mod testing;

@@ -27,7 +27,9 @@ pub struct Params {
 /// Names only: values are tokens and secrets.
 impl std::fmt::Debug for Params {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_list().entries(self.iter().map(|(name, _)| name)).finish()
+        f.debug_list()
+            .entries(self.iter().map(|(name, _)| name))
+            .finish()
     }
 }
 
@@ -39,7 +41,10 @@ impl Params {
         }
         let mut text = Vec::with_capacity(encoded.len());
         let mut pairs = Vec::with_capacity(8);
-        for pair in encoded.split(|&b| b == b'&').filter(|pair| !pair.is_empty()) {
+        for pair in encoded
+            .split(|&b| b == b'&')
+            .filter(|pair| !pair.is_empty())
+        {
             let equals = pair.iter().position(|&b| b == b'=').unwrap_or(pair.len());
             let start = text.len();
             decode(&pair[..equals], &mut text)?;
@@ -54,12 +59,15 @@ impl Params {
                 return Err(OAuthError::invalid_request("too many parameters"));
             }
         }
-        let text = String::from_utf8(text).map_err(|_| OAuthError::invalid_request("a parameter is not UTF-8"))?;
+        let text = String::from_utf8(text)
+            .map_err(|_| OAuthError::invalid_request("a parameter is not UTF-8"))?;
         Self::checked(text, pairs)
     }
 
     /// The same rules over pairs that are decoded already (a pushed request, a stored interaction).
-    pub fn from_pairs<'a>(pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> Result<Params, OAuthError> {
+    pub fn from_pairs<'a>(
+        pairs: impl IntoIterator<Item = (&'a str, &'a str)>,
+    ) -> Result<Params, OAuthError> {
         let (mut text, mut ranges) = (String::new(), Vec::new());
         for (name, value) in pairs {
             let start = text.len();
@@ -77,27 +85,38 @@ impl Params {
     fn checked(text: String, pairs: Vec<(u32, u32, u32)>) -> Result<Params, OAuthError> {
         let mut params = Params { text, pairs };
         for &(start, middle, end) in &params.pairs {
-            if (middle - start) as usize > MAX_NAME_BYTES || (end - middle) as usize > MAX_VALUE_BYTES {
+            if (middle - start) as usize > MAX_NAME_BYTES
+                || (end - middle) as usize > MAX_VALUE_BYTES
+            {
                 return Err(OAuthError::invalid_request("a parameter is too long"));
             }
             // A pair's ends may lie inside a UTF-8 sequence that spans two pairs: such text was never UTF-8 in itself.
-            let (Some(name), Some(value)) =
-                (params.text.get(start as usize..middle as usize), params.text.get(middle as usize..end as usize))
-            else {
+            let (Some(name), Some(value)) = (
+                params.text.get(start as usize..middle as usize),
+                params.text.get(middle as usize..end as usize),
+            ) else {
                 return Err(OAuthError::invalid_request("a parameter is not UTF-8"));
             };
             // White space of JSON values is let through, and nothing else below space.
             if name.bytes().any(|b| b < b' ' || b == 0x7f)
-                || value.bytes().any(|b| (b < b' ' && !matches!(b, b'\t' | b'\n' | b'\r')) || b == 0x7f)
+                || value
+                    .bytes()
+                    .any(|b| (b < b' ' && !matches!(b, b'\t' | b'\n' | b'\r')) || b == 0x7f)
             {
-                return Err(OAuthError::invalid_request("a parameter contains control characters"));
+                return Err(OAuthError::invalid_request(
+                    "a parameter contains control characters",
+                ));
             }
         }
         params.pairs.retain(|&(_, middle, end)| middle != end);
         for (i, (name, _)) in params.iter().enumerate() {
-            if !REPEATABLE.contains(&name) && params.iter().skip(i + 1).any(|(other, _)| other == name) {
+            if !REPEATABLE.contains(&name)
+                && params.iter().skip(i + 1).any(|(other, _)| other == name)
+            {
                 // RFC 6749 section 3.1: parameters must not be included more than once.
-                return Err(OAuthError::invalid_request("a parameter appears more than once"));
+                return Err(OAuthError::invalid_request(
+                    "a parameter appears more than once",
+                ));
             }
         }
         Ok(params)
@@ -105,11 +124,16 @@ impl Params {
 
     /// The value of a parameter; the first one where it repeats.
     pub fn get(&self, name: &str) -> Option<&str> {
-        self.iter().find(|(n, _)| *n == name).map(|(_, value)| value)
+        self.iter()
+            .find(|(n, _)| *n == name)
+            .map(|(_, value)| value)
     }
     /// Every value of a parameter that may repeat.
     pub fn all(&self, name: &str) -> Vec<&str> {
-        self.iter().filter(|(n, _)| *n == name).map(|(_, value)| value).collect()
+        self.iter()
+            .filter(|(n, _)| *n == name)
+            .map(|(_, value)| value)
+            .collect()
     }
     /// Whether the parameter was sent with a value.
     pub fn contains(&self, name: &str) -> bool {
@@ -117,15 +141,20 @@ impl Params {
     }
     /// The value, or `invalid_request`; the description does not name the parameter, the log's hint does.
     pub fn require(&self, name: &'static str) -> Result<&str, OAuthError> {
-        self.get(name)
-            .ok_or_else(|| OAuthError::invalid_request("a required parameter is missing").with_hint(format!("missing: {name}")))
+        self.get(name).ok_or_else(|| {
+            OAuthError::invalid_request("a required parameter is missing")
+                .with_hint(format!("missing: {name}"))
+        })
     }
     /// Names and values in order of appearance.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         // The ranges were checked when they were made.
-        self.pairs
-            .iter()
-            .map(|&(start, middle, end)| (&self.text[start as usize..middle as usize], &self.text[middle as usize..end as usize]))
+        self.pairs.iter().map(|&(start, middle, end)| {
+            (
+                &self.text[start as usize..middle as usize],
+                &self.text[middle as usize..end as usize],
+            )
+        })
     }
     /// The parameters as a form or query again, in order: what [`Params::parse`] reads back to the same.
     pub fn to_form(&self) -> String {
@@ -167,7 +196,9 @@ pub(crate) fn decode(encoded: &[u8], out: &mut Vec<u8>) -> Result<(), OAuthError
                 let [high, low, after @ ..] = tail else {
                     return Err(OAuthError::invalid_request("malformed percent-encoding"));
                 };
-                let (Some(high), Some(low)) = ((*high as char).to_digit(16), (*low as char).to_digit(16)) else {
+                let (Some(high), Some(low)) =
+                    ((*high as char).to_digit(16), (*low as char).to_digit(16))
+                else {
                     return Err(OAuthError::invalid_request("malformed percent-encoding"));
                 };
                 // Two digits below 16 fit in a byte.
@@ -187,17 +218,23 @@ mod tests {
 
     #[test]
     fn a_form_is_decoded_in_order() {
-        let params = Params::parse(b"grant_type=authorization_code&scope=openid+email&state=%C3%A9%26").unwrap();
+        let params =
+            Params::parse(b"grant_type=authorization_code&scope=openid+email&state=%C3%A9%26")
+                .unwrap();
         assert_eq!(params.get("scope"), Some("openid email"));
         assert_eq!(params.get("state"), Some("\u{e9}&"));
-        assert_eq!(params.iter().next(), Some(("grant_type", "authorization_code")));
+        assert_eq!(
+            params.iter().next(),
+            Some(("grant_type", "authorization_code"))
+        );
     }
 
     #[test]
     fn a_parameter_appears_once_but_resource_and_audience_may_repeat() {
         assert!(Params::parse(b"scope=a&scope=a").is_err());
         assert!(Params::parse(b"unknown=a&unknown=b").is_err());
-        let params = Params::parse(b"resource=https://a&resource=https://b&audience=x&audience=y").unwrap();
+        let params =
+            Params::parse(b"resource=https://a&resource=https://b&audience=x&audience=y").unwrap();
         assert_eq!(params.all("resource"), ["https://a", "https://b"]);
         assert_eq!(params.all("audience"), ["x", "y"]);
     }
@@ -212,16 +249,32 @@ mod tests {
 
     #[test]
     fn malformed_encodings_are_refused() {
-        for bad in [&b"a=%"[..], b"a=%1", b"a=%zz", b"a=%ff", b"a=%00", b"%0a=1", b"=1", b"a=%C3&b=%A9", b"a=\x07", b"%C3=%A9"] {
+        for bad in [
+            &b"a=%"[..],
+            b"a=%1",
+            b"a=%zz",
+            b"a=%ff",
+            b"a=%00",
+            b"%0a=1",
+            b"=1",
+            b"a=%C3&b=%A9",
+            b"a=\x07",
+            b"%C3=%A9",
+        ] {
             assert!(Params::parse(bad).is_err(), "{bad:?}");
         }
     }
 
     #[test]
     fn sizes_and_counts_are_bounded() {
-        let many = (0..=MAX_COUNT).map(|i| format!("p{i}=1")).collect::<Vec<_>>().join("&");
+        let many = (0..=MAX_COUNT)
+            .map(|i| format!("p{i}=1"))
+            .collect::<Vec<_>>()
+            .join("&");
         assert!(Params::parse(many.as_bytes()).is_err());
-        assert!(Params::parse(format!("a={}", "x".repeat(MAX_VALUE_BYTES + 1)).as_bytes()).is_err());
+        assert!(
+            Params::parse(format!("a={}", "x".repeat(MAX_VALUE_BYTES + 1)).as_bytes()).is_err()
+        );
         assert!(Params::parse(format!("a={}", "x".repeat(MAX_VALUE_BYTES)).as_bytes()).is_ok());
         assert!(Params::parse(format!("{}=a", "x".repeat(MAX_NAME_BYTES + 1)).as_bytes()).is_err());
         assert!(Params::parse(&vec![b'&'; MAX_BYTES + 1]).is_err());

@@ -104,7 +104,11 @@ impl AuthorizationCode {
     }
     /// Opens what [`seal`](Self::seal) made. Says nothing of its end or use.
     pub fn open(keyring: &Keyring, wire: &str) -> Result<Self, Unsealable> {
-        Ok(Self::decode(&open(keyring, Purpose::AuthorizationCode, wire)?)?)
+        Ok(Self::decode(&open(
+            keyring,
+            Purpose::AuthorizationCode,
+            wire,
+        )?)?)
     }
     fn encode(&self) -> Vec<u8> {
         let mut e = Encoder::new(CODE_VERSION);
@@ -186,7 +190,9 @@ impl RefreshToken {
         if let Some(value) = value {
             e.text(value);
         }
-        e.number(self.issued_at_ms).number(self.expires_at).number(self.family_expires_at);
+        e.number(self.issued_at_ms)
+            .number(self.expires_at)
+            .number(self.family_expires_at);
         e.finish()
     }
     fn decode(bytes: &[u8]) -> Result<Self, Undecodable> {
@@ -234,7 +240,10 @@ pub enum Unsealable {
 }
 
 fn seal(keyring: &Keyring, purpose: Purpose, plaintext: &[u8]) -> Result<String, Unsealable> {
-    keyring.seal(purpose, plaintext).map(|sealed| base64url::encode(&sealed)).map_err(|_| Unsealable::Library)
+    keyring
+        .seal(purpose, plaintext)
+        .map(|sealed| base64url::encode(&sealed))
+        .map_err(|_| Unsealable::Library)
 }
 
 fn open(keyring: &Keyring, purpose: Purpose, wire: &str) -> Result<Vec<u8>, Unsealable> {
@@ -242,14 +251,20 @@ fn open(keyring: &Keyring, purpose: Purpose, wire: &str) -> Result<Vec<u8>, Unse
         return Err(Unsealable::NotAuthentic);
     }
     let sealed = base64url::decode(wire.as_bytes()).map_err(|_| Unsealable::NotAuthentic)?;
-    keyring.open(purpose, &sealed).map_err(|_| Unsealable::NotAuthentic)
+    keyring
+        .open(purpose, &sealed)
+        .map_err(|_| Unsealable::NotAuthentic)
 }
 
 fn decode_scope(d: &mut Decoder<'_>) -> Result<ScopeSet, Undecodable> {
     let text = d.text()?;
     let scope = ScopeSet::parse(text).map_err(|_| Undecodable)?;
     // Doubles and further spaces would be a second spelling.
-    if scope.to_string() == text { Ok(scope) } else { Err(Undecodable) }
+    if scope.to_string() == text {
+        Ok(scope)
+    } else {
+        Err(Undecodable)
+    }
 }
 
 #[cfg(test)]
@@ -262,10 +277,23 @@ mod tests {
     fn what_is_sealed_opens_to_the_same() {
         let keyring = testing::keyring();
         let code = testing::code();
-        assert_eq!(AuthorizationCode::open(&keyring, &code.seal(&keyring).unwrap()), Ok(code));
-        for confirmation in [None, Some(Confirmation::Jkt("j".into())), Some(Confirmation::X5tS256("x".into()))] {
-            let token = RefreshToken { confirmation, ..testing::refresh_token() };
-            assert_eq!(RefreshToken::open(&keyring, &token.seal(&keyring).unwrap()), Ok(token));
+        assert_eq!(
+            AuthorizationCode::open(&keyring, &code.seal(&keyring).unwrap()),
+            Ok(code)
+        );
+        for confirmation in [
+            None,
+            Some(Confirmation::Jkt("j".into())),
+            Some(Confirmation::X5tS256("x".into())),
+        ] {
+            let token = RefreshToken {
+                confirmation,
+                ..testing::refresh_token()
+            };
+            assert_eq!(
+                RefreshToken::open(&keyring, &token.seal(&keyring).unwrap()),
+                Ok(token)
+            );
         }
     }
 
@@ -273,14 +301,26 @@ mod tests {
     fn a_code_is_no_refresh_token_and_an_altered_one_is_nothing() {
         let keyring = testing::keyring();
         let wire = testing::code().seal(&keyring).unwrap();
-        assert_eq!(RefreshToken::open(&keyring, &wire), Err(Unsealable::NotAuthentic));
+        assert_eq!(
+            RefreshToken::open(&keyring, &wire),
+            Err(Unsealable::NotAuthentic)
+        );
         let mut altered = wire.clone().into_bytes();
         let last = altered.len() / 2;
         altered[last] = if altered[last] == b'A' { b'B' } else { b'A' };
         let altered = String::from_utf8(altered).unwrap();
-        assert_eq!(AuthorizationCode::open(&keyring, &altered), Err(Unsealable::NotAuthentic));
-        assert_eq!(AuthorizationCode::open(&keyring, &format!("{wire}=")), Err(Unsealable::NotAuthentic));
-        assert_eq!(AuthorizationCode::open(&keyring, &"A".repeat(MAX_WIRE_BYTES + 1)), Err(Unsealable::NotAuthentic));
+        assert_eq!(
+            AuthorizationCode::open(&keyring, &altered),
+            Err(Unsealable::NotAuthentic)
+        );
+        assert_eq!(
+            AuthorizationCode::open(&keyring, &format!("{wire}=")),
+            Err(Unsealable::NotAuthentic)
+        );
+        assert_eq!(
+            AuthorizationCode::open(&keyring, &"A".repeat(MAX_WIRE_BYTES + 1)),
+            Err(Unsealable::NotAuthentic)
+        );
     }
 
     proptest! {

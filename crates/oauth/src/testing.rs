@@ -80,7 +80,10 @@ pub fn client() -> Client {
         response_types: vec!["code".into()],
         token_endpoint_auth_method: AuthMethod::ClientSecretBasic,
         token_endpoint_auth_signing_alg: None,
-        secrets: vec![ClientSecret::Sha256 { hash: signet_crypto::hash::sha256(SECRET.as_bytes()), expires_at: None }],
+        secrets: vec![ClientSecret::Sha256 {
+            hash: signet_crypto::hash::sha256(SECRET.as_bytes()),
+            expires_at: None,
+        }],
         jwks: None,
         jwks_uri: None,
         tls_client_auth: None,
