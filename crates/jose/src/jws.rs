@@ -1,56 +1,381 @@
+//! JWS compact serialization (RFC 7515 section 7.1), read without trust.
+//!
+//! The order is fixed: [`split`] (no allocation), [`Compact::decode_header`] (what the sender says), a key from the
+//! caller's own configuration, [`Compact::verify`]. The key decides the algorithm; the header must agree with it.
+//! Keys and addresses of keys inside a token (`jwk`, `jku`, `x5u`, `x5c`) are passed over: nothing here hands them out,
+//! so nothing can trust them. The one exception, a DPoP proof's `jwk`, stays inside [`crate::dpop`].
+//!
+//! Extensions are refused rather than ignored (known fault V5): any `crit`, `b64` (RFC 7797) and `zip`.
+
+use crate::base64url;
+use crate::json::{JsonError, Limits, Reader};
+use crate::jwk::{Jwk, JwkError, MAX_KID_BYTES};
 use signet_crypto::{Algorithm, VerifyingKey};
-/// The three parts of a compact serialization (RFC 7515 section 7.1), borrowed; no allocation.
+
+/// Bounds of a decoded protected header. An ML-DSA-87 `jwk` or a certificate chain fits.
+const HEADER_LIMITS: Limits = Limits {
+    bytes: 16 * 1024,
+    depth: 8,
+    members: 128,
+};
+/// Longest `typ` and `cty` that are read, in bytes.
+const MAX_TYPE_BYTES: usize = 128;
+
+/// The three parts of a compact serialization, borrowed and still encoded.
 #[derive(Clone, Copy, Debug)]
 pub struct Compact<'a> {
+    /// protected header, base64url
     pub header: &'a [u8],
+    /// payload, base64url; may be empty
     pub payload: &'a [u8],
+    /// signature, base64url
     pub signature: &'a [u8],
+    /// header, dot, payload: what was signed
     pub signing_input: &'a [u8],
 }
-pub fn split(_token: &[u8], _max_bytes: usize) -> Result<Compact<'_>, JwsError> {
-    todo!()
+
+/// Splits a token at its two dots. The parts are decoded, and so checked, by whoever reads them.
+///
+/// An empty header or signature is malformed (an unsecured JWS, RFC 7515 appendix A.5, has no signature); so is any
+/// other number of parts, and JSON serialization.
+pub fn split(token: &[u8], max_bytes: usize) -> Result<Compact<'_>, JwsError> {
+    if token.len() > max_bytes {
+        return Err(JwsError::TooLarge);
+    }
+    let dot = |from: usize| {
+        token[from..]
+            .iter()
+            .position(|byte| *byte == b'.')
+            .map(|at| from + at)
+    };
+    let first = dot(0).ok_or(JwsError::Malformed)?;
+    let second = dot(first + 1).ok_or(JwsError::Malformed)?;
+    if first == 0 || second + 1 == token.len() || dot(second + 1).is_some() {
+        return Err(JwsError::Malformed);
+    }
+    Ok(Compact {
+        header: &token[..first],
+        payload: &token[first + 1..second],
+        signature: &token[second + 1..],
+        signing_input: &token[..second],
+    })
 }
-/// The protected header members that decide anything. `jku`, `x5u`, `x5c`, `jwk` are seen and never trusted;
-/// `crit` with anything in it is refused, as is `b64`.
-#[derive(Clone, Debug)]
+
+/// The protected header members that decide anything. They are the sender's word until the signature holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Header {
+    /// must be the key's own
     pub alg: Algorithm,
+    /// which key, the sender says
     pub kid: Option<String>,
+    /// what kind of token; compare with [`typ_is`]
     pub typ: Option<String>,
+    /// what kind of payload
     pub cty: Option<String>,
-    /// raw `jwk`, for DPoP proofs only
-    pub jwk: Option<crate::jwk::Jwk>,
 }
-impl<'a> Compact<'a> {
+
+impl Compact<'_> {
+    /// Reads the protected header.
     pub fn decode_header(&self) -> Result<Header, JwsError> {
-        todo!()
+        self.read_header(false).map(|(header, _)| header)
     }
+
+    /// As [`Compact::decode_header`], with the embedded key. Only for proofs of possession of that very key.
+    pub(crate) fn decode_header_with_jwk(
+        &self,
+    ) -> Result<(Header, Option<Result<Jwk, JwkError>>), JwsError> {
+        self.read_header(true)
+    }
+
+    fn read_header(
+        &self,
+        with_jwk: bool,
+    ) -> Result<(Header, Option<Result<Jwk, JwkError>>), JwsError> {
+        let text = base64url::decode(self.header).map_err(|_| JwsError::Malformed)?;
+        let mut reader = Reader::new(&text, &HEADER_LIMITS)?;
+        let (mut alg, mut kid, mut typ, mut cty, mut jwk) = (None, None, None, None, None);
+        reader.object(|r, name| -> Result<(), JwsError> {
+            match &*name {
+                // Not a registered asymmetric or HMAC algorithm, `none` (RFC 8725 section 3.1) in any spelling: refused.
+                "alg" => alg = Some(Algorithm::from_name(&r.string()?).ok_or(JwsError::Algorithm)?),
+                "kid" => kid = Some(bounded(r, MAX_KID_BYTES)?),
+                "typ" => typ = Some(bounded(r, MAX_TYPE_BYTES)?),
+                "cty" => cty = Some(bounded(r, MAX_TYPE_BYTES)?),
+                // RFC 7515 section 4.1.11: what is critical must be understood, and Signet understands no extension.
+                "crit" => return Err(JwsError::Critical),
+                // RFC 7797 changes what is signed, and requires `crit`; RFC 7516 section 4.1.3 is for encryption.
+                "b64" | "zip" => return Err(JwsError::Extension),
+                "jwk" if with_jwk => {
+                    let value = r.value()?;
+                    let object = value.as_object().ok_or(JwsError::Malformed)?;
+                    jwk = Some(Jwk::from_value(object));
+                }
+                _ => {}
+            }
+            Ok(())
+        })?;
+        reader.finish()?;
+        let alg = alg.ok_or(JwsError::Malformed)?;
+        Ok((Header { alg, kid, typ, cty }, jwk))
+    }
+
     /// Verifies under a key whose algorithm must equal the header's; gives the decoded payload.
-    pub fn verify(&self, _header: &Header, _key: &VerifyingKey) -> Result<Vec<u8>, JwsError> {
-        todo!()
+    pub fn verify(&self, header: &Header, key: &VerifyingKey) -> Result<Vec<u8>, JwsError> {
+        // RFC 8725 section 3.1: the algorithm is the key's, never the token's.
+        if header.alg != key.algorithm() {
+            return Err(JwsError::KeyMismatch);
+        }
+        self.verify_signature(key)?;
+        self.unverified_payload()
     }
-    /// The payload without believing it (`token inspect`, choosing an issuer).
+
+    /// Verifies the signature alone, for a caller that knows the header already (it compared the encoded header with
+    /// the one that its own signer writes, [`crate::jwt::JwtSigner::header`]).
+    pub fn verify_signature(&self, key: &VerifyingKey) -> Result<(), JwsError> {
+        let signature = base64url::decode(self.signature).map_err(|_| JwsError::Malformed)?;
+        key.verify(self.signing_input, &signature)
+            .map_err(|_| JwsError::Signature)
+    }
+
+    /// The payload without believing it (`token inspect`, choosing an issuer), or after [`Compact::verify_signature`].
     pub fn unverified_payload(&self) -> Result<Vec<u8>, JwsError> {
-        todo!()
+        base64url::decode(self.payload).map_err(|_| JwsError::Malformed)
     }
 }
-/// `typ` comparison of RFC 7515 section 4.1.9: case-insensitive, `application/` optional.
-pub fn typ_is(_typ: Option<&str>, _expected: &str) -> bool {
-    todo!()
+
+fn bounded(reader: &mut Reader<'_>, max: usize) -> Result<String, JwsError> {
+    let value = reader.string()?;
+    match value.len() <= max {
+        true => Ok(value.into_owned()),
+        false => Err(JwsError::TooLarge),
+    }
 }
+
+/// Whether `typ` names the media type `expected`: case-insensitive, `application/` optional where no other slash
+/// stands (RFC 7515 section 4.1.9). An absent `typ` is no type.
+pub fn typ_is(typ: Option<&str>, expected: &str) -> bool {
+    fn short(name: &str) -> &str {
+        const PREFIX: &str = "application/";
+        match name.split_at_checked(PREFIX.len()) {
+            Some((prefix, rest)) if prefix.eq_ignore_ascii_case(PREFIX) && !rest.contains('/') => {
+                rest
+            }
+            _ => name,
+        }
+    }
+    typ.is_some_and(|typ| short(typ).eq_ignore_ascii_case(short(expected)))
+}
+
+/// Why a token was refused. The fault is the sender's; the peer is told no more than that the token is invalid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum JwsError {
+    /// not a compact JWS: parts, base64url or header JSON
     #[error("malformed token")]
     Malformed,
+    /// longer than a bound
     #[error("the token is too large")]
     TooLarge,
+    /// `alg` is unknown, or `none`
     #[error("unsupported algorithm")]
     Algorithm,
+    /// a `crit` header, whatever it holds
     #[error("unknown critical header")]
     Critical,
+    /// `b64` or `zip`
+    #[error("unsupported header extension")]
+    Extension,
+    /// the header names another algorithm than the key has
     #[error("the algorithm is not the key's")]
     KeyMismatch,
+    /// the signature does not hold
     #[error("the signature is not valid")]
     Signature,
+}
+
+impl From<JsonError> for JwsError {
+    fn from(error: JsonError) -> Self {
+        match error {
+            JsonError::Limit => JwsError::TooLarge,
+            _ => JwsError::Malformed,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn header(json: &str) -> Result<Header, JwsError> {
+        let token = format!("{}.e30.AA", base64url::encode(json.as_bytes()));
+        split(token.as_bytes(), 4096).and_then(|compact| compact.decode_header())
+    }
+
+    #[test]
+    fn a_token_has_exactly_three_parts_and_its_ends_are_not_empty() {
+        for token in [
+            "",
+            ".",
+            "..",
+            "a.b",
+            "a.b.",
+            ".b.c",
+            "a..",
+            "a.b.c.",
+            ".a.b.c",
+            "a.b.c.d",
+            "a.b.c.d.e",
+            "{}",
+        ] {
+            assert_eq!(
+                split(token.as_bytes(), 100).err(),
+                Some(JwsError::Malformed),
+                "{token}"
+            );
+        }
+        let compact = split(b"aa.bb.cc", 8).unwrap();
+        assert_eq!(
+            (compact.header, compact.payload, compact.signature),
+            (&b"aa"[..], &b"bb"[..], &b"cc"[..])
+        );
+        assert_eq!(compact.signing_input, b"aa.bb");
+        assert!(
+            split(b"aa..cc", 8).is_ok(),
+            "RFC 7515 allows an empty payload"
+        );
+        assert_eq!(split(b"aa.bb.cc", 7).err(), Some(JwsError::TooLarge));
+    }
+
+    #[test]
+    fn crit_is_refused_whatever_it_holds() {
+        for crit in [
+            "[]",
+            "[\"exp\"]",
+            "[\"b64\"]",
+            "[\"alg\"]",
+            "[\"x\",\"x\"]",
+            "\"exp\"",
+            "null",
+            "{}",
+            "[1]",
+        ] {
+            assert_eq!(
+                header(&format!(r#"{{"alg":"ES256","crit":{crit},"exp":1}}"#)),
+                Err(JwsError::Critical),
+                "{crit}"
+            );
+        }
+        assert_eq!(
+            header(r#"{"alg":"ES256","\u0063rit":[]}"#),
+            Err(JwsError::Critical),
+            "an escape hides nothing"
+        );
+    }
+
+    #[test]
+    fn b64_and_zip_are_refused() {
+        for member in [r#""b64":false"#, r#""b64":true"#, r#""zip":"DEF""#] {
+            assert_eq!(
+                header(&format!(r#"{{"alg":"ES256",{member}}}"#)),
+                Err(JwsError::Extension),
+                "{member}"
+            );
+        }
+    }
+
+    #[test]
+    fn alg_is_a_registered_name_and_never_none() {
+        for alg in [
+            "none", "None", "NONE", "nOnE", "", "es256", "ES256K", "HS1", "RSA-OAEP", "ES256 ",
+        ] {
+            assert_eq!(
+                header(&format!(r#"{{"alg":"{alg}"}}"#)),
+                Err(JwsError::Algorithm),
+                "{alg}"
+            );
+        }
+        for json in [
+            r#"{}"#,
+            r#"{"alg":1}"#,
+            r#"{"alg":["ES256"]}"#,
+            r#"{"alg":null}"#,
+            r#"{"alg":"ES256","alg":"ES256"}"#,
+        ] {
+            assert_eq!(header(json), Err(JwsError::Malformed), "{json}");
+        }
+        assert_eq!(
+            header(r#"{"\u0061lg":"ES\u003256"}"#).map(|header| header.alg),
+            Ok(Algorithm::Es256)
+        );
+    }
+
+    #[test]
+    fn header_members_have_their_types() {
+        for json in [
+            r#"{"alg":"ES256","kid":1}"#,
+            r#"{"alg":"ES256","typ":null}"#,
+            r#"{"alg":"ES256","cty":[]}"#,
+            r#"["alg"]"#,
+            r#""ES256""#,
+            r#"{"alg":"ES256""#,
+            r#"{"alg":"ES256"}{}"#,
+            "\u{feff}{\"alg\":\"ES256\"}",
+        ] {
+            assert_eq!(header(json), Err(JwsError::Malformed), "{json}");
+        }
+    }
+
+    #[test]
+    fn unknown_members_embedded_keys_and_white_space_are_passed_over() {
+        let json = "\r\n{ \"jku\":\"https://evil.example\", \"jwk\":{\"kty\":\"oct\",\"k\":\"AA\"}, \"x5c\":[1], \"x\":{\"y\":[]},\t\"alg\":\"ES256\",\
+                    \"kid\":\"a/b=\u{e9} c\", \"typ\":\"at+jwt\" }\n";
+        assert_eq!(
+            header(json),
+            Ok(Header {
+                alg: Algorithm::Es256,
+                kid: Some("a/b=\u{e9} c".into()),
+                typ: Some("at+jwt".into()),
+                cty: None
+            })
+        );
+    }
+
+    #[test]
+    fn a_kid_is_bounded() {
+        let kid = "k".repeat(MAX_KID_BYTES);
+        assert!(header(&format!(r#"{{"alg":"ES256","kid":"{kid}"}}"#)).is_ok());
+        assert_eq!(
+            header(&format!(r#"{{"alg":"ES256","kid":"{kid}k"}}"#)),
+            Err(JwsError::TooLarge)
+        );
+    }
+
+    #[test]
+    fn typ_is_compared_as_a_media_type() {
+        for typ in [
+            "at+jwt",
+            "AT+JWT",
+            "application/at+jwt",
+            "Application/At+Jwt",
+        ] {
+            assert!(typ_is(Some(typ), "at+jwt"), "{typ}");
+            assert!(typ_is(Some(typ), "application/at+jwt"), "{typ}");
+        }
+        for typ in [
+            "JWT",
+            "",
+            "at+jwt ",
+            "x/at+jwt",
+            "application/application/at+jwt",
+            "application/",
+            "at+jwt;v=1",
+            "\u{212a}",
+        ] {
+            assert!(!typ_is(Some(typ), "at+jwt"), "{typ}");
+        }
+        assert!(
+            !typ_is(None, "at+jwt"),
+            "known fault V10: no type has no default"
+        );
+    }
 }

@@ -123,7 +123,7 @@ impl<'a> Object<'a> {
     }
 
     /// The reader has seen that the name is new.
-    pub(super) fn push_unique(&mut self, name: Cow<'a, str>, value: Value<'a>) {
+    pub(crate) fn push_unique(&mut self, name: Cow<'a, str>, value: Value<'a>) {
         self.members.push((name, value));
     }
 
