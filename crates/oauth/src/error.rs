@@ -20,7 +20,6 @@ pub struct OAuthError {
 
 /// An authentication scheme of a `WWW-Authenticate` header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Challenge {
     /// RFC 7617, for client authentication.
     Basic,
