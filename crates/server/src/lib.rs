@@ -12,4 +12,5 @@
 
 pub mod http;
 pub mod keys;
+pub mod outbound;
 pub mod state;

@@ -1,0 +1,376 @@
+//! One GET, under all the bounds.
+use super::is_public;
+use bytes::Bytes;
+use http::{Uri, header};
+use http_body_util::{BodyExt, Empty};
+use hyper_util::rt::TokioIo;
+use rustls::{
+    ClientConfig, RootCertStore,
+    pki_types::{CertificateDer, ServerName, pem::PemObject},
+};
+use std::{
+    net::{IpAddr, SocketAddr},
+    sync::Arc,
+    time::Duration,
+};
+use tokio::{
+    io::{AsyncRead, AsyncWrite},
+    net::TcpStream,
+    sync::{OnceCell, Semaphore},
+    time::timeout,
+};
+
+/// What may be fetched, and for how long.
+#[derive(Clone, Debug)]
+pub struct OutboundOptions {
+    /// Also `http:` URLs.
+    pub allow_http: bool,
+    /// Also addresses of this machine (development).
+    pub allow_loopback: bool,
+    /// Also addresses of private networks, link-local ones and the like.
+    pub allow_private: bool,
+    /// PEM of further certificates to believe, besides the system's.
+    pub trust: Option<Vec<u8>>,
+    /// For everything: name, connection, handshake, answer.
+    pub timeout: Duration,
+    /// Bytes of an answer's body.
+    pub max_bytes: usize,
+    /// Fetches at once; more wait for their turn within their own timeout.
+    pub concurrency: usize,
+}
+
+impl Default for OutboundOptions {
+    fn default() -> OutboundOptions {
+        OutboundOptions {
+            allow_http: false,
+            allow_loopback: false,
+            allow_private: false,
+            trust: None,
+            timeout: Duration::from_secs(5),
+            max_bytes: 64 * 1024,
+            concurrency: 16,
+        }
+    }
+}
+
+/// Why nothing was fetched. The text is for the log: a caller on the outside learns no more than "could not be fetched".
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum FetchError {
+    /// Not an absolute https URL without credentials and fragment.
+    #[error("the URL may not be fetched")]
+    Url,
+    /// The name has no address that may be connected to.
+    #[error("the name has no address that may be reached")]
+    Address,
+    /// Connection or handshake.
+    #[error("connection failed: {0}")]
+    Connect(String),
+    /// Too slow.
+    #[error("it took too long")]
+    TimedOut,
+    /// Any status but 200; redirects are not followed.
+    #[error("the answer's status is {0}")]
+    Status(u16),
+    /// The answer is no HTTP, is compressed, or was cut off.
+    #[error("the answer cannot be read")]
+    Answer,
+    /// Beyond `max_bytes`.
+    #[error("the answer is too large")]
+    TooLarge,
+    /// The content is not what was asked for.
+    #[error("the content is malformed: {0}")]
+    Content(&'static str),
+}
+
+/// The fetcher. One per process.
+pub struct Outbound {
+    options: OutboundOptions,
+    /// Made at the first https fetch: reading the system's certificates costs time and memory that many servers never need.
+    tls: OnceCell<Arc<ClientConfig>>,
+    turns: Semaphore,
+}
+
+impl Outbound {
+    /// A fetcher under these options.
+    pub fn new(options: OutboundOptions) -> Outbound {
+        Outbound {
+            turns: Semaphore::new(options.concurrency.max(1)),
+            tls: OnceCell::new(),
+            options,
+        }
+    }
+
+    /// The body of a 200 answer. `accept` is the media type that is asked for.
+    ///
+    /// # Errors
+    /// See `FetchError`; none is the server's own fault.
+    pub async fn get(&self, url: &str, accept: &'static str) -> Result<Bytes, FetchError> {
+        timeout(self.options.timeout, self.get_unbounded(url, accept))
+            .await
+            .unwrap_or(Err(FetchError::TimedOut))
+    }
+
+    async fn get_unbounded(&self, url: &str, accept: &'static str) -> Result<Bytes, FetchError> {
+        // The semaphore is never closed.
+        let _turn = self
+            .turns
+            .acquire()
+            .await
+            .map_err(|_| FetchError::TimedOut)?;
+        let target = Target::parse(url, &self.options)?;
+        let stream = self.connect(&target).await?;
+        if !target.https {
+            return self.exchange(stream, &target, accept).await;
+        }
+        let config = self.tls.get_or_init(|| self.make_tls()).await.clone();
+        let name = ServerName::try_from(target.host.clone()).map_err(|_| FetchError::Url)?;
+        let stream = tokio_rustls::TlsConnector::from(config)
+            .connect(name, stream)
+            .await
+            .map_err(|e| FetchError::Connect(e.to_string()))?;
+        self.exchange(stream, &target, accept).await
+    }
+
+    /// Resolves once, checks each address, and connects to the first that answers of those that passed.
+    async fn connect(&self, target: &Target) -> Result<TcpStream, FetchError> {
+        let addresses: Vec<SocketAddr> = match target.host.parse::<IpAddr>() {
+            Ok(address) => vec![SocketAddr::new(address, target.port)],
+            Err(_) => tokio::net::lookup_host((target.host.as_str(), target.port))
+                .await
+                .map_err(|_| FetchError::Address)?
+                .collect(),
+        };
+        let mut failure = FetchError::Address;
+        for address in addresses
+            .into_iter()
+            .filter(|a| self.may_reach(a.ip()))
+            .take(3)
+        {
+            match timeout(self.options.timeout / 2, TcpStream::connect(address)).await {
+                Ok(Ok(stream)) => return Ok(stream),
+                Ok(Err(error)) => failure = FetchError::Connect(error.to_string()),
+                Err(_) => failure = FetchError::TimedOut,
+            }
+        }
+        Err(failure)
+    }
+
+    fn may_reach(&self, address: IpAddr) -> bool {
+        let address = address.to_canonical();
+        is_public(address)
+            || (self.options.allow_loopback && address.is_loopback())
+            || (self.options.allow_private
+                && !address.is_loopback()
+                && !address.is_multicast()
+                && !address.is_unspecified())
+    }
+
+    async fn exchange<S>(
+        &self,
+        stream: S,
+        target: &Target,
+        accept: &'static str,
+    ) -> Result<Bytes, FetchError>
+    where
+        S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    {
+        let (mut sender, connection) =
+            hyper::client::conn::http1::handshake::<_, Empty<Bytes>>(TokioIo::new(stream))
+                .await
+                .map_err(|_| FetchError::Answer)?;
+        let request = http::Request::get(target.path.as_str())
+            .header(header::HOST, target.authority.as_str())
+            .header(header::ACCEPT, accept)
+            .header(header::USER_AGENT, "signet")
+            .header(header::CONNECTION, "close")
+            .body(Empty::new())
+            .map_err(|_| FetchError::Url)?;
+        let read = async {
+            let answer = sender
+                .send_request(request)
+                .await
+                .map_err(|_| FetchError::Answer)?;
+            if answer.status() != http::StatusCode::OK {
+                return Err(FetchError::Status(answer.status().as_u16()));
+            }
+            if answer.headers().contains_key(header::CONTENT_ENCODING) {
+                return Err(FetchError::Answer);
+            }
+            let mut body = answer.into_body();
+            let mut content = Vec::new();
+            while let Some(frame) = body.frame().await {
+                let Ok(data) = frame.map_err(|_| FetchError::Answer)?.into_data() else {
+                    continue;
+                };
+                if content.len() + data.len() > self.options.max_bytes {
+                    return Err(FetchError::TooLarge);
+                }
+                content.extend_from_slice(&data);
+            }
+            Ok(content.into())
+        };
+        let mut connection = std::pin::pin!(connection);
+        let mut read = std::pin::pin!(read);
+        // The connection is driven here and not by a task of its own: when this future is dropped, so is the socket.
+        tokio::select! {
+            content = &mut read => content,
+            _ = &mut connection => read.await,
+        }
+    }
+
+    async fn make_tls(&self) -> Arc<ClientConfig> {
+        let trust = self.options.trust.clone();
+        let load = move || {
+            let mut roots = RootCertStore::empty();
+            roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+            if let Some(pem) = trust {
+                let extra = CertificateDer::pem_slice_iter(&pem).filter_map(Result::ok);
+                roots.add_parsable_certificates(extra);
+            }
+            roots
+        };
+        // Reading files: not on the worker. A task that panicked leaves nothing trusted.
+        let roots = tokio::task::spawn_blocking(load)
+            .await
+            .unwrap_or_else(|_| RootCertStore::empty());
+        let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+        Arc::new(
+            ClientConfig::builder_with_provider(provider)
+                .with_protocol_versions(&[&rustls::version::TLS13, &rustls::version::TLS12])
+                // Invariant: the default provider has suites for both versions.
+                .expect("the default provider speaks TLS 1.2 and 1.3")
+                .with_root_certificates(roots)
+                .with_no_client_auth(),
+        )
+    }
+}
+
+struct Target {
+    https: bool,
+    host: String,
+    port: u16,
+    authority: String,
+    path: String,
+}
+
+impl Target {
+    fn parse(url: &str, options: &OutboundOptions) -> Result<Target, FetchError> {
+        if url.len() > 2048 || url.contains(['#', '@', '\\']) {
+            return Err(FetchError::Url);
+        }
+        let uri: Uri = url.parse().map_err(|_| FetchError::Url)?;
+        let https = match uri.scheme_str() {
+            Some("https") => true,
+            Some("http") if options.allow_http => false,
+            _ => return Err(FetchError::Url),
+        };
+        let authority = uri.authority().ok_or(FetchError::Url)?;
+        let host = authority
+            .host()
+            .trim_start_matches('[')
+            .trim_end_matches(']');
+        if host.is_empty() {
+            return Err(FetchError::Url);
+        }
+        Ok(Target {
+            https,
+            host: host.to_owned(),
+            port: authority.port_u16().unwrap_or(if https { 443 } else { 80 }),
+            authority: authority.as_str().to_owned(),
+            path: uri.path_and_query().map_or("/", |p| p.as_str()).to_owned(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+    fn run<T>(future: impl Future<Output = T>) -> T {
+        tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .unwrap()
+            .block_on(future)
+    }
+    fn local() -> OutboundOptions {
+        OutboundOptions {
+            allow_http: true,
+            allow_loopback: true,
+            timeout: Duration::from_millis(800),
+            max_bytes: 1000,
+            ..OutboundOptions::default()
+        }
+    }
+    async fn answer(raw: Vec<u8>) -> Result<Bytes, FetchError> {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        tokio::spawn(async move {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            let mut request = [0; 1024];
+            let _ = stream.read(&mut request).await;
+            let _ = stream.write_all(&raw).await;
+            if raw.ends_with(b"SLOW") {
+                tokio::time::sleep(Duration::from_secs(9)).await;
+            }
+        });
+        let url = format!("http://127.0.0.1:{port}/jwks");
+        Outbound::new(local()).get(&url, "application/json").await
+    }
+
+    #[test]
+    fn urls_that_are_not_plain_https_are_refused() {
+        for url in [
+            "http://example.com/",
+            "ftp://example.com/",
+            "https://user@example.com/",
+            "https://example.com/#x",
+            "https:///x",
+            "/x",
+            "",
+        ] {
+            let got = Target::parse(url, &OutboundOptions::default());
+            assert!(got.is_err(), "{url}");
+        }
+    }
+
+    #[test]
+    fn private_addresses_are_refused_before_a_connection() {
+        run(async {
+            let outbound = Outbound::new(OutboundOptions::default());
+            for url in [
+                "https://127.0.0.1/",
+                "https://[::1]/",
+                "https://localhost/",
+                "https://169.254.169.254/latest",
+                "https://[::ffff:10.0.0.1]/",
+            ] {
+                let got = outbound.get(url, "application/json").await;
+                assert_eq!(got, Err(FetchError::Address), "{url}");
+            }
+        });
+    }
+
+    #[test]
+    fn a_good_answer_is_read() {
+        let raw = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}";
+        let got = run(answer(raw.to_vec()));
+        assert_eq!(got.unwrap().as_ref(), b"{}");
+    }
+
+    #[test]
+    fn redirects_compression_size_and_slowness_are_refused() {
+        let redirect =
+            b"HTTP/1.1 302 Found\r\nlocation: http://10.0.0.1/\r\ncontent-length: 0\r\n\r\n";
+        assert_eq!(run(answer(redirect.to_vec())), Err(FetchError::Status(302)));
+        let gzip = b"HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: 1\r\n\r\nx";
+        assert_eq!(run(answer(gzip.to_vec())), Err(FetchError::Answer));
+        let mut large = b"HTTP/1.1 200 OK\r\n\r\n".to_vec();
+        large.extend_from_slice(&[b'x'; 2000]);
+        assert_eq!(run(answer(large)), Err(FetchError::TooLarge));
+        let slow = b"HTTP/1.1 200 OK\r\ncontent-length: 900\r\n\r\nSLOW";
+        assert_eq!(run(answer(slow.to_vec())), Err(FetchError::TimedOut));
+    }
+}
