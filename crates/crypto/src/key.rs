@@ -10,6 +10,8 @@ mod verify;
 pub use sign::SigningKey;
 pub use verify::VerifyingKey;
 
+pub(crate) use sign::ec_public;
+
 use crate::{Algorithm, KeyType};
 
 /// Public key material, in the units of its JWK (big-endian, fixed-length coordinates). Unchecked: see [`VerifyingKey::new`].
@@ -112,7 +114,7 @@ pub enum KeyError {
 const RSA_BITS: std::ops::RangeInclusive<usize> = 2048..=8192;
 
 /// Lengths of the encoded public key and of the signature (FIPS 204 table 2).
-const fn ml_dsa_lengths(algorithm: Algorithm) -> Option<(usize, usize)> {
+pub(crate) const fn ml_dsa_lengths(algorithm: Algorithm) -> Option<(usize, usize)> {
     match algorithm {
         Algorithm::MlDsa44 => Some((1312, 2420)),
         Algorithm::MlDsa65 => Some((1952, 3309)),
