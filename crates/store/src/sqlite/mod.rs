@@ -1,0 +1,273 @@
+//! The embedded engine: SQLite in WAL mode, one writer thread that commits in groups, readers beside it.
+//!
+//! Every call becomes a job on a bounded queue; the asynchronous caller waits for its answer and no runtime thread ever
+//! waits for a disk. When a queue is full the call is refused at once (`Unavailable`): waiting longer would only make
+//! the queue longer. The data directory belongs to one process at a time.
+mod open;
+mod queue;
+mod sql;
+mod writer;
+
+pub use open::{DATABASE_FILE, LOCK_FILE, OpenError};
+
+use crate::{Change, Key, Outcome, Row, Store, StoreError, StoreFuture, Table};
+use queue::{Queue, Refused};
+use rusqlite::Connection;
+use std::{
+    fs::File,
+    io,
+    path::Path,
+    sync::{Arc, Mutex, PoisonError, atomic::Ordering},
+    thread::{self, JoinHandle},
+};
+use tokio::sync::oneshot;
+use writer::{Counters, Job, Writer};
+
+type Read = Box<dyn FnOnce(&Connection) + Send>;
+
+/// How large the store's queues and its pool are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Options {
+    /// Threads that read. Most reads take microseconds; two keep one slow page from holding up the rest.
+    pub readers: usize,
+    /// Most writes that wait. Beyond it: `Unavailable`.
+    pub write_queue: usize,
+    /// Most reads that wait. Beyond it: `Unavailable`.
+    pub read_queue: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            readers: 2,
+            write_queue: 8192,
+            read_queue: 8192,
+        }
+    }
+}
+
+/// What the writer has done since the store was opened. `jobs / groups` is how many requests shared a flush.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Statistics {
+    /// flushes
+    pub groups: u64,
+    /// calls that were answered by them
+    pub jobs: u64,
+}
+
+/// The embedded store. Dropping it finishes what is queued, and waits for that.
+pub struct SqliteStore {
+    writes: Arc<Queue<Job>>,
+    reads: Arc<Queue<Read>>,
+    counters: Arc<Counters>,
+    threads: Mutex<Vec<JoinHandle<()>>>,
+    // Released last, when the threads have ended.
+    lock: Mutex<Option<File>>,
+}
+
+impl SqliteStore {
+    /// Opens the store of a data directory, or makes it (directory 0700, files 0600).
+    ///
+    /// # Errors
+    /// See [`OpenError`]. A file that is not Signet's is left as it is.
+    pub fn open(directory: &Path, options: Options) -> Result<SqliteStore, OpenError> {
+        let lock = open::lock(directory)?;
+        let path = directory.join(DATABASE_FILE);
+        let store = SqliteStore {
+            writes: Arc::new(Queue::new(options.write_queue)),
+            reads: Arc::new(Queue::new(options.read_queue)),
+            counters: Arc::default(),
+            threads: Mutex::default(),
+            lock: Mutex::new(Some(lock)),
+        };
+        let writer = Writer {
+            connection: open::writer(&path)?,
+            queue: store.writes.clone(),
+            counters: store.counters.clone(),
+            versions: sql::Versions::default(),
+        };
+        store.spawn(&path, "store-writer", move || writer.run())?;
+        for _ in 0..options.readers.max(1) {
+            let connection = open::reader(&path)?;
+            let queue = store.reads.clone();
+            store.spawn(&path, "store-reader", move || {
+                while let Some(read) = queue.pop() {
+                    read(&connection);
+                }
+            })?;
+        }
+        Ok(store)
+    }
+
+    fn spawn(
+        &self,
+        path: &Path,
+        name: &str,
+        work: impl FnOnce() + Send + 'static,
+    ) -> Result<(), OpenError> {
+        let handle = thread::Builder::new()
+            .name(name.to_owned())
+            .spawn(work)
+            .map_err(|source: io::Error| OpenError::Io {
+                path: path.to_owned(),
+                source,
+            })?;
+        self.threads
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(handle);
+        Ok(())
+    }
+
+    /// Finishes what is queued, folds the log into the file and releases the directory. Waits for all of that; later
+    /// calls are refused. Closing twice does nothing.
+    pub fn close(&self) {
+        self.writes.close();
+        self.reads.close();
+        let threads =
+            std::mem::take(&mut *self.threads.lock().unwrap_or_else(PoisonError::into_inner));
+        // Readers first: the writer can then fold in the whole log.
+        for thread in threads.into_iter().rev() {
+            if thread.join().is_err() {
+                tracing::error!("a thread of the store ended in a panic");
+            }
+        }
+        self.lock
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+    }
+
+    /// What the writer has done so far.
+    pub fn statistics(&self) -> Statistics {
+        Statistics {
+            groups: self.counters.groups.load(Ordering::Relaxed),
+            jobs: self.counters.jobs.load(Ordering::Relaxed),
+        }
+    }
+
+    async fn write<T>(&self, job: impl FnOnce(writer::Reply<T>) -> Job) -> Result<T, StoreError> {
+        let (reply, answer) = oneshot::channel();
+        self.writes.push(job(reply)).map_err(refused)?;
+        answer.await.map_err(|_| stopped())?
+    }
+
+    async fn read<T: Send + 'static>(
+        &self,
+        read: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let (reply, answer) = oneshot::channel();
+        let job: Read = Box::new(move |connection| {
+            // Nobody waits any more: nothing to do.
+            if !reply.is_closed() {
+                drop(reply.send(read(connection).map_err(sql::store_error)));
+            }
+        });
+        self.reads.push(job).map_err(refused)?;
+        answer.await.map_err(|_| stopped())?
+    }
+}
+
+impl Drop for SqliteStore {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+fn refused(why: Refused) -> StoreError {
+    StoreError::Unavailable(
+        match why {
+            Refused::Full => "its queue is full",
+            Refused::Closed => "it was closed",
+        }
+        .to_owned(),
+    )
+}
+
+fn stopped() -> StoreError {
+    StoreError::Unavailable("its thread has stopped".to_owned())
+}
+
+impl Store for SqliteStore {
+    fn get<'a>(&'a self, key: &'a Key, now: u64) -> StoreFuture<'a, Option<Row>> {
+        Box::pin(async move {
+            let key = key.clone();
+            self.read(move |connection| sql::get(connection, &key, now))
+                .await
+        })
+    }
+
+    fn commit(&self, change: Change, now: u64) -> StoreFuture<'_, Outcome> {
+        Box::pin(async move {
+            change.check()?;
+            self.write(|reply| Job::Commit { change, now, reply }).await
+        })
+    }
+
+    fn commit_each(&self, changes: Vec<Change>, now: u64) -> StoreFuture<'_, Vec<Outcome>> {
+        Box::pin(async move {
+            changes.iter().try_for_each(Change::check)?;
+            if changes.is_empty() {
+                return Ok(Vec::new());
+            }
+            self.write(|reply| Job::CommitEach {
+                changes,
+                now,
+                reply,
+            })
+            .await
+        })
+    }
+
+    fn take<'a>(&'a self, key: &'a Key, now: u64) -> StoreFuture<'a, Option<Row>> {
+        Box::pin(async move {
+            let key = key.clone();
+            self.write(|reply| Job::Take { key, now, reply }).await
+        })
+    }
+
+    fn partition<'a>(
+        &'a self,
+        table: Table,
+        partition: &'a [u8],
+        after: &'a [u8],
+        limit: usize,
+        now: u64,
+    ) -> StoreFuture<'a, Vec<(Key, Row)>> {
+        let (partition, after) = (partition.to_vec(), after.to_vec());
+        Box::pin(self.read(move |connection| {
+            sql::partition(connection, table, &partition, &after, limit, now)
+        }))
+    }
+
+    fn page<'a>(
+        &'a self,
+        table: Table,
+        after: Option<&'a Key>,
+        limit: usize,
+        now: u64,
+    ) -> StoreFuture<'a, Vec<(Key, Row)>> {
+        let after = after.cloned();
+        Box::pin(
+            self.read(move |connection| sql::page(connection, table, after.as_ref(), limit, now)),
+        )
+    }
+
+    fn sweep(&self, now: u64, limit: usize) -> StoreFuture<'_, usize> {
+        Box::pin(self.write(move |reply| Job::Sweep { now, limit, reply }))
+    }
+
+    fn check(&self) -> StoreFuture<'_, ()> {
+        Box::pin(async move {
+            self.read(|connection| {
+                connection.query_row(
+                    "SELECT value FROM counter WHERE name = 'version'",
+                    [],
+                    |_| Ok(()),
+                )
+            })
+            .await?;
+            self.write(|reply| Job::Check { reply }).await
+        })
+    }
+}

@@ -1,0 +1,125 @@
+//! Every table of the store, one row each.
+
+/// What kind of thing a row is. The number on disk is part of the format and never reused.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Table {
+    // Registry: loaded whole at start.
+    /// partition: `client_id`
+    Client,
+    /// partition: resource identifier (RFC 8707 URI)
+    Resource,
+    /// partition: `kid`
+    SigningKey,
+    /// partition: name of the setting
+    Setting,
+    // Directory.
+    /// partition: user id
+    User,
+    /// partition: login name or e-mail, folded; value: user id
+    UserLookup,
+    /// partition: user id, sort: `client_id`
+    Consent,
+    // Flow state: every row with an end.
+    /// Codes, assertion ids, DPoP proof ids, pushed requests, one-time links: what may happen once.
+    Once,
+    /// Refresh families; the value holds the current generation.
+    Family,
+    /// partition: session id
+    Session,
+    /// partition: user id, sort: session id
+    UserSession,
+    /// partition: user id, sort: family (grant) id
+    UserGrant,
+    /// One-time codes sent by mail.
+    OneTimeCode,
+    /// partition: device code id
+    DeviceCode,
+    /// partition: `user_code`, value: device code id
+    UserCode,
+    /// partition: id of the pushed request
+    PushedRequest,
+    /// Failed attempts, counted.
+    Attempts,
+    /// partition: subject of the revocation; loaded whole at start
+    Revocation,
+}
+
+impl Table {
+    /// All tables, in the order of their numbers.
+    pub const ALL: &'static [Table] = &[
+        Table::Client,
+        Table::Resource,
+        Table::SigningKey,
+        Table::Setting,
+        Table::User,
+        Table::UserLookup,
+        Table::Consent,
+        Table::Once,
+        Table::Family,
+        Table::Session,
+        Table::UserSession,
+        Table::UserGrant,
+        Table::OneTimeCode,
+        Table::DeviceCode,
+        Table::UserCode,
+        Table::PushedRequest,
+        Table::Attempts,
+        Table::Revocation,
+    ];
+
+    /// The table's number on disk and whether its rows must carry an end.
+    const fn row(self) -> (u8, bool) {
+        match self {
+            Table::Client => (1, false),
+            Table::Resource => (2, false),
+            Table::SigningKey => (3, false),
+            Table::Setting => (4, false),
+            Table::User => (5, false),
+            Table::UserLookup => (6, false),
+            Table::Consent => (7, false),
+            Table::Once => (16, true),
+            Table::Family => (17, true),
+            Table::Session => (18, true),
+            Table::UserSession => (19, true),
+            Table::UserGrant => (20, true),
+            Table::OneTimeCode => (21, true),
+            Table::DeviceCode => (22, true),
+            Table::UserCode => (23, true),
+            Table::PushedRequest => (24, true),
+            Table::Attempts => (25, true),
+            Table::Revocation => (26, true),
+        }
+    }
+
+    /// The table's number on disk.
+    pub const fn number(self) -> u8 {
+        self.row().0
+    }
+
+    /// The table with this number on disk.
+    pub fn from_number(number: u8) -> Option<Table> {
+        Table::ALL
+            .iter()
+            .copied()
+            .find(|table| table.number() == number)
+    }
+
+    /// Whether a row without an end is refused: nothing short-lived may stay for ever.
+    pub const fn must_end(self) -> bool {
+        self.row().1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_table_has_a_number_of_its_own() {
+        for table in Table::ALL {
+            assert_eq!(Table::from_number(table.number()), Some(*table));
+        }
+        assert_eq!(Table::from_number(0), None);
+    }
+}

@@ -1,0 +1,217 @@
+//! What is asked of the embedded engine beyond the contract: files, locks, groups, bounds.
+use signet_store::{
+    Change, Key, Op, OpenError, SqliteStore, Store, StoreError, Table,
+    sqlite::{DATABASE_FILE, Options},
+};
+use std::{fs, path::Path, sync::Arc};
+
+const NOW: u64 = 1_000;
+
+fn open(directory: &Path) -> Result<SqliteStore, OpenError> {
+    SqliteStore::open(directory, Options::default())
+}
+
+fn insert(id: &str) -> Change {
+    Change::new(Op::Insert {
+        key: Key::new(Table::Once, id),
+        value: b"x".to_vec(),
+        end: Some(2_000),
+    })
+}
+
+#[tokio::test]
+async fn what_was_written_is_there_after_a_restart_and_versions_go_on() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let key = Key::new(Table::Once, "a");
+    let store = open(directory.path()).expect("opens");
+    store.commit(insert("a"), NOW).await.expect("answers");
+    let before = store
+        .get(&key, NOW)
+        .await
+        .expect("answers")
+        .expect("is there");
+    drop(store);
+    let store = open(directory.path()).expect("opens again");
+    assert_eq!(
+        store.get(&key, NOW).await.expect("answers"),
+        Some(before.clone())
+    );
+    store.take(&key, NOW).await.expect("answers");
+    store.commit(insert("a"), NOW).await.expect("answers");
+    let after = store
+        .get(&key, NOW)
+        .await
+        .expect("answers")
+        .expect("is there");
+    assert!(after.version > before.version);
+}
+
+#[tokio::test]
+async fn a_directory_belongs_to_one_store_at_a_time() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let first = open(directory.path()).expect("opens");
+    assert!(matches!(
+        open(directory.path()),
+        Err(OpenError::InUse { .. })
+    ));
+    first.close();
+    let second = open(directory.path()).expect("opens after the first was closed");
+    assert!(matches!(
+        first.commit(insert("a"), NOW).await,
+        Err(StoreError::Unavailable(_))
+    ));
+    assert!(matches!(
+        first.get(&Key::new(Table::Once, "a"), NOW).await,
+        Err(StoreError::Unavailable(_))
+    ));
+    second.check().await.expect("is healthy");
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn no_file_can_be_read_by_others() {
+    use std::os::unix::fs::PermissionsExt;
+    let parent = tempfile::tempdir().expect("a directory");
+    let directory = parent.path().join("data");
+    let store = open(&directory).expect("opens");
+    store.commit(insert("a"), NOW).await.expect("answers");
+    let mode = |path: &Path| fs::metadata(path).expect("is there").permissions().mode() & 0o777;
+    assert_eq!(mode(&directory), 0o700);
+    let mut files = 0;
+    for entry in fs::read_dir(&directory).expect("lists") {
+        let path = entry.expect("lists").path();
+        assert_eq!(mode(&path), 0o600, "{}", path.display());
+        files += 1;
+    }
+    assert!(files >= 3, "the database, its log and the lock");
+}
+
+#[test]
+fn what_is_no_database_is_refused_and_left_alone() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = directory.path().join(DATABASE_FILE);
+    let text = "a letter, not a database. ".repeat(100);
+    fs::write(&path, &text).expect("writes");
+    let error = open(directory.path()).err().expect("is refused");
+    assert!(matches!(error, OpenError::Corrupt { .. }), "{error}");
+    assert_eq!(fs::read_to_string(&path).expect("is there"), text);
+}
+
+#[test]
+fn a_database_of_another_program_is_refused_and_left_alone() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = directory.path().join(DATABASE_FILE);
+    let foreign = rusqlite::Connection::open(&path).expect("opens");
+    foreign
+        .execute_batch("CREATE TABLE song (name TEXT)")
+        .expect("is SQL");
+    drop(foreign);
+    let bytes = fs::read(&path).expect("is there");
+    let error = open(directory.path()).err().expect("is refused");
+    assert!(matches!(error, OpenError::Foreign { .. }), "{error}");
+    assert_eq!(fs::read(&path).expect("is there"), bytes);
+}
+
+#[test]
+fn a_newer_layout_is_refused() {
+    let directory = tempfile::tempdir().expect("a directory");
+    drop(open(directory.path()).expect("opens"));
+    let path = directory.path().join(DATABASE_FILE);
+    let newer = rusqlite::Connection::open(&path).expect("opens");
+    newer
+        .pragma_update(None, "user_version", 99)
+        .expect("is set");
+    drop(newer);
+    let error = open(directory.path()).err().expect("is refused");
+    assert!(
+        matches!(error, OpenError::Newer { found: 99, .. }),
+        "{error}"
+    );
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn many_requests_share_a_flush() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let store = Arc::new(open(directory.path()).expect("opens"));
+    let tasks: Vec<_> = (0..1_000)
+        .map(|number| {
+            let store = store.clone();
+            tokio::spawn(async move { store.commit(insert(&number.to_string()), NOW).await })
+        })
+        .collect();
+    for task in tasks {
+        assert!(task.await.expect("ends").expect("answers").is_done());
+    }
+    let statistics = store.statistics();
+    assert_eq!(statistics.jobs, 1_000);
+    assert!(statistics.groups <= 500, "{statistics:?}");
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn beyond_its_bound_the_queue_refuses_at_once() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let options = Options {
+        write_queue: 4,
+        ..Options::default()
+    };
+    let store = Arc::new(SqliteStore::open(directory.path(), options).expect("opens"));
+    let tasks: Vec<_> = (0..5_000)
+        .map(|number| {
+            let store = store.clone();
+            tokio::spawn(async move {
+                let id = number.to_string();
+                match store.commit(insert(&id), NOW).await {
+                    Ok(outcome) => {
+                        assert!(outcome.is_done());
+                        None
+                    }
+                    Err(StoreError::Unavailable(_)) => Some(id),
+                    Err(error) => panic!("{error}"),
+                }
+            })
+        })
+        .collect();
+    let mut refused = Vec::new();
+    for task in tasks {
+        refused.extend(task.await.expect("ends"));
+    }
+    assert!(!refused.is_empty());
+    for id in refused {
+        let row = store.get(&Key::new(Table::Once, id), NOW).await;
+        assert_eq!(row.expect("answers"), None);
+    }
+}
+
+#[tokio::test]
+async fn what_was_queued_before_close_is_done() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let store = Arc::new(open(directory.path()).expect("opens"));
+    let tasks: Vec<_> = (0..100)
+        .map(|number| {
+            let store = store.clone();
+            tokio::spawn(async move {
+                (
+                    number,
+                    store.commit(insert(&format!("{number}")), NOW).await,
+                )
+            })
+        })
+        .collect();
+    tokio::task::yield_now().await;
+    let closing = store.clone();
+    std::thread::spawn(move || closing.close())
+        .join()
+        .expect("closes");
+    drop(store);
+    let mut answers = Vec::new();
+    for task in tasks {
+        answers.push(task.await.expect("ends"));
+    }
+    let store = open(directory.path()).expect("opens again");
+    for (number, answer) in answers {
+        let row = store
+            .get(&Key::new(Table::Once, number.to_string()), NOW)
+            .await;
+        assert_eq!(row.expect("answers").is_some(), answer.is_ok(), "{number}");
+    }
+}

@@ -1,0 +1,248 @@
+//! Revocations: in effect at once, there after a restart, never undone.
+use signet_store::{
+    Change, Key, MemoryStore, Op, Outcome, RevocationIndex, Row, Store, StoreError, StoreFuture,
+    Subject, Table, TokenFacts,
+};
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
+
+const NOW: u64 = 1_000;
+const END: u64 = 5_000;
+const TOKEN: TokenFacts<'static> = TokenFacts {
+    jti: Some(&[1; 16]),
+    jti_time_ms: 900_000,
+    grant_id: Some(&[2; 16]),
+    sid: Some("sid"),
+    user: Some("alice"),
+    client: Some("web"),
+};
+
+async fn empty() -> (Arc<MemoryStore>, RevocationIndex) {
+    let store = Arc::new(MemoryStore::new());
+    let index = RevocationIndex::load(store.clone(), NOW)
+        .await
+        .expect("loads");
+    (store, index)
+}
+
+#[tokio::test]
+async fn each_subject_kills_what_it_names_also_after_a_restart() {
+    let subjects = [
+        Subject::Jti([1; 16]),
+        Subject::Grant([2; 16]),
+        Subject::Session("sid".into()),
+        Subject::User("alice".into(), 900_000),
+        Subject::Client("web".into(), 900_000),
+    ];
+    for subject in subjects {
+        let (store, index) = empty().await;
+        assert!(!index.is_revoked(&TOKEN));
+        index
+            .revoke(subject.clone(), END, NOW)
+            .await
+            .expect("revokes");
+        let again = RevocationIndex::load(store, NOW).await.expect("loads");
+        let other = TokenFacts {
+            jti: Some(&[9; 16]),
+            jti_time_ms: 1_000,
+            grant_id: None,
+            sid: Some("other"),
+            user: Some("bob"),
+            client: Some("service"),
+        };
+        for index in [index, again] {
+            assert!(index.is_revoked(&TOKEN), "{subject:?}");
+            assert!(!index.is_revoked(&other), "{subject:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_epoch_spares_what_was_made_after_it() {
+    let (_, index) = empty().await;
+    let epoch = Subject::User("alice".into(), 900_000);
+    index.revoke(epoch, END, NOW).await.expect("revokes");
+    let at = |jti_time_ms| TokenFacts {
+        jti_time_ms,
+        ..TOKEN
+    };
+    assert!(index.is_revoked(&at(899_999)));
+    assert!(index.is_revoked(&at(900_000)));
+    assert!(!index.is_revoked(&at(900_001)));
+}
+
+// A19: a clock that runs behind must not bring anything back to life.
+#[tokio::test]
+async fn an_earlier_epoch_or_end_never_undoes_a_later_one() {
+    let (store, index) = empty().await;
+    let epoch = |ms| Subject::User("alice".into(), ms);
+    index
+        .revoke(epoch(900_000), END, NOW)
+        .await
+        .expect("revokes");
+    index
+        .revoke(epoch(100), NOW + 1, NOW)
+        .await
+        .expect("revokes");
+    let again = RevocationIndex::load(store.clone(), END - 1)
+        .await
+        .expect("loads");
+    index.sweep(END - 1);
+    assert!(index.is_revoked(&TOKEN));
+    assert!(again.is_revoked(&TOKEN));
+}
+
+// A9: the entry lives as long as the token can.
+#[tokio::test]
+async fn an_entry_is_forgotten_at_its_end_and_not_before() {
+    let (_, index) = empty().await;
+    index
+        .revoke(Subject::Jti([1; 16]), END, NOW)
+        .await
+        .expect("revokes");
+    index.sweep(END - 1);
+    assert!(index.is_revoked(&TOKEN));
+    index.sweep(END);
+    assert!(index.is_empty());
+}
+
+#[tokio::test]
+async fn all_pages_are_loaded() {
+    let (store, index) = empty().await;
+    for number in 0..2_500u64 {
+        let mut id = [0; 16];
+        id[..8].copy_from_slice(&number.to_be_bytes());
+        index
+            .revoke(Subject::Jti(id), END, NOW)
+            .await
+            .expect("revokes");
+    }
+    let again = RevocationIndex::load(store, NOW).await.expect("loads");
+    assert_eq!(again.len(), 2_500);
+}
+
+#[tokio::test]
+async fn an_unreadable_entry_stops_the_start() {
+    let rows: [(&[u8], &[u8]); 4] = [
+        (b"", &[0; 8]),
+        (b"x0123456789abcdef", &[0; 8]),
+        (b"jshort", &[0; 8]),
+        (b"ualice", b"soon"),
+    ];
+    for (partition, value) in rows {
+        let store = Arc::new(MemoryStore::new());
+        let op = Op::Put {
+            key: Key::new(Table::Revocation, partition),
+            value: value.to_vec(),
+            end: Some(END),
+        };
+        store.commit(Change::new(op), NOW).await.expect("answers");
+        let loaded = RevocationIndex::load(store, NOW).await;
+        assert!(matches!(loaded, Err(StoreError::Corrupt(_))));
+    }
+}
+
+#[tokio::test]
+async fn racing_revocations_join() {
+    let (store, index) = empty().await;
+    let index = Arc::new(index);
+    let racers: Vec<_> = (1..=50u64)
+        .map(|number| {
+            let index = index.clone();
+            tokio::spawn(async move {
+                let subject = Subject::Client("web".into(), number * 1_000);
+                index.revoke(subject, END + number, NOW).await
+            })
+        })
+        .collect();
+    for racer in racers {
+        racer.await.expect("ends").expect("revokes");
+    }
+    let again = RevocationIndex::load(store, END + 49).await.expect("loads");
+    let token = TokenFacts {
+        jti_time_ms: 50_000,
+        client: Some("web"),
+        ..TokenFacts::default()
+    };
+    assert!(again.is_revoked(&token));
+    assert!(index.is_revoked(&token));
+}
+
+/// A store that stops taking writes.
+struct Failing {
+    inner: MemoryStore,
+    broken: AtomicBool,
+}
+
+impl Failing {
+    fn fail<T>(&self) -> Result<(), Result<T, StoreError>> {
+        if self.broken.load(Ordering::SeqCst) {
+            return Err(Err(StoreError::Unavailable("broken".into())));
+        }
+        Ok(())
+    }
+}
+
+impl Store for Failing {
+    fn get<'a>(&'a self, key: &'a Key, now: u64) -> StoreFuture<'a, Option<Row>> {
+        self.inner.get(key, now)
+    }
+    fn commit(&self, change: Change, now: u64) -> StoreFuture<'_, Outcome> {
+        match self.fail() {
+            Ok(()) => self.inner.commit(change, now),
+            Err(error) => Box::pin(std::future::ready(error)),
+        }
+    }
+    fn commit_each(&self, changes: Vec<Change>, now: u64) -> StoreFuture<'_, Vec<Outcome>> {
+        self.inner.commit_each(changes, now)
+    }
+    fn take<'a>(&'a self, key: &'a Key, now: u64) -> StoreFuture<'a, Option<Row>> {
+        self.inner.take(key, now)
+    }
+    fn partition<'a>(
+        &'a self,
+        table: Table,
+        partition: &'a [u8],
+        after: &'a [u8],
+        limit: usize,
+        now: u64,
+    ) -> StoreFuture<'a, Vec<(Key, Row)>> {
+        self.inner.partition(table, partition, after, limit, now)
+    }
+    fn page<'a>(
+        &'a self,
+        table: Table,
+        after: Option<&'a Key>,
+        limit: usize,
+        now: u64,
+    ) -> StoreFuture<'a, Vec<(Key, Row)>> {
+        self.inner.page(table, after, limit, now)
+    }
+    fn sweep(&self, now: u64, limit: usize) -> StoreFuture<'_, usize> {
+        self.inner.sweep(now, limit)
+    }
+    fn check(&self) -> StoreFuture<'_, ()> {
+        self.inner.check()
+    }
+}
+
+#[tokio::test]
+async fn what_is_not_durable_is_not_answered_as_revoked() {
+    let store = Arc::new(Failing {
+        inner: MemoryStore::new(),
+        broken: AtomicBool::new(true),
+    });
+    let index = RevocationIndex::load(store.clone(), NOW)
+        .await
+        .expect("loads");
+    let answer = index.revoke(Subject::Jti([1; 16]), END, NOW).await;
+    assert!(matches!(answer, Err(StoreError::Unavailable(_))));
+    store.broken.store(false, Ordering::SeqCst);
+    index
+        .revoke(Subject::Jti([1; 16]), END, NOW)
+        .await
+        .expect("revokes");
+    assert!(index.is_revoked(&TOKEN));
+}
