@@ -3,7 +3,7 @@
 use crate::base64url;
 use crate::json::{JsonError, Kind, Limits, Object, Reader, Writer};
 use crate::jwk::Jwk;
-use signet_crypto::{Algorithm, KeyError, KeyType, SigningKey};
+use signet_crypto::{Algorithm, KeyError, SigningKey};
 use std::borrow::Cow;
 
 /// Signs JWTs with one key. The encoded headers are kept, one for each [`Typ`], so that a token costs its payload and
@@ -57,11 +57,11 @@ impl JwtSigner {
         }
         let start = out.len();
         let signed = header.len() + 1 + base64url::encoded_len(payload.len());
-        out.reserve(signed + 1 + base64url::encoded_len(signature_bytes(self.algorithm())));
+        out.reserve(signed + 1 + base64url::encoded_len(self.key.signature_len()));
         out.extend_from_slice(header);
         out.push(b'.');
         base64url::encode_into(payload, out);
-        let mut signature = Vec::with_capacity(signature_bytes(self.algorithm()));
+        let mut signature = Vec::with_capacity(self.key.signature_len());
         if let Err(error) = self.key.sign_into(&out[start..], &mut signature) {
             out.truncate(start);
             return Err(error);
@@ -79,17 +79,6 @@ impl JwtSigner {
         self.sign_into(typ, &payload, &mut out)?;
         // Invariant: base64url and dots are ASCII.
         Ok(String::from_utf8(out).expect("a compact JWS is ASCII"))
-    }
-}
-
-/// Roughly how long a signature is: enough to reserve once.
-fn signature_bytes(alg: Algorithm) -> usize {
-    match alg {
-        Algorithm::MlDsa44 => 2420,
-        Algorithm::MlDsa65 => 3309,
-        Algorithm::MlDsa87 => 4627,
-        _ if alg.key_type() == KeyType::Rsa => 256,
-        _ => 132,
     }
 }
 

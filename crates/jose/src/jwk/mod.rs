@@ -120,7 +120,7 @@ impl Jwk {
             Some(operations) => operations.iter().any(|operation| operation == "verify"),
             None => true,
         };
-        fits(&self.key, alg)
+        self.key.fits(alg)
             && self.alg.is_none_or(|own| own == alg)
             && self.key_use != Some(KeyUse::Encryption)
             && allowed
@@ -135,7 +135,7 @@ impl Jwk {
             | PublicKey::P521 { .. }
             | PublicKey::Ed25519 { .. } => {
                 w.member("crv").string(curve(&self.key));
-                w.member("kty").string(key_type(&self.key));
+                w.member("kty").string(self.key.key_type().name());
                 write_coordinates(&self.key, w);
             }
             PublicKey::Rsa { n, e } => {
@@ -161,7 +161,7 @@ impl Jwk {
     /// Writes the JWK as one object.
     pub fn write(&self, w: &mut Writer<'_>) {
         w.object(|w| {
-            w.member("kty").string(key_type(&self.key));
+            w.member("kty").string(self.key.key_type().name());
             match &self.key {
                 PublicKey::Rsa { n, e } => {
                     w.member("n").base64url(n);
@@ -201,15 +201,6 @@ impl Jwk {
     }
 }
 
-fn key_type(key: &PublicKey) -> &'static str {
-    match key {
-        PublicKey::P256 { .. } | PublicKey::P384 { .. } | PublicKey::P521 { .. } => "EC",
-        PublicKey::Ed25519 { .. } => "OKP",
-        PublicKey::Rsa { .. } => "RSA",
-        PublicKey::MlDsa { .. } => "AKP",
-    }
-}
-
 /// `crv` of the types that have one.
 fn curve(key: &PublicKey) -> &'static str {
     match key {
@@ -240,17 +231,5 @@ fn own_algorithm(key: &PublicKey) -> Option<Algorithm> {
     match key {
         PublicKey::MlDsa { algorithm, .. } => Some(*algorithm),
         _ => None,
-    }
-}
-
-/// Whether key and algorithm belong together: ES512 is not for a P-256 key.
-fn fits(key: &PublicKey, alg: Algorithm) -> bool {
-    match key {
-        PublicKey::P256 { .. } => alg == Algorithm::Es256,
-        PublicKey::P384 { .. } => alg == Algorithm::Es384,
-        PublicKey::P521 { .. } => alg == Algorithm::Es512,
-        PublicKey::Ed25519 { .. } => alg.key_type() == signet_crypto::KeyType::Okp,
-        PublicKey::Rsa { .. } => alg.key_type() == signet_crypto::KeyType::Rsa,
-        PublicKey::MlDsa { algorithm, .. } => alg == *algorithm,
     }
 }

@@ -1,6 +1,6 @@
 //! Reading one JWK.
 
-use super::{Jwk, JwkError, KeyUse, MAX_KID_BYTES, fits};
+use super::{Jwk, JwkError, KeyUse, MAX_KID_BYTES};
 use crate::base64url;
 use crate::json::Object;
 use signet_crypto::{Algorithm, KeyType, PublicKey};
@@ -19,7 +19,7 @@ pub(super) fn jwk(object: &Object<'_>) -> Result<Jwk, JwkError> {
         None => None,
     };
     let key = material(kty, alg, object)?;
-    if alg.is_some_and(|alg| !fits(&key, alg)) {
+    if alg.is_some_and(|alg| !key.fits(alg)) {
         return Err(JwkError::Member("alg"));
     }
     Ok(Jwk {

@@ -75,7 +75,7 @@ impl JwkSet {
         let mut seen = HashSet::new();
         for jwk in &self.keys {
             if let Some(kid) = &jwk.kid
-                && !seen.insert((super::key_type(&jwk.key), kid))
+                && !seen.insert((jwk.key.key_type(), kid))
             {
                 return Err(JwkError::DuplicateKid);
             }
