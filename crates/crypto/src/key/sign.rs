@@ -39,7 +39,7 @@ enum Inner {
         seed: Secret<Vec<u8>>,
     },
     Hmac {
-        key: hmac::Key,
+        key: Box<hmac::Key>,
         secret: Secret<Vec<u8>>,
     },
 }
@@ -122,7 +122,7 @@ impl SigningKey {
                 algorithm,
                 public: None,
                 inner: Inner::Hmac {
-                    key: hmac_key(algorithm, private)?,
+                    key: Box::new(hmac_key(algorithm, private)?),
                     secret: Secret::new(private.to_vec()),
                 },
             }),

@@ -404,3 +404,62 @@ fn ml_dsa_keys_have_their_own_lengths() {
         assert!(SigningKey::from_private(algorithm, &[1; 33]).is_err());
     }
 }
+
+fn ml_dsa_public(algorithm: Algorithm, seed: &[u8]) -> Vec<u8> {
+    let key = SigningKey::from_private(algorithm, seed).expect("a seed");
+    match key.public() {
+        Some(PublicKey::MlDsa { public, .. }) => public.clone(),
+        other => panic!("an ML-DSA key: {other:?}"),
+    }
+}
+
+/// NIST's ACVP vectors for ML-DSA key generation (ML-DSA-keyGen-FIPS204, first case of ML-DSA-44); of the 1312 bytes of
+/// the public key, their SHA-256.
+#[test]
+fn ml_dsa_44_expands_the_seed_of_nists_first_vector() {
+    let seed = hex("4be7a01a99a5e5bcfe3c06785d8e4ec664082227d86704e9e44862623a05c8b3");
+    assert_eq!(
+        crate::hash::sha256(&ml_dsa_public(Algorithm::MlDsa44, &seed)).as_slice(),
+        hex("a140495fe1cbeb25d30ecf194ee2823dde1b76bbcbdea8cac50c6365f6803060")
+    );
+}
+
+/// RFC 9964's example key has the all-zero seed, and its `kid` is the JWK thumbprint, a hash of the whole public key.
+#[test]
+fn ml_dsa_44_expands_the_seed_of_rfc_9964s_example() {
+    let public = base64url(&ml_dsa_public(Algorithm::MlDsa44, &[0; 32]));
+    let jwk = format!(r#"{{"alg":"ML-DSA-44","kty":"AKP","pub":"{public}"}}"#);
+    assert_eq!(
+        base64url(&crate::hash::sha256(jwk.as_bytes())),
+        "T4xl70S7MT6Zeq6r9V9fPJGVn76wfnXJ21-gyo0Gu6o"
+    );
+}
+
+fn base64url(bytes: &[u8]) -> String {
+    const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+    let mut out = String::new();
+    for chunk in bytes.chunks(3) {
+        let bits = chunk
+            .iter()
+            .fold(0_u32, |bits, b| bits << 8 | u32::from(*b))
+            << (8 * (3 - chunk.len()));
+        for i in 0..=chunk.len() {
+            out.push(char::from(ALPHABET[(bits >> (18 - 6 * i)) as usize & 63]));
+        }
+    }
+    out
+}
+
+#[test]
+fn ml_dsa_keys_survive_as_seeds_and_sign_differently_each_time() {
+    for algorithm in [Algorithm::MlDsa44, Algorithm::MlDsa65, Algorithm::MlDsa87] {
+        let key = SigningKey::from_private(algorithm, &[7; 32]).expect("a seed");
+        assert_eq!(key.to_private().expect("kept").expose().as_slice(), [7; 32]);
+        // FIPS 204 section 3.4: hedged signing is the default.
+        let (first, second) = (signed(&key, b"m"), signed(&key, b"m"));
+        assert_ne!(first, second);
+        let verifying = key.verifying_key().expect("a good key");
+        assert_eq!(verifying.verify(b"m", &first), Ok(()));
+        assert_eq!(verifying.verify(b"m", &second), Ok(()));
+    }
+}

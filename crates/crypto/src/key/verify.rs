@@ -23,7 +23,7 @@ pub struct VerifyingKey {
 #[derive(Clone)]
 enum Inner {
     Ed25519(Ed25519Key),
-    Hmac(hmac::Key),
+    Hmac(Box<hmac::Key>),
     /// ECDSA, RSA and ML-DSA, with the only length that a signature can have.
     Parsed {
         key: ParsedPublicKey,
@@ -62,7 +62,7 @@ impl VerifyingKey {
     pub fn hmac(algorithm: Algorithm, secret: &[u8]) -> Result<VerifyingKey, KeyError> {
         Ok(VerifyingKey {
             algorithm,
-            inner: Inner::Hmac(hmac_key(algorithm, secret)?),
+            inner: Inner::Hmac(Box::new(hmac_key(algorithm, secret)?)),
         })
     }
 
