@@ -1,0 +1,221 @@
+//! Mail: by SMTP, or into a folder in development mode.
+//!
+//! A server without either has no [`Mailer`], and then what needs mail is not offered at all. There is no fallback that
+//! would answer with what belongs into a mail (a code in a response is everybody's code).
+//!
+//! A message is handed to SMTP in the background: how long a mail server takes must not tell a stranger whether an address
+//! has an account. What may wait is bounded; beyond that a message is dropped with a log line, and the person asks again.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, UNIX_EPOCH};
+
+use lettre::message::{Mailbox, header::ContentType};
+use lettre::transport::smtp::authentication::Credentials;
+use lettre::transport::smtp::client::{Tls, TlsParameters};
+use lettre::{Address, AsyncSmtpTransport, AsyncTransport, Message, Tokio1Executor};
+use signet_crypto::Secret;
+use signet_jose::base64url;
+use tokio::sync::Semaphore;
+
+/// Messages that may be on their way to the SMTP server at once.
+const MAX_UNDER_WAY: usize = 64;
+const SMTP_TIMEOUT: Duration = Duration::from_secs(20);
+
+/// How the SMTP server is reached. Credentials are only ever sent over TLS.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SmtpSecurity {
+    /// TLS from the first byte (port 465).
+    Tls,
+    /// STARTTLS, required (port 587).
+    StartTls,
+    /// None: a relay on the same machine.
+    Plain,
+}
+
+/// Where the SMTP server is, and who we are to it.
+pub struct SmtpOptions {
+    /// Host name; the certificate must be for it.
+    pub host: String,
+    /// None: 465, 587 or 25 by `security`.
+    pub port: Option<u16>,
+    /// TLS.
+    pub security: SmtpSecurity,
+    /// User name and password.
+    pub credentials: Option<(String, Secret<String>)>,
+}
+
+/// Why a mailer could not be made, or a message not sent.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum MailError {
+    /// The operator's: the sender's address cannot be one.
+    #[error("the sender is not an e-mail address")]
+    From,
+    /// The operator's: credentials would go over the wire in the clear.
+    #[error("SMTP credentials need TLS")]
+    Insecure,
+    /// The SMTP parameters cannot be used.
+    #[error("SMTP cannot be set up: {0}")]
+    Smtp(String),
+    /// The receiver's address cannot be one.
+    #[error("the receiver is not an e-mail address")]
+    To,
+    /// The message could not be written or handed over.
+    #[error("the message could not be sent: {0}")]
+    Send(String),
+    /// Too many messages are on their way.
+    #[error("too many messages are on their way")]
+    Busy,
+}
+
+enum Transport {
+    Smtp(AsyncSmtpTransport<Tokio1Executor>, Arc<Semaphore>),
+    Directory(PathBuf),
+}
+
+/// Sends plain text messages from one address.
+pub struct Mailer {
+    from: Mailbox,
+    transport: Transport,
+}
+
+impl Mailer {
+    /// Through an SMTP server. `from`: `Name <address>` or the address alone.
+    pub fn smtp(from: &str, options: SmtpOptions) -> Result<Mailer, MailError> {
+        let from = from.parse().map_err(|_| MailError::From)?;
+        if options.credentials.is_some() && options.security == SmtpSecurity::Plain {
+            return Err(MailError::Insecure);
+        }
+        let parameters = || {
+            TlsParameters::new(options.host.clone()).map_err(|e| MailError::Smtp(e.to_string()))
+        };
+        let (tls, port) = match options.security {
+            SmtpSecurity::Tls => (Tls::Wrapper(parameters()?), 465),
+            SmtpSecurity::StartTls => (Tls::Required(parameters()?), 587),
+            SmtpSecurity::Plain => (Tls::None, 25),
+        };
+        let mut builder =
+            AsyncSmtpTransport::<Tokio1Executor>::builder_dangerous(options.host.clone())
+                .port(options.port.unwrap_or(port))
+                .tls(tls)
+                .timeout(Some(SMTP_TIMEOUT));
+        if let Some((name, password)) = options.credentials {
+            builder = builder.credentials(Credentials::new(name, password.expose().clone()));
+        }
+        Ok(Mailer {
+            from,
+            transport: Transport::Smtp(builder.build(), Arc::new(Semaphore::new(MAX_UNDER_WAY))),
+        })
+    }
+
+    /// Into a folder, one `.eml` file a message: development mode and tests.
+    pub fn directory(from: &str, directory: &Path) -> Result<Mailer, MailError> {
+        std::fs::create_dir_all(directory).map_err(|e| MailError::Send(e.to_string()))?;
+        Ok(Mailer {
+            from: from.parse().map_err(|_| MailError::From)?,
+            transport: Transport::Directory(directory.to_owned()),
+        })
+    }
+
+    /// Sends. A file is there when this returns; SMTP goes on in the background, and its failure is in the log.
+    /// `now_ms`: Unix milliseconds, for the `Date` header.
+    pub async fn send(
+        &self,
+        to: &str,
+        subject: &str,
+        text: String,
+        now_ms: u64,
+    ) -> Result<(), MailError> {
+        let to: Address = to.trim().parse().map_err(|_| MailError::To)?;
+        let id = base64url::encode(&signet_crypto::random::bytes::<12>());
+        let message = Message::builder()
+            .from(self.from.clone())
+            .to(Mailbox::new(None, to))
+            .subject(subject)
+            .date(UNIX_EPOCH + Duration::from_millis(now_ms))
+            .message_id(Some(format!("<{now_ms}.{id}@{}>", self.from.email.domain())))
+            .header(ContentType::TEXT_PLAIN)
+            .body(text)
+            .map_err(|e| MailError::Send(e.to_string()))?;
+        match &self.transport {
+            Transport::Smtp(smtp, under_way) => {
+                let permit = under_way.clone().try_acquire_owned();
+                let permit = permit.map_err(|_| MailError::Busy)?;
+                let smtp = smtp.clone();
+                tokio::spawn(async move {
+                    let _permit = permit;
+                    if let Err(error) = smtp.send(message).await {
+                        tracing::error!(%error, "a message could not be handed to the SMTP server");
+                    }
+                });
+                Ok(())
+            }
+            Transport::Directory(directory) => {
+                // Numbers of equal length sort by time; written aside first, so that a reader never sees half a message.
+                let target = directory.join(format!("{now_ms:015}-{id}.eml"));
+                let aside = directory.join(format!(".{id}.part"));
+                let bytes = message.formatted();
+                let written = tokio::task::spawn_blocking(move || {
+                    std::fs::write(&aside, bytes)?;
+                    std::fs::rename(&aside, &target)
+                });
+                match written.await {
+                    Ok(Ok(())) => Ok(()),
+                    Ok(Err(error)) => Err(MailError::Send(error.to_string())),
+                    Err(error) => Err(MailError::Send(error.to_string())),
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_message_is_one_file_with_its_text() {
+        let directory = tempfile::tempdir().unwrap();
+        let mailer = Mailer::directory("Signet <no-reply@example.test>", directory.path()).unwrap();
+        let text = "Your code is 123456\nhttps://localhost:8443/account/recover?token=abc_-=".to_owned();
+        mailer
+            .send("alice@example.test", "Your code", text, 1_700_000_000_000)
+            .await
+            .unwrap();
+        let files: Vec<_> = std::fs::read_dir(directory.path()).unwrap().collect();
+        assert_eq!(files.len(), 1);
+        let path = files[0].as_ref().unwrap().path();
+        assert_eq!(path.extension().unwrap(), "eml");
+        let message = std::fs::read_to_string(path).unwrap();
+        assert!(message.contains("123456"));
+        assert!(message.contains("token=abc_-="), "{message}");
+        assert!(message.contains("To: alice@example.test"));
+    }
+
+    #[tokio::test]
+    async fn a_receiver_cannot_add_headers() {
+        let directory = tempfile::tempdir().unwrap();
+        let mailer = Mailer::directory("no-reply@example.test", directory.path()).unwrap();
+        for to in ["a@b.test\r\nBcc: x@y.test", "a@b.test, x@y.test", "", "a"] {
+            assert!(matches!(
+                mailer.send(to, "s", "t".into(), 0).await,
+                Err(MailError::To)
+            ));
+        }
+    }
+
+    #[test]
+    fn credentials_need_tls() {
+        let options = SmtpOptions {
+            host: "localhost".into(),
+            port: None,
+            security: SmtpSecurity::Plain,
+            credentials: Some(("u".into(), Secret::new("p".into()))),
+        };
+        assert!(matches!(
+            Mailer::smtp("a@b.test", options),
+            Err(MailError::Insecure)
+        ));
+    }
+}

@@ -1,0 +1,192 @@
+//! The person's own page: password, sessions, and what clients may do in their name.
+
+use maud::html;
+
+use super::layout::{Frame, Html, Notice, notice, time_text};
+
+/// What the account page shows.
+#[derive(Debug, Default)]
+pub struct AccountView<'a> {
+    /// Sealed, and bound to this session: every form carries it.
+    pub interaction: &'a str,
+    /// The name to greet with.
+    pub display_name: &'a str,
+    /// The user name.
+    pub username: &'a str,
+    /// The e-mail address.
+    pub email: Option<&'a str>,
+    /// Whether there is a password to ask for before it is changed.
+    pub has_password: bool,
+    /// What was done, or went wrong.
+    pub notice: Option<Notice>,
+    /// Sessions, newest first.
+    pub sessions: &'a [SessionView],
+    /// Consents, by client.
+    pub consents: &'a [ConsentView],
+}
+
+/// A session as its owner sees it.
+#[derive(Debug, Clone, Default)]
+pub struct SessionView {
+    /// The public session id.
+    pub sid: String,
+    /// The browser, from its `User-Agent`.
+    pub browser: String,
+    /// The address that logged in.
+    pub address: String,
+    /// Unix seconds.
+    pub created_at: u64,
+    /// Unix seconds, to within a minute or so.
+    pub last_seen: u64,
+    /// The one that is looking.
+    pub current: bool,
+}
+
+/// A consent as its giver sees it.
+#[derive(Debug, Clone, Default)]
+pub struct ConsentView {
+    /// The client.
+    pub client_id: String,
+    /// Its name, or its id.
+    pub client_name: String,
+    /// What was allowed, in words.
+    pub scopes: Vec<String>,
+    /// Unix seconds.
+    pub granted_at: u64,
+}
+
+/// `/account`.
+pub fn account(view: &AccountView<'_>) -> Html {
+    let hidden = html! { input type="hidden" name="interaction" value=(view.interaction); };
+    Frame {
+        wide: true,
+        ..Frame::own("Your account")
+    }
+    .render(html! {
+        h1 { "Your account" }
+        p .soft {
+            bdi { (view.display_name) }
+            @if view.display_name != view.username { " · " bdi { (view.username) } }
+            @if let Some(email) = view.email { " · " bdi { (email) } }
+        }
+        (notice(view.notice.as_ref()))
+
+        h2 #sessions { "Sessions" }
+        ul .plain aria-labelledby="sessions" {
+            @for session in view.sessions {
+                li {
+                    div .row {
+                        div {
+                            strong { bdi { (session.browser) } } @if session.current { " " span .soft { "(this one)" } }
+                            br;
+                            span .small .soft {
+                                "From " bdi { (session.address) } ", since " (time_text(session.created_at))
+                                ", last seen " (time_text(session.last_seen))
+                            }
+                        }
+                        form .inline method="post" action="/account" {
+                            (hidden)
+                            input type="hidden" name="sid" value=(session.sid);
+                            button .narrow type="submit" name="decision" value="end-session" {
+                                @if session.current { "Log out" } @else { "End" }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        @if view.sessions.len() > 1 {
+            form method="post" action="/account" {
+                (hidden)
+                button type="submit" name="decision" value="end-others" { "End all other sessions" }
+            }
+        }
+
+        h2 #consents { "Applications" }
+        @if view.consents.is_empty() {
+            p .soft { "You have not allowed any application to act for you." }
+        } @else {
+            ul .plain aria-labelledby="consents" {
+                @for consent in view.consents {
+                    li {
+                        div .row {
+                            div {
+                                strong { bdi { (consent.client_name) } }
+                                br;
+                                span .small .soft { (consent.scopes.join(" · ")) " · since " (time_text(consent.granted_at)) }
+                            }
+                            form .inline method="post" action="/account" {
+                                (hidden)
+                                input type="hidden" name="client_id" value=(consent.client_id);
+                                button .narrow type="submit" name="decision" value="withdraw" { "Withdraw" }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+
+        h2 { @if view.has_password { "Change the password" } @else { "Set a password" } }
+        form method="post" action="/account" {
+            (hidden)
+            input type="text" name="username" value=(view.username) autocomplete="username" hidden;
+            @if view.has_password {
+                label for="password" { "Current password" }
+                input #password name="password" type="password" required maxlength="1024" autocomplete="current-password";
+            }
+            (new_password())
+            button .main type="submit" name="decision" value="password" { "Save the password" }
+            p .small .soft { "This ends your other sessions." }
+        }
+    })
+}
+
+fn new_password() -> maud::Markup {
+    html! {
+        label for="new_password" { "New password" }
+        input #new_password name="new_password" type="password" required minlength="8" maxlength="1024"
+            autocomplete="new-password" aria-describedby="rule";
+        p #rule .small .soft { "At least 8 characters. A few words that nobody would guess are good." }
+    }
+}
+
+/// `/account/recover`: asks whose password was forgotten.
+pub fn recover(interaction: &str, typed: &str, problem: Option<Notice>) -> Html {
+    Frame::own("Forgotten password").render(html! {
+        h1 { "Forgotten your password?" }
+        p .soft { "A link to set a new one is sent to the e-mail address of the account." }
+        (notice(problem.as_ref()))
+        form method="post" action="/account/recover" {
+            input type="hidden" name="interaction" value=(interaction);
+            label for="username" { "User name or e-mail address" }
+            input #username name="username" type="text" value=(typed) required maxlength="254" autofocus
+                autocomplete="username" autocapitalize="none" autocorrect="off" spellcheck="false";
+            button .main type="submit" name="decision" value="email" { "Send the link" }
+        }
+    })
+}
+
+/// The same answer for every name.
+pub fn recover_sent(minutes: u64) -> Html {
+    Frame::own("Check your mail").render(html! {
+        h1 { "Check your mail" }
+        p .soft {
+            "If the account exists, a link is on its way to its e-mail address. It works once, for " (minutes) " minutes."
+        }
+    })
+}
+
+/// The page behind the link.
+pub fn reset(token: &str, username: &str, problem: Option<Notice>) -> Html {
+    Frame::own("Set a new password").render(html! {
+        h1 { "Set a new password" }
+        p .soft { "For " strong { bdi { (username) } } ". This ends every session and every token of the account." }
+        (notice(problem.as_ref()))
+        form method="post" action="/account/recover" {
+            input type="hidden" name="token" value=(token);
+            input type="text" name="username" value=(username) autocomplete="username" hidden;
+            (new_password())
+            button .main type="submit" name="decision" value="password" { "Save the password" }
+        }
+    })
+}

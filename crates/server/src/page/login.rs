@@ -1,0 +1,201 @@
+//! Log in: with a password, with a code from the mail, or as somebody who already did.
+
+use maud::html;
+
+use super::layout::{Frame, Html, Notice, notice};
+
+/// What the first login page shows.
+#[derive(Debug, Default)]
+pub struct LoginPage<'a> {
+    /// Where the form goes.
+    pub action: &'a str,
+    /// The sealed state of the interaction.
+    pub interaction: &'a str,
+    /// Who asked for the login; None: the person came by themselves.
+    pub client_name: Option<&'a str>,
+    /// What was typed before, or the request's `login_hint`.
+    pub username: &'a str,
+    /// Whether a code can be mailed.
+    pub email: bool,
+    /// Whether there is somebody to go back to.
+    pub can_cancel: bool,
+    /// What went wrong before.
+    pub notice: Option<Notice>,
+}
+
+/// User name and password together; a code by mail instead.
+pub fn login(page: &LoginPage<'_>) -> Html {
+    let invalid = matches!(page.notice, Some(Notice::Error(_)));
+    let problem = invalid.then_some("problem");
+    Frame::new("Log in").render(html! {
+        h1 { "Log in" }
+        @if let Some(client) = page.client_name {
+            p .soft { "to continue to " strong { bdi { (client) } } }
+        }
+        (notice(page.notice.as_ref()))
+        form method="post" action=(page.action) {
+            input type="hidden" name="interaction" value=(page.interaction);
+            label for="username" { "User name or e-mail address" }
+            input #username name="username" type="text" value=(page.username) required maxlength="254"
+                autocomplete="username" autocapitalize="none" autocorrect="off" spellcheck="false"
+                autofocus[page.username.is_empty()] aria-invalid=[invalid.then_some("true")] aria-describedby=[problem];
+            label for="password" { "Password" }
+            input #password name="password" type="password" required maxlength="1024"
+                autocomplete="current-password" autofocus[!page.username.is_empty()]
+                aria-invalid=[invalid.then_some("true")] aria-describedby=[problem];
+            button .main type="submit" name="decision" value="allow" { "Log in" }
+            @if page.email {
+                p .or { "or" }
+                button type="submit" name="decision" value="email" formnovalidate { "E-mail me a code instead" }
+            }
+            @if page.can_cancel {
+                button .text type="submit" name="decision" value="cancel" formnovalidate { "Cancel" }
+            }
+        }
+        @if page.email {
+            p .small { a href="/account/recover" { "Forgotten your password?" } }
+        }
+    })
+}
+
+/// What the page for the mailed code shows.
+#[derive(Debug, Default)]
+pub struct CodePage<'a> {
+    /// Where the form goes.
+    pub action: &'a str,
+    /// The sealed state of the interaction.
+    pub interaction: &'a str,
+    /// The user name or address as it was typed; the page never says whether it exists.
+    pub typed: &'a str,
+    /// How long a code lives, in minutes.
+    pub minutes: u64,
+    /// Whether there is somebody to go back to.
+    pub can_cancel: bool,
+    /// What went wrong, or that a new code was sent.
+    pub notice: Option<Notice>,
+}
+
+/// Six digits from the mail.
+pub fn code(page: &CodePage<'_>) -> Html {
+    let invalid = matches!(page.notice, Some(Notice::Error(_)));
+    let minutes = page.minutes.max(1);
+    Frame::new("Enter the code").render(html! {
+        h1 { "Check your mail" }
+        p #about .soft {
+            "If " strong { bdi { (page.typed) } } " belongs to an account here, a six-digit code is on its way to its e-mail address. It works once, in this browser, for "
+            (minutes) @if minutes == 1 { " minute." } @else { " minutes." }
+        }
+        (notice(page.notice.as_ref()))
+        form method="post" action=(page.action) {
+            input type="hidden" name="interaction" value=(page.interaction);
+            label for="otp" { "Code" }
+            input #otp .code name="otp" type="text" required maxlength="12" inputmode="numeric" pattern="[0-9 ]*"
+                autocomplete="one-time-code" autofocus aria-invalid=[invalid.then_some("true")]
+                aria-describedby=[Some(if invalid { "problem" } else { "about" })];
+            button .main type="submit" name="decision" value="allow" { "Continue" }
+            button type="submit" name="decision" value="email" formnovalidate { "Send a new code" }
+            button .text type="submit" name="decision" value="password" formnovalidate { "Use a password instead" }
+            @if page.can_cancel {
+                button .text type="submit" name="decision" value="cancel" formnovalidate { "Cancel" }
+            }
+        }
+    })
+}
+
+/// What the account selection shows.
+#[derive(Debug, Default)]
+pub struct SelectPage<'a> {
+    /// Where the form goes.
+    pub action: &'a str,
+    /// The sealed state of the interaction.
+    pub interaction: &'a str,
+    /// Who asked.
+    pub client_name: Option<&'a str>,
+    /// The person of the session.
+    pub display_name: &'a str,
+    /// Their user name.
+    pub username: &'a str,
+}
+
+/// `prompt=select_account`: go on as the person of the session, or as somebody else.
+pub fn select_account(page: &SelectPage<'_>) -> Html {
+    Frame::new("Choose an account").render(html! {
+        h1 { "Choose an account" }
+        @if let Some(client) = page.client_name {
+            p .soft { "to continue to " strong { bdi { (client) } } }
+        }
+        form method="post" action=(page.action) {
+            input type="hidden" name="interaction" value=(page.interaction);
+            button .main type="submit" name="decision" value="allow" {
+                "Continue as " bdi { (page.display_name) }
+                @if page.display_name != page.username { " (" bdi { (page.username) } ")" }
+            }
+            button type="submit" name="decision" value="other" { "Use another account" }
+            button .text type="submit" name="decision" value="cancel" { "Cancel" }
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_login_page_keeps_the_contract_of_names() {
+        let html = login(&LoginPage {
+            action: "/interaction",
+            interaction: "sealed",
+            email: true,
+            can_cancel: true,
+            ..LoginPage::default()
+        });
+        for part in [
+            "name=\"username\"",
+            "name=\"password\"",
+            "name=\"decision\" value=\"allow\"",
+            "name=\"decision\" value=\"email\"",
+            "name=\"decision\" value=\"cancel\"",
+            "name=\"interaction\" value=\"sealed\"",
+        ] {
+            assert!(html.body.contains(part), "{part} in {}", html.body);
+        }
+        // Enter presses the first submit button of the form.
+        assert!(html.body.find("value=\"allow\"") < html.body.find("value=\"email\""));
+    }
+
+    #[test]
+    fn hostile_names_are_escaped_on_login_pages() {
+        let hostile = "\"><img src=x onerror=alert(1)>";
+        let pages = [
+            login(&LoginPage {
+                client_name: Some(hostile),
+                username: hostile,
+                interaction: hostile,
+                ..LoginPage::default()
+            }),
+            code(&CodePage {
+                typed: hostile,
+                ..CodePage::default()
+            }),
+            select_account(&SelectPage {
+                display_name: hostile,
+                username: hostile,
+                client_name: Some(hostile),
+                ..SelectPage::default()
+            }),
+        ];
+        for page in pages {
+            assert!(!page.body.contains("<img"), "{}", page.body);
+        }
+    }
+
+    #[test]
+    fn an_error_is_announced_and_tied_to_its_fields() {
+        let html = login(&LoginPage {
+            notice: Some(Notice::Error("No.")),
+            ..LoginPage::default()
+        });
+        assert!(html.body.contains("role=\"alert\""));
+        assert!(html.body.contains("aria-describedby=\"problem\""));
+    }
+}

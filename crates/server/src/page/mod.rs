@@ -1,0 +1,24 @@
+//! Pages: what a person sees, as functions from plain data to HTML.
+//!
+//! Pages are forms that work without scripts and load nothing: the style sheet is inline and allowed by its hash, and
+//! the only script of the house, which sends a `form_post` answer on, is allowed by its hash and has a button beside it.
+//! maud escapes everything that is interpolated; `PreEscaped` is used for the two constants above and nothing else.
+//! The names of fields and buttons are the contract that scripts and password managers rely on.
+
+mod account;
+mod consent;
+mod device;
+mod error;
+mod form_post;
+mod layout;
+mod login;
+mod logout;
+
+pub use account::{AccountView, ConsentView, SessionView, account, recover, recover_sent, reset};
+pub use consent::{ConsentPage, ScopeLine, consent};
+pub use device::{device_confirm, device_done, device_enter};
+pub use error::error;
+pub use form_post::form_post;
+pub use layout::{Html, Notice};
+pub use login::{CodePage, LoginPage, SelectPage, code, login, select_account};
+pub use logout::{logout_confirm, signed_out};

@@ -1,0 +1,327 @@
+//! Login sessions.
+//!
+//! A session is one row of [`Table::Session`] under a secret id that only the sealed cookie carries. What relying parties
+//! see is `sid`, another random value: knowing it gives nothing (known fault A4). [`Table::UserSession`] lists a user's
+//! sessions by `sid` and leads back to the row.
+//!
+//! The secret id changes at every login, also of the same person in the same browser, so that an id that was planted or
+//! seen before is worth nothing after; the `sid` then stays, because to relying parties it is one session. A session ends
+//! when it is not used for a while, and at the latest some hours after it began, whatever happens.
+
+use serde::{Deserialize, Serialize};
+use signet_jose::base64url;
+use signet_oauth::settings::Settings;
+use signet_store::{Change, Key, Op, Outcome, Store, StoreError, Table};
+
+/// Longest piece of a `User-Agent` that is kept, in bytes.
+const MAX_AGENT_BYTES: usize = 256;
+/// Most sessions of one user that are listed or ended at once.
+pub const MAX_LISTED: usize = 256;
+
+/// The secret id of a session; it is in the sealed cookie and in the row's key.
+pub type SessionId = [u8; 16];
+
+/// A session's row. Times are Unix seconds.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SessionRow {
+    /// Public session id.
+    pub sid: String,
+    /// Whose it is.
+    pub user_id: String,
+    /// When the person last showed who they are.
+    pub auth_time: u64,
+    /// What was done at that time (known fault A6: never what was asked for).
+    pub acr: String,
+    /// How, in the values of RFC 8176.
+    pub amr: Vec<String>,
+    /// When it began.
+    pub created_at: u64,
+    /// Unix milliseconds of the last login, to compare with the user's revocation epoch.
+    pub login_ms: u64,
+    /// When it was last used, to within a minute.
+    pub last_seen: u64,
+    /// When it ends at the latest.
+    pub ends_at: u64,
+    /// The browser, as it calls itself.
+    pub user_agent: String,
+    /// The address of the last login.
+    pub address: String,
+}
+
+impl SessionRow {
+    /// What the protocol's rules see of it.
+    pub fn facts(&self) -> signet_oauth::session::Session {
+        signet_oauth::session::Session {
+            sid: self.sid.clone(),
+            user_id: self.user_id.clone(),
+            auth_time: self.auth_time,
+            acr: self.acr.clone(),
+            amr: self.amr.clone(),
+        }
+    }
+}
+
+/// A session that was found, with what it takes to change it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// The secret id.
+    pub id: SessionId,
+    /// The row.
+    pub row: SessionRow,
+    version: u64,
+}
+
+/// A login, as the session records it.
+#[derive(Clone, Debug)]
+pub struct Login<'a> {
+    /// Who.
+    pub user_id: &'a str,
+    /// What was reached.
+    pub acr: &'a str,
+    /// How.
+    pub amr: &'a [&'a str],
+    /// The browser's `User-Agent`.
+    pub user_agent: &'a str,
+    /// Where it came from.
+    pub address: String,
+    /// Unix milliseconds.
+    pub now_ms: u64,
+}
+
+fn key_of(id: &SessionId) -> Key {
+    Key::new(Table::Session, id.as_slice())
+}
+
+fn user_key(user_id: &str, sid: &str) -> Key {
+    Key::with_sort(Table::UserSession, user_id.as_bytes(), sid.as_bytes())
+}
+
+fn encode(row: &SessionRow) -> Vec<u8> {
+    // Invariant: strings and numbers always serialize.
+    serde_json::to_vec(row).expect("a session row serializes")
+}
+
+fn decode(bytes: &[u8]) -> Result<SessionRow, StoreError> {
+    serde_json::from_slice(bytes).map_err(|_| StoreError::Corrupt("session row".into()))
+}
+
+fn end_of(row: &SessionRow, settings: &Settings) -> u64 {
+    row.ends_at
+        .min(row.last_seen.saturating_add(settings.session_idle_lifetime))
+}
+
+/// Begins a session for a login, or renews `before` under a new secret id. A session of somebody else in the same browser
+/// ends with it.
+pub async fn begin(
+    store: &dyn Store,
+    settings: &Settings,
+    before: Option<&Found>,
+    login: &Login<'_>,
+) -> Result<(SessionId, SessionRow), StoreError> {
+    let now = login.now_ms / 1000;
+    let same = before.filter(|before| before.row.user_id == login.user_id);
+    let row = SessionRow {
+        sid: match same {
+            Some(before) => before.row.sid.clone(),
+            None => base64url::encode(&signet_crypto::random::bytes::<16>()),
+        },
+        user_id: login.user_id.to_owned(),
+        auth_time: now,
+        acr: login.acr.to_owned(),
+        amr: login.amr.iter().map(|&method| method.to_owned()).collect(),
+        created_at: same.map_or(now, |before| before.row.created_at),
+        login_ms: login.now_ms,
+        last_seen: now,
+        ends_at: now.saturating_add(settings.session_absolute_lifetime),
+        user_agent: cut(login.user_agent, MAX_AGENT_BYTES),
+        address: login.address.clone(),
+    };
+    let id: SessionId = signet_crypto::random::bytes();
+    let end = Some(end_of(&row, settings));
+    let mut then = vec![Op::Put {
+        key: user_key(&row.user_id, &row.sid),
+        value: id.to_vec(),
+        end,
+    }];
+    if let Some(before) = before {
+        then.push(Op::Delete {
+            key: key_of(&before.id),
+        });
+        if same.is_none() {
+            then.push(Op::Delete {
+                key: user_key(&before.row.user_id, &before.row.sid),
+            });
+        }
+    }
+    let insert = Op::Insert {
+        key: key_of(&id),
+        value: encode(&row),
+        end,
+    };
+    match store.commit(Change { first: insert, then }, now).await? {
+        Outcome::Done { .. } => Ok((id, row)),
+        Outcome::Refused(_) => Err(StoreError::Corrupt("session id".into())),
+    }
+}
+
+/// The session with this secret id, if it has not ended. Whether its user may still be logged in is the caller's to check.
+pub async fn find(store: &dyn Store, id: &SessionId, now: u64) -> Result<Option<Found>, StoreError> {
+    let Some(stored) = store.get(&key_of(id), now).await? else {
+        return Ok(None);
+    };
+    Ok(Some(Found {
+        id: *id,
+        row: decode(&stored.value)?,
+        version: stored.version,
+    }))
+}
+
+/// Moves the idle end on. Writes at most once a minute or once in a tenth of the idle time, whichever is shorter.
+pub async fn touch(
+    store: &dyn Store,
+    settings: &Settings,
+    found: &Found,
+    now: u64,
+) -> Result<(), StoreError> {
+    let step = (settings.session_idle_lifetime / 10).min(60);
+    if now < found.row.last_seen.saturating_add(step) {
+        return Ok(());
+    }
+    let mut row = found.row.clone();
+    row.last_seen = now;
+    let end = Some(end_of(&row, settings));
+    let change = Change {
+        // A compare: a session that was ended in between stays ended.
+        first: Op::Replace {
+            key: key_of(&found.id),
+            version: found.version,
+            value: encode(&row),
+            end,
+        },
+        then: vec![Op::Put {
+            key: user_key(&row.user_id, &row.sid),
+            value: found.id.to_vec(),
+            end,
+        }],
+    };
+    store.commit(change, now).await.map(drop)
+}
+
+/// Ends one session. The caller revokes its `sid`, so that tokens end too.
+pub async fn end(
+    store: &dyn Store,
+    id: &SessionId,
+    row: &SessionRow,
+    now: u64,
+) -> Result<(), StoreError> {
+    let change = Change {
+        first: Op::Delete { key: key_of(id) },
+        then: vec![Op::Delete {
+            key: user_key(&row.user_id, &row.sid),
+        }],
+    };
+    store.commit(change, now).await.map(drop)
+}
+
+/// A user's sessions, at most [`MAX_LISTED`], latest use first.
+pub async fn list(
+    store: &dyn Store,
+    user_id: &str,
+    now: u64,
+) -> Result<Vec<(SessionId, SessionRow)>, StoreError> {
+    let rows = store
+        .partition(Table::UserSession, user_id.as_bytes(), b"", MAX_LISTED, now)
+        .await?;
+    let mut sessions = Vec::with_capacity(rows.len());
+    for (_, row) in rows {
+        let Ok(id) = SessionId::try_from(row.value) else {
+            continue;
+        };
+        if let Some(found) = find(store, &id, now).await? {
+            sessions.push((id, found.row));
+        }
+    }
+    sessions.sort_by(|a, b| b.1.last_seen.cmp(&a.1.last_seen));
+    Ok(sessions)
+}
+
+/// Ends a user's sessions but the one to keep; the `sid`s that ended. Goes on until none is left, however many there were.
+pub async fn end_all(
+    store: &dyn Store,
+    user_id: &str,
+    keep: Option<&str>,
+    now: u64,
+) -> Result<Vec<String>, StoreError> {
+    let mut ended = Vec::new();
+    let mut after = Vec::new();
+    loop {
+        let rows = store
+            .partition(Table::UserSession, user_id.as_bytes(), &after, MAX_LISTED, now)
+            .await?;
+        let Some((last, _)) = rows.last() else {
+            return Ok(ended);
+        };
+        after = last.sort.clone();
+        for (key, row) in rows {
+            let sid = String::from_utf8_lossy(&key.sort).into_owned();
+            if keep == Some(&*sid) {
+                continue;
+            }
+            let mut then = Vec::new();
+            if let Ok(id) = SessionId::try_from(row.value) {
+                then.push(Op::Delete { key: key_of(&id) });
+            }
+            let first = Op::Delete { key };
+            store.commit(Change { first, then }, now).await?;
+            ended.push(sid);
+        }
+    }
+}
+
+/// At most `limit` bytes, at a character's border, without control characters.
+pub(crate) fn cut(text: &str, limit: usize) -> String {
+    let mut out = String::new();
+    for c in text.chars().filter(|c| !c.is_control()) {
+        if out.len() + c.len_utf8() > limit {
+            break;
+        }
+        out.push(c);
+    }
+    out
+}
+
+/// A browser's name for its owner's eyes: what of `User-Agent` people recognise.
+pub(crate) fn browser_name(user_agent: &str) -> String {
+    const BROWSERS: &[(&str, &str)] = &[
+        ("Edg", "Edge"),
+        ("OPR/", "Opera"),
+        ("SamsungBrowser/", "Samsung Internet"),
+        ("Firefox/", "Firefox"),
+        ("FxiOS/", "Firefox"),
+        ("CriOS/", "Chrome"),
+        ("Chromium/", "Chromium"),
+        ("Chrome/", "Chrome"),
+        ("Safari/", "Safari"),
+        ("curl/", "curl"),
+    ];
+    const SYSTEMS: &[(&str, &str)] = &[
+        ("Android", "Android"),
+        ("iPhone", "iPhone"),
+        ("iPad", "iPad"),
+        ("Windows", "Windows"),
+        ("Mac OS X", "macOS"),
+        ("CrOS", "ChromeOS"),
+        ("Linux", "Linux"),
+    ];
+    let find = |table: &[(&str, &'static str)]| {
+        table
+            .iter()
+            .find(|(mark, _)| user_agent.contains(mark))
+            .map(|(_, name)| *name)
+    };
+    match (find(BROWSERS), find(SYSTEMS)) {
+        (Some(browser), Some(system)) => format!("{browser} on {system}"),
+        (Some(browser), None) => browser.to_owned(),
+        _ => "A browser".to_owned(),
+    }
+}

@@ -1,0 +1,558 @@
+//! People: their records, the names they log in with, and the claims a record can give.
+//!
+//! A user is one row of [`Table::User`] under a random id that never changes and is the `sub` of every token.
+//! What a person types is looked up in [`Table::UserLookup`], one row for the user name and one for the e-mail
+//! address, both folded by [`fold`]. A name belongs to whoever wrote its lookup row first: that insert is the one
+//! atomic step that decides a race between two registrations.
+//!
+//! The module needs a store and a time, no server: `signet user add` uses it as it is.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use signet_jose::base64url;
+use signet_oauth::session::UserClaims;
+use signet_store::{Change, Key, Op, Outcome, Store, StoreError, Table};
+
+/// Longest user name in characters, after folding.
+pub const MAX_USERNAME_CHARS: usize = 64;
+/// Longest e-mail address in bytes (RFC 5321 section 4.5.3.1.3, less the angle brackets).
+pub const MAX_EMAIL_BYTES: usize = 254;
+/// Longest value of one profile claim in bytes.
+const MAX_CLAIM_BYTES: usize = 1024;
+/// How often a change that lost a race is tried again before [`UserError::Conflict`].
+const MAX_TRIES: usize = 5;
+
+/// A user's record, as stored. Times are Unix seconds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct User {
+    /// Random, 16 bytes as base64url; the `sub` claim.
+    pub id: String,
+    /// As it was typed when the account was made; folded for look-up only.
+    pub username: String,
+    /// Unique among users when present.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub email: Option<String>,
+    /// Whether the person has shown that mail to `email` reaches them.
+    #[serde(default)]
+    pub email_verified: bool,
+    /// A PHC string. None: no password login, the e-mailed code only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub password: Option<String>,
+    /// May be given the scope `signet:admin`.
+    #[serde(default)]
+    pub admin: bool,
+    /// A disabled user cannot log in, and their sessions answer nothing.
+    pub enabled: bool,
+    /// Unix seconds.
+    pub created_at: u64,
+    /// Unix seconds; the `updated_at` claim.
+    pub updated_at: u64,
+    /// Unix seconds of the last change of the password; 0: never set.
+    #[serde(default)]
+    pub password_changed_at: u64,
+    /// The rest of the profile.
+    #[serde(default)]
+    pub profile: Profile,
+}
+
+/// Standard claims (OpenID Connect Core section 5.1) that are kept and given out, and never interpreted.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Profile {
+    /// Full name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Given name or names.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub given_name: Option<String>,
+    /// Surname or surnames.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub family_name: Option<String>,
+    /// Middle name or names.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub middle_name: Option<String>,
+    /// Casual name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub nickname: Option<String>,
+    /// URL of a profile page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub profile: Option<String>,
+    /// URL of a picture.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub picture: Option<String>,
+    /// URL of a web page or blog.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub website: Option<String>,
+    /// Free text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gender: Option<String>,
+    /// ISO 8601-1 date.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub birthdate: Option<String>,
+    /// IANA time zone name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub zoneinfo: Option<String>,
+    /// BCP 47 tag.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub locale: Option<String>,
+    /// E.164 number.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub phone_number: Option<String>,
+    /// Whether the number was verified.
+    pub phone_number_verified: bool,
+    /// JSON text of the `address` object (section 5.1.1).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub address: Option<String>,
+}
+
+impl Profile {
+    fn texts(&self) -> [&Option<String>; 14] {
+        [
+            &self.name,
+            &self.given_name,
+            &self.family_name,
+            &self.middle_name,
+            &self.nickname,
+            &self.profile,
+            &self.picture,
+            &self.website,
+            &self.gender,
+            &self.birthdate,
+            &self.zoneinfo,
+            &self.locale,
+            &self.phone_number,
+            &self.address,
+        ]
+    }
+
+    fn check(&self) -> Result<(), UserError> {
+        let bounded = self
+            .texts()
+            .into_iter()
+            .flatten()
+            .all(|text| text.len() <= MAX_CLAIM_BYTES && !text.chars().any(char::is_control));
+        if bounded { Ok(()) } else { Err(UserError::Profile) }
+    }
+}
+
+impl User {
+    /// What an ID token or the userinfo endpoint may say of this user.
+    pub fn claims(&self) -> UserClaims {
+        let profile = self.profile.clone();
+        UserClaims {
+            sub: self.id.clone(),
+            name: profile.name,
+            given_name: profile.given_name,
+            family_name: profile.family_name,
+            middle_name: profile.middle_name,
+            nickname: profile.nickname,
+            preferred_username: Some(self.username.clone()),
+            profile: profile.profile,
+            picture: profile.picture,
+            website: profile.website,
+            email: self.email.clone(),
+            email_verified: self.email_verified,
+            gender: profile.gender,
+            birthdate: profile.birthdate,
+            zoneinfo: profile.zoneinfo,
+            locale: profile.locale,
+            phone_number: profile.phone_number,
+            phone_number_verified: profile.phone_number_verified,
+            address: profile.address,
+            updated_at: Some(self.updated_at),
+        }
+    }
+
+    /// The name to greet the person with.
+    pub fn display_name(&self) -> &str {
+        self.profile.name.as_deref().unwrap_or(&self.username)
+    }
+}
+
+/// What is needed to make an account.
+#[derive(Clone, Debug, Default)]
+pub struct NewUser {
+    /// Refused if [`fold`] refuses it, or if it looks like an e-mail address other than `email`.
+    pub username: String,
+    /// Unique among users.
+    pub email: Option<String>,
+    /// Whether the e-mail address is known to be the person's.
+    pub email_verified: bool,
+    /// A PHC string (`signet_crypto::password::hash`).
+    pub password: Option<String>,
+    /// May administer.
+    pub admin: bool,
+    /// The rest of the profile.
+    pub profile: Profile,
+}
+
+/// Why a user could not be made, found or changed. All but the last two are the caller's to put right.
+#[derive(Debug, Clone, thiserror::Error)]
+#[non_exhaustive]
+pub enum UserError {
+    /// The user name is empty, too long, or has characters that a name may not have.
+    #[error("the user name must have 1 to 64 visible characters and no spaces")]
+    Username,
+    /// The e-mail address cannot be one.
+    #[error("the e-mail address is malformed")]
+    Email,
+    /// A profile claim is too long or has control characters.
+    #[error("a profile value is too long or has control characters")]
+    Profile,
+    /// Somebody has this user name.
+    #[error("the user name is taken")]
+    UsernameTaken,
+    /// Somebody has this e-mail address.
+    #[error("the e-mail address is taken")]
+    EmailTaken,
+    /// No user has this id.
+    #[error("there is no such user")]
+    NotFound,
+    /// Others changed the record at the same time, several times in a row.
+    #[error("the record is being changed by somebody else")]
+    Conflict,
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// One spelling for names that people take for the same: white space around is cut, full-width forms become ASCII,
+/// letters are lowered (Unicode default mapping). This is the part of NFKC case folding that matters for what people
+/// type at a login; what could make two names look alike without being equal (spaces inside, control, zero-width,
+/// bidirectional and variation characters) is refused instead of mapped.
+///
+/// None: the text cannot be a name.
+pub fn fold(text: &str) -> Option<String> {
+    let text = text.trim();
+    if text.is_empty() || text.len() > 4 * MAX_EMAIL_BYTES {
+        return None;
+    }
+    let mut folded = String::with_capacity(text.len());
+    for c in text.chars() {
+        let c = match c {
+            // U+FF01..U+FF5E are the full-width forms of U+0021..U+007E, in the same order.
+            '\u{ff01}'..='\u{ff5e}' => char::from_u32(c as u32 - 0xfee0)?,
+            c => c,
+        };
+        if c.is_control() || c.is_whitespace() || is_invisible(c) {
+            return None;
+        }
+        folded.extend(c.to_lowercase());
+    }
+    Some(folded)
+}
+
+/// Characters without a shape of their own (format characters, fillers, variation selectors, private use, tags).
+fn is_invisible(c: char) -> bool {
+    matches!(c,
+        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
+        | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}'
+        | '\u{fff0}'..='\u{fffb}' | '\u{e000}'..='\u{f8ff}' | '\u{e0000}'..='\u{10ffff}')
+}
+
+fn folded_username(text: &str) -> Result<String, UserError> {
+    let folded = fold(text).ok_or(UserError::Username)?;
+    if folded.chars().count() > MAX_USERNAME_CHARS {
+        return Err(UserError::Username);
+    }
+    Ok(folded)
+}
+
+fn folded_email(text: &str) -> Result<String, UserError> {
+    let folded = fold(text).ok_or(UserError::Email)?;
+    let well_formed = folded.len() <= MAX_EMAIL_BYTES && folded.parse::<lettre::Address>().is_ok();
+    if well_formed { Ok(folded) } else { Err(UserError::Email) }
+}
+
+/// One name space: a user name never equals another user's e-mail address.
+fn lookup_key(folded: &str) -> Key {
+    Key::new(Table::UserLookup, folded.as_bytes())
+}
+
+fn user_key(id: &str) -> Key {
+    Key::new(Table::User, id.as_bytes())
+}
+
+fn encode(user: &User) -> Vec<u8> {
+    // Invariant: a struct of strings, numbers and booleans always serializes.
+    serde_json::to_vec(user).expect("a user record serializes")
+}
+
+fn decode(bytes: &[u8]) -> Result<User, StoreError> {
+    serde_json::from_slice(bytes).map_err(|_| StoreError::Corrupt("user record".into()))
+}
+
+/// Reads a page of all users for the administrator; never on a request of a person's way.
+pub async fn list(
+    store: &dyn Store,
+    after: Option<&str>,
+    limit: usize,
+    now: u64,
+) -> Result<Vec<User>, UserError> {
+    let after = after.map(user_key);
+    let rows = store.page(Table::User, after.as_ref(), limit, now).await?;
+    rows.iter()
+        .map(|(_, row)| Ok(decode(&row.value)?))
+        .collect()
+}
+
+/// The user records of a store.
+#[derive(Clone)]
+pub struct Users {
+    store: Arc<dyn Store>,
+}
+
+impl Users {
+    /// Users of this store.
+    pub fn new(store: Arc<dyn Store>) -> Self {
+        Users { store }
+    }
+
+    /// Makes an account and answers its record. Each name is reserved by one atomic insert; of racing callers one gets it.
+    pub async fn create(&self, new: NewUser, now: u64) -> Result<User, UserError> {
+        let username = folded_username(&new.username)?;
+        let email = new.email.as_deref().map(folded_email).transpose()?;
+        new.profile.check()?;
+        // A user name in the shape of somebody else's address would take that address's look-up row.
+        if username.contains('@') && email.as_deref() != Some(&*username) {
+            return Err(UserError::Username);
+        }
+        let user = User {
+            id: base64url::encode(&signet_crypto::random::bytes::<16>()),
+            username: new.username.trim().to_owned(),
+            email: new.email.map(|email| email.trim().to_owned()),
+            email_verified: new.email_verified,
+            password_changed_at: if new.password.is_some() { now } else { 0 },
+            password: new.password,
+            admin: new.admin,
+            enabled: true,
+            created_at: now,
+            updated_at: now,
+            profile: new.profile,
+        };
+        // The record comes first: a reserved name whose owner has no record was left behind by a crash, and nothing else.
+        let insert = Op::Insert {
+            key: user_key(&user.id),
+            value: encode(&user),
+            end: None,
+        };
+        let Outcome::Done { version } = self.store.commit(only(insert), now).await? else {
+            return Err(UserError::Conflict);
+        };
+        let taken = if !self.reserve(&username, &user.id, now).await? {
+            UserError::UsernameTaken
+        } else if let Some(email) = email.filter(|email| *email != username)
+            && !self.reserve(&email, &user.id, now).await?
+        {
+            UserError::EmailTaken
+        } else {
+            return Ok(user);
+        };
+        let undo = Op::Remove {
+            key: user_key(&user.id),
+            version,
+        };
+        self.store.commit(only(undo), now).await?;
+        self.release(&username, &user.id, now).await?;
+        Err(taken)
+    }
+
+    /// The user with this id.
+    pub async fn by_id(&self, id: &str, now: u64) -> Result<Option<User>, UserError> {
+        let row = self.store.get(&user_key(id), now).await?;
+        Ok(row.map(|row| decode(&row.value)).transpose()?)
+    }
+
+    /// The user that this user name or e-mail address names. None also where the text cannot be a name.
+    pub async fn by_login(&self, typed: &str, now: u64) -> Result<Option<User>, UserError> {
+        let Some(folded) = fold(typed) else {
+            return Ok(None);
+        };
+        let Some(id) = self.owner_of(&folded, now).await? else {
+            return Ok(None);
+        };
+        let Some(user) = self.by_id(&id, now).await? else {
+            return Ok(None);
+        };
+        // The record decides: a look-up row that a crash left behind names nobody.
+        let named = fold(&user.username).as_deref() == Some(&*folded)
+            || user.email.as_deref().and_then(fold).as_deref() == Some(&*folded);
+        Ok(named.then_some(user))
+    }
+
+    /// Applies `change` to the record and writes it with a compare, again if somebody else was faster. User name, e-mail
+    /// address and id stay as they are; [`Users::set_email`] moves an address.
+    pub async fn change(
+        &self,
+        id: &str,
+        now: u64,
+        change: impl Fn(&mut User),
+    ) -> Result<User, UserError> {
+        for _ in 0..MAX_TRIES {
+            let row = self.store.get(&user_key(id), now).await?;
+            let row = row.ok_or(UserError::NotFound)?;
+            let before = decode(&row.value)?;
+            let mut user = before.clone();
+            change(&mut user);
+            user.id = before.id;
+            user.username = before.username;
+            if user.email != before.email {
+                user.email = before.email;
+                user.email_verified = before.email_verified;
+            }
+            user.profile.check()?;
+            user.updated_at = now;
+            if self.replace(&user, row.version, now).await? {
+                return Ok(user);
+            }
+        }
+        Err(UserError::Conflict)
+    }
+
+    /// Sets a new password (a PHC string), or takes it away.
+    pub async fn set_password(
+        &self,
+        id: &str,
+        phc: Option<&str>,
+        now: u64,
+    ) -> Result<User, UserError> {
+        self.change(id, now, |user| {
+            user.password = phc.map(str::to_owned);
+            user.password_changed_at = now;
+        })
+        .await
+    }
+
+    /// Enables or disables. The caller revokes what the user holds (`crate::revoke`).
+    pub async fn set_enabled(&self, id: &str, enabled: bool, now: u64) -> Result<User, UserError> {
+        self.change(id, now, |user| user.enabled = enabled).await
+    }
+
+    /// Moves the account to another e-mail address, or to none.
+    pub async fn set_email(
+        &self,
+        id: &str,
+        email: Option<&str>,
+        verified: bool,
+        now: u64,
+    ) -> Result<User, UserError> {
+        let folded = email.map(folded_email).transpose()?;
+        if let Some(folded) = &folded
+            && !self.reserve(folded, id, now).await?
+        {
+            return Err(UserError::EmailTaken);
+        }
+        for _ in 0..MAX_TRIES {
+            let row = self.store.get(&user_key(id), now).await?;
+            let row = row.ok_or(UserError::NotFound)?;
+            let mut user = decode(&row.value)?;
+            let before = user.email.as_deref().and_then(fold);
+            user.email = email.map(|email| email.trim().to_owned());
+            user.email_verified = verified && email.is_some();
+            user.updated_at = now;
+            if self.replace(&user, row.version, now).await? {
+                if let Some(before) = before
+                    && Some(&before) != folded.as_ref()
+                    && Some(&before) != fold(&user.username).as_ref()
+                {
+                    self.release(&before, id, now).await?;
+                }
+                return Ok(user);
+            }
+        }
+        Err(UserError::Conflict)
+    }
+
+    /// Removes the record and its names. The caller revokes what the user holds.
+    pub async fn remove(&self, id: &str, now: u64) -> Result<User, UserError> {
+        let row = self.store.get(&user_key(id), now).await?;
+        let user = decode(&row.ok_or(UserError::NotFound)?.value)?;
+        let delete = Change {
+            first: Op::Delete { key: user_key(id) },
+            then: Vec::new(),
+        };
+        self.store.commit(delete, now).await?;
+        for name in [Some(&*user.username), user.email.as_deref()] {
+            if let Some(folded) = name.and_then(fold) {
+                self.release(&folded, id, now).await?;
+            }
+        }
+        Ok(user)
+    }
+
+    async fn owner_of(&self, folded: &str, now: u64) -> Result<Option<String>, UserError> {
+        let row = self.store.get(&lookup_key(folded), now).await?;
+        Ok(row.and_then(|row| String::from_utf8(row.value).ok()))
+    }
+
+    /// Whether the name is now `id`'s.
+    async fn reserve(&self, folded: &str, id: &str, now: u64) -> Result<bool, UserError> {
+        let insert = Op::Insert {
+            key: lookup_key(folded),
+            value: id.as_bytes().to_vec(),
+            end: None,
+        };
+        let outcome = self.store.commit(only(insert), now).await?;
+        let Outcome::Refused(Some(row)) = outcome else {
+            return Ok(matches!(outcome, Outcome::Done { .. }));
+        };
+        if row.value == id.as_bytes() {
+            return Ok(true);
+        }
+        let owner = String::from_utf8_lossy(&row.value).into_owned();
+        if self.still_holds(&owner, folded, now).await? {
+            return Ok(false);
+        }
+        let take_over = Op::Replace {
+            key: lookup_key(folded),
+            version: row.version,
+            value: id.as_bytes().to_vec(),
+            end: None,
+        };
+        let outcome = self.store.commit(only(take_over), now).await?;
+        Ok(matches!(outcome, Outcome::Done { .. }))
+    }
+
+    async fn still_holds(&self, owner: &str, folded: &str, now: u64) -> Result<bool, UserError> {
+        Ok(self.by_id(owner, now).await?.is_some_and(|user| {
+            fold(&user.username).as_deref() == Some(folded)
+                || user.email.as_deref().and_then(fold).as_deref() == Some(folded)
+        }))
+    }
+
+    async fn release(&self, folded: &str, id: &str, now: u64) -> Result<(), UserError> {
+        let key = lookup_key(folded);
+        let Some(row) = self.store.get(&key, now).await? else {
+            return Ok(());
+        };
+        if row.value == id.as_bytes() {
+            let remove = Op::Remove {
+                key,
+                version: row.version,
+            };
+            // Refused: somebody else has it now, and keeps it.
+            self.store.commit(only(remove), now).await?;
+        }
+        Ok(())
+    }
+
+    async fn replace(&self, user: &User, version: u64, now: u64) -> Result<bool, UserError> {
+        let replace = Op::Replace {
+            key: user_key(&user.id),
+            version,
+            value: encode(user),
+            end: None,
+        };
+        let outcome = self.store.commit(only(replace), now).await?;
+        Ok(matches!(outcome, Outcome::Done { .. }))
+    }
+}
+
+fn only(first: Op) -> Change {
+    Change {
+        first,
+        then: Vec::new(),
+    }
+}
