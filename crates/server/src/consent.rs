@@ -92,7 +92,9 @@ pub async fn add(
             return Ok(());
         }
     }
-    Err(StoreError::Unavailable("a consent is being written by others".into()))
+    Err(StoreError::Unavailable(
+        "a consent is being written by others".into(),
+    ))
 }
 
 /// Withdraws; whether there was one.
@@ -102,7 +104,10 @@ pub async fn withdraw(
     client_id: &str,
     now: u64,
 ) -> Result<bool, StoreError> {
-    Ok(store.take(&key_of(user_id, client_id), now).await?.is_some())
+    Ok(store
+        .take(&key_of(user_id, client_id), now)
+        .await?
+        .is_some())
 }
 
 /// A user's consents by client id.

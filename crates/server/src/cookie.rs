@@ -123,7 +123,12 @@ impl Device {
     }
 
     /// Remembers the account, and sets the cookie anew.
-    pub fn remember(device: Option<Device>, user_id: &str, keyring: &Keyring, response: &mut Response) {
+    pub fn remember(
+        device: Option<Device>,
+        user_id: &str,
+        keyring: &Keyring,
+        response: &mut Response,
+    ) {
         let mut device = device.unwrap_or_else(|| Device {
             id: signet_crypto::random::bytes(),
             accounts: Vec::new(),
@@ -137,7 +142,12 @@ impl Device {
             return;
         };
         if let Ok(sealed) = keyring.seal(DEVICE_PURPOSE, &plain) {
-            set(response, DEVICE, &base64url::encode(&sealed), Some(DEVICE_MAX_AGE));
+            set(
+                response,
+                DEVICE,
+                &base64url::encode(&sealed),
+                Some(DEVICE_MAX_AGE),
+            );
         }
     }
 }

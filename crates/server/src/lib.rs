@@ -7,10 +7,20 @@
 //! - [`http`]: sockets, TLS, limits, routing, the request [`http::Context`] and response helpers.
 //! - [`endpoint`]: one file per protocol endpoint.
 //! - [`keys`]: the signing keys' life.
+//! - [`people`]: what concerns persons: [`user`]s, [`login`], [`session`]s, [`consent`]s, [`mail`], [`page`]s.
 //! - [`outbound`]: the only place that opens connections on a client's word.
 #![forbid(unsafe_code)]
 
+pub mod consent;
+pub mod cookie;
+pub mod endpoint;
 pub mod http;
 pub mod keys;
+pub mod login;
+pub mod mail;
 pub mod outbound;
+pub mod page;
+pub mod people;
+pub mod session;
 pub mod state;
+pub mod user;

@@ -87,9 +87,8 @@ impl Mailer {
         if options.credentials.is_some() && options.security == SmtpSecurity::Plain {
             return Err(MailError::Insecure);
         }
-        let parameters = || {
-            TlsParameters::new(options.host.clone()).map_err(|e| MailError::Smtp(e.to_string()))
-        };
+        let parameters =
+            || TlsParameters::new(options.host.clone()).map_err(|e| MailError::Smtp(e.to_string()));
         let (tls, port) = match options.security {
             SmtpSecurity::Tls => (Tls::Wrapper(parameters()?), 465),
             SmtpSecurity::StartTls => (Tls::Required(parameters()?), 587),
@@ -134,7 +133,10 @@ impl Mailer {
             .to(Mailbox::new(None, to))
             .subject(subject)
             .date(UNIX_EPOCH + Duration::from_millis(now_ms))
-            .message_id(Some(format!("<{now_ms}.{id}@{}>", self.from.email.domain())))
+            .message_id(Some(format!(
+                "<{now_ms}.{id}@{}>",
+                self.from.email.domain()
+            )))
             .header(ContentType::TEXT_PLAIN)
             .body(text)
             .map_err(|e| MailError::Send(e.to_string()))?;
@@ -178,7 +180,8 @@ mod tests {
     async fn a_message_is_one_file_with_its_text() {
         let directory = tempfile::tempdir().unwrap();
         let mailer = Mailer::directory("Signet <no-reply@example.test>", directory.path()).unwrap();
-        let text = "Your code is 123456\nhttps://localhost:8443/account/recover?token=abc_-=".to_owned();
+        let text =
+            "Your code is 123456\nhttps://localhost:8443/account/recover?token=abc_-=".to_owned();
         mailer
             .send("alice@example.test", "Your code", text, 1_700_000_000_000)
             .await

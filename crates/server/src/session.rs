@@ -158,14 +158,27 @@ pub async fn begin(
         value: encode(&row),
         end,
     };
-    match store.commit(Change { first: insert, then }, now).await? {
+    match store
+        .commit(
+            Change {
+                first: insert,
+                then,
+            },
+            now,
+        )
+        .await?
+    {
         Outcome::Done { .. } => Ok((id, row)),
         Outcome::Refused(_) => Err(StoreError::Corrupt("session id".into())),
     }
 }
 
 /// The session with this secret id, if it has not ended. Whether its user may still be logged in is the caller's to check.
-pub async fn find(store: &dyn Store, id: &SessionId, now: u64) -> Result<Option<Found>, StoreError> {
+pub async fn find(
+    store: &dyn Store,
+    id: &SessionId,
+    now: u64,
+) -> Result<Option<Found>, StoreError> {
     let Some(stored) = store.get(&key_of(id), now).await? else {
         return Ok(None);
     };
@@ -256,7 +269,13 @@ pub async fn end_all(
     let mut after = Vec::new();
     loop {
         let rows = store
-            .partition(Table::UserSession, user_id.as_bytes(), &after, MAX_LISTED, now)
+            .partition(
+                Table::UserSession,
+                user_id.as_bytes(),
+                &after,
+                MAX_LISTED,
+                now,
+            )
             .await?;
         let Some((last, _)) = rows.last() else {
             return Ok(ended);

@@ -9,7 +9,11 @@ use signet_oauth::{registry::Registry, settings::Settings};
 use signet_store::Store;
 use std::{collections::HashSet, net::IpAddr, sync::Arc};
 
-use crate::{http::metrics::Metrics, keys::KeySet};
+use crate::{
+    http::metrics::Metrics,
+    keys::KeySet,
+    people::{People, PeopleOptions},
+};
 
 /// Where the time comes from. Only the binary's wiring reads the system's clock; tests move their own.
 pub trait Clock: Send + Sync + 'static {
@@ -112,6 +116,8 @@ pub struct Parts {
     pub clock: Arc<dyn Clock>,
     /// Policy beyond the protocol.
     pub policy: Policy,
+    /// Password threads, mail, and what limits guessing.
+    pub people: PeopleOptions,
 }
 
 /// Everything that handlers reach. One per process, shared by all of its runtimes.
@@ -126,6 +132,8 @@ pub struct App {
     pub clock: Arc<dyn Clock>,
     /// Policy beyond the protocol.
     pub policy: Policy,
+    /// What concerns persons: users, passwords, mail.
+    pub people: People,
     /// Counters and histograms, lock-free.
     pub metrics: Metrics,
 }
@@ -137,6 +145,7 @@ impl App {
             snapshot: ArcSwap::from_pointee(parts.snapshot),
             keyring: ArcSwap::from_pointee(parts.keyring),
             writing: std::sync::Mutex::new(()),
+            people: People::new(Arc::clone(&parts.store), parts.people),
             store: parts.store,
             clock: parts.clock,
             policy: parts.policy,

@@ -132,7 +132,11 @@ impl Profile {
             .into_iter()
             .flatten()
             .all(|text| text.len() <= MAX_CLAIM_BYTES && !text.chars().any(char::is_control));
-        if bounded { Ok(()) } else { Err(UserError::Profile) }
+        if bounded {
+            Ok(())
+        } else {
+            Err(UserError::Profile)
+        }
     }
 }
 
@@ -263,7 +267,11 @@ fn folded_username(text: &str) -> Result<String, UserError> {
 fn folded_email(text: &str) -> Result<String, UserError> {
     let folded = fold(text).ok_or(UserError::Email)?;
     let well_formed = folded.len() <= MAX_EMAIL_BYTES && folded.parse::<lettre::Address>().is_ok();
-    if well_formed { Ok(folded) } else { Err(UserError::Email) }
+    if well_formed {
+        Ok(folded)
+    } else {
+        Err(UserError::Email)
+    }
 }
 
 /// One name space: a user name never equals another user's e-mail address.

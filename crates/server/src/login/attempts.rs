@@ -84,7 +84,12 @@ impl Limits {
             (_, Some(_)) => self.device,
             (_, None) => self.account,
         };
-        self.budget(kind, b"account", &[account.as_bytes(), device.unwrap_or(&[])], most)
+        self.budget(
+            kind,
+            b"account",
+            &[account.as_bytes(), device.unwrap_or(&[])],
+            most,
+        )
     }
 
     /// Guesses from an address.

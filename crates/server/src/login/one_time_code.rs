@@ -125,7 +125,11 @@ pub async fn attempt(
             }
             Outcome::Refused(None) => return Ok(Attempt::Ended),
         };
-        let digits: String = typed.chars().filter(|c| !c.is_whitespace()).take(16).collect();
+        let digits: String = typed
+            .chars()
+            .filter(|c| !c.is_whitespace())
+            .take(16)
+            .collect();
         let equal = signet_crypto::ct_eq(&hash(keyring, id, &digits), &code.hash);
         let (true, Some(user_id), Some(email)) = (equal, code.user_id, code.email) else {
             return Ok(if code.attempts == 0 {
@@ -213,7 +217,10 @@ mod tests {
 
     #[tokio::test]
     async fn of_racing_right_attempts_one_succeeds() {
-        let (store, keyring) = (std::sync::Arc::new(MemoryStore::new()), std::sync::Arc::new(keyring()));
+        let (store, keyring) = (
+            std::sync::Arc::new(MemoryStore::new()),
+            std::sync::Arc::new(keyring()),
+        );
         let code = create(&*store, &keyring, ALICE, 300, 1000).await.unwrap();
         let racers: Vec<_> = (0..20)
             .map(|_| {

@@ -59,7 +59,11 @@ pub fn device_confirm(
 
 /// The end of the device flow on this screen.
 pub fn device_done(allowed: bool) -> Html {
-    let title = if allowed { "Device connected" } else { "Not connected" };
+    let title = if allowed {
+        "Device connected"
+    } else {
+        "Not connected"
+    };
     Frame::own(title).render(html! {
         h1 { (title) }
         @if allowed {

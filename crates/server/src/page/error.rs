@@ -30,6 +30,9 @@ mod tests {
     #[test]
     fn the_error_page_carries_its_code() {
         let html = error("invalid_request", "The request is malformed.", "r1");
-        assert!(html.body.contains("<main id=\"error\" data-error=\"invalid_request\""));
+        assert!(
+            html.body
+                .contains("<main id=\"error\" data-error=\"invalid_request\"")
+        );
     }
 }

@@ -31,7 +31,10 @@ mod tests {
 
     #[test]
     fn state_cannot_break_out_of_the_form() {
-        let html = form_post("https://rp.example/cb", &[("state", "\"><script>x</script>")]);
+        let html = form_post(
+            "https://rp.example/cb",
+            &[("state", "\"><script>x</script>")],
+        );
         assert_eq!(html.body.matches("<script").count(), 1);
         assert!(html.headers()[0].1.contains("script-src 'sha256-"));
         assert!(!html.headers()[0].1.contains("form-action"));
