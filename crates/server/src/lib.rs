@@ -14,13 +14,17 @@
 pub mod consent;
 pub mod cookie;
 pub mod endpoint;
+pub mod health;
 pub mod http;
 pub mod keys;
 pub mod login;
 pub mod mail;
+pub mod once;
 pub mod outbound;
 pub mod page;
 pub mod people;
+pub mod revoke;
 pub mod session;
 pub mod state;
+pub mod tasks;
 pub mod user;

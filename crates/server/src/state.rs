@@ -6,9 +6,10 @@ use arc_swap::{ArcSwap, Guard};
 use bytes::Bytes;
 use signet_crypto::seal::Keyring;
 use signet_oauth::{registry::Registry, settings::Settings};
-use signet_store::Store;
+use signet_store::{RevocationIndex, Store};
 use std::{collections::HashSet, net::IpAddr, sync::Arc};
 
+use crate::outbound::{JwksCache, Outbound, OutboundOptions};
 use crate::{
     http::metrics::Metrics,
     keys::KeySet,
@@ -79,6 +80,8 @@ pub struct Policy {
     pub client_certificate_header: Option<String>,
     /// The proxy checks the certificate's chain before it passes it on: only then does `tls_client_auth` work behind it.
     pub proxy_verifies_client_certificates: bool,
+    /// `/metrics` also for other machines than this one.
+    pub open_metrics: bool,
 }
 
 impl Policy {
@@ -112,6 +115,10 @@ pub struct Parts {
     pub store: Arc<dyn Store>,
     /// The sealing keys.
     pub keyring: Keyring,
+    /// What is revoked; loaded from the same store.
+    pub revocations: RevocationIndex,
+    /// Fetches what clients' records point to.
+    pub outbound: OutboundOptions,
     /// The time.
     pub clock: Arc<dyn Clock>,
     /// Policy beyond the protocol.
@@ -136,6 +143,12 @@ pub struct App {
     pub people: People,
     /// Counters and histograms, lock-free.
     pub metrics: Metrics,
+    /// What is revoked.
+    pub revocations: RevocationIndex,
+    /// Fetches what clients' records point to.
+    pub outbound: Arc<Outbound>,
+    /// Clients' key sets.
+    pub jwks_cache: Arc<JwksCache>,
 }
 
 impl App {
@@ -150,6 +163,9 @@ impl App {
             clock: parts.clock,
             policy: parts.policy,
             metrics: Metrics::default(),
+            revocations: parts.revocations,
+            outbound: Arc::new(Outbound::new(parts.outbound)),
+            jwks_cache: Arc::default(),
         })
     }
 

@@ -4,10 +4,7 @@ use bytes::{Bytes, BytesMut};
 use http::{HeaderMap, Method, Uri, header};
 use http_body_util::BodyExt;
 use signet_crypto::certificate::ClientCertificate;
-use signet_oauth::{
-    error::{ErrorCode, OAuthError},
-    params::Params,
-};
+use signet_oauth::{endpoint::EndpointId, error::OAuthError, params::Params};
 use std::{
     fmt,
     net::IpAddr,
@@ -186,25 +183,13 @@ impl Context {
             .map(|(_, v)| v.as_str())
     }
 
-    /// The base of URLs at this entrance: the issuer, or the base of the mTLS aliases.
-    pub fn base_url(&self) -> &str {
+    /// The URL of an endpoint as the caller names it: at the mTLS entrance its alias. What a DPoP proof has as `htu`.
+    pub fn endpoint_url(&self, id: EndpointId) -> String {
         let settings = &self.snapshot.settings;
-        match (self.entrance, &settings.mtls_base) {
-            (Entrance::Mtls, Some(base)) => base,
-            _ => &settings.issuer,
+        match self.entrance {
+            Entrance::Mtls => settings.mtls_url(id).unwrap_or_else(|| settings.url(id)),
+            Entrance::Public => settings.url(id),
         }
-    }
-
-    /// The URL that this request was sent to, without query: what a DPoP proof names as `htu`.
-    pub fn url(&self) -> String {
-        let base = self.base_url();
-        let prefix = path_of(base);
-        let path = self.uri.path();
-        format!(
-            "{}{}",
-            base.trim_end_matches('/'),
-            path.strip_prefix(prefix).unwrap_or(path)
-        )
     }
 
     /// The body, at most as long as the server's limit, in the server's time. Reads once; then it is empty.
@@ -269,19 +254,12 @@ pub enum FormError {
 
 impl From<BodyError> for OAuthError {
     fn from(error: BodyError) -> OAuthError {
-        OAuthError {
-            code: ErrorCode::InvalidRequest,
-            description: match error {
-                BodyError::TooLarge => "the request body is too large",
-                BodyError::TimedOut => "the request body did not arrive in time",
-                BodyError::Broken => "the request body was cut off",
-                BodyError::MediaType => {
-                    "the content type must be application/x-www-form-urlencoded"
-                }
-            },
-            hint: None,
-            challenge: None,
-        }
+        OAuthError::invalid_request(match error {
+            BodyError::TooLarge => "the request body is too large",
+            BodyError::TimedOut => "the request body did not arrive in time",
+            BodyError::Broken => "the request body was cut off",
+            BodyError::MediaType => "the content type is not the one that is read here",
+        })
     }
 }
 

@@ -2,9 +2,10 @@
 //!
 //! Credentials are never allowed: what is readable across origins depends on a bearer token or a client's own
 //! authentication, not on cookies.
-use super::{response::Response, router::Cors};
+use super::response::Response;
 use crate::state::Snapshot;
 use http::{HeaderMap, HeaderValue, header};
+use signet_oauth::endpoint::Cors;
 
 const EXPOSED: HeaderValue =
     HeaderValue::from_static("dpop-nonce, www-authenticate, retry-after, x-request-id");
@@ -14,7 +15,7 @@ fn allowed(cors: Cors, headers: &HeaderMap, snapshot: &Snapshot) -> Option<Heade
     let origin = headers.get(header::ORIGIN)?;
     match cors {
         Cors::No => None,
-        Cors::Public => Some(HeaderValue::from_static("*")),
+        Cors::Any => Some(HeaderValue::from_static("*")),
         Cors::Registered => snapshot
             .origins
             .contains(origin.to_str().ok()?)

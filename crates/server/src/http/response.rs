@@ -3,8 +3,7 @@ use super::context::{BodyError, FormError};
 use bytes::Bytes;
 use http::{HeaderValue, StatusCode, header};
 use http_body_util::Full;
-use signet_jose::json::Writer;
-use signet_oauth::error::{Challenge, ErrorCode, OAuthError};
+use signet_oauth::error::{ErrorCode, OAuthError};
 
 /// What a handler gives back: the whole body is in memory, so that head and body leave in one write.
 pub type Response = http::Response<Full<Bytes>>;
@@ -53,34 +52,18 @@ pub fn redirect(location: &str) -> Response {
 
 /// The JSON error of RFC 6749 section 5.2, with the challenge that belongs to it. The hint stays in the server.
 pub fn error(error: &OAuthError) -> Response {
-    let status = StatusCode::from_u16(error.code.status()).unwrap_or(StatusCode::BAD_REQUEST);
+    let status = StatusCode::from_u16(error.status()).unwrap_or(StatusCode::BAD_REQUEST);
     let mut encoded = Vec::with_capacity(128);
-    Writer::new(&mut encoded).object(|w| {
-        w.member("error").string(error.code.as_str());
-        w.member("error_description").string(error.description);
-    });
+    error.write_body(&mut encoded);
     let mut response = json(status, encoded);
-    if let Some(challenge) = error.challenge {
+    if let Some(challenge) = error.www_authenticate()
+        && let Ok(challenge) = HeaderValue::from_str(&challenge)
+    {
         response
             .headers_mut()
-            .insert(header::WWW_AUTHENTICATE, challenge_header(challenge, error));
+            .insert(header::WWW_AUTHENTICATE, challenge);
     }
     response
-}
-
-fn challenge_header(challenge: Challenge, error: &OAuthError) -> HeaderValue {
-    let scheme = match challenge {
-        Challenge::Basic => return HeaderValue::from_static("Basic realm=\"signet\""),
-        Challenge::Bearer => "Bearer",
-        Challenge::Dpop => "DPoP",
-    };
-    // RFC 6750 section 3.1: a request without any token learns the scheme and nothing else; that case is `bare_challenge`.
-    let text = format!(
-        "{scheme} error=\"{}\", error_description=\"{}\"",
-        error.code.as_str(),
-        error.description.replace(['"', '\\'], "'"),
-    );
-    HeaderValue::from_str(&text).unwrap_or_else(|_| HeaderValue::from_static("Bearer"))
 }
 
 /// A body that could not be had, with the status that says why.
@@ -105,13 +88,10 @@ pub fn form_error(failure: &FormError) -> Response {
 
 /// The server's own fault, or that of a part it needs: 500 or 503, and no detail.
 pub fn unavailable() -> Response {
-    let mut response = error(&OAuthError {
-        code: ErrorCode::TemporarilyUnavailable,
-        description: "the server cannot do this at the moment",
-        hint: None,
-        challenge: None,
-    });
-    *response.status_mut() = StatusCode::SERVICE_UNAVAILABLE;
+    let mut response = error(&OAuthError::new(
+        ErrorCode::TemporarilyUnavailable,
+        "the server cannot do this at the moment",
+    ));
     response
         .headers_mut()
         .insert(header::RETRY_AFTER, HeaderValue::from_static("2"));

@@ -1,6 +1,7 @@
 //! Paths to handlers. A path is exact, or has segments in braces that match one segment each.
 use super::{context::Context, response::Response};
 use http::Method;
+use signet_oauth::endpoint::Cors;
 use std::{collections::HashMap, future::Future, pin::Pin, sync::Arc};
 
 /// What a handler returns.
@@ -8,21 +9,12 @@ pub type HandlerFuture = Pin<Box<dyn Future<Output = Response> + Send>>;
 /// A handler: `async fn(Context) -> Response`.
 pub type Handler = Arc<dyn Fn(Context) -> HandlerFuture + Send + Sync>;
 
-/// Which other origins may read the answers of a route (Fetch standard, CORS protocol).
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Cors {
-    /// None.
-    No,
-    /// Any origin: the answer is public and the same for everyone (metadata, JWKS).
-    Public,
-    /// Origins that some registered client names.
-    Registered,
-}
-
 /// One path and its methods.
 pub struct Route {
     pub(crate) path: &'static str,
     pub(crate) cors: Cors,
+    /// Also served where client certificates are asked for.
+    pub(crate) mtls: bool,
     pub(crate) methods: Vec<(Method, Handler)>,
 }
 
@@ -103,10 +95,17 @@ impl Router {
         self
     }
 
+    /// Serves a path at the mTLS entrance, too. All others are not found there: no browser is sent to it.
+    pub fn at_mtls(&mut self, path: &'static str) -> &mut Self {
+        self.entry(path).mtls = true;
+        self
+    }
+
     fn entry(&mut self, path: &'static str) -> &mut Route {
         let new = || Route {
             path,
             cors: Cors::No,
+            mtls: false,
             methods: Vec::new(),
         };
         if !path.contains('{') {

@@ -107,7 +107,9 @@ impl Service {
             return (response, "other", None);
         }
         let path = below_issuer(head.uri.path(), path_of(&snapshot.settings.issuer));
-        let Some((route, params)) = path.and_then(|path| self.router.find(&path)) else {
+        let mtls = connection.entrance == Entrance::Mtls;
+        let found = path.and_then(|path| self.router.find(&path));
+        let Some((route, params)) = found.filter(|(route, _)| route.mtls || !mtls) else {
             let response = response::text(StatusCode::NOT_FOUND, "there is nothing here\n");
             return (response, "other", None);
         };

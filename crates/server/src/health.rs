@@ -1,0 +1,42 @@
+//! Liveness, readiness and metrics: for the machinery around the process, not for clients.
+use crate::http::{Context, Response, Router, response};
+use http::StatusCode;
+
+/// Adds `/health/live`, `/health/ready` and `/metrics`.
+pub fn routes(router: &mut Router) {
+    router
+        .get("/health/live", live)
+        .get("/health/ready", ready)
+        .get("/metrics", metrics);
+}
+
+/// The process answers.
+async fn live(_context: Context) -> Response {
+    response::text(StatusCode::OK, "live\n")
+}
+
+/// The store reads and writes, and there is a key to sign with.
+async fn ready(context: Context) -> Response {
+    if !context.snapshot.keys.is_ready() {
+        return response::text(StatusCode::SERVICE_UNAVAILABLE, "no signing key\n");
+    }
+    match context.app.store.check().await {
+        Ok(()) => response::text(StatusCode::OK, "ready\n"),
+        Err(error) => {
+            tracing::error!(%error, "the store is not ready");
+            response::text(StatusCode::SERVICE_UNAVAILABLE, "store unavailable\n")
+        }
+    }
+}
+
+/// Prometheus text. For this machine only, unless the configuration opens it: figures tell a stranger about load and attacks.
+async fn metrics(context: Context) -> Response {
+    if !context.app.policy.open_metrics && !context.peer.is_loopback() {
+        return response::text(StatusCode::NOT_FOUND, "there is nothing here\n");
+    }
+    response::body(
+        StatusCode::OK,
+        "text/plain; version=0.0.4; charset=utf-8",
+        context.app.metrics.render(),
+    )
+}

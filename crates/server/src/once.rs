@@ -1,0 +1,325 @@
+//! What may happen once: the rules' conditions, as changes of the store.
+//!
+//! All conditions of a request are committed in one call, in their order, each atomic. What a stranger could send comes
+//! first and the code or refresh token last; a refusal stops, so nobody burns a code with a replayed proof. A code or
+//! refresh token that turns out to be used already is only called a replay when everything before it held: then the
+//! sender proved to be the client, and the grant ends.
+use signet_oauth::decision::Once;
+use signet_store::{Change, Key, Op, Outcome, Row, Store, StoreError, Table};
+
+/// Which condition did not hold.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// The client assertion was used before.
+    Assertion,
+    /// The DPoP proof was used before.
+    DpopProof,
+    /// The code was used before: its grant must end.
+    CodeReplay {
+        /// the grant that the first use began
+        grant_id: [u8; 16],
+    },
+    /// The device code was taken already, or is gone.
+    DeviceCode,
+    /// The refresh token's family has ended.
+    FamilyEnded,
+    /// An older refresh token of the family: the grant must end.
+    RefreshReplay {
+        /// the family
+        grant_id: [u8; 16],
+    },
+}
+
+/// Where it went wrong.
+#[derive(Debug)]
+pub enum OnceError {
+    /// A condition did not hold. Those before it are committed.
+    Refused(Refusal),
+    /// The store failed: nothing may be answered but that.
+    Store(StoreError),
+}
+
+impl From<StoreError> for OnceError {
+    fn from(error: StoreError) -> OnceError {
+        OnceError::Store(error)
+    }
+}
+
+/// Commits the conditions, in order. `then`: further writes that belong to the last one (the list of a user's grants).
+/// When this returns `Ok`, all held and are durable. `now`: Unix seconds.
+///
+/// # Errors
+/// The first condition that did not hold, or the store's failure.
+pub async fn commit(
+    store: &dyn Store,
+    once: &[Once],
+    then: Vec<Op>,
+    now: u64,
+) -> Result<(), OnceError> {
+    if once.is_empty() && then.is_empty() {
+        return Ok(());
+    }
+    let mut changes = Vec::with_capacity(once.len());
+    let mut planned = Vec::with_capacity(once.len());
+    let mut refused = None;
+    for condition in once {
+        match plan(store, condition, now).await? {
+            Plan::Change(change) => {
+                changes.push(change);
+                planned.push(condition);
+            }
+            Plan::Holds => {}
+            Plan::Refused(refusal) => {
+                // Said only if those before it hold.
+                refused = Some(refusal);
+                break;
+            }
+        }
+    }
+    if refused.is_none() && !then.is_empty() {
+        match changes.last_mut() {
+            Some(last) => last.then.extend(then),
+            None => {
+                for op in then {
+                    changes.push(change(op, Vec::new()));
+                }
+            }
+        }
+    }
+    if !changes.is_empty() {
+        let outcomes = store.commit_each(changes, now).await?;
+        if let Some((at, Outcome::Refused(row))) = outcomes
+            .iter()
+            .enumerate()
+            .find(|(_, o)| matches!(o, Outcome::Refused(_)))
+        {
+            // `then` alone is unconditional, so a refused change is one that was planned.
+            let Some(condition) = planned.get(at) else {
+                return Err(StoreError::Unavailable("an impossible refusal".to_owned()).into());
+            };
+            match judge(condition, row.as_ref(), now) {
+                Some(refusal) => return Err(OnceError::Refused(refusal)),
+                // Only the documented retry holds after a refusal: a racing request of the same sender was first.
+                None if is_at(condition, row.as_ref()) => {
+                    return Err(StoreError::Unavailable("a row changed twice".to_owned()).into());
+                }
+                None => {}
+            }
+        }
+    }
+    match refused {
+        Some(refusal) => Err(OnceError::Refused(refusal)),
+        None => Ok(()),
+    }
+}
+
+enum Plan {
+    Change(Change),
+    Holds,
+    Refused(Refusal),
+}
+
+fn change(first: Op, then: Vec<Op>) -> Change {
+    Change { first, then }
+}
+
+async fn plan(store: &dyn Store, condition: &Once, now: u64) -> Result<Plan, StoreError> {
+    Ok(match condition {
+        Once::Assertion {
+            client_id,
+            jti,
+            end,
+        } => Plan::Change(insert_once(once_key(b'a', client_id, jti), *end)),
+        Once::DpopProof { jkt, jti, end } => {
+            Plan::Change(insert_once(once_key(b'p', jkt, jti), *end))
+        }
+        Once::Code {
+            id,
+            grant_id,
+            end,
+            family_end,
+        } => {
+            let mut change = insert_once(code_key(id), *end);
+            change.then.extend(new_family(grant_id, *family_end, now));
+            Plan::Change(change)
+        }
+        Once::DeviceCode {
+            id,
+            grant_id,
+            family_end,
+        } => {
+            let key = Key::new(Table::DeviceCode, id.to_vec());
+            match store.get(&key, now).await? {
+                None => Plan::Refused(Refusal::DeviceCode),
+                Some(row) => Plan::Change(change(
+                    Op::Remove {
+                        key,
+                        version: row.version,
+                    },
+                    new_family(grant_id, *family_end, now).into_iter().collect(),
+                )),
+            }
+        }
+        Once::Rotate {
+            grant_id,
+            from,
+            end,
+            ..
+        } => {
+            let key = family_key(grant_id);
+            let row = store.get(&key, now).await?;
+            match (judge(condition, row.as_ref(), now), row) {
+                (Some(refusal), _) => Plan::Refused(refusal),
+                (None, Some(row)) if Family::read(&row)?.generation == *from => {
+                    Plan::Change(change(
+                        Op::Replace {
+                            key,
+                            version: row.version,
+                            value: Family {
+                                generation: from + 1,
+                                written_at: now,
+                            }
+                            .encode(),
+                            end: Some(*end),
+                        },
+                        Vec::new(),
+                    ))
+                }
+                // The documented retry.
+                (None, _) => Plan::Holds,
+            }
+        }
+        Once::Current { grant_id, .. } => {
+            let row = store.get(&family_key(grant_id), now).await?;
+            match judge(condition, row.as_ref(), now) {
+                Some(refusal) => Plan::Refused(refusal),
+                None => Plan::Holds,
+            }
+        }
+        // A condition that this server does not know cannot hold.
+        _ => return Err(StoreError::Unavailable("an unknown condition".to_owned())),
+    })
+}
+
+/// What a row that is not as demanded means; `None`: the condition counts as held after all.
+fn judge(condition: &Once, row: Option<&Row>, now: u64) -> Option<Refusal> {
+    match condition {
+        Once::Assertion { .. } => Some(Refusal::Assertion),
+        Once::DpopProof { .. } => Some(Refusal::DpopProof),
+        Once::Code { grant_id, .. } => Some(Refusal::CodeReplay {
+            grant_id: *grant_id,
+        }),
+        Once::Rotate {
+            grant_id,
+            from,
+            retry_window,
+            ..
+        } => {
+            // A row that cannot be read is refused like one that is gone: never believed.
+            let Some(family) = row.and_then(|row| Family::read(row).ok()) else {
+                return Some(Refusal::FamilyEnded);
+            };
+            let is_retry = family.generation == from + 1
+                && now < family.written_at.saturating_add(*retry_window);
+            if family.generation == *from || is_retry {
+                None
+            } else {
+                Some(Refusal::RefreshReplay {
+                    grant_id: *grant_id,
+                })
+            }
+        }
+        Once::Current {
+            grant_id,
+            generation,
+        } => {
+            let Some(family) = row.and_then(|row| Family::read(row).ok()) else {
+                return Some(Refusal::FamilyEnded);
+            };
+            (family.generation != *generation).then_some(Refusal::RefreshReplay {
+                grant_id: *grant_id,
+            })
+        }
+        _ => Some(Refusal::DeviceCode),
+    }
+}
+
+/// Is the family still at the generation that the change was to move on? Then nothing was moved.
+fn is_at(condition: &Once, row: Option<&Row>) -> bool {
+    let Once::Rotate { from, .. } = condition else {
+        return false;
+    };
+    row.and_then(|row| Family::read(row).ok())
+        .is_none_or(|family| family.generation == *from)
+}
+
+/// A refresh family's row.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Family {
+    /// The generation of the refresh token that is good now.
+    pub generation: u64,
+    /// When it was written, Unix seconds.
+    pub written_at: u64,
+}
+
+impl Family {
+    fn encode(self) -> Vec<u8> {
+        [self.generation.to_be_bytes(), self.written_at.to_be_bytes()].concat()
+    }
+    /// # Errors
+    /// A row that is none.
+    pub fn read(row: &Row) -> Result<Family, StoreError> {
+        let corrupt = || StoreError::Corrupt("a refresh family".to_owned());
+        let (generation, written_at) = row.value.split_at_checked(8).ok_or_else(corrupt)?;
+        Ok(Family {
+            generation: u64::from_be_bytes(generation.try_into().map_err(|_| corrupt())?),
+            written_at: u64::from_be_bytes(written_at.try_into().map_err(|_| corrupt())?),
+        })
+    }
+}
+
+/// The family of a grant.
+pub fn family_key(grant_id: &[u8; 16]) -> Key {
+    Key::new(Table::Family, grant_id.to_vec())
+}
+
+fn new_family(grant_id: &[u8; 16], family_end: Option<u64>, now: u64) -> Option<Op> {
+    Some(Op::Put {
+        key: family_key(grant_id),
+        value: Family {
+            generation: 0,
+            written_at: now,
+        }
+        .encode(),
+        end: Some(family_end?),
+    })
+}
+
+fn insert_once(key: Key, end: u64) -> Change {
+    change(
+        Op::Insert {
+            key,
+            value: Vec::new(),
+            end: Some(end),
+        },
+        Vec::new(),
+    )
+}
+
+fn code_key(id: &[u8; 16]) -> Key {
+    let mut partition = vec![b'c'];
+    partition.extend_from_slice(id);
+    Key::new(Table::Once, partition)
+}
+
+/// Ids that others choose are hashed: any length, any bytes, one size. The owner's length goes in front, so that no two
+/// (owner, id) pairs read alike.
+fn once_key(kind: u8, owner: &str, id: &str) -> Key {
+    let mut hash = signet_crypto::hash::Sha256::new();
+    hash.update(&(owner.len() as u64).to_be_bytes());
+    hash.update(owner.as_bytes());
+    hash.update(id.as_bytes());
+    let mut partition = vec![kind];
+    partition.extend_from_slice(&hash.finish());
+    Key::new(Table::Once, partition)
+}

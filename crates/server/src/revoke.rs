@@ -1,0 +1,141 @@
+//! Revoking, and asking whether something is revoked: the store's index, in the words of the rules.
+//!
+//! Every revocation is durable before it is answered. Its entry lasts as long as the longest-lived token that it can
+//! concern, counted from now with a margin, never shorter (known fault A9).
+use crate::state::App;
+use signet_oauth::decision::{Revocations, TokenIdentity, Unavailable};
+use signet_store::{Change, Op, RevocationIndex, StoreError, Subject, TokenFacts};
+
+/// Kept beyond a token's end, seconds: for verifiers' leeway and clocks that differ.
+const MARGIN: u64 = 300;
+
+/// The index as the rules see it.
+pub struct Index<'a>(pub &'a RevocationIndex);
+
+impl Revocations for Index<'_> {
+    fn is_revoked(&self, token: &TokenIdentity<'_>) -> Result<bool, Unavailable> {
+        let jti = match token.jti {
+            None => None,
+            // Every access token of this server has an id of 16 bytes: another one cannot be looked up, so nobody can
+            // say that it is not revoked.
+            Some(text) => Some(jti_bytes(text).ok_or(Unavailable)?),
+        };
+        Ok(self.0.is_revoked(&TokenFacts {
+            jti: jti.as_ref(),
+            jti_time_ms: token.issued_at_ms,
+            grant_id: token.grant_id,
+            sid: token.sid,
+            user: token.user_id,
+            client: Some(token.client_id),
+        }))
+    }
+}
+
+/// The bytes of a `jti` of this server.
+pub fn jti_bytes(text: &str) -> Option<[u8; 16]> {
+    if text.len() != 22 {
+        return None;
+    }
+    signet_jose::base64url::decode(text.as_bytes())
+        .ok()?
+        .try_into()
+        .ok()
+}
+
+impl App {
+    /// The longest that an access token made now can live, seconds: the bound of everything that it hangs on.
+    fn longest_access_token(&self) -> u64 {
+        let snapshot = self.snapshot();
+        let clients = snapshot.registry.clients.values();
+        let resources = snapshot.registry.resources.values();
+        clients
+            .filter_map(|c| c.access_token_lifetime)
+            .chain(resources.filter_map(|r| r.access_token_lifetime))
+            .chain([
+                snapshot.settings.access_token_lifetime,
+                // The admin API may have lowered a lifetime a moment ago: tokens of before still live.
+                86_400,
+            ])
+            .max()
+            .unwrap_or(86_400)
+    }
+
+    /// Ends one access token. `expires_at`: its own end, Unix seconds.
+    ///
+    /// # Errors
+    /// The store's; then nothing is revoked.
+    pub async fn revoke_token(&self, jti: [u8; 16], expires_at: u64) -> Result<(), StoreError> {
+        let end = expires_at + MARGIN;
+        self.revocations
+            .revoke(Subject::Jti(jti), end, self.now())
+            .await
+    }
+
+    /// Ends a grant: its refresh family and every access token that came of it.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn revoke_grant(&self, grant_id: [u8; 16]) -> Result<(), StoreError> {
+        let now = self.now();
+        // A code that is not yet redeemed also carries the grant: it lives for minutes, far below a day.
+        let end = now + self.longest_access_token() + MARGIN;
+        self.revocations
+            .revoke(Subject::Grant(grant_id), end, now)
+            .await?;
+        // Without its row the family cannot go on, even when the entry above has ended.
+        let gone = Change {
+            first: Op::Delete {
+                key: crate::once::family_key(&grant_id),
+            },
+            then: Vec::new(),
+        };
+        self.store.commit(gone, now).await.map(|_| ())
+    }
+
+    /// Ends a session's tokens, by its public `sid`.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn revoke_session(&self, sid: &str) -> Result<(), StoreError> {
+        let now = self.now();
+        let lifetimes = self.snapshot().settings.session_absolute_lifetime;
+        let end = now + self.longest_refresh_token().max(lifetimes) + MARGIN;
+        self.revocations
+            .revoke(Subject::Session(sid.to_owned()), end, now)
+            .await
+    }
+
+    /// Ends everything of a user that was made up to now.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn revoke_user(&self, user_id: &str) -> Result<(), StoreError> {
+        let now_ms = self.now_ms();
+        let end = now_ms / 1000 + self.longest_refresh_token() + MARGIN;
+        let subject = Subject::User(user_id.to_owned(), now_ms);
+        self.revocations.revoke(subject, end, now_ms / 1000).await
+    }
+
+    /// Ends everything of a client that was made up to now.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn revoke_client(&self, client_id: &str) -> Result<(), StoreError> {
+        let now_ms = self.now_ms();
+        let end = now_ms / 1000 + self.longest_refresh_token() + MARGIN;
+        let subject = Subject::Client(client_id.to_owned(), now_ms);
+        self.revocations.revoke(subject, end, now_ms / 1000).await
+    }
+
+    /// The longest that a refresh token can live: it asks the same index.
+    fn longest_refresh_token(&self) -> u64 {
+        let snapshot = self.snapshot();
+        let clients = snapshot.registry.clients.values();
+        clients
+            .filter_map(|c| c.refresh_token_lifetime)
+            .chain([snapshot.settings.refresh_token_lifetime])
+            .max()
+            .unwrap_or_default()
+            .max(self.longest_access_token())
+    }
+}

@@ -1,0 +1,36 @@
+//! What has to happen from time to time, beside the requests.
+use crate::state::App;
+use std::{sync::Arc, time::Duration};
+
+/// Rows removed in one step: bounded, so that a sweep never holds up the writers for long.
+const SWEEP_STEP: usize = 500;
+/// Rows that ended this recently stay, seconds: on several machines clocks differ, and what was swept could happen again.
+const SWEEP_MARGIN: u64 = 120;
+
+/// Removes what has ended, forever. To be spawned once per process; it ends with its runtime.
+pub async fn sweep(app: Arc<App>, every: Duration) {
+    loop {
+        tokio::time::sleep(every).await;
+        sweep_once(&app).await;
+    }
+}
+
+/// One sweep: as many bounded steps as there is to remove.
+pub async fn sweep_once(app: &App) {
+    let now = app.now();
+    app.revocations.sweep(now);
+    loop {
+        match app
+            .store
+            .sweep(now.saturating_sub(SWEEP_MARGIN), SWEEP_STEP)
+            .await
+        {
+            Ok(removed) if removed == SWEEP_STEP => tokio::task::yield_now().await,
+            Ok(_) => return,
+            Err(error) => {
+                tracing::warn!(%error, "the sweep failed; it will be tried again");
+                return;
+            }
+        }
+    }
+}
