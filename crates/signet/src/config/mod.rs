@@ -1,0 +1,10 @@
+//! One TOML file: its model, how it is read, what is checked beyond its shape, and what the server makes of it.
+
+pub mod check;
+pub mod duration;
+pub mod model;
+pub mod read;
+pub mod secret;
+
+pub use model::Config;
+pub use read::{Problem, load};

@@ -1,0 +1,573 @@
+//! The configuration as types. Field documentation is the operator's manual: the JSON Schema (`signet config schema`)
+//! and the names that a misspelt key is compared with come from here.
+
+use std::{net::SocketAddr, path::PathBuf};
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::{duration::Duration, secret::SecretRef};
+
+/// The whole file.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Config {
+    /// The issuer identifier: https, no query, no fragment, no trailing slash. Clients compare it byte for byte.
+    pub issuer: String,
+    /// Directory of the sealing key and, with the embedded store, of the database. Mode 0700 is wise.
+    #[serde(default = "default_data_dir")]
+    pub data_dir: PathBuf,
+    /// Where the server listens. At least one `https` or `http` listener.
+    pub listeners: Vec<Listener>,
+    /// The certificate of `https` and `mtls` listeners.
+    pub tls: Option<Tls>,
+    /// The reverse proxy in front of `http` listeners.
+    pub proxy: Option<Proxy>,
+    /// Where state is kept.
+    #[serde(default)]
+    pub store: Store,
+    /// How mail leaves. Without it, one-time codes and recovery are not offered.
+    pub mail: Option<Mail>,
+    /// Signing keys and algorithms.
+    #[serde(default)]
+    pub keys: Keys,
+    /// How long things live.
+    #[serde(default)]
+    pub lifetimes: Lifetimes,
+    /// Protocol rules that a deployment may choose.
+    #[serde(default)]
+    pub protocol: Protocol,
+    /// Dynamic client registration (RFC 7591).
+    #[serde(default)]
+    pub registration: Registration,
+    /// Fetches that the server makes itself (a client's `jwks_uri`).
+    #[serde(default)]
+    pub outbound: Outbound,
+    /// Bounds on load.
+    #[serde(default)]
+    pub limits: Limits,
+    /// What is logged, and how.
+    #[serde(default)]
+    pub log: Log,
+    /// Clients that this file owns. They win over clients of the same id in the store, and the admin API cannot change them.
+    #[serde(default)]
+    pub clients: Vec<Client>,
+    /// People that are made at start where they do not exist yet; existing ones are never changed.
+    #[serde(default)]
+    pub users: Vec<User>,
+    /// Resource servers (RFC 8707) that this file owns.
+    #[serde(default)]
+    pub resources: Vec<Resource>,
+    /// Scopes besides openid, profile, email, address, phone and offline_access.
+    #[serde(default)]
+    pub scopes: Vec<Scope>,
+}
+
+fn default_data_dir() -> PathBuf {
+    "/var/lib/signet".into()
+}
+
+/// One listening socket.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Listener {
+    /// Address and port, e.g. "0.0.0.0:443" or "[::]:443"; or "fd:0", the first socket that systemd hands over.
+    pub address: ListenAddress,
+    /// What is spoken there.
+    #[serde(default)]
+    pub protocol: ListenProtocol,
+    /// Base URL under which clients reach an `mtls` listener, e.g. "https://mtls.id.example.com". Goes into
+    /// `mtls_endpoint_aliases` (RFC 8705 section 5).
+    pub public_url: Option<String>,
+}
+
+/// An address, or a socket that the service manager opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ListenAddress {
+    /// Bound by the server.
+    Socket(SocketAddr),
+    /// Inherited: index among LISTEN_FDS.
+    Inherited(usize),
+}
+
+impl<'de> Deserialize<'de> for ListenAddress {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let parsed = match text.strip_prefix("fd:") {
+            Some(index) => index.parse().ok().map(ListenAddress::Inherited),
+            None => text.parse().ok().map(ListenAddress::Socket),
+        };
+        parsed.ok_or_else(|| {
+            serde::de::Error::custom(
+                "expected an address and a port such as \"127.0.0.1:8443\" or \"[::]:443\", or \"fd:0\"",
+            )
+        })
+    }
+}
+
+impl JsonSchema for ListenAddress {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "ListenAddress".into()
+    }
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({
+            "description": "IP address and port (\"127.0.0.1:8443\", \"[::]:443\"), or \"fd:N\" for the Nth inherited socket.",
+            "type": "string"
+        })
+    }
+}
+
+/// What a listener speaks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ListenProtocol {
+    /// TLS 1.3 (and 1.2), no client certificates.
+    #[default]
+    Https,
+    /// TLS that asks for a client certificate (RFC 8705). Browsers are never sent here.
+    Mtls,
+    /// Plain HTTP, for a reverse proxy that ends TLS. Loopback, or with `[proxy]`.
+    Http,
+}
+
+/// A certificate chain and its key, PEM.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Tls {
+    /// PEM file, leaf first. Read again on SIGHUP.
+    pub certificate: PathBuf,
+    /// PEM file of the private key (PKCS#8, SEC1 or PKCS#1). Read again on SIGHUP.
+    pub key: PathBuf,
+    /// PEM file of the authorities whose client certificates `mtls` listeners accept for `tls_client_auth`. Self-signed
+    /// client certificates are compared with the client's registered keys instead.
+    pub client_ca: Option<PathBuf>,
+}
+
+/// A reverse proxy that may speak for clients.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Proxy {
+    /// Addresses or networks ("10.0.0.0/8") whose X-Forwarded-For and certificate header are believed.
+    pub trusted: Vec<String>,
+    /// Header in which the proxy puts the client's verified certificate (URL-encoded PEM, or RFC 9440 `Client-Cert`).
+    pub client_certificate_header: Option<String>,
+}
+
+/// Which engine keeps state.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Store {
+    /// Engine; `sqlite` is the embedded one.
+    #[serde(default)]
+    pub engine: StoreEngine,
+    /// Database file; relative paths start at `data_dir`. Default: signet.db.
+    pub path: Option<PathBuf>,
+}
+
+/// Store engines.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum StoreEngine {
+    /// SQLite in WAL mode, one writer that commits in groups.
+    #[default]
+    Sqlite,
+}
+
+/// Outgoing mail.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Mail {
+    /// Sender, e.g. "Example Login <login@example.com>".
+    pub from: String,
+    /// SMTP server.
+    pub smtp: Option<Smtp>,
+    /// Write each message as one .eml file into this directory instead of sending it.
+    pub directory: Option<PathBuf>,
+}
+
+/// An SMTP server.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Smtp {
+    /// Host name, compared with its certificate.
+    pub host: String,
+    /// Port. Default: 465 for `tls`, 587 for `starttls`, 25 for `plain`.
+    pub port: Option<u16>,
+    /// How the connection is protected.
+    #[serde(default)]
+    pub security: SmtpSecurity,
+    /// User name, where the server asks for one.
+    pub username: Option<String>,
+    /// Password of `username`.
+    pub password: Option<SecretRef>,
+}
+
+/// Protection of an SMTP connection.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum SmtpSecurity {
+    /// TLS from the first byte.
+    #[default]
+    Tls,
+    /// STARTTLS, required.
+    Starttls,
+    /// None: only to a relay on this machine.
+    Plain,
+}
+
+/// Signing keys.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Keys {
+    /// Algorithms the server signs with. A key of one is made when it is first needed.
+    pub algorithms: Vec<String>,
+    /// Access tokens, unless the client or resource says otherwise.
+    pub access_token: String,
+    /// ID tokens, unless the client says otherwise.
+    pub id_token: String,
+    /// Age at which a key is replaced.
+    pub rotate_after: Duration,
+    /// How long a new key is published before it signs: longer than clients cache the JWKS.
+    pub publish_ahead: Duration,
+}
+
+impl Default for Keys {
+    fn default() -> Self {
+        Keys {
+            algorithms: ["ES256", "RS256", "PS256", "EdDSA", "ES384", "ES512", "ML-DSA-44", "ML-DSA-65", "ML-DSA-87"]
+                .map(String::from)
+                .to_vec(),
+            access_token: "ES256".into(),
+            id_token: "RS256".into(),
+            rotate_after: Duration(90 * 86_400),
+            publish_ahead: Duration(86_400),
+        }
+    }
+}
+
+/// Lifetimes. All can be changed by a reload; what was issued keeps its own end.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Lifetimes {
+    /// Authorization codes.
+    pub code: Duration,
+    /// Access tokens.
+    pub access_token: Duration,
+    /// ID tokens.
+    pub id_token: Duration,
+    /// A refresh token family, from login.
+    pub refresh_token: Duration,
+    /// A refresh token that is not used.
+    pub refresh_idle: Duration,
+    /// Pushed authorization requests (RFC 9126).
+    pub pushed_request: Duration,
+    /// Device codes (RFC 8628).
+    pub device_code: Duration,
+    /// A login or consent page that waits for its answer.
+    pub interaction: Duration,
+    /// A login session that is not used.
+    pub session_idle: Duration,
+    /// A login session, from login.
+    pub session: Duration,
+    /// One-time codes sent by mail.
+    pub one_time_code: Duration,
+}
+
+impl Default for Lifetimes {
+    fn default() -> Self {
+        Lifetimes {
+            code: Duration(60),
+            access_token: Duration(600),
+            id_token: Duration(600),
+            refresh_token: Duration(90 * 86_400),
+            refresh_idle: Duration(30 * 86_400),
+            pushed_request: Duration(90),
+            device_code: Duration(600),
+            interaction: Duration(1_800),
+            session_idle: Duration(8 * 3_600),
+            session: Duration(30 * 86_400),
+            one_time_code: Duration(300),
+        }
+    }
+}
+
+/// Protocol choices.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Protocol {
+    /// Audience of access tokens where no resource was asked for. Default: the issuer.
+    pub default_audience: Option<String>,
+    /// Refuse authorization requests that were not pushed (RFC 9126 section 5).
+    pub require_pushed_authorization_requests: bool,
+    /// Answer DPoP proofs without a server nonce with `use_dpop_nonce` (RFC 9449 section 8).
+    pub require_dpop_nonce: bool,
+    /// Oldest `iat` of a DPoP proof that is accepted.
+    pub dpop_proof_max_age: Duration,
+    /// Seconds between polls of a device.
+    pub device_poll_interval: Duration,
+    /// Time in which a sender-constrained client's retry of one refresh is answered again; 0: never.
+    pub refresh_retry_window: Duration,
+}
+
+impl Default for Protocol {
+    fn default() -> Self {
+        Protocol {
+            default_audience: None,
+            require_pushed_authorization_requests: false,
+            require_dpop_nonce: false,
+            dpop_proof_max_age: Duration(60),
+            device_poll_interval: Duration(5),
+            refresh_retry_window: Duration(10),
+        }
+    }
+}
+
+/// Dynamic client registration.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Registration {
+    /// Is `/register` there at all?
+    pub enabled: bool,
+    /// May anybody register, without an initial access token?
+    pub open: bool,
+    /// Do registered clients need PKCE? False makes a plain OpenID Connect Basic deployment possible.
+    pub require_pkce: bool,
+    /// Scopes that a registered client may ask for where it names none.
+    pub default_scope: Vec<String>,
+}
+
+impl Default for Registration {
+    fn default() -> Self {
+        Registration {
+            enabled: false,
+            open: false,
+            require_pkce: true,
+            default_scope: ["openid", "profile", "email", "offline_access"].map(String::from).to_vec(),
+        }
+    }
+}
+
+/// The server as a client.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Outbound {
+    /// PEM file of further authorities that outbound connections believe.
+    pub trust: Option<PathBuf>,
+    /// May outbound fetches reach private and loopback addresses? Only where every client is trusted.
+    pub allow_private_addresses: bool,
+}
+
+/// Bounds.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Limits {
+    /// Open connections, of all listeners together.
+    pub connections: usize,
+    /// Largest request body, in bytes.
+    pub body_bytes: usize,
+    /// A request must be read completely within this.
+    pub request_timeout: Duration,
+    /// An idle keep-alive connection is closed after this.
+    pub idle_timeout: Duration,
+    /// Requests in flight get this long at a stop.
+    pub shutdown_grace: Duration,
+    /// Failed passwords, one-time codes and client secrets per account and per address in `attempt_window`.
+    pub failed_attempts: u32,
+    /// See `failed_attempts`.
+    pub attempt_window: Duration,
+    /// Worker threads of the server. Default: one per processor.
+    pub threads: Option<usize>,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits {
+            connections: 20_000,
+            body_bytes: 64 * 1024,
+            request_timeout: Duration(30),
+            idle_timeout: Duration(75),
+            shutdown_grace: Duration(20),
+            failed_attempts: 10,
+            attempt_window: Duration(900),
+            threads: None,
+        }
+    }
+}
+
+/// Logs go to standard error.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Log {
+    /// A level ("info"), or directives as in RUST_LOG ("info,signet_server=debug"). RUST_LOG wins. Default: info.
+    pub level: Option<String>,
+    /// Default: text on a terminal, JSON otherwise.
+    pub format: Option<LogFormat>,
+}
+
+/// Form of log lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum LogFormat {
+    /// For people.
+    Text,
+    /// One JSON object a line.
+    Json,
+}
+
+/// A client (RFC 7591 names) that the configuration owns.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Client {
+    /// Its id: 1 to 128 visible ASCII characters.
+    pub client_id: String,
+    /// Shown on consent pages.
+    pub client_name: Option<String>,
+    /// Its home page, linked on consent pages.
+    pub client_uri: Option<String>,
+    /// "web" (default) or "native".
+    #[serde(default)]
+    pub application_type: ApplicationType,
+    /// Where answers go. Compared exactly, but for the port of a loopback redirect (RFC 8252).
+    #[serde(default)]
+    pub redirect_uris: Vec<String>,
+    /// Where a logout may end.
+    #[serde(default)]
+    pub post_logout_redirect_uris: Vec<String>,
+    /// Browser origins that may call token, userinfo and metadata endpoints (CORS).
+    #[serde(default)]
+    pub allowed_origins: Vec<String>,
+    /// Grants: authorization_code, refresh_token, client_credentials, urn:ietf:params:oauth:grant-type:device_code,
+    /// urn:ietf:params:oauth:grant-type:token-exchange.
+    #[serde(default = "default_grant_types")]
+    pub grant_types: Vec<String>,
+    /// client_secret_basic (default), client_secret_post, client_secret_jwt, private_key_jwt, tls_client_auth,
+    /// self_signed_tls_client_auth or none.
+    #[serde(default = "default_auth_method")]
+    pub token_endpoint_auth_method: String,
+    /// The client's secret, at least 32 bytes. Two during a change of secret.
+    #[serde(default)]
+    pub client_secrets: Vec<SecretRef>,
+    /// File of the client's public keys (a JWK Set).
+    pub jwks: Option<PathBuf>,
+    /// URL of the client's public keys.
+    pub jwks_uri: Option<String>,
+    /// `tls_client_auth`: subject of the certificate, as RFC 4514 text.
+    pub tls_client_auth_subject_dn: Option<String>,
+    /// `tls_client_auth`: a dNSName of the certificate.
+    pub tls_client_auth_san_dns: Option<String>,
+    /// `tls_client_auth`: a uniformResourceIdentifier of the certificate.
+    pub tls_client_auth_san_uri: Option<String>,
+    /// `tls_client_auth`: an iPAddress of the certificate.
+    pub tls_client_auth_san_ip: Option<std::net::IpAddr>,
+    /// `tls_client_auth`: an rfc822Name of the certificate.
+    pub tls_client_auth_san_email: Option<String>,
+    /// Scopes it may ask for.
+    #[serde(default)]
+    pub scope: Vec<String>,
+    /// Resources (RFC 8707) it may ask for.
+    #[serde(default)]
+    pub resources: Vec<String>,
+    /// Clients whose tokens it may exchange and introspect besides its own.
+    #[serde(default)]
+    pub may_act_for: Vec<String>,
+    /// Signature of its ID tokens. Default: `keys.id_token`.
+    pub id_token_signed_response_alg: Option<String>,
+    /// Signature of its access tokens. Default: `keys.access_token`.
+    pub access_token_signed_response_alg: Option<String>,
+    /// PKCE for every authorization request.
+    #[serde(default = "yes")]
+    pub require_pkce: bool,
+    /// Only pushed authorization requests.
+    #[serde(default)]
+    pub require_pushed_authorization_requests: bool,
+    /// Only DPoP-bound access tokens.
+    #[serde(default)]
+    pub dpop_bound_access_tokens: bool,
+    /// Only certificate-bound access tokens.
+    #[serde(default)]
+    pub tls_client_certificate_bound_access_tokens: bool,
+    /// Do refresh tokens change at every use? False only for sender-constrained confidential clients (FAPI 2.0).
+    #[serde(default = "yes")]
+    pub rotate_refresh_tokens: bool,
+    /// Is the person asked? False for the operator's own clients.
+    #[serde(default = "yes")]
+    pub ask_for_consent: bool,
+    /// Its access tokens' lifetime. Default: `lifetimes.access_token`.
+    pub access_token_lifetime: Option<Duration>,
+    /// Its refresh tokens' lifetime. Default: `lifetimes.refresh_token`.
+    pub refresh_token_lifetime: Option<Duration>,
+}
+
+fn default_grant_types() -> Vec<String> {
+    vec!["authorization_code".into()]
+}
+fn default_auth_method() -> String {
+    "client_secret_basic".into()
+}
+fn yes() -> bool {
+    true
+}
+
+/// RFC 7591 `application_type`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ApplicationType {
+    /// https redirects.
+    #[default]
+    Web,
+    /// Also loopback and private-use scheme redirects.
+    Native,
+}
+
+/// A person to make where nobody of that name exists.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct User {
+    /// Login name.
+    pub username: String,
+    /// Mail address.
+    pub email: Option<String>,
+    /// Has the address been proven?
+    #[serde(default)]
+    pub email_verified: bool,
+    /// Full name.
+    pub name: Option<String>,
+    /// The password. Without one, the person logs in by mail, or recovers one.
+    pub password: Option<SecretRef>,
+    /// May this person ask for the scope `signet:admin`?
+    #[serde(default)]
+    pub admin: bool,
+}
+
+/// A resource server.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Resource {
+    /// Its identifier: an absolute URI without fragment (RFC 8707); the `aud` of its tokens.
+    pub identifier: String,
+    /// Shown on consent pages.
+    pub name: Option<String>,
+    /// Scopes that it knows.
+    #[serde(default)]
+    pub scopes: Vec<String>,
+    /// Signature of its access tokens.
+    pub access_token_signed_response_alg: Option<String>,
+    /// Lifetime of its access tokens.
+    pub access_token_lifetime: Option<Duration>,
+    /// Clients that may introspect tokens for it.
+    #[serde(default)]
+    pub introspectors: Vec<String>,
+}
+
+/// A scope.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Scope {
+    /// Its name (RFC 6749 section 3.3).
+    pub name: String,
+    /// What the person reads on the consent page.
+    pub description: String,
+    /// Is it named in the metadata?
+    #[serde(default = "yes")]
+    pub published: bool,
+}
