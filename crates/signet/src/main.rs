@@ -1,1 +1,5 @@
+//! Signet on the command line: see `signet --help`.
+#![deny(unsafe_code)]
+
+mod config;
 fn main() {}

@@ -1,5 +1,6 @@
 //! One TOML file: its model, how it is read, what is checked beyond its shape, and what the server makes of it.
 
+pub mod apply;
 pub mod check;
 pub mod duration;
 pub mod model;

@@ -1,10 +1,14 @@
 //! The configuration as types. Field documentation is the operator's manual: the JSON Schema (`signet config schema`)
 //! and the names that a misspelt key is compared with come from here.
 
-use std::{net::SocketAddr, path::PathBuf};
+use std::{
+    net::{IpAddr, SocketAddr},
+    path::PathBuf,
+};
 
 use schemars::JsonSchema;
 use serde::Deserialize;
+use signet_oauth::settings::Settings;
 
 use super::{duration::Duration, secret::SecretRef};
 
@@ -121,7 +125,7 @@ impl JsonSchema for ListenAddress {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ListenProtocol {
-    /// TLS 1.3 (and 1.2), no client certificates.
+    /// TLS, no client certificates.
     #[default]
     Https,
     /// TLS that asks for a client certificate (RFC 8705). Browsers are never sent here.
@@ -141,16 +145,36 @@ pub struct Tls {
     /// PEM file of the authorities whose client certificates `mtls` listeners accept for `tls_client_auth`. Self-signed
     /// client certificates are compared with the client's registered keys instead.
     pub client_ca: Option<PathBuf>,
+    /// Speak TLS 1.2 too, for old clients.
+    #[serde(default)]
+    pub tls12: bool,
 }
 
 /// A reverse proxy that may speak for clients.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Proxy {
-    /// Addresses or networks ("10.0.0.0/8") whose X-Forwarded-For and certificate header are believed.
-    pub trusted: Vec<String>,
-    /// Header in which the proxy puts the client's verified certificate (URL-encoded PEM, or RFC 9440 `Client-Cert`).
+    /// Addresses whose forwarding and certificate headers are believed.
+    pub trusted: Vec<IpAddr>,
+    /// The one header in which the proxy names the client.
+    #[serde(default)]
+    pub forwarded_header: ForwardedHeader,
+    /// Header in which the proxy puts the client's certificate (RFC 9440 `Client-Cert`, or URL-encoded PEM).
     pub client_certificate_header: Option<String>,
+    /// Does the proxy check the certificate's chain before it passes it on? Only then does `tls_client_auth` work behind it.
+    #[serde(default)]
+    pub verifies_client_certificates: bool,
+}
+
+/// How a proxy names the client. One only: a proxy that sets the one passes on what a client wrote in the other.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ForwardedHeader {
+    /// `X-Forwarded-For`.
+    #[default]
+    XForwardedFor,
+    /// `Forwarded` (RFC 7239).
+    Forwarded,
 }
 
 /// Which engine keeps state.
@@ -275,18 +299,19 @@ pub struct Lifetimes {
 
 impl Default for Lifetimes {
     fn default() -> Self {
+        let rules = Settings::new("");
         Lifetimes {
-            code: Duration(60),
-            access_token: Duration(600),
-            id_token: Duration(600),
-            refresh_token: Duration(90 * 86_400),
-            refresh_idle: Duration(30 * 86_400),
-            pushed_request: Duration(90),
-            device_code: Duration(600),
-            interaction: Duration(1_800),
-            session_idle: Duration(8 * 3_600),
-            session: Duration(30 * 86_400),
-            one_time_code: Duration(300),
+            code: Duration(rules.code_lifetime),
+            access_token: Duration(rules.access_token_lifetime),
+            id_token: Duration(rules.id_token_lifetime),
+            refresh_token: Duration(rules.refresh_token_lifetime),
+            refresh_idle: Duration(rules.refresh_idle_lifetime),
+            pushed_request: Duration(rules.par_lifetime),
+            device_code: Duration(rules.device_code_lifetime),
+            interaction: Duration(rules.interaction_lifetime),
+            session_idle: Duration(rules.session_idle_lifetime),
+            session: Duration(rules.session_absolute_lifetime),
+            one_time_code: Duration(rules.otp_lifetime),
         }
     }
 }
@@ -307,17 +332,21 @@ pub struct Protocol {
     pub device_poll_interval: Duration,
     /// Time in which a sender-constrained client's retry of one refresh is answered again; 0: never.
     pub refresh_retry_window: Duration,
+    /// How far a client's clock may be ahead.
+    pub clock_leeway: Duration,
 }
 
 impl Default for Protocol {
     fn default() -> Self {
+        let rules = Settings::new("");
         Protocol {
             default_audience: None,
-            require_pushed_authorization_requests: false,
-            require_dpop_nonce: false,
-            dpop_proof_max_age: Duration(60),
-            device_poll_interval: Duration(5),
-            refresh_retry_window: Duration(10),
+            require_pushed_authorization_requests: rules.require_pushed_authorization_requests,
+            require_dpop_nonce: rules.dpop_nonce_required,
+            dpop_proof_max_age: Duration(rules.dpop_proof_max_age),
+            device_poll_interval: Duration(rules.device_poll_interval),
+            refresh_retry_window: Duration(rules.refresh_retry_window),
+            clock_leeway: Duration(rules.clock_leeway),
         }
     }
 }
@@ -362,33 +391,31 @@ pub struct Outbound {
 #[serde(deny_unknown_fields, default)]
 pub struct Limits {
     /// Open connections, of all listeners together.
-    pub connections: usize,
+    pub connections: u64,
+    /// Time for a TLS handshake.
+    pub handshake_timeout: Duration,
+    /// Time for a request's head; also how long an idle connection is kept.
+    pub head_timeout: Duration,
+    /// Time for a request's body.
+    pub body_timeout: Duration,
     /// Largest request body, in bytes.
     pub body_bytes: usize,
-    /// A request must be read completely within this.
-    pub request_timeout: Duration,
-    /// An idle keep-alive connection is closed after this.
-    pub idle_timeout: Duration,
     /// Requests in flight get this long at a stop.
     pub shutdown_grace: Duration,
-    /// Failed passwords, one-time codes and client secrets per account and per address in `attempt_window`.
-    pub failed_attempts: u32,
-    /// See `failed_attempts`.
-    pub attempt_window: Duration,
     /// Worker threads of the server. Default: one per processor.
     pub threads: Option<usize>,
 }
 
 impl Default for Limits {
     fn default() -> Self {
+        let server = signet_server::http::Limits::default();
         Limits {
-            connections: 20_000,
-            body_bytes: 64 * 1024,
-            request_timeout: Duration(30),
-            idle_timeout: Duration(75),
-            shutdown_grace: Duration(20),
-            failed_attempts: 10,
-            attempt_window: Duration(900),
+            connections: server.connections,
+            handshake_timeout: Duration(server.handshake.as_secs()),
+            head_timeout: Duration(server.head.as_secs()),
+            body_timeout: Duration(server.body.as_secs()),
+            body_bytes: server.body_bytes,
+            shutdown_grace: Duration(server.grace.as_secs()),
             threads: None,
         }
     }
@@ -458,7 +485,7 @@ pub struct Client {
     /// `tls_client_auth`: a uniformResourceIdentifier of the certificate.
     pub tls_client_auth_san_uri: Option<String>,
     /// `tls_client_auth`: an iPAddress of the certificate.
-    pub tls_client_auth_san_ip: Option<std::net::IpAddr>,
+    pub tls_client_auth_san_ip: Option<IpAddr>,
     /// `tls_client_auth`: an rfc822Name of the certificate.
     pub tls_client_auth_san_email: Option<String>,
     /// Scopes it may ask for.

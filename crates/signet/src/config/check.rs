@@ -1,0 +1,166 @@
+//! What a well-formed configuration must still mean: references that resolve, listeners that can be served, no doubles.
+
+use std::{collections::HashSet, path::Path};
+
+use signet_crypto::password::MAX_PASSWORD_BYTES;
+
+use super::{
+    apply::{self, Fault, Faults},
+    model::{Config, ListenAddress, ListenProtocol, SmtpSecurity},
+};
+
+/// Every fault of a configuration. `secrets`: also read the secrets it refers to.
+pub fn check(config: &Config, base: &Path, secrets: bool) -> Vec<Fault> {
+    let mut faults = Faults::default();
+    let settings = apply::settings(config, &mut faults);
+    listeners(config, &mut faults);
+    files(config, base, secrets, &mut faults);
+    mail(config, base, secrets, &mut faults);
+
+    doubles(config.clients.iter().map(|c| c.client_id.as_str()), "clients", "client_id", &mut faults);
+    doubles(config.users.iter().map(|u| u.username.as_str()), "users", "username", &mut faults);
+    doubles(config.resources.iter().map(|r| r.identifier.as_str()), "resources", "identifier", &mut faults);
+    doubles(config.scopes.iter().map(|s| s.name.as_str()), "scopes", "name", &mut faults);
+
+    let seal: apply::Seal<'_> = &|_, secret| Some(secret.to_vec());
+    for (i, entry) in config.clients.iter().enumerate() {
+        let path = format!("clients[{i}]");
+        apply::client(entry, &path, base, secrets.then_some(seal), &mut faults);
+        for (member, name) in [
+            ("id_token_signed_response_alg", &entry.id_token_signed_response_alg),
+            ("access_token_signed_response_alg", &entry.access_token_signed_response_alg),
+        ] {
+            let known = |n: &String| settings.signing_algs.iter().any(|a| a.name() == n);
+            if let Some(name) = name
+                && !known(name)
+            {
+                faults.add(format!("{path}.{member}"), format!("{name} is not among keys.algorithms"));
+            }
+        }
+        if settings.mtls_base.is_none()
+            && config.proxy.as_ref().is_none_or(|p| p.client_certificate_header.is_none())
+            && entry.token_endpoint_auth_method.ends_with("tls_client_auth")
+        {
+            faults.add(
+                format!("{path}.token_endpoint_auth_method"),
+                "needs a listener with protocol = \"mtls\" and a public_url, or proxy.client_certificate_header",
+            );
+        }
+    }
+    for (i, entry) in config.resources.iter().enumerate() {
+        apply::resource(entry, &format!("resources[{i}]"), &mut faults);
+    }
+    for (i, user) in config.users.iter().enumerate() {
+        if user.username.is_empty() || user.username.len() > 128 {
+            faults.add(format!("users[{i}].username"), "a user name has 1 to 128 bytes");
+        }
+        if let Some(password) = user.password.as_ref().filter(|_| secrets) {
+            let here = format!("users[{i}].password");
+            match password.read(base) {
+                Err(message) => faults.add(here, message),
+                Ok(p) if p.expose().len() > MAX_PASSWORD_BYTES => {
+                    faults.add(here, format!("a password has at most {MAX_PASSWORD_BYTES} bytes"));
+                }
+                Ok(_) => {}
+            }
+        }
+    }
+    if let Some(level) = &config.log.level
+        && let Err(e) = tracing_subscriber::EnvFilter::try_new(level)
+    {
+        faults.add("log.level", format!("not a level or filter: {e}"));
+    }
+    faults.0
+}
+
+fn listeners(config: &Config, faults: &mut Faults) {
+    if !config.listeners.iter().any(|l| l.protocol != ListenProtocol::Mtls) {
+        faults.add("listeners", "there must be a listener with protocol = \"https\" or \"http\"");
+    }
+    let mut seen = Vec::new();
+    for (i, listener) in config.listeners.iter().enumerate() {
+        let here = format!("listeners[{i}]");
+        if seen.contains(&listener.address) {
+            faults.add(format!("{here}.address"), "two listeners have this address");
+        }
+        seen.push(listener.address);
+        match listener.protocol {
+            ListenProtocol::Http => {
+                let local = matches!(listener.address, ListenAddress::Socket(a) if a.ip().is_loopback());
+                if !local && config.proxy.is_none() {
+                    faults.add(
+                        format!("{here}.protocol"),
+                        "plain HTTP beyond loopback needs [proxy]: tokens must not cross a network in the clear",
+                    );
+                }
+            }
+            ListenProtocol::Https | ListenProtocol::Mtls if config.tls.is_none() => {
+                faults.add(format!("{here}.protocol"), "https and mtls listeners need [tls]");
+            }
+            ListenProtocol::Mtls if listener.public_url.is_none() => {
+                faults.add(here, "an mtls listener needs public_url: it goes into mtls_endpoint_aliases");
+            }
+            _ => {}
+        }
+        if listener.public_url.is_some() && listener.protocol != ListenProtocol::Mtls {
+            faults.add(
+                format!("listeners[{i}].public_url"),
+                "only mtls listeners have a public_url; the others are reached under the issuer",
+            );
+        }
+    }
+    if let Some(proxy) = &config.proxy
+        && proxy.trusted.is_empty()
+    {
+        faults.add("proxy.trusted", "names no proxy: leave [proxy] out, or say which addresses to believe");
+    }
+}
+
+fn files(config: &Config, base: &Path, secrets: bool, faults: &mut Faults) {
+    let mut readable = |path: &str, file: &Path| {
+        let file = base.join(file);
+        if let Err(e) = std::fs::File::open(&file) {
+            faults.add(path, format!("cannot read {}: {e}", file.display()));
+        }
+    };
+    if let Some(tls) = &config.tls {
+        readable("tls.certificate", &tls.certificate);
+        if secrets {
+            readable("tls.key", &tls.key);
+        }
+        if let Some(ca) = &tls.client_ca {
+            readable("tls.client_ca", ca);
+        }
+    }
+    if let Some(trust) = &config.outbound.trust {
+        readable("outbound.trust", trust);
+    }
+}
+
+fn mail(config: &Config, base: &Path, secrets: bool, faults: &mut Faults) {
+    let Some(mail) = &config.mail else { return };
+    if mail.smtp.is_some() == mail.directory.is_some() {
+        faults.add("mail", "needs one of smtp and directory");
+    }
+    let Some(smtp) = &mail.smtp else { return };
+    if smtp.username.is_some() != smtp.password.is_some() {
+        faults.add("mail.smtp", "username and password go together");
+    }
+    if smtp.security == SmtpSecurity::Plain && smtp.password.is_some() {
+        faults.add("mail.smtp.security", "a password is never sent over a connection without TLS");
+    }
+    if let Some(password) = smtp.password.as_ref().filter(|_| secrets)
+        && let Err(message) = password.read(base)
+    {
+        faults.add("mail.smtp.password", message);
+    }
+}
+
+fn doubles<'a>(names: impl Iterator<Item = &'a str>, list: &str, member: &str, faults: &mut Faults) {
+    let mut seen = HashSet::new();
+    for (i, name) in names.enumerate() {
+        if !seen.insert(name) {
+            faults.add(format!("{list}[{i}].{member}"), format!("\"{name}\" appears twice"));
+        }
+    }
+}

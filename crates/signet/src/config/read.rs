@@ -1,0 +1,284 @@
+//! Reading the file: every unknown key at once with its line and the nearest known name, then the types, then the meaning.
+
+use std::{
+    fmt,
+    path::{Path, PathBuf},
+};
+
+use serde_json::Value as Json;
+use toml::{
+    Spanned,
+    de::{DeTable, DeValue},
+};
+
+use super::{check, model::Config};
+
+/// Something wrong with the file. `line` and `column` count from 1; 0 where the fault is not at one place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    pub line: usize,
+    pub column: usize,
+    /// Where in the structure: `clients[1].redirect_uris[0]`. Empty for syntax errors.
+    pub path: String,
+    pub message: String,
+    /// The known name that was probably meant.
+    pub suggestion: Option<String>,
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.line > 0 {
+            write!(f, "line {}, column {}: ", self.line, self.column)?;
+        }
+        if !self.path.is_empty() {
+            write!(f, "{}: ", self.path)?;
+        }
+        f.write_str(&self.message)?;
+        if let Some(name) = &self.suggestion {
+            write!(f, "; did you mean \"{name}\"?")?;
+        }
+        Ok(())
+    }
+}
+
+/// A configuration that passed every check, and where it came from: relative paths start at `base`.
+#[derive(Clone, Debug)]
+pub struct Loaded {
+    pub config: Config,
+    pub base: PathBuf,
+}
+
+/// Reads and checks a file. `secrets`: also read every secret that it refers to.
+pub fn load(file: &Path, secrets: bool) -> Result<Loaded, Vec<Problem>> {
+    let nowhere = |message: String| {
+        vec![Problem { line: 0, column: 0, path: String::new(), message, suggestion: None }]
+    };
+    let text = std::fs::read_to_string(file)
+        .map_err(|e| nowhere(format!("cannot read {}: {e}", file.display())))?;
+    let base = match file.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent.to_path_buf(),
+        _ => PathBuf::from("."),
+    };
+    let config = parse(&text, &base, secrets)?;
+    Ok(Loaded { config, base })
+}
+
+/// As [`load`], from text.
+pub fn parse(text: &str, base: &Path, secrets: bool) -> Result<Config, Vec<Problem>> {
+    let root = DeTable::parse(text).map_err(|e| vec![from_toml(text, &e)])?;
+    let mut problems = Vec::new();
+    let schema = schema();
+    unknown_keys(text, root.get_ref(), &schema, &schema, "", &mut problems);
+    if !problems.is_empty() {
+        problems.sort_by_key(|p| (p.line, p.column));
+        return Err(problems);
+    }
+    let config: Config = toml::from_str(text).map_err(|e| vec![from_toml(text, &e)])?;
+    let mut problems: Vec<Problem> = check::check(&config, base, secrets)
+        .into_iter()
+        .map(|fault| {
+            let (line, column) = locate(text, root.get_ref(), &fault.path);
+            Problem { line, column, path: fault.path, message: fault.message, suggestion: None }
+        })
+        .collect();
+    if problems.is_empty() {
+        return Ok(config);
+    }
+    problems.sort_by_key(|p| (p.line, p.column));
+    Err(problems)
+}
+
+/// The JSON Schema of the file, from the types.
+pub fn schema() -> Json {
+    schemars::schema_for!(Config).to_value()
+}
+
+fn from_toml(text: &str, error: &toml::de::Error) -> Problem {
+    let (line, column) = error.span().map_or((0, 0), |span| position(text, span.start));
+    Problem {
+        line,
+        column,
+        path: String::new(),
+        message: error.message().to_owned(),
+        suggestion: unknown_variant(error.message()),
+    }
+}
+
+/// serde's message for an enum value that does not exist lists those that do.
+fn unknown_variant(message: &str) -> Option<String> {
+    let rest = message.strip_prefix("unknown variant `")?;
+    let (found, rest) = rest.split_once('`')?;
+    let known: Vec<&str> = rest.split('`').skip(1).step_by(2).collect();
+    nearest(found, known.into_iter())
+}
+
+fn position(text: &str, offset: usize) -> (usize, usize) {
+    let before = &text.as_bytes()[..offset.min(text.len())];
+    let line = before.iter().filter(|b| **b == b'\n').count() + 1;
+    let column = before.iter().rev().take_while(|b| **b != b'\n').count() + 1;
+    (line, column)
+}
+
+/// Walks the file beside its schema. A table whose schema closes its members reports each member it does not name.
+fn unknown_keys(
+    text: &str,
+    table: &DeTable<'_>,
+    schema: &Json,
+    root: &Json,
+    path: &str,
+    problems: &mut Vec<Problem>,
+) {
+    let shapes = shapes(schema, root);
+    let closed = shapes.iter().any(|s| s["additionalProperties"] == Json::Bool(false));
+    for (key, value) in table {
+        let name = key.get_ref().as_ref();
+        let here = if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
+        match shapes.iter().find_map(|s| s["properties"].get(name)) {
+            Some(member) => inside(text, value, member, root, &here, problems),
+            None if closed => {
+                let (line, column) = position(text, key.span().start);
+                let known = shapes
+                    .iter()
+                    .filter_map(|s| s["properties"].as_object())
+                    .flat_map(|p| p.keys().map(String::as_str));
+                problems.push(Problem {
+                    line,
+                    column,
+                    path: path.to_owned(),
+                    message: format!("unknown key \"{name}\""),
+                    suggestion: nearest(name, known),
+                });
+            }
+            None => {}
+        }
+    }
+}
+
+fn inside(
+    text: &str,
+    value: &Spanned<DeValue<'_>>,
+    schema: &Json,
+    root: &Json,
+    path: &str,
+    problems: &mut Vec<Problem>,
+) {
+    match value.get_ref() {
+        DeValue::Table(table) => unknown_keys(text, table, schema, root, path, problems),
+        DeValue::Array(array) => {
+            let Some(items) = shapes(schema, root).into_iter().find_map(|s| s.get("items")) else {
+                return;
+            };
+            for (index, item) in array.iter().enumerate() {
+                inside(text, item, items, root, &format!("{path}[{index}]"), problems);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// The alternatives of a schema: itself, what it refers to, and what it offers to choose from.
+fn shapes<'s>(schema: &'s Json, root: &'s Json) -> Vec<&'s Json> {
+    let mut found = vec![schema];
+    let mut next = 0;
+    // Bounded by the schema itself, which does not refer to itself.
+    while let Some(shape) = found.get(next).copied() {
+        next += 1;
+        if let Some(target) = shape["$ref"].as_str().and_then(|r| r.strip_prefix('#')) {
+            found.extend(root.pointer(target));
+        }
+        for choice in ["anyOf", "oneOf", "allOf"] {
+            found.extend(shape[choice].as_array().into_iter().flatten());
+        }
+    }
+    found
+}
+
+fn nearest<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> Option<String> {
+    known
+        .map(|k| (strsim::damerau_levenshtein(name, k), k))
+        .filter(|(distance, k)| *distance <= 1 + k.len().max(name.len()) / 3)
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, k)| k.to_owned())
+}
+
+/// Line and column of `clients[1].redirect_uris[0]`, or of the nearest part of it that the file has.
+fn locate(text: &str, root: &DeTable<'_>, path: &str) -> (usize, usize) {
+    let mut offset = None;
+    let mut table = Some(root);
+    'segments: for segment in path.split('.') {
+        let mut parts = segment.split(['[', ']']).filter(|p| !p.is_empty());
+        let Some(name) = parts.next() else { break };
+        let Some((key, value)) =
+            table.and_then(|t| t.iter().find(|(k, _)| k.get_ref().as_ref() == name))
+        else {
+            break;
+        };
+        offset = Some(key.span().start);
+        let mut value = value;
+        for index in parts {
+            let item = index.parse::<usize>().ok().and_then(|i| value.get_ref().get(i));
+            let Some(item) = item else { break 'segments };
+            offset = Some(item.span().start);
+            value = item;
+        }
+        table = value.get_ref().as_table();
+    }
+    offset.map_or((0, 0), |o| position(text, o))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GOOD: &str = "issuer = \"https://id.example\"\n[[listeners]]\naddress = \"127.0.0.1:8080\"\nprotocol = \"http\"\n";
+
+    fn problems(text: &str) -> Vec<Problem> {
+        parse(text, Path::new("."), true).err().unwrap_or_default()
+    }
+
+    #[test]
+    fn a_small_file_is_enough() {
+        assert_eq!(problems(GOOD), []);
+    }
+
+    #[test]
+    fn every_unknown_key_is_named_with_its_line_and_a_suggestion() {
+        let text = format!("isuer = 1\n{GOOD}\n[lifetimes]\naccess_tokn = 3\n[[clients]]\nclient_id = \"a\"\nredirect_uri = []\n");
+        let found = problems(&text);
+        let lines: Vec<_> = found.iter().map(|p| (p.line, p.suggestion.as_deref())).collect();
+        assert_eq!(
+            lines,
+            [(1, Some("issuer")), (8, Some("access_token")), (11, Some("redirect_uris"))]
+        );
+        assert_eq!(found[2].path, "clients[0]");
+        assert_eq!(
+            found[0].to_string(),
+            "line 1, column 1: unknown key \"isuer\"; did you mean \"issuer\"?"
+        );
+    }
+
+    #[test]
+    fn an_unknown_value_of_a_choice_is_named_with_a_suggestion() {
+        let found = problems(&GOOD.replace("\"http\"", "\"htps\""));
+        assert_eq!(found[0].line, 4);
+        assert_eq!(found[0].suggestion.as_deref(), Some("https"));
+    }
+
+    #[test]
+    fn a_wrong_type_is_named_with_its_line() {
+        let found = problems(&format!("{GOOD}[limits]\nconnections = \"many\"\n"));
+        assert_eq!(found[0].line, 6, "{found:?}");
+    }
+
+    #[test]
+    fn a_fault_of_meaning_is_found_in_the_file() {
+        let found = problems(&format!("{GOOD}[[clients]]\nclient_id = \"a\"\nredirect_uris = [\n \"https://ok.example/\",\n \"not a uri\",\n]\nclient_secrets = [{{ env = \"SIGNET_TEST_UNSET\" }}]\n"));
+        assert!(found.iter().any(|p| p.line == 9 && p.path == "clients[0].redirect_uris[1]"), "{found:?}");
+        assert!(found.iter().any(|p| p.path == "clients[0].client_secrets[0]"), "{found:?}");
+    }
+
+    #[test]
+    fn a_name_without_resemblance_gets_no_suggestion() {
+        assert_eq!(problems(&format!("zzzzzzzz = 1\n{GOOD}"))[0].suggestion, None);
+    }
+}
