@@ -1,5 +1,16 @@
 //! Signet on the command line: see `signet --help`.
-#![deny(unsafe_code)]
+//!
+//! This crate has no logic of its own: it reads the configuration, puts the parts of the server together, and speaks to a
+//! running server on behalf of people and scripts. Exit 0: done, or yes. Exit 1: no. Exit 2: wrong usage, or out of reach.
 
+mod cli;
 mod config;
-fn main() {}
+mod http_client;
+mod input;
+mod verify;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    cli::run()
+}

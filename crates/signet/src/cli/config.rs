@@ -1,0 +1,63 @@
+//! `signet config`: is the file right, and what may be in it?
+
+use std::path::PathBuf;
+
+use clap::Subcommand;
+use serde_json::json;
+
+use super::{Failure, Output, output::pretty};
+use crate::config::read;
+
+/// `signet config ...`
+#[derive(Debug, Subcommand)]
+pub enum ConfigCommand {
+    /// Check a configuration file: names, types, meaning, and that its secrets can be read.
+    #[command(after_help = "Example:\n  signet config check --json /etc/signet/signet.toml")]
+    Check {
+        /// The TOML file.
+        file: PathBuf,
+        /// Do not read the secrets that the file refers to (on a machine that does not have them).
+        #[arg(long)]
+        without_secrets: bool,
+    },
+    /// Print the JSON Schema of the configuration file.
+    #[command(after_help = "Example:\n  signet config schema > signet.schema.json")]
+    Schema,
+}
+
+/// Does the command. `check` answers no (exit 1) if there is a problem; a file that cannot be read is exit 2.
+pub fn run(command: ConfigCommand, output: &Output) -> Result<(), Failure> {
+    match command {
+        ConfigCommand::Schema => {
+            let schema = read::schema();
+            output.print(&schema, || pretty(&schema))
+        }
+        ConfigCommand::Check { file, without_secrets } => {
+            if let Err(e) = std::fs::File::open(&file) {
+                return Err(Failure::unusable(format!("cannot read {}: {e}", file.display())));
+            }
+            match read::load(&file, !without_secrets) {
+                Ok(loaded) => output.print(
+                    &json!({ "valid": true, "issuer": loaded.config.issuer }),
+                    || format!("{}: good", file.display()),
+                ),
+                Err(problems) => Err(refusal(&file, &problems)),
+            }
+        }
+    }
+}
+
+/// The problems as one refusal: a line each for people, a list for scripts.
+pub fn refusal(file: &std::path::Path, problems: &[read::Problem]) -> Failure {
+    let lines: Vec<String> =
+        problems.iter().map(|p| format!("{}: {p}", file.display())).collect();
+    let list: Vec<_> = problems
+        .iter()
+        .map(|p| {
+            json!({ "line": p.line, "column": p.column, "path": p.path, "message": p.message,
+                    "suggestion": p.suggestion })
+        })
+        .collect();
+    Failure::no("invalid_configuration", lines.join("\nsignet: "))
+        .with(json!({ "valid": false, "problems": list }))
+}

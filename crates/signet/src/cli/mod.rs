@@ -1,0 +1,103 @@
+//! The commands: arguments, dispatch, and how an answer becomes output and an exit code.
+
+mod config;
+mod output;
+mod token;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+pub use output::{Failure, Output};
+
+/// An OAuth 2.1 and OpenID Connect server: tokens and identities for people, services and agents.
+#[derive(Debug, Parser)]
+#[command(
+    name = "signet",
+    version,
+    arg_required_else_help = true,
+    disable_help_subcommand = true,
+    after_help = "Example:\n  signet serve --dev"
+)]
+pub struct Arguments {
+    /// Print data as JSON; a refusal as `error` and `error_description`.
+    #[arg(long, global = true)]
+    pub json: bool,
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// Every command.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Look into tokens and verify them.
+    #[command(subcommand, after_help = "Example:\n  signet token inspect \"$TOKEN\"")]
+    Token(token::Token),
+    /// Check the configuration file, or print its schema.
+    #[command(subcommand, after_help = "Example:\n  signet config check /etc/signet/signet.toml")]
+    Config(config::ConfigCommand),
+}
+
+/// Parses the arguments, does the command, and turns its outcome into the exit code.
+pub fn run() -> ExitCode {
+    // clap itself prints help (0) and wrong usage (2).
+    let arguments = Arguments::parse();
+    let output = Output { json: arguments.json };
+    let outcome = match arguments.command {
+        Command::Token(command) => token::run(command, &output),
+        Command::Config(command) => config::run(command, &output),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => output.fail(&failure),
+    }
+}
+
+/// Runs one future on a small runtime: the commands' own requests need no threads.
+pub fn block_on<F: Future>(future: F) -> Result<F::Output, Failure> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|e| Failure::unusable(format!("cannot start: {e}")))?;
+    Ok(runtime.block_on(future))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_arguments_are_consistent() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn every_command_has_help_with_an_example() {
+        fn walk(command: &clap::Command, path: &str) {
+            let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            assert!(help.contains("Example:\n  signet "), "{path} has no example");
+            assert!(command.get_about().is_some(), "{path} says nothing about itself");
+            for sub in command.get_subcommands() {
+                walk(sub, &format!("{path} {}", sub.get_name()));
+            }
+        }
+        walk(&Arguments::command(), "signet");
+    }
+
+    #[test]
+    fn no_argument_takes_a_secret() {
+        fn walk(command: &clap::Command, path: &str) {
+            for argument in command.get_arguments() {
+                let name = argument.get_id().as_str();
+                let secret = ["password", "secret", "passphrase"].iter().any(|s| name.contains(s));
+                let flag = !argument.get_action().takes_values() || name.ends_with("_file");
+                assert!(!secret || flag, "{path} {name}");
+            }
+            for sub in command.get_subcommands() {
+                walk(sub, &format!("{path} {}", sub.get_name()));
+            }
+        }
+        walk(&Arguments::command(), "signet");
+    }
+}
