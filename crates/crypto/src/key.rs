@@ -8,7 +8,7 @@ mod sign;
 mod verify;
 
 pub use sign::SigningKey;
-pub use verify::VerifyingKey;
+pub use verify::{BatchItem, VerifyingKey, verify_ed25519_batch};
 
 pub(crate) use sign::ec_public;
 

@@ -22,5 +22,8 @@ pub mod seal;
 pub mod secret;
 
 pub use algorithm::{Algorithm, KeyType};
-pub use key::{InvalidSignature, KeyError, PublicKey, SigningKey, VerifyingKey};
+pub use key::{
+    BatchItem, InvalidSignature, KeyError, PublicKey, SigningKey, VerifyingKey,
+    verify_ed25519_batch,
+};
 pub use secret::{Secret, ct_eq};

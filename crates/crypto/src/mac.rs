@@ -19,6 +19,22 @@ impl HmacSha256Key {
         out
     }
 
+    /// The tag of the concatenation of `parts`.
+    pub fn sign_parts(&self, parts: &[&[u8]]) -> [u8; 32] {
+        let mut context = hmac::Context::with_key(&self.0);
+        for part in parts {
+            context.update(part);
+        }
+        let mut out = [0; 32];
+        out.copy_from_slice(context.sign().as_ref());
+        out
+    }
+
+    /// Whether `tag` is the whole tag of the concatenation of `parts`; constant-time.
+    pub fn verify_parts(&self, parts: &[&[u8]], tag: &[u8]) -> bool {
+        crate::ct_eq(&self.sign_parts(parts), tag)
+    }
+
     /// Whether `tag` is the whole tag of `message`; constant-time.
     pub fn verify(&self, message: &[u8], tag: &[u8]) -> bool {
         crate::ct_eq(&self.sign(message), tag)

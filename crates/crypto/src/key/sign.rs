@@ -3,7 +3,7 @@
 use std::fmt;
 
 use aws_lc_rs::{
-    encoding::AsDer,
+    encoding::{AsBigEndian, AsDer, Curve25519SeedBin},
     hmac,
     rand::SystemRandom,
     rsa::KeySize,
@@ -36,7 +36,8 @@ enum Inner {
     },
     MlDsa {
         pair: Box<PqdsaKeyPair>,
-        seed: Secret<Vec<u8>>,
+        /// The seed, or the expanded form where the key was read so: a seed cannot be had from it.
+        private: Secret<Vec<u8>>,
     },
     Hmac {
         key: Box<hmac::Key>,
@@ -82,7 +83,8 @@ impl SigningKey {
         key
     }
 
-    /// Reads PKCS#8 DER for EC, OKP and RSA; the 32-byte seed for ML-DSA; the bytes themselves for HMAC.
+    /// Reads PKCS#8 DER for EC, OKP and RSA; the 32-byte seed for ML-DSA (or, from other software, the expanded key of FIPS 204
+    /// section 4); the bytes themselves for HMAC.
     ///
     /// # Errors
     /// [`KeyError::Malformed`] for what is no such key or is one of another curve, [`KeyError::Weak`] and
@@ -106,15 +108,20 @@ impl SigningKey {
                 Self::rsa(algorithm, pair)
             }
             KeyType::Akp => {
-                let pair = PqdsaKeyPair::from_seed(ml_dsa_parameters(algorithm)?, private)
-                    .map_err(|_| KeyError::Malformed("an ML-DSA seed has 32 bytes"))?;
+                let parameters = ml_dsa_parameters(algorithm)?;
+                let pair = if private.len() == ML_DSA_SEED_LEN {
+                    PqdsaKeyPair::from_seed(parameters, private)
+                } else {
+                    PqdsaKeyPair::from_raw_private_key(parameters, private)
+                }
+                .map_err(|_| KeyError::Malformed("not an ML-DSA seed or expanded key"))?;
                 let public = pair.public_key().as_ref().to_vec();
                 Ok(SigningKey {
                     algorithm,
                     public: Some(PublicKey::MlDsa { algorithm, public }),
                     inner: Inner::MlDsa {
                         pair: Box::new(pair),
-                        seed: Secret::new(private.to_vec()),
+                        private: Secret::new(private.to_vec()),
                     },
                 })
             }
@@ -127,6 +134,29 @@ impl SigningKey {
                 },
             }),
         }
+    }
+
+    /// An Ed25519 key from its 32-byte seed (RFC 8032 section 5.1.5), as formats other than PKCS#8 keep it.
+    ///
+    /// # Errors
+    /// [`KeyError::Library`] if the library fails, which it does not in ordinary use: every seed is a key.
+    pub fn ed25519_from_seed(seed: &[u8; 32]) -> Result<SigningKey, KeyError> {
+        let pair = Ed25519KeyPair::from_seed_unchecked(seed).map_err(|_| KeyError::Library)?;
+        Self::ed25519(Algorithm::EdDsa, pair)
+    }
+
+    /// What [`ed25519_from_seed`](Self::ed25519_from_seed) reads.
+    ///
+    /// # Errors
+    /// [`KeyError::WrongKeyType`] for a key of another type.
+    pub fn ed25519_seed(&self) -> Result<Secret<[u8; 32]>, KeyError> {
+        let Inner::Ed25519(pair) = &self.inner else {
+            return Err(KeyError::WrongKeyType);
+        };
+        let seed = pair.seed().map_err(|_| KeyError::Library)?;
+        let bytes: Curve25519SeedBin<'_> = seed.as_be_bytes().map_err(|_| KeyError::Library)?;
+        let seed = bytes.as_ref().try_into().map_err(|_| KeyError::Library)?;
+        Ok(Secret::new(seed))
     }
 
     fn ecdsa(algorithm: Algorithm, pair: EcdsaKeyPair) -> Result<SigningKey, KeyError> {
@@ -183,7 +213,7 @@ impl SigningKey {
             Inner::Ecdsa(pair) => pair.to_pkcs8v1().map(|der| der.as_ref().to_vec()),
             Inner::Ed25519(pair) => pair.to_pkcs8v1().map(|der| der.as_ref().to_vec()),
             Inner::Rsa { pair, .. } => pair.as_der().map(|der| der.as_ref().to_vec()),
-            Inner::MlDsa { seed, .. } => return Ok(seed.clone()),
+            Inner::MlDsa { private, .. } => return Ok(private.clone()),
             Inner::Hmac { secret, .. } => return Ok(secret.clone()),
         };
         der.map(Secret::new).map_err(|_| KeyError::Library)

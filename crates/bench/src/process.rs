@@ -1,0 +1,137 @@
+//! The servers under test, each a process of its own: CPU time is read from the kernel's account of it.
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::client::Failure;
+
+/// A child that ends with the benchmark.
+pub struct Server {
+    child: Child,
+    directory: tempfile::TempDir,
+}
+
+impl Server {
+    /// The echo floor: this executable, started again.
+    pub fn echo() -> Result<Server, Failure> {
+        let directory = tempfile::tempdir()?;
+        let child = Command::new(std::env::current_exe()?)
+            .arg(crate::echo::ARGUMENT)
+            .arg(directory.path())
+            .stdin(Stdio::null())
+            .spawn()?;
+        let server = Server { child, directory };
+        wait_for(&server.directory.path().join("port"))?;
+        Ok(server)
+    }
+
+    /// `signet serve --dev` on a free port. The binary is SIGNET_BIN or the release build beside the benchmark's target directory.
+    pub fn signet() -> Result<Server, Failure> {
+        let binary = binary()?;
+        let directory = tempfile::tempdir()?;
+        let port = std::net::TcpListener::bind(("127.0.0.1", 0))?
+            .local_addr()?
+            .port();
+        let log = std::fs::File::create(directory.path().join("log"))?;
+        let child = Command::new(binary)
+            .args([
+                "serve",
+                "--dev",
+                "--listen",
+                &format!("127.0.0.1:{port}"),
+                "--data-dir",
+            ])
+            .arg(directory.path())
+            .stdin(Stdio::null())
+            .stdout(log.try_clone()?)
+            .stderr(log)
+            .spawn()?;
+        let server = Server { child, directory };
+        wait_for(&server.directory.path().join("dev.json"))?;
+        std::fs::write(server.directory.path().join("port"), port.to_string())?;
+        Ok(server)
+    }
+
+    /// A file the server wrote.
+    pub fn file(&self, name: &str) -> Result<Vec<u8>, Failure> {
+        Ok(std::fs::read(self.directory.path().join(name))?)
+    }
+
+    /// The directory it lives in; removed with the server.
+    pub fn directory(&self) -> &Path {
+        self.directory.path()
+    }
+
+    /// The port on 127.0.0.1.
+    pub fn port(&self) -> Result<u16, Failure> {
+        Ok(String::from_utf8(self.file("port")?)?.trim().parse()?)
+    }
+
+    /// User and system time of the process and its threads, in microseconds. The kernel counts in ticks of 10 ms.
+    pub fn cpu_us(&self) -> Result<u64, Failure> {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id()))?;
+        let fields: Vec<&str> = stat
+            .rsplit(')')
+            .next()
+            .unwrap_or_default()
+            .split_whitespace()
+            .collect();
+        let ticks: u64 = [11, 12]
+            .iter()
+            .filter_map(|&i| fields.get(i)?.parse::<u64>().ok())
+            .sum();
+        Ok(ticks * 10_000)
+    }
+
+    /// Resident memory, in bytes.
+    pub fn resident_bytes(&self) -> Result<u64, Failure> {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;
+        let line = status
+            .lines()
+            .find(|line| line.starts_with("VmRSS:"))
+            .ok_or("no VmRSS")?;
+        let kib: u64 = line.split_whitespace().nth(1).ok_or("no VmRSS")?.parse()?;
+        Ok(kib * 1024)
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The release binary: SIGNET_BIN, or `target/release/signet` of the directory this benchmark was built into.
+pub fn binary() -> Result<PathBuf, Failure> {
+    if let Some(path) = std::env::var_os("SIGNET_BIN") {
+        return Ok(path.into());
+    }
+    let own = std::env::current_exe()?;
+    let binary = own
+        .parent()
+        .and_then(Path::parent)
+        .ok_or("no target directory")?
+        .join("signet");
+    if binary.exists() {
+        Ok(binary)
+    } else {
+        Err(format!(
+            "{} is missing: run `make build` first, or set SIGNET_BIN",
+            binary.display()
+        )
+        .into())
+    }
+}
+
+fn wait_for(path: &Path) -> Result<(), Failure> {
+    let start = Instant::now();
+    while !path.exists() {
+        if start.elapsed() > Duration::from_secs(30) {
+            return Err(format!("{} did not appear within 30 seconds", path.display()).into());
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    Ok(())
+}
