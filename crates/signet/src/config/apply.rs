@@ -436,6 +436,7 @@ pub fn policy(config: &Config) -> state::Policy {
             .as_ref()
             .map(|h| h.to_ascii_lowercase()),
         proxy_verifies_client_certificates: proxy.verifies_client_certificates,
+        ..state::Policy::default()
     }
 }
 

@@ -7,5 +7,3 @@ pub mod model;
 pub mod read;
 pub mod secret;
 
-pub use model::Config;
-pub use read::{Problem, load};
