@@ -1,0 +1,337 @@
+//! What happens next with a checked request: a page, an error, or a grant. Called again after every page, with what
+//! has been done; it never remembers anything itself, so a skipped page cannot be a passed one.
+use super::{acr, request::AuthorizationRequest};
+use crate::{
+    client::{Client, ConsentPolicy},
+    error::{ErrorCode, OAuthError},
+    scope::{self, ScopeSet},
+    sealed::AuthorizationCode,
+    session::{Consent, Session},
+    settings::Settings,
+    userinfo,
+};
+
+/// What the server itself knows. Nothing here may come from a request (known faults A1, A5).
+#[derive(Clone, Copy, Debug)]
+pub struct Facts<'a> {
+    /// the browser's live session
+    pub session: Option<&'a Session>,
+    /// what that session's user has agreed to before, for this client
+    pub consent: Option<&'a Consent>,
+    /// Has that session's user the admin flag?
+    pub is_admin: bool,
+    /// what has been done in this interaction
+    pub progress: Progress,
+    /// Unix seconds
+    pub now: u64,
+}
+
+/// What has been done on the pages of this interaction. It travels sealed, bound to the browser.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// The session was made, or proven again, in this interaction.
+    pub logged_in_now: bool,
+    /// The person allowed what [`Step::Consent`] listed.
+    pub consented_now: bool,
+    /// The person chose to go on as who they are.
+    pub account_selected: bool,
+}
+
+/// What comes next.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Step<'a> {
+    /// Show the login page.
+    Login {
+        /// why
+        reason: LoginReason,
+        /// the class that is asked for, where one is: offer its method
+        acr: Option<&'static str>,
+    },
+    /// Ask whether to go on as this session's user.
+    SelectAccount,
+    /// Ask the person.
+    Consent {
+        /// everything that is asked for
+        scope: ScopeSet,
+        /// what of it has not been agreed to before
+        new_scope: ScopeSet,
+        /// single claims beyond those of the scopes
+        claims: Vec<String>,
+    },
+    /// Answer with a code.
+    Grant(Granted<'a>),
+    /// Answer with this error.
+    Refuse(OAuthError),
+}
+
+/// Why somebody has to log in who perhaps is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum LoginReason {
+    /// nobody is
+    NoSession,
+    /// `prompt=login`
+    Prompt,
+    /// `max_age` has passed
+    MaxAge,
+    /// the client expects somebody else
+    OtherUser,
+    /// another method is asked for (`acr_values`, `claims`)
+    StepUp,
+}
+
+/// A request that is granted. Only [`decide`] makes one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Granted<'a> {
+    request: &'a AuthorizationRequest,
+    session: &'a Session,
+    scope: ScopeSet,
+    acr: String,
+}
+
+/// Fresh randomness of one code, and the moment.
+#[derive(Clone, Copy, Debug)]
+pub struct CodeIds {
+    /// the code's own
+    pub id: [u8; 16],
+    /// the grant's, and refresh family's
+    pub grant_id: [u8; 16],
+    /// Unix milliseconds
+    pub now_ms: u64,
+}
+
+impl Granted<'_> {
+    /// What was granted: also what to remember as consent.
+    pub fn scope(&self) -> &ScopeSet {
+        &self.scope
+    }
+    /// Whose grant it is.
+    pub fn session(&self) -> &Session {
+        self.session
+    }
+    /// The code's content, to be sealed.
+    pub fn code(&self, ids: CodeIds, settings: &Settings) -> AuthorizationCode {
+        let request = self.request;
+        AuthorizationCode {
+            id: ids.id,
+            grant_id: ids.grant_id,
+            client_id: request.client_id.clone(),
+            redirect_uri: request.return_to.redirect_uri.clone(),
+            redirect_uri_was_sent: request.redirect_uri_was_sent,
+            code_challenge: request.code_challenge.clone(),
+            nonce: request.nonce.clone(),
+            scope: self.scope.clone(),
+            resources: request.resources.clone(),
+            user_id: self.session.user_id.clone(),
+            sid: self.session.sid.clone(),
+            auth_time: self.session.auth_time,
+            acr: self.acr.clone(),
+            amr: self.session.amr.clone(),
+            claims: request.claims.as_ref().map(|c| c.to_json()),
+            dpop_jkt: request.dpop_jkt.clone(),
+            issued_at_ms: ids.now_ms,
+            expires_at: ids.now_ms / 1000 + settings.code_lifetime,
+        }
+    }
+}
+
+/// The person said no.
+pub fn denied() -> OAuthError {
+    OAuthError::new(ErrorCode::AccessDenied, "the person denied the request")
+}
+
+/// Decides the next step. `client` is the request's, of the current snapshot.
+pub fn decide<'a>(
+    request: &'a AuthorizationRequest,
+    client: &Client,
+    facts: &Facts<'a>,
+) -> Step<'a> {
+    let silent = request.prompts.none;
+    let done = facts.progress;
+    let session = match who(request, facts) {
+        Ok(session) => session,
+        Err((_, _)) if silent => {
+            return refuse(
+                ErrorCode::LoginRequired,
+                "nobody suitable is logged in, and prompt is none",
+            );
+        }
+        // Somebody else logged in than the client expects: asking again would go round in circles.
+        Err((LoginReason::OtherUser, _)) if done.logged_in_now => {
+            return refuse(
+                ErrorCode::LoginRequired,
+                "another user is logged in than the client asked for",
+            );
+        }
+        Err((reason, acr)) => return Step::Login { reason, acr },
+    };
+    if request.prompts.select_account && !done.account_selected && !done.logged_in_now {
+        return Step::SelectAccount;
+    }
+    let acr = match context_class(request, session, facts) {
+        Ok(acr) => acr,
+        Err(step) => return *step,
+    };
+
+    // The admin scope needs the admin flag, whatever the client may ask for.
+    let scope = request
+        .scope
+        .filter(|s| s != scope::ADMIN || facts.is_admin);
+    if scope.is_empty() {
+        return refuse(
+            ErrorCode::AccessDenied,
+            "the person may not grant any of the requested scopes",
+        );
+    }
+    match consent_needed(request, client, facts, &scope) {
+        Some(_) if done.consented_now => {}
+        Some(_) if silent => {
+            return refuse(
+                ErrorCode::ConsentRequired,
+                "the person has to be asked, and prompt is none",
+            );
+        }
+        Some((new_scope, claims)) => {
+            return Step::Consent {
+                scope,
+                new_scope,
+                claims,
+            };
+        }
+        None => {}
+    }
+    Step::Grant(Granted {
+        request,
+        session,
+        scope,
+        acr,
+    })
+}
+
+fn refuse<'a>(code: ErrorCode, description: &'static str) -> Step<'a> {
+    Step::Refuse(OAuthError::new(code, description))
+}
+
+/// The session, if it may answer this request; else why somebody has to log in.
+fn who<'a>(
+    request: &AuthorizationRequest,
+    facts: &Facts<'a>,
+) -> Result<&'a Session, (LoginReason, Option<&'static str>)> {
+    let wanted = wanted_class(request);
+    let session = facts.session.ok_or((LoginReason::NoSession, wanted))?;
+    let now = facts.progress.logged_in_now;
+    if request.prompts.login && !now {
+        return Err((LoginReason::Prompt, wanted));
+    }
+    // OpenID Connect Core section 3.1.2.1: max_age counts from the last active authentication.
+    if let Some(max_age) = request.max_age
+        && facts.now.saturating_sub(session.auth_time) > max_age
+        && !now
+    {
+        return Err((LoginReason::MaxAge, wanted));
+    }
+    // max_age=0 is prompt=login, also within the second of the last login.
+    if request.max_age == Some(0) && !now {
+        return Err((LoginReason::MaxAge, wanted));
+    }
+    if request
+        .required_sub
+        .as_ref()
+        .is_some_and(|sub| *sub != session.user_id)
+    {
+        return Err((LoginReason::OtherUser, wanted));
+    }
+    Ok(session)
+}
+
+/// The classes that are asked for, best first, and whether one of them must be reached.
+fn requested_classes(request: &AuthorizationRequest) -> (&[String], bool) {
+    match request.claims.as_ref() {
+        Some(claims) => match claims.essential_acr() {
+            Some(values) => (values, true),
+            None if !claims.voluntary_acr().is_empty() => (claims.voluntary_acr(), false),
+            None => (&request.acr_values, false),
+        },
+        None => (&request.acr_values, false),
+    }
+}
+
+/// The first class that is asked for and exists here.
+fn wanted_class(request: &AuthorizationRequest) -> Option<&'static str> {
+    let (wanted, _) = requested_classes(request);
+    wanted
+        .iter()
+        .find_map(|w| acr::CLASSES.iter().map(|c| c.name).find(|name| name == w))
+}
+
+/// The `acr` to say: what was done, or a class that it includes and that was asked for (known fault A6).
+fn context_class<'a>(
+    request: &AuthorizationRequest,
+    session: &Session,
+    facts: &Facts<'_>,
+) -> Result<String, Box<Step<'a>>> {
+    let (wanted, essential) = requested_classes(request);
+    if wanted.is_empty() || wanted.contains(&session.acr) {
+        return Ok(session.acr.clone());
+    }
+    if let Some(reached) = wanted.iter().find(|w| acr::reaches(&session.acr, w)) {
+        return Ok(reached.clone());
+    }
+    let step_up = wanted_class(request);
+    match step_up {
+        // Somebody who has just logged in is not sent in circles for what was only preferred.
+        _ if !essential && (request.prompts.none || facts.progress.logged_in_now) => {
+            Ok(session.acr.clone())
+        }
+        Some(_) if request.prompts.none => Err(Box::new(refuse(
+            ErrorCode::LoginRequired,
+            "the session does not reach the requested authentication context class",
+        ))),
+        Some(class) if !facts.progress.logged_in_now => Err(Box::new(Step::Login {
+            reason: LoginReason::StepUp,
+            acr: Some(class),
+        })),
+        _ if essential => Err(Box::new(refuse(
+            ErrorCode::UnmetAuthenticationRequirements,
+            "the requested authentication context class cannot be reached",
+        ))),
+        _ => Ok(session.acr.clone()),
+    }
+}
+
+/// What the person has to be asked: (scopes not agreed to before, single claims); None: nothing.
+fn consent_needed(
+    request: &AuthorizationRequest,
+    client: &Client,
+    facts: &Facts<'_>,
+    scope: &ScopeSet,
+) -> Option<(ScopeSet, Vec<String>)> {
+    let claims = request
+        .claims
+        .as_ref()
+        .map(|c| userinfo::claims_beyond_scope(c, scope))
+        .unwrap_or_default();
+    let remembered = facts
+        .consent
+        .filter(|_| remembered_consent_counts(request, client));
+    let new_scope = match remembered {
+        Some(consent) => scope.difference(&consent.scope),
+        None => scope.clone(),
+    };
+    let claims_are_covered = remembered
+        .is_some_and(|consent| claims.iter().all(|c| consent.claims.contains(c)))
+        || claims.is_empty();
+    let needed = match client.consent {
+        _ if request.prompts.consent => true,
+        ConsentPolicy::Implicit => false,
+        ConsentPolicy::Ask => !new_scope.is_empty() || !claims_are_covered,
+    };
+    needed.then_some((new_scope, claims))
+}
+
+/// RFC 8252 section 8.6: anybody on the machine can use a native app's client_id and its loopback port or scheme, so
+/// an earlier yes says nothing about who asks now. A confidential client, or a proven https redirect, does.
+fn remembered_consent_counts(request: &AuthorizationRequest, client: &Client) -> bool {
+    !client.is_public() || request.return_to.redirect_uri.starts_with("https://")
+}

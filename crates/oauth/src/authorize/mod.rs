@@ -1,0 +1,35 @@
+//! The authorization endpoint's rules (RFC 6749 section 4.1, OpenID Connect Core section 3.1.2), without its pages.
+//!
+//! The caller goes through these steps; each takes what the one before gave, so none can be left out:
+//!
+//! ```text
+//! GET or POST /authorize
+//!   validate(&params, &context)          -> AuthorizationRequest, or AuthorizeError:
+//!                                           Page (show it, send nobody anywhere) or Redirect (send `response::error`)
+//!   request.pushed: Some                 -> the caller asks its store that this pushed request has not been used up
+//!   decide(&request, &client, &facts)    -> Step
+//!     Step::Login { reason }             -> login page; the request travels sealed (`to_bytes`) in the interaction
+//!     Step::SelectAccount                -> "continue as ..., or somebody else"
+//!     Step::Consent { scope, claims, .. }-> consent page; allow: remember it, set `consented_now`; deny: `response::error(.., &denied())`
+//!     Step::Refuse(error)                -> `response::error`
+//!     Step::Grant(granted)               -> granted.code(ids, ..) , once-row of `request.pushed` committed, sealed, `response::success`
+//! after each page: AuthorizationRequest::from_bytes, then decide again with what has been done
+//! ```
+//!
+//! `Facts` holds only what the server itself knows (session, remembered consent, and the progress that the sealed
+//! interaction carries): no member of it is ever read from a request (known fault A1). Pushed requests
+//! ([`crate::par`]) and device authorization ([`crate::device_authorization`]) run the same table of checks.
+pub mod acr;
+mod checks;
+mod claims;
+mod decide;
+mod hint;
+mod request;
+pub mod response;
+
+pub use checks::{AuthorizeError, Context, ErrorReturn, validate};
+pub(crate) use checks::{validate_device, validate_pushed};
+pub use claims::{ClaimRequest, ClaimsRequest};
+pub use decide::{CodeIds, Facts, Granted, LoginReason, Progress, Step, decide, denied};
+pub use hint::{IdTokenHint, verify_id_token_hint};
+pub use request::{AuthorizationRequest, PROMPT_VALUES, Prompts, Pushed, ResponseMode, ReturnTo};

@@ -1,0 +1,119 @@
+//! Authorization responses: success and error, by redirect or by form post, always with `iss` (RFC 9207).
+use super::request::{ResponseMode, ReturnTo};
+use crate::error::OAuthError;
+
+/// What the caller sends to the browser.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Response {
+    /// 303 to this URL.
+    Redirect(String),
+    /// A page with a form that posts these fields to `action`; 200, never cached.
+    FormPost {
+        /// the client's redirect URI
+        action: String,
+        /// hidden fields, unescaped
+        fields: Vec<(&'static str, String)>,
+    },
+}
+
+/// The answer with a code (RFC 6749 section 4.1.2).
+pub fn success(to: &ReturnTo, code: &str, issuer: &str) -> Response {
+    respond(to, vec![("code", code.to_owned())], issuer)
+}
+
+/// The answer with an error (RFC 6749 section 4.1.2.1). Only the public half goes out.
+pub fn error(to: &ReturnTo, error: &OAuthError, issuer: &str) -> Response {
+    let mut fields = vec![("error", error.code.as_str().to_owned())];
+    if !error.description.is_empty() {
+        fields.push(("error_description", error.description.to_owned()));
+    }
+    respond(to, fields, issuer)
+}
+
+fn respond(to: &ReturnTo, mut fields: Vec<(&'static str, String)>, issuer: &str) -> Response {
+    if let Some(state) = &to.state {
+        fields.push(("state", state.clone()));
+    }
+    fields.push(("iss", issuer.to_owned()));
+    match to.response_mode {
+        ResponseMode::Query => Response::Redirect(with_query(&to.redirect_uri, &fields)),
+        ResponseMode::FormPost => Response::FormPost {
+            action: to.redirect_uri.clone(),
+            fields,
+        },
+    }
+}
+
+/// `uri` with the fields added to its query; what was there stays (RFC 6749 section 3.1.2).
+pub fn with_query<'a>(uri: &str, fields: &[(&'a str, impl AsRef<str>)]) -> String {
+    let mut out = String::with_capacity(uri.len() + 256);
+    out.push_str(uri);
+    let mut separator = match uri.find('?') {
+        None => "?",
+        Some(i) if i + 1 == uri.len() || uri.ends_with('&') => "",
+        Some(_) => "&",
+    };
+    for (name, value) in fields {
+        out.push_str(separator);
+        separator = "&";
+        out.push_str(name);
+        out.push('=');
+        crate::params::encode_into(value.as_ref(), &mut out);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::ErrorCode;
+
+    fn to(redirect_uri: &str, response_mode: ResponseMode) -> ReturnTo {
+        ReturnTo {
+            redirect_uri: redirect_uri.into(),
+            response_mode,
+            state: Some("a b&c=d\"'".into()),
+        }
+    }
+
+    #[test]
+    fn a_success_carries_code_state_and_iss() {
+        assert_eq!(
+            success(&to("https://rp.example/cb", ResponseMode::Query), "c+1", "https://id.example"),
+            Response::Redirect(
+                "https://rp.example/cb?code=c%2B1&state=a%20b%26c%3Dd%22%27&iss=https%3A%2F%2Fid.example".into()
+            )
+        );
+    }
+
+    #[test]
+    fn a_registered_query_is_kept() {
+        let Response::Redirect(url) = success(
+            &to("https://rp.example/cb?x=1", ResponseMode::Query),
+            "c",
+            "i",
+        ) else {
+            panic!("query mode redirects");
+        };
+        assert!(url.starts_with("https://rp.example/cb?x=1&code=c&"));
+        assert_eq!(with_query("com.app:/cb?", &[("a", "b")]), "com.app:/cb?a=b");
+    }
+
+    #[test]
+    fn an_error_goes_back_in_the_requested_mode_and_never_with_its_hint() {
+        let error = error(
+            &to("https://rp.example/cb", ResponseMode::FormPost),
+            &OAuthError::new(ErrorCode::LoginRequired, "nobody is logged in").with_hint("private"),
+            "https://id.example",
+        );
+        let Response::FormPost { action, fields } = error else {
+            panic!("form_post answers with a form");
+        };
+        assert_eq!(action, "https://rp.example/cb");
+        assert_eq!(
+            fields.iter().map(|(n, _)| *n).collect::<Vec<_>>(),
+            ["error", "error_description", "state", "iss"]
+        );
+        assert!(fields.iter().all(|(_, v)| !v.contains("private")));
+    }
+}

@@ -1,0 +1,564 @@
+//! Device authorization (RFC 8628): the codes, and the record's life.
+//!
+//! ```text
+//! POST /device_authorization   authorize_device(..)             -> codes and a DeviceRecord (Pending) to be stored
+//! /device (page, session)      normalize_user_code, record.approve(&session, ..) or record.deny()
+//! POST /token, polled          open_device_code, record.poll(..) -> error, or the approval; consumed with it
+//! ```
+//!
+//! Every change is a new record that replaces the stored one under its version, so that of two racing polls one
+//! gets the tokens. An approval takes its person from the server's session and from nothing else (known fault A2).
+use crate::{
+    authorize::{Context, validate_device},
+    client::Client,
+    codec::{Decoder, Encoder, Undecodable},
+    endpoint::EndpointId,
+    error::{ErrorCode, OAuthError},
+    params::{self, Params},
+    scope::ScopeSet,
+    session::Session,
+};
+use signet_crypto::seal::{Keyring, Purpose};
+use signet_jose::{base64url, json::Writer};
+use std::sync::Arc;
+
+/// Twenty letters that are neither vowels nor alike (RFC 8628 section 6.1): 20^8 codes, 34 bits.
+pub const USER_CODE_ALPHABET: &[u8; 20] = b"BCDFGHJKLMNPQRSTVWXZ";
+/// Letters of a user code, without its dash.
+pub const USER_CODE_LETTERS: usize = 8;
+/// RFC 8628 section 3.5: a poll that comes too soon adds this many seconds.
+const SLOW_DOWN_SECONDS: u64 = 5;
+const VERSION: u8 = 1;
+const CODE_VERSION: u8 = 1;
+
+/// What a device asked for, and what became of it. Stored under its `id`; the user code leads to the id.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeviceRecord {
+    /// random; inside the sealed device code
+    pub id: [u8; 16],
+    /// without dash
+    pub user_code: String,
+    /// who asked
+    pub client_id: String,
+    /// what for
+    pub scope: ScopeSet,
+    /// and where (RFC 8707)
+    pub resources: Vec<String>,
+    /// seconds between polls
+    pub interval: u64,
+    /// Unix seconds; 0: never
+    pub last_poll: u64,
+    /// Unix seconds
+    pub expires_at: u64,
+    /// what became of it
+    pub state: DeviceState,
+}
+
+/// The life of a device code: pending, then one of the others; an approved one is consumed once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DeviceState {
+    /// nobody has decided
+    Pending,
+    /// a person allowed it
+    Approved(Approval),
+    /// a person refused
+    Denied,
+    /// tokens were issued
+    Consumed,
+}
+
+/// Who approved, as the server's session said.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Approval {
+    /// the grant, and refresh family, that begins with it; random
+    pub grant_id: [u8; 16],
+    /// what was allowed: never more than what was asked for
+    pub scope: ScopeSet,
+    /// the session of that moment
+    pub session: Session,
+    /// Unix milliseconds
+    pub approved_at_ms: u64,
+}
+
+/// The answer of the device authorization endpoint.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeviceResponse {
+    /// sealed; for the device only
+    pub device_code: String,
+    /// with its dash, for the person
+    pub user_code: String,
+    /// where to type it
+    pub verification_uri: String,
+    /// seconds
+    pub expires_in: u64,
+    /// seconds
+    pub interval: u64,
+}
+
+impl DeviceResponse {
+    /// The JSON body (section 3.2).
+    pub fn to_json(&self) -> Vec<u8> {
+        let mut complete = format!("{}?user_code=", self.verification_uri);
+        params::encode_into(&self.user_code, &mut complete);
+        let mut out = Vec::with_capacity(512);
+        Writer::new(&mut out).object(|w| {
+            w.member("device_code").string(&self.device_code);
+            w.member("user_code").string(&self.user_code);
+            w.member("verification_uri").string(&self.verification_uri);
+            w.member("verification_uri_complete").string(&complete);
+            w.member("expires_in").number(self.expires_in);
+            w.member("interval").number(self.interval);
+        });
+        out
+    }
+}
+
+/// Checks a device authorization request of an authenticated client. `id` is random; `below(n)` gives a uniform
+/// random number below `n`. The record is to be inserted with its user code; on a collision, call again.
+///
+/// # Errors
+/// `unauthorized_client`, `invalid_scope`, `invalid_target`, `invalid_request`.
+pub fn authorize_device(
+    params: &Params,
+    client: &Arc<Client>,
+    id: [u8; 16],
+    below: impl FnMut(u32) -> u32,
+    context: &Context<'_>,
+) -> Result<(DeviceResponse, DeviceRecord), OAuthError> {
+    if params
+        .get("client_id")
+        .is_some_and(|c| c != client.client_id)
+    {
+        return Err(OAuthError::invalid_request(
+            "client_id is not the authenticated client's",
+        ));
+    }
+    let (scope, resources) = validate_device(params, client, context)?;
+    let settings = context.settings;
+    let record = DeviceRecord {
+        id,
+        user_code: new_user_code(below),
+        client_id: client.client_id.clone(),
+        scope,
+        resources,
+        interval: settings.device_poll_interval,
+        last_poll: 0,
+        expires_at: context.now + settings.device_code_lifetime,
+        state: DeviceState::Pending,
+    };
+    let response = DeviceResponse {
+        device_code: seal_device_code(context.keyring, &record)?,
+        user_code: display_user_code(&record.user_code),
+        verification_uri: settings.url(EndpointId::DeviceVerification),
+        expires_in: settings.device_code_lifetime,
+        interval: settings.device_poll_interval,
+    };
+    Ok((response, record))
+}
+
+/// What a device code says of itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeviceCode {
+    /// the record's
+    pub id: [u8; 16],
+    /// whom it was given to
+    pub client_id: String,
+    /// Unix seconds
+    pub expires_at: u64,
+}
+
+fn seal_device_code(keyring: &Keyring, record: &DeviceRecord) -> Result<String, OAuthError> {
+    let mut e = Encoder::new(CODE_VERSION);
+    e.fixed(&record.id)
+        .text(&record.client_id)
+        .number(record.expires_at);
+    keyring
+        .seal(Purpose::DeviceCode, &e.finish())
+        .map(|sealed| base64url::encode(&sealed))
+        .map_err(|_| OAuthError::new(ErrorCode::ServerError, "no device code could be made"))
+}
+
+/// Opens a device code, for this client and this moment.
+///
+/// # Errors
+/// `invalid_grant` if it is none of ours or another client's, `expired_token` from its end on.
+pub fn open_device_code(
+    keyring: &Keyring,
+    device_code: &str,
+    client_id: &str,
+    now: u64,
+) -> Result<DeviceCode, OAuthError> {
+    let read = || {
+        if device_code.len() > 1024 {
+            return None;
+        }
+        let sealed = base64url::decode(device_code.as_bytes()).ok()?;
+        let bytes = keyring.open(Purpose::DeviceCode, &sealed).ok()?;
+        let mut d = Decoder::new(&bytes, CODE_VERSION).ok()?;
+        let code = DeviceCode {
+            id: d.fixed().ok()?,
+            client_id: d.string().ok()?,
+            expires_at: d.number().ok()?,
+        };
+        d.finish().ok()?;
+        Some(code)
+    };
+    let code = read()
+        .filter(|c| c.client_id == client_id)
+        .ok_or_else(|| OAuthError::invalid_grant("the device_code is not valid for this client"))?;
+    if now >= code.expires_at {
+        return Err(expired());
+    }
+    Ok(code)
+}
+
+fn expired() -> OAuthError {
+    OAuthError::new(ErrorCode::ExpiredToken, "the device_code has expired")
+}
+
+/// A fresh user code, without dash.
+pub fn new_user_code(mut below: impl FnMut(u32) -> u32) -> String {
+    let letters = USER_CODE_ALPHABET.len();
+    (0..USER_CODE_LETTERS)
+        .map(|_| char::from(USER_CODE_ALPHABET[below(letters as u32) as usize % letters]))
+        .collect()
+}
+
+/// `WDJB-MJHT`: as people read and type it.
+pub fn display_user_code(user_code: &str) -> String {
+    match user_code.split_at_checked(USER_CODE_LETTERS / 2) {
+        Some((front, back)) => format!("{front}-{back}"),
+        None => user_code.to_owned(),
+    }
+}
+
+/// What a person typed, as it is stored: case, dashes and spaces do not count (section 6.1). None: it cannot be one.
+pub fn normalize_user_code(typed: &str) -> Option<String> {
+    if typed.len() > 64 {
+        return None;
+    }
+    let code: String = typed
+        .chars()
+        .filter(|c| !matches!(c, '-' | ' '))
+        .map(|c| c.to_ascii_uppercase())
+        .collect();
+    let fits =
+        code.len() == USER_CODE_LETTERS && code.bytes().all(|b| USER_CODE_ALPHABET.contains(&b));
+    fits.then_some(code)
+}
+
+/// What a poll answers, and the record that must replace the stored one before it is answered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Poll {
+    /// the approval, or `authorization_pending`, `slow_down`, `access_denied`, `expired_token`, `invalid_grant`
+    pub answer: Result<Approval, OAuthError>,
+    /// None: nothing changes
+    pub replace: Option<DeviceRecord>,
+}
+
+impl DeviceRecord {
+    /// One poll of the token endpoint (sections 3.4 and 3.5), by the client that owns the device code.
+    pub fn poll(&self, client_id: &str, now: u64) -> Poll {
+        let fail = |error, replace| Poll {
+            answer: Err(error),
+            replace,
+        };
+        if self.client_id != client_id {
+            return fail(
+                OAuthError::invalid_grant("the device_code is not valid for this client"),
+                None,
+            );
+        }
+        if now >= self.expires_at {
+            return fail(expired(), None);
+        }
+        match &self.state {
+            DeviceState::Consumed => fail(
+                OAuthError::invalid_grant("the device_code has been used"),
+                None,
+            ),
+            DeviceState::Denied => fail(
+                OAuthError::new(ErrorCode::AccessDenied, "the person denied the request"),
+                None,
+            ),
+            DeviceState::Approved(approval) => Poll {
+                answer: Ok(approval.clone()),
+                replace: Some(DeviceRecord {
+                    state: DeviceState::Consumed,
+                    ..self.clone()
+                }),
+            },
+            DeviceState::Pending => {
+                let too_soon = self.last_poll != 0 && now < self.last_poll + self.interval;
+                let interval = self.interval + if too_soon { SLOW_DOWN_SECONDS } else { 0 };
+                let error = if too_soon {
+                    OAuthError::new(
+                        ErrorCode::SlowDown,
+                        "wait five seconds longer between polls",
+                    )
+                } else {
+                    OAuthError::new(
+                        ErrorCode::AuthorizationPending,
+                        "the person has not decided yet",
+                    )
+                };
+                let replace = DeviceRecord {
+                    last_poll: now,
+                    interval,
+                    ..self.clone()
+                };
+                fail(error, Some(replace))
+            }
+        }
+    }
+
+    /// Can a person still decide?
+    pub fn is_pending(&self, now: u64) -> bool {
+        self.state == DeviceState::Pending && now < self.expires_at
+    }
+
+    /// Allowed by the person whose session the server found (known fault A2: there is no other way to say who).
+    /// `is_admin`: without it, the admin scope is left out. `grant_id` is random.
+    ///
+    /// # Errors
+    /// `invalid_request` if it is decided or ended; `access_denied` if no scope is left.
+    pub fn approve(
+        &self,
+        session: &Session,
+        is_admin: bool,
+        grant_id: [u8; 16],
+        now_ms: u64,
+    ) -> Result<DeviceRecord, OAuthError> {
+        if !self.is_pending(now_ms / 1000) {
+            return Err(decided());
+        }
+        let scope = self.scope.filter(|s| s != crate::scope::ADMIN || is_admin);
+        if scope.is_empty() {
+            return Err(OAuthError::new(
+                ErrorCode::AccessDenied,
+                "the person may not grant any of the requested scopes",
+            ));
+        }
+        Ok(DeviceRecord {
+            state: DeviceState::Approved(Approval {
+                grant_id,
+                scope,
+                session: session.clone(),
+                approved_at_ms: now_ms,
+            }),
+            ..self.clone()
+        })
+    }
+
+    /// Refused by a person.
+    ///
+    /// # Errors
+    /// `invalid_request` if it is decided or ended.
+    pub fn deny(&self, now: u64) -> Result<DeviceRecord, OAuthError> {
+        if !self.is_pending(now) {
+            return Err(decided());
+        }
+        Ok(DeviceRecord {
+            state: DeviceState::Denied,
+            ..self.clone()
+        })
+    }
+
+    /// The stored form.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut e = Encoder::new(VERSION);
+        e.fixed(&self.id)
+            .text(&self.user_code)
+            .text(&self.client_id)
+            .text(&self.scope.to_string())
+            .texts(self.resources.iter().map(String::as_str))
+            .number(self.interval)
+            .number(self.last_poll)
+            .number(self.expires_at);
+        match &self.state {
+            DeviceState::Pending => e.number(0),
+            DeviceState::Denied => e.number(2),
+            DeviceState::Consumed => e.number(3),
+            DeviceState::Approved(a) => e
+                .number(1)
+                .fixed(&a.grant_id)
+                .text(&a.scope.to_string())
+                .text(&a.session.sid)
+                .text(&a.session.user_id)
+                .number(a.session.auth_time)
+                .text(&a.session.acr)
+                .texts(a.session.amr.iter().map(String::as_str))
+                .number(a.approved_at_ms),
+        };
+        e.finish()
+    }
+
+    /// Reads the stored form.
+    ///
+    /// # Errors
+    /// The row is of another version, or damaged.
+    pub fn from_bytes(bytes: &[u8]) -> Result<DeviceRecord, Undecodable> {
+        let scope = |text| ScopeSet::parse(text).map_err(|_| Undecodable);
+        let mut d = Decoder::new(bytes, VERSION)?;
+        let record = DeviceRecord {
+            id: d.fixed()?,
+            user_code: d.string()?,
+            client_id: d.string()?,
+            scope: scope(d.text()?)?,
+            resources: d.strings()?,
+            interval: d.number()?,
+            last_poll: d.number()?,
+            expires_at: d.number()?,
+            state: match d.number()? {
+                0 => DeviceState::Pending,
+                1 => DeviceState::Approved(Approval {
+                    grant_id: d.fixed()?,
+                    scope: scope(d.text()?)?,
+                    session: Session {
+                        sid: d.string()?,
+                        user_id: d.string()?,
+                        auth_time: d.number()?,
+                        acr: d.string()?,
+                        amr: d.strings()?,
+                    },
+                    approved_at_ms: d.number()?,
+                }),
+                2 => DeviceState::Denied,
+                3 => DeviceState::Consumed,
+                _ => return Err(Undecodable),
+            },
+        };
+        d.finish()?;
+        Ok(record)
+    }
+}
+
+fn decided() -> OAuthError {
+    OAuthError::invalid_request("the code has been decided already, or has expired")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn record() -> DeviceRecord {
+        DeviceRecord {
+            id: [1; 16],
+            user_code: "WDJBMJHT".into(),
+            client_id: "tv".into(),
+            scope: ScopeSet::parse("openid signet:admin").unwrap(),
+            resources: Vec::new(),
+            interval: 5,
+            last_poll: 0,
+            expires_at: 1600,
+            state: DeviceState::Pending,
+        }
+    }
+    fn session() -> Session {
+        Session {
+            sid: "s".into(),
+            user_id: "alice".into(),
+            auth_time: 900,
+            acr: "a".into(),
+            amr: vec!["pwd".into()],
+        }
+    }
+    fn code(poll: &Poll) -> ErrorCode {
+        poll.answer.as_ref().unwrap_err().code
+    }
+
+    #[test]
+    fn a_poll_that_comes_too_soon_slows_down() {
+        let first = record().poll("tv", 1000);
+        assert_eq!(code(&first), ErrorCode::AuthorizationPending);
+        let stored = first.replace.unwrap();
+        let second = stored.poll("tv", 1003);
+        assert_eq!(code(&second), ErrorCode::SlowDown);
+        let stored = second.replace.unwrap();
+        assert_eq!(stored.interval, 10);
+        assert_eq!(
+            code(&stored.poll("tv", 1013)),
+            ErrorCode::AuthorizationPending
+        );
+    }
+
+    #[test]
+    fn an_approved_code_gives_tokens_once() {
+        let approved = record()
+            .approve(&session(), true, [2; 16], 1_001_000)
+            .unwrap();
+        let poll = approved.poll("tv", 1002);
+        assert_eq!(poll.answer.unwrap().session.user_id, "alice");
+        let consumed = poll.replace.unwrap();
+        assert_eq!(code(&consumed.poll("tv", 1003)), ErrorCode::InvalidGrant);
+        assert!(
+            approved
+                .approve(&session(), true, [3; 16], 1_002_000)
+                .is_err()
+        );
+        assert!(approved.deny(1002).is_err());
+    }
+
+    #[test]
+    fn a_denied_or_ended_code_gives_none_and_another_client_gets_none() {
+        let denied = record().deny(1001).unwrap();
+        assert_eq!(code(&denied.poll("tv", 1002)), ErrorCode::AccessDenied);
+        assert_eq!(code(&record().poll("tv", 1600)), ErrorCode::ExpiredToken);
+        assert_eq!(code(&record().poll("other", 1000)), ErrorCode::InvalidGrant);
+        assert!(
+            record()
+                .approve(&session(), true, [2; 16], 1_600_000)
+                .is_err()
+        );
+    }
+
+    #[test]
+    fn approval_never_grants_the_admin_scope_without_the_admin_flag() {
+        let approved = record()
+            .approve(&session(), false, [2; 16], 1_001_000)
+            .unwrap();
+        let DeviceState::Approved(approval) = approved.state else {
+            panic!("approved");
+        };
+        assert_eq!(approval.scope.to_string(), "openid");
+    }
+
+    #[test]
+    fn user_codes_are_read_as_people_type_them() {
+        assert_eq!(display_user_code("WDJBMJHT"), "WDJB-MJHT");
+        for typed in ["WDJB-MJHT", "wdjbmjht", " wdjb mjht "] {
+            assert_eq!(normalize_user_code(typed).as_deref(), Some("WDJBMJHT"));
+        }
+        for bad in ["", "WDJB-MJH", "WDJB-MJHTT", "AEIO-UAEI", "WDJB-MJH\u{17f}"] {
+            assert_eq!(normalize_user_code(bad), None, "{bad}");
+        }
+        let mut n = 0;
+        let made = new_user_code(|bound| {
+            n += 7;
+            n % bound
+        });
+        assert_eq!(normalize_user_code(&made).as_deref(), Some(made.as_str()));
+    }
+
+    #[test]
+    fn a_record_survives_its_encoding() {
+        let approved = record()
+            .approve(&session(), true, [2; 16], 1_001_000)
+            .unwrap();
+        for r in [record(), approved, record().deny(1).unwrap()] {
+            assert_eq!(DeviceRecord::from_bytes(&r.to_bytes()), Ok(r));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn reading_any_bytes_never_panics(mut bytes in proptest::collection::vec(any::<u8>(), 0..120), typed in ".{0,40}") {
+            let _ = normalize_user_code(&typed);
+            if let Some(first) = bytes.first_mut() {
+                *first = VERSION;
+            }
+            let _ = DeviceRecord::from_bytes(&bytes);
+        }
+    }
+}

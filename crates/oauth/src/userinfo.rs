@@ -1,0 +1,234 @@
+//! Which claims about a person go where: scopes and the `claims` parameter (OpenID Connect Core sections 5.3 to 5.5).
+//!
+//! In the code flow, scopes give claims at userinfo only; the ID token gets the single claims that were asked for
+//! there. A claim that the record has no value for is left out, never null.
+use crate::{
+    authorize::{ClaimRequest, ClaimsRequest},
+    error::{Challenge, ErrorCode, OAuthError},
+    scope::{OPENID, ScopeSet},
+    session::UserClaims,
+};
+use signet_jose::json::Writer;
+
+/// One scope of OpenID Connect Core section 5.4, and the claims that it gives.
+#[derive(Clone, Copy, Debug)]
+pub struct ScopeClaims {
+    /// the scope
+    pub scope: &'static str,
+    /// its claims
+    pub claims: &'static [&'static str],
+}
+
+/// The table of section 5.4.
+#[rustfmt::skip]
+pub const SCOPE_CLAIMS: &[ScopeClaims] = &[
+    ScopeClaims { scope: "profile", claims: &[
+        "name", "family_name", "given_name", "middle_name", "nickname", "preferred_username", "profile", "picture",
+        "website", "gender", "birthdate", "zoneinfo", "locale", "updated_at",
+    ] },
+    ScopeClaims { scope: "email",   claims: &["email", "email_verified"] },
+    ScopeClaims { scope: "address", claims: &["address"] },
+    ScopeClaims { scope: "phone",   claims: &["phone_number", "phone_number_verified"] },
+];
+
+/// Claims of ID tokens that say something of the login; asked for singly they need no consent.
+pub const LOGIN_CLAIMS: &[&str] = &["sub", "auth_time", "acr", "amr", "sid"];
+
+/// `claims_supported`: everything that can come out of this server about a person and a login.
+pub fn claims_supported() -> impl Iterator<Item = &'static str> {
+    LOGIN_CLAIMS
+        .iter()
+        .chain(SCOPE_CLAIMS.iter().flat_map(|s| s.claims))
+        .copied()
+}
+
+/// A userinfo request needs a token with `openid` (section 5.3.1).
+///
+/// # Errors
+/// `insufficient_scope` with a Bearer challenge.
+pub fn require_openid(scope: &ScopeSet) -> Result<(), OAuthError> {
+    if scope.contains(OPENID) {
+        Ok(())
+    } else {
+        Err(OAuthError::new(
+            ErrorCode::InsufficientScope,
+            "the access token has not the scope openid",
+        )
+        .with_challenge(Challenge::Bearer))
+    }
+}
+
+/// The userinfo answer as JSON text: `sub`, the scopes' claims, the single ones. `signed_for`: (issuer, client_id) of
+/// an answer that will be signed, which must say both (section 5.3.2).
+pub fn userinfo_payload(
+    user: &UserClaims,
+    scope: &ScopeSet,
+    claims: Option<&ClaimsRequest>,
+    signed_for: Option<(&str, &str)>,
+) -> Vec<u8> {
+    let mut out = Vec::with_capacity(512);
+    let single = claims.map_or(&[][..], |c| &c.userinfo);
+    Writer::new(&mut out).object(|w| {
+        if let Some((issuer, client_id)) = signed_for {
+            w.member("iss").string(issuer);
+            w.member("aud").string(client_id);
+        }
+        w.member("sub").string(&user.sub);
+        for row in SCOPE_CLAIMS {
+            let by_scope = scope.contains(row.scope);
+            for claim in row.claims {
+                let asked = single.iter().find(|c| c.name == *claim);
+                if by_scope || asked.is_some_and(|c| would_do(c, claim, user)) {
+                    write_claim(w, claim, user);
+                }
+            }
+        }
+    });
+    out
+}
+
+/// Writes the members that the `claims` parameter asked for in the ID token, but those of [`LOGIN_CLAIMS`], which the
+/// issuer of the token writes itself.
+pub fn write_id_token_claims(w: &mut Writer<'_>, user: &UserClaims, claims: &ClaimsRequest) {
+    for claim in SCOPE_CLAIMS.iter().flat_map(|s| s.claims) {
+        if claims
+            .id_token
+            .iter()
+            .any(|c| c.name == *claim && would_do(c, claim, user))
+        {
+            write_claim(w, claim, user);
+        }
+    }
+}
+
+/// The claims that are asked for singly, exist here, and come with no granted scope: what a consent page must name.
+pub fn claims_beyond_scope(claims: &ClaimsRequest, scope: &ScopeSet) -> Vec<String> {
+    SCOPE_CLAIMS
+        .iter()
+        .filter(|row| !scope.contains(row.scope))
+        .flat_map(|row| row.claims)
+        .filter(|name| claims.requests(name).next().is_some())
+        .map(|name| (*name).to_owned())
+        .collect()
+}
+
+/// Section 5.5.1: a claim that was asked for with values is given if its value is one of them.
+fn would_do(request: &ClaimRequest, claim: &str, user: &UserClaims) -> bool {
+    request.values.is_empty()
+        || text(claim, user).is_some_and(|value| request.values.iter().any(|v| v == value))
+}
+
+fn text<'a>(claim: &str, user: &'a UserClaims) -> Option<&'a str> {
+    match claim {
+        "name" => user.name.as_deref(),
+        "family_name" => user.family_name.as_deref(),
+        "given_name" => user.given_name.as_deref(),
+        "middle_name" => user.middle_name.as_deref(),
+        "nickname" => user.nickname.as_deref(),
+        "preferred_username" => user.preferred_username.as_deref(),
+        "profile" => user.profile.as_deref(),
+        "picture" => user.picture.as_deref(),
+        "website" => user.website.as_deref(),
+        "gender" => user.gender.as_deref(),
+        "birthdate" => user.birthdate.as_deref(),
+        "zoneinfo" => user.zoneinfo.as_deref(),
+        "locale" => user.locale.as_deref(),
+        "email" => user.email.as_deref(),
+        "phone_number" => user.phone_number.as_deref(),
+        _ => None,
+    }
+}
+
+fn write_claim(w: &mut Writer<'_>, claim: &str, user: &UserClaims) {
+    match claim {
+        "updated_at" => {
+            if let Some(at) = user.updated_at {
+                w.member(claim).number(at);
+            }
+        }
+        "email_verified" if user.email.is_some() => w.member(claim).bool(user.email_verified),
+        "phone_number_verified" if user.phone_number.is_some() => {
+            w.member(claim).bool(user.phone_number_verified);
+        }
+        "address" => {
+            if let Some(address) = &user.address {
+                w.member(claim)
+                    .object(|w| w.member("formatted").string(address));
+            }
+        }
+        _ => {
+            if let Some(value) = text(claim, user) {
+                w.member(claim).string(value);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn alice() -> UserClaims {
+        UserClaims {
+            sub: "u1".into(),
+            name: Some("Alice".into()),
+            email: Some("alice@example.test".into()),
+            email_verified: true,
+            address: Some("1 Road".into()),
+            updated_at: Some(7),
+            ..UserClaims::default()
+        }
+    }
+    fn answer(scope: &str, claims: &str) -> String {
+        let claims = ClaimsRequest::parse(claims).unwrap();
+        let scope = ScopeSet::parse(scope).unwrap();
+        String::from_utf8(userinfo_payload(&alice(), &scope, Some(&claims), None)).unwrap()
+    }
+
+    #[test]
+    fn userinfo_gives_what_the_scopes_give_and_no_more() {
+        assert_eq!(answer("openid", "{}"), r#"{"sub":"u1"}"#);
+        assert_eq!(
+            answer("openid email address", "{}"),
+            r#"{"sub":"u1","email":"alice@example.test","email_verified":true,"address":{"formatted":"1 Road"}}"#
+        );
+        assert_eq!(
+            answer("openid profile phone", "{}"),
+            r#"{"sub":"u1","name":"Alice","updated_at":7}"#
+        );
+    }
+
+    #[test]
+    fn single_claims_go_where_they_were_asked_for() {
+        let claims = r#"{"userinfo":{"name":{"essential":true}},"id_token":{"email":null}}"#;
+        assert_eq!(answer("openid", claims), r#"{"sub":"u1","name":"Alice"}"#);
+        let parsed = ClaimsRequest::parse(claims).unwrap();
+        let mut out = Vec::new();
+        Writer::new(&mut out).object(|w| write_id_token_claims(w, &alice(), &parsed));
+        assert_eq!(out, br#"{"email":"alice@example.test"}"#);
+        assert_eq!(
+            claims_beyond_scope(&parsed, &ScopeSet::parse("openid email").unwrap()),
+            ["name"]
+        );
+    }
+
+    #[test]
+    fn a_claim_with_another_value_than_asked_for_is_left_out() {
+        assert_eq!(
+            answer("openid", r#"{"userinfo":{"name":{"value":"Bob"}}}"#),
+            r#"{"sub":"u1"}"#
+        );
+    }
+
+    #[test]
+    fn a_signed_answer_names_issuer_and_audience() {
+        let out = userinfo_payload(&alice(), &ScopeSet::EMPTY, None, Some(("i", "c")));
+        assert_eq!(out, br#"{"iss":"i","aud":"c","sub":"u1"}"#);
+    }
+
+    #[test]
+    fn userinfo_needs_openid() {
+        let error = require_openid(&ScopeSet::parse("email").unwrap()).unwrap_err();
+        assert_eq!(error.status(), 403);
+    }
+}
