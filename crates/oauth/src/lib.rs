@@ -21,5 +21,11 @@ pub mod settings;
 pub mod uri;
 pub mod userinfo;
 
+pub mod access_token;
+pub mod client_auth;
+pub mod grant;
+pub mod request;
+pub mod target;
+pub mod token;
 #[cfg(test)]
 mod testing;

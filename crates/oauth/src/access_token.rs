@@ -1,0 +1,240 @@
+//! Our own access tokens, looked at again: at introspection, revocation, exchange and userinfo.
+//!
+//! The order is fixed: signature under a key that is still ours, `typ`, claims by schema, issuer, end, revocation. Nothing of the
+//! payload is believed before the first (known faults A3, A8, A11).
+use crate::{
+    decision::TokenIdentity,
+    request::Context,
+    scope::ScopeSet,
+    sealed::Confirmation,
+};
+use signet_jose::{
+    base64url,
+    json::{JsonError, Kind, Limits, Reader},
+    jws,
+    jwt::Typ,
+};
+
+/// Longest token that is looked at, in bytes.
+pub const MAX_BYTES: usize = 16 * 1024;
+/// How deep `act` may nest: actors behind actors.
+pub const MAX_ACT_DEPTH: usize = 8;
+
+/// The claims of an access token that this issuer signed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AccessTokenFacts {
+    /// `iss`
+    pub issuer: String,
+    /// `sub`
+    pub sub: String,
+    /// `aud`
+    pub audience: Vec<String>,
+    /// `exp`, Unix seconds
+    pub exp: u64,
+    /// `iat`, Unix seconds
+    pub iat: u64,
+    /// `jti`
+    pub jti: String,
+    /// `client_id`
+    pub client_id: String,
+    /// `scope`
+    pub scope: ScopeSet,
+    /// `auth_time`, Unix seconds
+    pub auth_time: Option<u64>,
+    /// `acr`
+    pub acr: Option<String>,
+    /// `amr`
+    pub amr: Vec<String>,
+    /// `cnf`
+    pub confirmation: Option<Confirmation>,
+    /// `act`, checked JSON (RFC 8693 section 4.1)
+    pub act: Option<String>,
+    /// `may_act` (RFC 8693 section 4.4)
+    pub may_act: Option<MayAct>,
+    /// `sid`
+    pub sid: Option<String>,
+    /// `grant_id`
+    pub grant_id: Option<[u8; 16]>,
+    /// the `claims` request parameter, for userinfo
+    pub claims: Option<String>,
+}
+
+/// Who may act for the subject; every member that is there must match.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MayAct {
+    /// the actor's `sub`
+    pub sub: Option<String>,
+    /// the actor's client
+    pub client_id: Option<String>,
+    /// a member that is not understood: nobody matches
+    pub unknown: bool,
+}
+
+impl AccessTokenFacts {
+    /// Reads the payload of a token whose signature held. A required claim that is missing or of another type refuses it (RFC 9068 section 2.2).
+    pub fn parse(payload: &[u8]) -> Result<Self, JsonError> {
+        let mut facts = AccessTokenFacts::default();
+        let (mut exp, mut iat) = (None, None);
+        let limits = Limits { bytes: MAX_BYTES, ..Limits::default() };
+        let mut reader = Reader::new(payload, &limits)?;
+        reader.object(|r, name| -> Result<(), JsonError> {
+            match &*name {
+                "iss" => facts.issuer = r.string()?.into_owned(),
+                "sub" => facts.sub = r.string()?.into_owned(),
+                "aud" => {
+                    facts.audience = match r.kind()? {
+                        Kind::Array => r.strings()?.into_iter().map(|aud| aud.into_owned()).collect(),
+                        _ => vec![r.string()?.into_owned()],
+                    }
+                }
+                "exp" => exp = Some(r.numeric_date()?),
+                "iat" => iat = Some(r.numeric_date()?),
+                "jti" => facts.jti = r.string()?.into_owned(),
+                "client_id" => facts.client_id = r.string()?.into_owned(),
+                "scope" => facts.scope = ScopeSet::parse(&r.string()?).map_err(|_| JsonError::Type)?,
+                "auth_time" => facts.auth_time = Some(r.numeric_date()?),
+                "acr" => facts.acr = Some(r.string()?.into_owned()),
+                "amr" => facts.amr = r.strings()?.into_iter().map(|amr| amr.into_owned()).collect(),
+                "cnf" => facts.confirmation = Some(confirmation(r)?),
+                "act" => {
+                    let act = r.raw()?;
+                    if !act.starts_with('{') {
+                        return Err(JsonError::Type);
+                    }
+                    facts.act = Some(act.to_owned());
+                }
+                "may_act" => facts.may_act = Some(may_act(r)?),
+                "sid" => facts.sid = Some(r.string()?.into_owned()),
+                "grant_id" => {
+                    let bytes = base64url::decode(r.string()?.as_bytes()).map_err(|_| JsonError::Type)?;
+                    facts.grant_id = Some(bytes.try_into().map_err(|_| JsonError::Type)?);
+                }
+                "claims" => facts.claims = Some(r.raw()?.to_owned()),
+                _ => {}
+            }
+            Ok(())
+        })?;
+        reader.finish()?;
+        facts.exp = exp.ok_or(JsonError::Type)?;
+        facts.iat = iat.ok_or(JsonError::Type)?;
+        let whole = [&facts.issuer, &facts.sub, &facts.jti, &facts.client_id].iter().all(|claim| !claim.is_empty());
+        match whole && !facts.audience.is_empty() {
+            true => Ok(facts),
+            false => Err(JsonError::Type),
+        }
+    }
+
+    /// The person; none for a client's own token.
+    pub fn user_id(&self) -> Option<&str> {
+        (self.sub != self.client_id).then_some(&self.sub)
+    }
+    /// When it was issued, in milliseconds: the first six bytes of `jti`.
+    pub fn issued_at_ms(&self) -> u64 {
+        jti_time_ms(&self.jti).unwrap_or(self.iat.saturating_mul(1000))
+    }
+    /// What the revocation index is asked about.
+    pub fn identity(&self) -> TokenIdentity<'_> {
+        TokenIdentity {
+            jti: Some(&self.jti),
+            issued_at_ms: self.issued_at_ms(),
+            grant_id: self.grant_id.as_ref(),
+            sid: self.sid.as_deref(),
+            user_id: self.user_id(),
+            client_id: &self.client_id,
+        }
+    }
+}
+
+/// The time inside an access token's id, in milliseconds.
+pub fn jti_time_ms(jti: &str) -> Option<u64> {
+    let bytes: [u8; 16] = base64url::decode(jti.as_bytes()).ok()?.try_into().ok()?;
+    Some(bytes[..6].iter().fold(0, |time, &byte| time << 8 | u64::from(byte)))
+}
+
+fn confirmation(r: &mut Reader<'_>) -> Result<Confirmation, JsonError> {
+    let mut found = None;
+    let mut members = 0;
+    r.object(|r, name| -> Result<(), JsonError> {
+        members += 1;
+        match &*name {
+            "jkt" => found = Some(Confirmation::Jkt(r.string()?.into_owned())),
+            "x5t#S256" => found = Some(Confirmation::X5tS256(r.string()?.into_owned())),
+            _ => {}
+        }
+        Ok(())
+    })?;
+    // A confirmation that is not understood must not turn into a bearer token (known fault V11).
+    match (found, members) {
+        (Some(found), 1) => Ok(found),
+        _ => Err(JsonError::Type),
+    }
+}
+
+fn may_act(r: &mut Reader<'_>) -> Result<MayAct, JsonError> {
+    let mut may_act = MayAct::default();
+    r.object(|r, name| -> Result<(), JsonError> {
+        match &*name {
+            "sub" => may_act.sub = Some(r.string()?.into_owned()),
+            "client_id" => may_act.client_id = Some(r.string()?.into_owned()),
+            _ => may_act.unknown = true,
+        }
+        Ok(())
+    })?;
+    Ok(may_act)
+}
+
+/// What is known of a presented token string.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TokenState {
+    /// Ours, not ended, not revoked.
+    Valid(Box<AccessTokenFacts>),
+    /// Ours, and its time is over.
+    Expired(Box<AccessTokenFacts>),
+    /// Ours, and revoked: itself, or something it hangs on.
+    Revoked(Box<AccessTokenFacts>),
+    /// No access token of this issuer: malformed, of another kind or issuer, or with a signature that does not hold.
+    Forged,
+    /// Ours and not ended, but whether it was revoked cannot be said. Never to be read as valid (known fault A7).
+    Unknown,
+}
+
+/// Says what a token string is worth.
+pub trait TokenLookup {
+    /// Verifies and looks up one access token.
+    fn look_up(&self, token: &str) -> TokenState;
+}
+
+/// The issuer's own tokens under its own keys: no other issuer's token is ever believed (known fault A3).
+impl TokenLookup for Context<'_> {
+    fn look_up(&self, token: &str) -> TokenState {
+        let Some(facts) = verify(self, token) else { return TokenState::Forged };
+        let facts = Box::new(facts);
+        if self.now() >= facts.exp {
+            return TokenState::Expired(facts);
+        }
+        let identity = facts.identity();
+        // An exchanged token of a client's own ends with that client too, not only with the one that exchanged it.
+        let subject = TokenIdentity { client_id: &facts.sub, ..identity };
+        let revoked = self.revocations.is_revoked(&identity).and_then(|revoked| {
+            if revoked || facts.user_id().is_none() { Ok(revoked) } else { self.revocations.is_revoked(&subject) }
+        });
+        match revoked {
+            Ok(false) => TokenState::Valid(facts),
+            Ok(true) => TokenState::Revoked(facts),
+            Err(_) => TokenState::Unknown,
+        }
+    }
+}
+
+fn verify(context: &Context<'_>, token: &str) -> Option<AccessTokenFacts> {
+    let compact = jws::split(token.as_bytes(), MAX_BYTES).ok()?;
+    let header = compact.decode_header().ok()?;
+    // RFC 9068 section 4: an ID token, a logout token or a proof is no access token.
+    if !jws::typ_is(header.typ.as_deref(), Typ::AccessToken.as_str()) {
+        return None;
+    }
+    let key = context.keys.verifying_key(header.kid.as_deref()?)?;
+    let payload = compact.verify(&header, key).ok()?;
+    let facts = AccessTokenFacts::parse(&payload).ok()?;
+    (facts.issuer == context.settings.issuer).then_some(facts)
+}

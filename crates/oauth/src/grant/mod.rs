@@ -1,0 +1,79 @@
+//! The grants: one file each, one line each in [`GRANTS`].
+//!
+//! A grant gets an authenticated client and a request, and decides. It changes nothing: what must happen once is in the decision's
+//! `once`, with the grant's own condition last (known fault A12).
+mod authorization_code;
+mod client_credentials;
+mod device_code;
+mod person;
+mod refresh_token;
+mod token_exchange;
+
+pub use device_code::{Approval, DeviceRecord, DeviceStatus, device_code_for, device_code_id};
+pub use token_exchange::{ACCESS_TOKEN_TYPE, JWT_TYPE, SUBJECT_TOKEN_TYPES};
+
+use crate::{
+    access_token::TokenLookup,
+    client::{Client, GrantType},
+    decision::{Decision, TokenIdentity},
+    error::{ErrorCode, OAuthError},
+    params::Params,
+    request::{Context, unavailable},
+    scope::ScopeSet,
+    sealed::Confirmation,
+};
+
+/// One row: a grant and what decides it.
+pub struct Grant {
+    /// `grant_type` is its `as_str`
+    pub grant_type: GrantType,
+    pub(crate) decide: fn(&GrantRequest<'_>) -> Result<Decision, OAuthError>,
+}
+
+/// Every grant. The metadata's `grant_types_supported` is this list.
+pub const GRANTS: &[Grant] = &[
+    Grant { grant_type: GrantType::AuthorizationCode, decide: authorization_code::decide },
+    Grant { grant_type: GrantType::RefreshToken, decide: refresh_token::decide },
+    Grant { grant_type: GrantType::ClientCredentials, decide: client_credentials::decide },
+    Grant { grant_type: GrantType::DeviceCode, decide: device_code::decide },
+    Grant { grant_type: GrantType::TokenExchange, decide: token_exchange::decide },
+];
+
+/// What a grant decides on: a client that is authenticated, and a binding that is proven.
+pub(crate) struct GrantRequest<'a> {
+    pub(crate) context: &'a Context<'a>,
+    pub(crate) client: &'a Client,
+    pub(crate) params: &'a Params,
+    /// what new tokens are bound to
+    pub(crate) confirmation: Option<Confirmation>,
+    /// what our own access tokens are worth
+    pub(crate) lookup: &'a dyn TokenLookup,
+    /// the row that [`device_code_id`] names
+    pub(crate) device: Option<&'a DeviceRecord>,
+}
+
+impl GrantRequest<'_> {
+    /// The scope of a request within what is allowed: all of it where none was asked for.
+    fn scope_within(&self, allowed: &ScopeSet) -> Result<ScopeSet, OAuthError> {
+        let Some(text) = self.params.get("scope") else { return Ok(allowed.clone()) };
+        let asked = ScopeSet::parse(text)?;
+        match asked.is_subset(allowed) {
+            true => Ok(asked),
+            false => Err(OAuthError::new(ErrorCode::InvalidScope, "the scope is wider than what was granted")),
+        }
+    }
+
+    /// `invalid_grant` where anything that the grant hangs on was revoked; a refusal, too, where that cannot be said (known fault A7).
+    fn refuse_revoked(&self, identity: &TokenIdentity<'_>) -> Result<(), OAuthError> {
+        match self.context.revocations.is_revoked(identity) {
+            Ok(false) => Ok(()),
+            Ok(true) => Err(invalid_grant("revoked")),
+            Err(_) => Err(unavailable()),
+        }
+    }
+}
+
+/// One public answer for every code or refresh token that is not good; the log has the reason.
+fn invalid_grant(hint: &'static str) -> OAuthError {
+    OAuthError::invalid_grant("the grant is invalid, has ended, or was given to another client").with_hint(hint)
+}

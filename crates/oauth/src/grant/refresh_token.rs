@@ -1,0 +1,84 @@
+//! `refresh_token`: RFC 6749 section 6, RFC 9700 section 4.14.
+//!
+//! A family is a grant. Its row holds the current generation; a token says its own. Whether the two agree is decided by the store in
+//! one atomic call, and a token of another generation ends the family: no check here refuses a replay first (known fault A13).
+use super::{
+    GrantRequest, invalid_grant,
+    person::{self, PersonGrant},
+};
+use crate::{
+    decision::{Decision, Once, Refresh, TokenIdentity},
+    error::OAuthError,
+    sealed::{Confirmation, RefreshToken},
+};
+use signet_crypto::ct_eq;
+
+pub(super) fn decide(request: &GrantRequest<'_>) -> Result<Decision, OAuthError> {
+    let context = request.context;
+    let wire = request.params.require("refresh_token")?;
+    let token = RefreshToken::open(context.keyring, wire).map_err(|_| invalid_grant("the refresh token was not sealed here"))?;
+    if token.client_id != request.client.client_id {
+        return Err(invalid_grant("the refresh token was given to another client"));
+    }
+    let now = context.now();
+    if now >= token.expires_at || now >= token.family_expires_at {
+        return Err(invalid_grant("the refresh token has ended"));
+    }
+    if token.confirmation.as_ref().is_some_and(|bound| !same(bound, request.confirmation.as_ref())) {
+        return Err(invalid_grant("the refresh token is bound to another key"));
+    }
+    request.refuse_revoked(&TokenIdentity {
+        jti: None,
+        issued_at_ms: token.issued_at_ms,
+        grant_id: Some(&token.grant_id),
+        sid: token.sid.as_deref(),
+        user_id: Some(&token.user_id),
+        client_id: &token.client_id,
+    })?;
+    // What the client's record no longer allows is not given again; what one refresh leaves out, the next may ask for.
+    let asked = request.scope_within(&token.scope)?.intersection(&request.client.scope);
+    let keep = person::keeps(request);
+    let (once, refresh) = if keep {
+        let once = Once::Current { grant_id: token.grant_id, generation: token.generation };
+        (once, Refresh::Keep)
+    } else {
+        let once = Once::Rotate {
+            grant_id: token.grant_id,
+            from: token.generation,
+            end: token.family_expires_at,
+            // A retry is answered only where a thief of the token alone could not make it.
+            retry_window: if request.confirmation.is_some() { context.settings.refresh_retry_window } else { 0 },
+        };
+        let next = RefreshToken {
+            generation: token.generation + 1,
+            issued_at_ms: context.now_ms,
+            expires_at: person::idle_end(request, token.family_expires_at),
+            ..token.clone()
+        };
+        (once, Refresh::New(Box::new(next)))
+    };
+    let grant = PersonGrant {
+        grant_id: token.grant_id,
+        scope: &token.scope,
+        resources: &token.resources,
+        user_id: &token.user_id,
+        sid: token.sid.as_deref(),
+        auth_time: token.auth_time,
+        acr: &token.acr,
+        amr: &token.amr,
+        claims: token.claims.as_deref(),
+        // OpenID Connect Core section 12.2: no nonce.
+        nonce: None,
+    };
+    let issue = grant.issue(request, &asked, Some(refresh))?;
+    Ok(Decision { once: vec![once], issue })
+}
+
+fn same(bound: &Confirmation, proven: Option<&Confirmation>) -> bool {
+    match (bound, proven) {
+        (Confirmation::Jkt(a), Some(Confirmation::Jkt(b))) | (Confirmation::X5tS256(a), Some(Confirmation::X5tS256(b))) => {
+            ct_eq(a.as_bytes(), b.as_bytes())
+        }
+        _ => false,
+    }
+}

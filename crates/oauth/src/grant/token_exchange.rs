@@ -1,0 +1,189 @@
+//! `urn:ietf:params:oauth:grant-type:token-exchange`: RFC 8693.
+//!
+//! The result never exceeds the subject token: scope, audience and end are only narrowed, a bound token does not become a bearer token,
+//! and the chain of actors is kept. With an actor token the result is a delegation (`act`); without, the client acts as the subject
+//! and is named by `client_id`.
+//!
+//! Subject and actor must belong together (known fault A23): both from this issuer; the actor token the requesting client's own;
+//! the subject token that client's, or of a client that its record lists in `may_act_for`; and an actor who is another person
+//! only where the subject token's `may_act` names them.
+use super::GrantRequest;
+use crate::{
+    access_token::{AccessTokenFacts, MAX_ACT_DEPTH, TokenState},
+    decision::{AccessToken, Decision, Issue},
+    error::{ErrorCode, OAuthError},
+    request::unavailable,
+    scope,
+    target,
+};
+use signet_jose::json::{self, JsonError, Limits, Reader, Writer};
+
+/// RFC 8693 section 3: an OAuth access token of this issuer.
+pub const ACCESS_TOKEN_TYPE: &str = "urn:ietf:params:oauth:token-type:access_token";
+/// RFC 8693 section 3: a JWT; this issuer's access tokens are JWTs.
+pub const JWT_TYPE: &str = "urn:ietf:params:oauth:token-type:jwt";
+/// What is accepted as subject and actor token, and issued.
+pub const SUBJECT_TOKEN_TYPES: [&str; 2] = [ACCESS_TOKEN_TYPE, JWT_TYPE];
+
+pub(super) fn decide(request: &GrantRequest<'_>) -> Result<Decision, OAuthError> {
+    let (context, client, params) = (request.context, request.client, request.params);
+    let subject_token = params.require("subject_token")?;
+    token_type(params.require("subject_token_type")?)?;
+    let issued_token_type = params.get("requested_token_type").map_or(Ok(ACCESS_TOKEN_TYPE), token_type)?;
+    // RFC 8693 section 2.1: actor_token_type is required with actor_token, and must not be there without.
+    let actor_token = match (params.get("actor_token"), params.get("actor_token_type")) {
+        (Some(token), Some(kind)) => token_type(kind).map(|_| Some(token))?,
+        (None, None) => None,
+        _ => return Err(OAuthError::invalid_request("actor_token and actor_token_type go together")),
+    };
+    let subject = presented(request, subject_token, "subject")?;
+    let actor = actor_token.map(|token| presented(request, token, "actor")).transpose()?;
+    check_context(request, &subject, actor.as_deref())?;
+
+    // A bound token is not exchanged for a bearer token.
+    let bound = subject.confirmation.is_some() || actor.as_ref().is_some_and(|actor| actor.confirmation.is_some());
+    if bound && request.confirmation.is_none() {
+        return Err(refused("a bound token, and no proof of possession"));
+    }
+    // What the subject token carries is the bound. A client's own registration adds none, but for the scope that administers the server.
+    let allowed = subject.scope.filter(|name| {
+        name != scope::OFFLINE_ACCESS && (name != scope::ADMIN || client.scope.contains(scope::ADMIN))
+    });
+    let asked = request.scope_within(&allowed)?;
+    let audience = audience(request, &subject)?;
+    let target = target::target(context, client, &audience);
+    let scope = target.narrow(&asked);
+    let end = actor.as_ref().map_or(subject.exp, |actor| actor.exp.min(subject.exp));
+    let act = match &actor {
+        None => subject.act.clone(),
+        Some(actor) => Some(delegate(actor, subject.act.as_deref())?),
+    };
+    Ok(Decision {
+        once: Vec::new(),
+        issue: Issue {
+            access_token: AccessToken {
+                client_id: client.client_id.clone(),
+                sub: subject.sub,
+                audience: audience.iter().map(|&audience| audience.to_owned()).collect(),
+                scope,
+                lifetime: target.lifetime.min(end.saturating_sub(context.now())),
+                algorithm: target.algorithm,
+                // The result ends with the grant and the session of its subject.
+                grant_id: subject.grant_id,
+                sid: subject.sid,
+                auth_time: subject.auth_time,
+                acr: subject.acr,
+                amr: subject.amr,
+                confirmation: request.confirmation.clone(),
+                act,
+                claims: None,
+            },
+            id_token: None,
+            refresh: None,
+            issued_token_type: Some(issued_token_type),
+        },
+    })
+}
+
+/// RFC 8693 section 2.2.2: a subject or actor token that is not good, for whatever reason, is `invalid_request`. One text for all reasons.
+fn refused(hint: &'static str) -> OAuthError {
+    OAuthError::invalid_request("the subject or actor token cannot be exchanged by this client").with_hint(hint)
+}
+
+fn token_type(kind: &str) -> Result<&'static str, OAuthError> {
+    SUBJECT_TOKEN_TYPES
+        .into_iter()
+        .find(|known| *known == kind)
+        .ok_or_else(|| OAuthError::invalid_request("the token type is not supported"))
+}
+
+fn presented(request: &GrantRequest<'_>, token: &str, which: &'static str) -> Result<Box<AccessTokenFacts>, OAuthError> {
+    let reason = match request.lookup.look_up(token) {
+        TokenState::Valid(facts) => return Ok(facts),
+        TokenState::Unknown => return Err(unavailable()),
+        TokenState::Expired(_) => "has ended",
+        TokenState::Revoked(_) => "is revoked",
+        TokenState::Forged => "is not ours",
+    };
+    Err(OAuthError { hint: Some(format!("the {which} token {reason}")), ..refused("") })
+}
+
+fn check_context(request: &GrantRequest<'_>, subject: &AccessTokenFacts, actor: Option<&AccessTokenFacts>) -> Result<(), OAuthError> {
+    let client = request.client;
+    let issuer = &request.context.settings.issuer;
+    if subject.issuer != *issuer || actor.is_some_and(|actor| actor.issuer != *issuer) {
+        return Err(refused("tokens of another issuer"));
+    }
+    if client.is_public() {
+        return Err(OAuthError::new(ErrorCode::UnauthorizedClient, "a public client may not use this grant"));
+    }
+    let of_this_client = subject.client_id == client.client_id;
+    if !of_this_client && !client.may_act_for.contains(&subject.client_id) {
+        return Err(refused("the subject token is of a client that this one may not act for"));
+    }
+    let acting = actor.map_or(&client.client_id, |actor| &actor.sub);
+    if let Some(may_act) = &subject.may_act {
+        let named = !may_act.unknown
+            && (may_act.sub.is_some() || may_act.client_id.is_some())
+            && may_act.sub.as_ref().is_none_or(|sub| sub == acting)
+            && may_act.client_id.as_ref().is_none_or(|id| *id == client.client_id);
+        if !named {
+            return Err(refused("the subject token's may_act names somebody else"));
+        }
+    }
+    let Some(actor) = actor else { return Ok(()) };
+    if actor.client_id != client.client_id {
+        return Err(refused("the actor token is another client's"));
+    }
+    if actor.act.is_some() {
+        return Err(refused("the actor itself acts for somebody"));
+    }
+    if let Some(person) = actor.user_id() {
+        let same_person_and_session = person == subject.sub && actor.sid == subject.sid;
+        if !same_person_and_session && subject.may_act.is_none() {
+            return Err(refused("the actor is a person of another context"));
+        }
+    }
+    Ok(())
+}
+
+/// `audience` and `resource` together name a part of the subject token's audience; nothing named means all of it.
+fn audience<'a>(request: &'a GrantRequest<'_>, subject: &'a AccessTokenFacts) -> Result<Vec<&'a str>, OAuthError> {
+    let mut named = request.params.all("resource");
+    named.extend(request.params.all("audience"));
+    if named.is_empty() {
+        return Ok(subject.audience.iter().map(String::as_str).collect());
+    }
+    named.sort_unstable();
+    named.dedup();
+    match named.iter().all(|asked| subject.audience.iter().any(|aud| aud == asked)) {
+        true => Ok(named),
+        false => Err(OAuthError::new(ErrorCode::InvalidTarget, "the audience is wider than the subject token's")),
+    }
+}
+
+/// RFC 8693 section 4.1: the new actor outermost, the earlier ones nested, no deeper than [`MAX_ACT_DEPTH`].
+fn delegate(actor: &AccessTokenFacts, earlier: Option<&str>) -> Result<String, OAuthError> {
+    if let Some(earlier) = earlier {
+        let limits = Limits { bytes: 8 * 1024, depth: MAX_ACT_DEPTH - 1, ..json::Limits::default() };
+        let fits = Reader::new(earlier.as_bytes(), &limits).and_then(|mut reader| {
+            reader.object(|reader, _| -> Result<(), JsonError> { reader.skip() })?;
+            reader.finish()
+        });
+        if fits.is_err() {
+            return Err(refused("too many actors behind each other"));
+        }
+    }
+    let mut out = Vec::with_capacity(128);
+    Writer::new(&mut out).object(|w| {
+        w.member("sub").string(&actor.sub);
+        if actor.client_id != actor.sub {
+            w.member("client_id").string(&actor.client_id);
+        }
+        if let Some(earlier) = earlier {
+            w.member("act").raw(earlier.as_bytes());
+        }
+    });
+    // The writer gives UTF-8 and nothing else.
+    String::from_utf8(out).map_err(|_| OAuthError::new(ErrorCode::ServerError, "internal error"))
+}

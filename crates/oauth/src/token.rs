@@ -1,0 +1,63 @@
+//! The token endpoint's one entry: authenticate, prove possession, choose the grant from the table, decide.
+//!
+//! The caller reads what a decision needs beforehand ([`Credentials::needs_keys`], [`device_code_id`]), commits the decision's `once` conditions in
+//! their order, signs, and answers.
+use crate::{
+    access_token::TokenLookup,
+    client::{Client, GrantType},
+    client_auth::{self, ClientKeys, Credentials},
+    decision::Decision,
+    dpop_policy,
+    error::{ErrorCode, OAuthError},
+    grant::{self, DeviceRecord, GRANTS, GrantRequest},
+    request::{Context, Request},
+};
+
+/// What the caller looked up beforehand.
+#[derive(Clone, Copy, Default)]
+pub struct LookedUp<'a> {
+    /// the client's keys, where [`Credentials::needs_keys`] asks for them
+    pub keys: Option<&'a ClientKeys>,
+    /// the row that [`device_code_id`] names
+    pub device: Option<&'a DeviceRecord>,
+}
+
+/// The store's row that this request needs read, if it is a device's poll.
+pub fn device_code_id(context: &Context<'_>, request: &Request<'_>) -> Option<[u8; 16]> {
+    if request.params.get("grant_type") != Some(GrantType::DeviceCode.as_str()) {
+        return None;
+    }
+    grant::device_code_id(context.keyring, request.params.get("device_code")?)
+}
+
+/// Decides a token request of authenticated-to-be `credentials`.
+pub fn decide(context: &Context<'_>, request: &Request<'_>, credentials: &Credentials<'_>, looked_up: LookedUp<'_>) -> Result<Decision, OAuthError> {
+    decide_with(context, request, credentials, looked_up, context)
+}
+
+pub(crate) fn decide_with(
+    context: &Context<'_>,
+    request: &Request<'_>,
+    credentials: &Credentials<'_>,
+    looked_up: LookedUp<'_>,
+    lookup: &dyn TokenLookup,
+) -> Result<Decision, OAuthError> {
+    let authenticated = client_auth::authenticate(context, request, credentials, looked_up.keys)?;
+    let client: &Client = &authenticated.client;
+    let name = request.params.require("grant_type")?;
+    let row = GRANTS
+        .iter()
+        .find(|row| row.grant_type.as_str() == name)
+        .ok_or_else(|| OAuthError::new(ErrorCode::UnsupportedGrantType, "the grant type is not supported"))?;
+    if !client.may_use(row.grant_type) {
+        return Err(OAuthError::new(ErrorCode::UnauthorizedClient, "the client may not use this grant"));
+    }
+    let possession = dpop_policy::check(context, request.dpop, request.htm, request.htu)?;
+    let confirmation = dpop_policy::bind(client, possession.as_ref(), request.certificate)?;
+    let grant_request = GrantRequest { context, client, params: request.params, confirmation, lookup, device: looked_up.device };
+    let mut decision = (row.decide)(&grant_request)?;
+    // A stranger's values first, the grant's own condition last (known fault A12).
+    let first = authenticated.once.into_iter().chain(possession.map(|possession| possession.once));
+    decision.once.splice(0..0, first);
+    Ok(decision)
+}
