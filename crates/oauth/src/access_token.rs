@@ -2,12 +2,7 @@
 //!
 //! The order is fixed: signature under a key that is still ours, `typ`, claims by schema, issuer, end, revocation. Nothing of the
 //! payload is believed before the first (known faults A3, A8, A11).
-use crate::{
-    decision::TokenIdentity,
-    request::Context,
-    scope::ScopeSet,
-    sealed::Confirmation,
-};
+use crate::{decision::TokenIdentity, request::Context, scope::ScopeSet, sealed::Confirmation};
 use signet_jose::{
     base64url,
     json::{JsonError, Kind, Limits, Reader},
@@ -75,7 +70,10 @@ impl AccessTokenFacts {
     pub fn parse(payload: &[u8]) -> Result<Self, JsonError> {
         let mut facts = AccessTokenFacts::default();
         let (mut exp, mut iat) = (None, None);
-        let limits = Limits { bytes: MAX_BYTES, ..Limits::default() };
+        let limits = Limits {
+            bytes: MAX_BYTES,
+            ..Limits::default()
+        };
         let mut reader = Reader::new(payload, &limits)?;
         reader.object(|r, name| -> Result<(), JsonError> {
             match &*name {
@@ -83,7 +81,11 @@ impl AccessTokenFacts {
                 "sub" => facts.sub = r.string()?.into_owned(),
                 "aud" => {
                     facts.audience = match r.kind()? {
-                        Kind::Array => r.strings()?.into_iter().map(|aud| aud.into_owned()).collect(),
+                        Kind::Array => r
+                            .strings()?
+                            .into_iter()
+                            .map(|aud| aud.into_owned())
+                            .collect(),
                         _ => vec![r.string()?.into_owned()],
                     }
                 }
@@ -91,10 +93,18 @@ impl AccessTokenFacts {
                 "iat" => iat = Some(r.numeric_date()?),
                 "jti" => facts.jti = r.string()?.into_owned(),
                 "client_id" => facts.client_id = r.string()?.into_owned(),
-                "scope" => facts.scope = ScopeSet::parse(&r.string()?).map_err(|_| JsonError::Type)?,
+                "scope" => {
+                    facts.scope = ScopeSet::parse(&r.string()?).map_err(|_| JsonError::Type)?
+                }
                 "auth_time" => facts.auth_time = Some(r.numeric_date()?),
                 "acr" => facts.acr = Some(r.string()?.into_owned()),
-                "amr" => facts.amr = r.strings()?.into_iter().map(|amr| amr.into_owned()).collect(),
+                "amr" => {
+                    facts.amr = r
+                        .strings()?
+                        .into_iter()
+                        .map(|amr| amr.into_owned())
+                        .collect()
+                }
                 "cnf" => facts.confirmation = Some(confirmation(r)?),
                 "act" => {
                     let act = r.raw()?;
@@ -106,7 +116,8 @@ impl AccessTokenFacts {
                 "may_act" => facts.may_act = Some(may_act(r)?),
                 "sid" => facts.sid = Some(r.string()?.into_owned()),
                 "grant_id" => {
-                    let bytes = base64url::decode(r.string()?.as_bytes()).map_err(|_| JsonError::Type)?;
+                    let bytes =
+                        base64url::decode(r.string()?.as_bytes()).map_err(|_| JsonError::Type)?;
                     facts.grant_id = Some(bytes.try_into().map_err(|_| JsonError::Type)?);
                 }
                 "claims" => facts.claims = Some(r.raw()?.to_owned()),
@@ -117,7 +128,9 @@ impl AccessTokenFacts {
         reader.finish()?;
         facts.exp = exp.ok_or(JsonError::Type)?;
         facts.iat = iat.ok_or(JsonError::Type)?;
-        let whole = [&facts.issuer, &facts.sub, &facts.jti, &facts.client_id].iter().all(|claim| !claim.is_empty());
+        let whole = [&facts.issuer, &facts.sub, &facts.jti, &facts.client_id]
+            .iter()
+            .all(|claim| !claim.is_empty());
         match whole && !facts.audience.is_empty() {
             true => Ok(facts),
             false => Err(JsonError::Type),
@@ -148,7 +161,11 @@ impl AccessTokenFacts {
 /// The time inside an access token's id, in milliseconds.
 pub fn jti_time_ms(jti: &str) -> Option<u64> {
     let bytes: [u8; 16] = base64url::decode(jti.as_bytes()).ok()?.try_into().ok()?;
-    Some(bytes[..6].iter().fold(0, |time, &byte| time << 8 | u64::from(byte)))
+    Some(
+        bytes[..6]
+            .iter()
+            .fold(0, |time, &byte| time << 8 | u64::from(byte)),
+    )
 }
 
 fn confirmation(r: &mut Reader<'_>) -> Result<Confirmation, JsonError> {
@@ -207,16 +224,25 @@ pub trait TokenLookup {
 /// The issuer's own tokens under its own keys: no other issuer's token is ever believed (known fault A3).
 impl TokenLookup for Context<'_> {
     fn look_up(&self, token: &str) -> TokenState {
-        let Some(facts) = verify(self, token) else { return TokenState::Forged };
+        let Some(facts) = verify(self, token) else {
+            return TokenState::Forged;
+        };
         let facts = Box::new(facts);
         if self.now() >= facts.exp {
             return TokenState::Expired(facts);
         }
         let identity = facts.identity();
         // An exchanged token of a client's own ends with that client too, not only with the one that exchanged it.
-        let subject = TokenIdentity { client_id: &facts.sub, ..identity };
+        let subject = TokenIdentity {
+            client_id: &facts.sub,
+            ..identity
+        };
         let revoked = self.revocations.is_revoked(&identity).and_then(|revoked| {
-            if revoked || facts.user_id().is_none() { Ok(revoked) } else { self.revocations.is_revoked(&subject) }
+            if revoked || facts.user_id().is_none() {
+                Ok(revoked)
+            } else {
+                self.revocations.is_revoked(&subject)
+            }
         });
         match revoked {
             Ok(false) => TokenState::Valid(facts),

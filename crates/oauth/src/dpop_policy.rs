@@ -16,7 +16,8 @@ use signet_crypto::{
 use signet_jose::{base64url, dpop};
 
 /// What a proof may be signed with, as the `algs` of a challenge.
-pub const PROOF_ALGORITHMS: &str = "ES256 ES384 ES512 EdDSA Ed25519 RS256 PS256 ML-DSA-44 ML-DSA-65 ML-DSA-87";
+pub const PROOF_ALGORITHMS: &str =
+    "ES256 ES384 ES512 EdDSA Ed25519 RS256 PS256 ML-DSA-44 ML-DSA-65 ML-DSA-87";
 /// How long a server nonce is accepted, in seconds.
 pub const NONCE_LIFETIME: u64 = 300;
 /// Longest nonce that is opened, in bytes of its wire form.
@@ -41,54 +42,110 @@ fn nonce_holds(keyring: &Keyring, nonce: &str, now: u64) -> bool {
     if nonce.len() > MAX_NONCE_BYTES {
         return false;
     }
-    let opened = base64url::decode(nonce.as_bytes()).ok().and_then(|sealed| keyring.open(Purpose::DpopNonce, &sealed).ok());
-    let made = opened.and_then(|bytes| <[u8; 8]>::try_from(bytes).ok()).map(u64::from_be_bytes);
+    let opened = base64url::decode(nonce.as_bytes())
+        .ok()
+        .and_then(|sealed| keyring.open(Purpose::DpopNonce, &sealed).ok());
+    let made = opened
+        .and_then(|bytes| <[u8; 8]>::try_from(bytes).ok())
+        .map(u64::from_be_bytes);
     // A node whose clock is a little ahead may have made it.
-    made.is_some_and(|made| now <= made.saturating_add(NONCE_LIFETIME) && made <= now.saturating_add(60))
+    made.is_some_and(|made| {
+        now <= made.saturating_add(NONCE_LIFETIME) && made <= now.saturating_add(60)
+    })
 }
 
 /// Checks the proof of a token request. `Ok(None)` where there is none.
 ///
 /// `use_dpop_nonce` asks for the nonce that the caller adds to the answer ([`new_nonce`]).
-pub fn check(context: &Context<'_>, proof: Option<&str>, htm: &str, htu: &str) -> Result<Option<Possession>, OAuthError> {
-    proof.map(|proof| verify(context, proof, htm, htu).map(|(possession, _)| possession)).transpose()
+pub fn check(
+    context: &Context<'_>,
+    proof: Option<&str>,
+    htm: &str,
+    htu: &str,
+) -> Result<Option<Possession>, OAuthError> {
+    proof
+        .map(|proof| verify(context, proof, htm, htu).map(|(possession, _)| possession))
+        .transpose()
 }
 
-fn verify(context: &Context<'_>, proof: &str, htm: &str, htu: &str) -> Result<(Possession, dpop::DpopProof), OAuthError> {
+fn verify(
+    context: &Context<'_>,
+    proof: &str,
+    htm: &str,
+    htu: &str,
+) -> Result<(Possession, dpop::DpopProof), OAuthError> {
     let settings = context.settings;
     let now = context.now();
-    let proof = dpop::verify(proof, htm, htu, now, settings.dpop_proof_max_age, settings.clock_leeway).map_err(|error| {
-        OAuthError::new(ErrorCode::InvalidDpopProof, "the DPoP proof is not valid for this request").with_hint(error.to_string())
+    let proof = dpop::verify(
+        proof,
+        htm,
+        htu,
+        now,
+        settings.dpop_proof_max_age,
+        settings.clock_leeway,
+    )
+    .map_err(|error| {
+        OAuthError::new(
+            ErrorCode::InvalidDpopProof,
+            "the DPoP proof is not valid for this request",
+        )
+        .with_hint(error.to_string())
     })?;
     let nonce_is_good = match &proof.nonce {
         Some(nonce) => nonce_holds(context.keyring, nonce, now),
         None => !settings.dpop_nonce_required,
     };
     if !nonce_is_good {
-        return Err(OAuthError::new(ErrorCode::UseDpopNonce, "the proof must carry the nonce of this answer"));
+        return Err(OAuthError::new(
+            ErrorCode::UseDpopNonce,
+            "the proof must carry the nonce of this answer",
+        ));
     }
-    let end = proof.iat.saturating_add(settings.dpop_proof_max_age).saturating_add(settings.clock_leeway).saturating_add(1);
-    let once = Once::DpopProof { jkt: proof.jkt.clone(), jti: proof.jti.clone(), end };
-    Ok((Possession { jkt: proof.jkt.clone(), once }, proof))
+    let end = proof
+        .iat
+        .saturating_add(settings.dpop_proof_max_age)
+        .saturating_add(settings.clock_leeway)
+        .saturating_add(1);
+    let once = Once::DpopProof {
+        jkt: proof.jkt.clone(),
+        jti: proof.jti.clone(),
+        end,
+    };
+    Ok((
+        Possession {
+            jkt: proof.jkt.clone(),
+            once,
+        },
+        proof,
+    ))
 }
 
 /// What new tokens are bound to, under the client's policy.
 ///
 /// A proof binds to its key; without one, a certificate binds where the client's record says so (RFC 8705 section 3.4). A client that
 /// must bind and cannot is refused, whatever else it shows.
-pub fn bind(client: &Client, possession: Option<&Possession>, certificate: Option<PeerCertificate<'_>>) -> Result<Option<Confirmation>, OAuthError> {
+pub fn bind(
+    client: &Client,
+    possession: Option<&Possession>,
+    certificate: Option<PeerCertificate<'_>>,
+) -> Result<Option<Confirmation>, OAuthError> {
     if client.dpop_bound_access_tokens && possession.is_none() {
         // RFC 9449 section 5.2
-        return Err(OAuthError::new(ErrorCode::InvalidDpopProof, "this client must use DPoP"));
+        return Err(OAuthError::new(
+            ErrorCode::InvalidDpopProof,
+            "this client must use DPoP",
+        ));
     }
     if client.tls_client_certificate_bound_access_tokens && certificate.is_none() {
-        return Err(OAuthError::invalid_request("this client must use its certificate"));
+        return Err(OAuthError::invalid_request(
+            "this client must use its certificate",
+        ));
     }
     Ok(match (possession, certificate) {
         (Some(possession), _) => Some(Confirmation::Jkt(possession.jkt.clone())),
-        (None, Some(peer)) if client.tls_client_certificate_bound_access_tokens => {
-            Some(Confirmation::X5tS256(base64url::encode(&peer.certificate.thumbprint)))
-        }
+        (None, Some(peer)) if client.tls_client_certificate_bound_access_tokens => Some(
+            Confirmation::X5tS256(base64url::encode(&peer.certificate.thumbprint)),
+        ),
         _ => None,
     })
 }
@@ -111,25 +168,49 @@ pub fn check_presentation(
     access_token: &str,
     facts: &AccessTokenFacts,
 ) -> Result<Option<Once>, OAuthError> {
-    let refuse = |text, challenge| Err(OAuthError::new(ErrorCode::InvalidToken, text).with_challenge(challenge));
+    let refuse = |text, challenge| {
+        Err(OAuthError::new(ErrorCode::InvalidToken, text).with_challenge(challenge))
+    };
     match (&facts.confirmation, scheme) {
         (None, Scheme::Bearer) => Ok(None),
         // RFC 9449 section 7.1: the DPoP scheme is for DPoP-bound tokens.
         (None, Scheme::Dpop) => refuse("the access token is not bound to a key", Challenge::Bearer),
         (Some(Confirmation::X5tS256(expected)), Scheme::Bearer) => match request.certificate {
-            Some(peer) if ct_eq(base64url::encode(&peer.certificate.thumbprint).as_bytes(), expected.as_bytes()) => Ok(None),
-            _ => refuse("the access token is bound to another certificate", Challenge::Bearer),
+            Some(peer)
+                if ct_eq(
+                    base64url::encode(&peer.certificate.thumbprint).as_bytes(),
+                    expected.as_bytes(),
+                ) =>
+            {
+                Ok(None)
+            }
+            _ => refuse(
+                "the access token is bound to another certificate",
+                Challenge::Bearer,
+            ),
         },
-        (Some(Confirmation::X5tS256(_)), Scheme::Dpop) => refuse("the access token is not bound to a key", Challenge::Bearer),
+        (Some(Confirmation::X5tS256(_)), Scheme::Dpop) => {
+            refuse("the access token is not bound to a key", Challenge::Bearer)
+        }
         // RFC 9449 section 7.2: a bound token must not be accepted as bearer.
-        (Some(Confirmation::Jkt(_)), Scheme::Bearer) => refuse("the access token needs a DPoP proof", Challenge::Dpop),
+        (Some(Confirmation::Jkt(_)), Scheme::Bearer) => {
+            refuse("the access token needs a DPoP proof", Challenge::Dpop)
+        }
         (Some(Confirmation::Jkt(jkt)), Scheme::Dpop) => {
             let Some(proof) = request.dpop else {
-                return Err(OAuthError::new(ErrorCode::InvalidDpopProof, "there is no DPoP proof").with_challenge(Challenge::Dpop));
+                return Err(
+                    OAuthError::new(ErrorCode::InvalidDpopProof, "there is no DPoP proof")
+                        .with_challenge(Challenge::Dpop),
+                );
             };
-            let (possession, proof) = verify(context, proof, request.htm, request.htu).map_err(|error| error.with_challenge(Challenge::Dpop))?;
+            let (possession, proof) = verify(context, proof, request.htm, request.htu)
+                .map_err(|error| error.with_challenge(Challenge::Dpop))?;
             if !proof.covers(access_token) {
-                return Err(OAuthError::new(ErrorCode::InvalidDpopProof, "the proof is for another access token").with_challenge(Challenge::Dpop));
+                return Err(OAuthError::new(
+                    ErrorCode::InvalidDpopProof,
+                    "the proof is for another access token",
+                )
+                .with_challenge(Challenge::Dpop));
             }
             match ct_eq(possession.jkt.as_bytes(), jkt.as_bytes()) {
                 true => Ok(Some(possession.once)),

@@ -26,6 +26,6 @@ pub mod client_auth;
 pub mod grant;
 pub mod request;
 pub mod target;
-pub mod token;
 #[cfg(test)]
 mod testing;
+pub mod token;

@@ -1,6 +1,7 @@
 //! What a decision may look at: one snapshot, one moment, one request.
 use crate::{
-    decision::Revocations, error::OAuthError, params::Params, registry::Registry, settings::Settings,
+    decision::Revocations, error::OAuthError, params::Params, registry::Registry,
+    settings::Settings,
 };
 use signet_crypto::{VerifyingKey, certificate::ClientCertificate, seal::Keyring};
 
@@ -62,5 +63,9 @@ pub struct PeerCertificate<'a> {
 
 /// The refusal where state that decides is out of reach: nobody is told yes (known fault A7).
 pub(crate) fn unavailable() -> OAuthError {
-    OAuthError::new(crate::error::ErrorCode::TemporarilyUnavailable, "try again shortly").with_hint("revocation state is unavailable")
+    OAuthError::new(
+        crate::error::ErrorCode::TemporarilyUnavailable,
+        "try again shortly",
+    )
+    .with_hint("revocation state is unavailable")
 }

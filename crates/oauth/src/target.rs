@@ -12,7 +12,14 @@ use signet_crypto::Algorithm;
 /// Most resources that one request may name.
 pub const MAX_RESOURCES: usize = 8;
 /// Scopes that belong to the issuer itself, whatever resource a token is for.
-const OPENID_SCOPES: [&str; 6] = [scope::OPENID, "profile", "email", "address", "phone", scope::OFFLINE_ACCESS];
+const OPENID_SCOPES: [&str; 6] = [
+    scope::OPENID,
+    "profile",
+    "email",
+    "address",
+    "phone",
+    scope::OFFLINE_ACCESS,
+];
 
 /// The audience of a token and what the resource servers behind it ask for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,14 +39,26 @@ impl Target {
     pub fn narrow(&self, scope: &ScopeSet) -> ScopeSet {
         match &self.scopes {
             None => scope.clone(),
-            Some(known) => scope.filter(|name| known.contains(name) || OPENID_SCOPES.contains(&name)),
+            Some(known) => {
+                scope.filter(|name| known.contains(name) || OPENID_SCOPES.contains(&name))
+            }
         }
     }
 }
 
 /// Checks the `resource` parameters of an authorization, device or token request against what the client may ask for. All or nothing.
-pub fn requested<'a>(context: &Context<'_>, client: &Client, resources: &[&'a str]) -> Result<Vec<&'a str>, OAuthError> {
-    let refuse = |hint: &str| Err(OAuthError::new(ErrorCode::InvalidTarget, "the resource is unknown, or this client may not ask for it").with_hint(hint));
+pub fn requested<'a>(
+    context: &Context<'_>,
+    client: &Client,
+    resources: &[&'a str],
+) -> Result<Vec<&'a str>, OAuthError> {
+    let refuse = |hint: &str| {
+        Err(OAuthError::new(
+            ErrorCode::InvalidTarget,
+            "the resource is unknown, or this client may not ask for it",
+        )
+        .with_hint(hint))
+    };
     if resources.len() > MAX_RESOURCES {
         return refuse("too many resources");
     }
@@ -50,7 +69,8 @@ pub fn requested<'a>(context: &Context<'_>, client: &Client, resources: &[&'a st
             return refuse("not an absolute URI without fragment");
         }
         let is_default = resource == default_audience(context);
-        let is_registered = context.registry.resource(resource).is_some() && client.resources.iter().any(|own| own == resource);
+        let is_registered = context.registry.resource(resource).is_some()
+            && client.resources.iter().any(|own| own == resource);
         if !is_default && !is_registered {
             return refuse("not one of the client's resources");
         }
@@ -62,28 +82,44 @@ pub fn requested<'a>(context: &Context<'_>, client: &Client, resources: &[&'a st
 }
 
 /// The target of a client's own token: what it asks for of what it may ask for.
-pub fn for_client(context: &Context<'_>, client: &Client, resources: &[&str]) -> Result<Target, OAuthError> {
+pub fn for_client(
+    context: &Context<'_>,
+    client: &Client,
+    resources: &[&str],
+) -> Result<Target, OAuthError> {
     let resources = requested(context, client, resources)?;
     Ok(target(context, client, &resources))
 }
 
 /// The target of a token under a grant: what is asked for must be part of what was granted (RFC 8707 section 2.2), and is all of it if
 /// nothing is asked for.
-pub fn for_grant(context: &Context<'_>, client: &Client, resources: &[&str], granted: &[String]) -> Result<Target, OAuthError> {
+pub fn for_grant(
+    context: &Context<'_>,
+    client: &Client,
+    resources: &[&str],
+    granted: &[String],
+) -> Result<Target, OAuthError> {
     let asked = requested(context, client, resources)?;
     let part = |asked: &str| match granted {
         [] => asked == default_audience(context),
         granted => granted.iter().any(|resource| resource == asked),
     };
     if !asked.iter().all(|asked| part(asked)) {
-        return Err(OAuthError::new(ErrorCode::InvalidTarget, "the resource was not granted"));
+        return Err(OAuthError::new(
+            ErrorCode::InvalidTarget,
+            "the resource was not granted",
+        ));
     }
     if !asked.is_empty() {
         return Ok(target(context, client, &asked));
     }
     // A resource that the client may no longer ask for is not given again.
     let granted: Vec<&str> = granted.iter().map(String::as_str).collect();
-    Ok(target(context, client, &requested(context, client, &granted)?))
+    Ok(target(
+        context,
+        client,
+        &requested(context, client, &granted)?,
+    ))
 }
 
 /// The target for an audience that is decided already (token exchange).
@@ -92,27 +128,62 @@ pub(crate) fn target(context: &Context<'_>, client: &Client, resources: &[&str])
     if resources.is_empty() {
         return Target {
             audience: vec![default_audience(context).to_owned()],
-            algorithm: client.access_token_signed_response_alg.unwrap_or(settings.access_token_alg),
-            lifetime: client.access_token_lifetime.unwrap_or(settings.access_token_lifetime),
+            algorithm: client
+                .access_token_signed_response_alg
+                .unwrap_or(settings.access_token_alg),
+            lifetime: client
+                .access_token_lifetime
+                .unwrap_or(settings.access_token_lifetime),
             scopes: None,
         };
     }
-    let registered: Vec<_> = resources.iter().filter_map(|resource| context.registry.resource(resource)).collect();
+    let registered: Vec<_> = resources
+        .iter()
+        .filter_map(|resource| context.registry.resource(resource))
+        .collect();
     // Several resource servers read one token: an algorithm that only one of them asked for would shut the others out.
-    let mut asked = registered.iter().map(|resource| resource.access_token_signed_response_alg);
-    let common = asked.next().flatten().filter(|first| registered.len() == resources.len() && asked.all(|alg| alg == Some(*first)));
-    let lifetime = client.access_token_lifetime.unwrap_or(settings.access_token_lifetime);
-    let scopes = (registered.len() == resources.len() && registered.iter().all(|resource| !resource.scopes.is_empty()))
-        .then(|| registered.iter().fold(ScopeSet::default(), |all, resource| all.union(&resource.scopes)));
+    let mut asked = registered
+        .iter()
+        .map(|resource| resource.access_token_signed_response_alg);
+    let common = asked.next().flatten().filter(|first| {
+        registered.len() == resources.len() && asked.all(|alg| alg == Some(*first))
+    });
+    let lifetime = client
+        .access_token_lifetime
+        .unwrap_or(settings.access_token_lifetime);
+    let scopes = (registered.len() == resources.len()
+        && registered
+            .iter()
+            .all(|resource| !resource.scopes.is_empty()))
+    .then(|| {
+        registered
+            .iter()
+            .fold(ScopeSet::default(), |all, resource| {
+                all.union(&resource.scopes)
+            })
+    });
     Target {
-        audience: resources.iter().map(|&resource| resource.to_owned()).collect(),
-        algorithm: client.access_token_signed_response_alg.or(common).unwrap_or(settings.access_token_alg),
-        lifetime: registered.iter().filter_map(|resource| resource.access_token_lifetime).fold(lifetime, u64::min),
+        audience: resources
+            .iter()
+            .map(|&resource| resource.to_owned())
+            .collect(),
+        algorithm: client
+            .access_token_signed_response_alg
+            .or(common)
+            .unwrap_or(settings.access_token_alg),
+        lifetime: registered
+            .iter()
+            .filter_map(|resource| resource.access_token_lifetime)
+            .fold(lifetime, u64::min),
         scopes,
     }
 }
 
 /// The audience where no resource was asked for.
 pub fn default_audience<'a>(context: &Context<'a>) -> &'a str {
-    context.settings.default_audience.as_deref().unwrap_or(&context.settings.issuer)
+    context
+        .settings
+        .default_audience
+        .as_deref()
+        .unwrap_or(&context.settings.issuer)
 }

@@ -31,7 +31,12 @@ pub fn device_code_id(context: &Context<'_>, request: &Request<'_>) -> Option<[u
 }
 
 /// Decides a token request of authenticated-to-be `credentials`.
-pub fn decide(context: &Context<'_>, request: &Request<'_>, credentials: &Credentials<'_>, looked_up: LookedUp<'_>) -> Result<Decision, OAuthError> {
+pub fn decide(
+    context: &Context<'_>,
+    request: &Request<'_>,
+    credentials: &Credentials<'_>,
+    looked_up: LookedUp<'_>,
+) -> Result<Decision, OAuthError> {
     decide_with(context, request, credentials, looked_up, context)
 }
 
@@ -48,16 +53,34 @@ pub(crate) fn decide_with(
     let row = GRANTS
         .iter()
         .find(|row| row.grant_type.as_str() == name)
-        .ok_or_else(|| OAuthError::new(ErrorCode::UnsupportedGrantType, "the grant type is not supported"))?;
+        .ok_or_else(|| {
+            OAuthError::new(
+                ErrorCode::UnsupportedGrantType,
+                "the grant type is not supported",
+            )
+        })?;
     if !client.may_use(row.grant_type) {
-        return Err(OAuthError::new(ErrorCode::UnauthorizedClient, "the client may not use this grant"));
+        return Err(OAuthError::new(
+            ErrorCode::UnauthorizedClient,
+            "the client may not use this grant",
+        ));
     }
     let possession = dpop_policy::check(context, request.dpop, request.htm, request.htu)?;
     let confirmation = dpop_policy::bind(client, possession.as_ref(), request.certificate)?;
-    let grant_request = GrantRequest { context, client, params: request.params, confirmation, lookup, device: looked_up.device };
+    let grant_request = GrantRequest {
+        context,
+        client,
+        params: request.params,
+        confirmation,
+        lookup,
+        device: looked_up.device,
+    };
     let mut decision = (row.decide)(&grant_request)?;
     // A stranger's values first, the grant's own condition last (known fault A12).
-    let first = authenticated.once.into_iter().chain(possession.map(|possession| possession.once));
+    let first = authenticated
+        .once
+        .into_iter()
+        .chain(possession.map(|possession| possession.once));
     decision.once.splice(0..0, first);
     Ok(decision)
 }

@@ -37,11 +37,20 @@ impl<'a> Assertion<'a> {
             return Err("unknown client_assertion_type");
         }
         let compact = jws::split(text.as_bytes(), MAX_BYTES).map_err(|_| "malformed assertion")?;
-        let header = compact.decode_header().map_err(|_| "malformed assertion header")?;
-        let payload = compact.unverified_payload().map_err(|_| "malformed assertion payload")?;
+        let header = compact
+            .decode_header()
+            .map_err(|_| "malformed assertion header")?;
+        let payload = compact
+            .unverified_payload()
+            .map_err(|_| "malformed assertion payload")?;
         let claims = Claims::parse(&payload).map_err(|_| "malformed assertion claims")?;
         let subject = claims.sub.ok_or("the assertion has no sub")?.into_owned();
-        Ok(Assertion { header, subject, compact, payload })
+        Ok(Assertion {
+            header,
+            subject,
+            compact,
+            payload,
+        })
     }
 
     pub(super) fn signature_holds(&self, key: &VerifyingKey) -> bool {
@@ -49,7 +58,11 @@ impl<'a> Assertion<'a> {
     }
 
     /// Checks the claims, once the signature held; the id must then be seen for the first time.
-    pub(super) fn check(&self, context: &Context<'_>, client_id: &str) -> Result<Once, &'static str> {
+    pub(super) fn check(
+        &self,
+        context: &Context<'_>,
+        client_id: &str,
+    ) -> Result<Once, &'static str> {
         let typ = self.header.typ.as_deref();
         // RFC 8725 section 3.11: an ID token, a DPoP proof or an access token under the same key is no assertion.
         if typ.is_some() && !TYPES.iter().any(|expected| jws::typ_is(typ, expected)) {
@@ -71,7 +84,9 @@ impl<'a> Assertion<'a> {
         if exp > now + MAX_ASSERTION_LIFETIME + MAX_AHEAD {
             return Err("the assertion lives too long");
         }
-        if claims.nbf.is_some_and(|nbf| nbf > now + MAX_AHEAD) || claims.iat.is_some_and(|iat| iat > now + MAX_AHEAD) {
+        if claims.nbf.is_some_and(|nbf| nbf > now + MAX_AHEAD)
+            || claims.iat.is_some_and(|iat| iat > now + MAX_AHEAD)
+        {
             return Err("the assertion is from the future");
         }
         let jti = claims.jti.ok_or("the assertion has no jti")?;
@@ -79,7 +94,11 @@ impl<'a> Assertion<'a> {
             return Err("the assertion's jti is empty or too long");
         }
         // Kept a little longer than the assertion lives: nodes' clocks differ.
-        Ok(Once::Assertion { client_id: client_id.to_owned(), jti: jti.into_owned(), end: exp + MAX_AHEAD })
+        Ok(Once::Assertion {
+            client_id: client_id.to_owned(),
+            jti: jti.into_owned(),
+            end: exp + MAX_AHEAD,
+        })
     }
 
     /// The work of a signature check that cannot succeed.
@@ -107,5 +126,6 @@ fn decoy_key() -> Option<&'static VerifyingKey> {
         0x4f, 0xe3, 0x42, 0xe2, 0xfe, 0x1a, 0x7f, 0x9b, 0x8e, 0xe7, 0xeb, 0x4a, 0x7c, 0x0f, 0x9e, 0x16,
         0x2b, 0xce, 0x33, 0x57, 0x6b, 0x31, 0x5e, 0xce, 0xcb, 0xb6, 0x40, 0x68, 0x37, 0xbf, 0x51, 0xf5,
     ];
-    KEY.get_or_init(|| VerifyingKey::new(Algorithm::Es256, &PublicKey::P256 { x: X, y: Y }).ok()).as_ref()
+    KEY.get_or_init(|| VerifyingKey::new(Algorithm::Es256, &PublicKey::P256 { x: X, y: Y }).ok())
+        .as_ref()
 }

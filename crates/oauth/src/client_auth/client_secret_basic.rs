@@ -7,8 +7,15 @@ use signet_jose::base64url;
 const MAX_HEADER_BYTES: usize = 4096;
 
 pub(super) fn verify(attempt: &Attempt<'_>) -> Result<Option<Once>, &'static str> {
-    let Proof::Basic(secret) = attempt.proof else { return Err(WRONG_METHOD) };
-    match secret::matches(attempt.context.keyring, attempt.client, secret, attempt.context.now()) {
+    let Proof::Basic(secret) = attempt.proof else {
+        return Err(WRONG_METHOD);
+    };
+    match secret::matches(
+        attempt.context.keyring,
+        attempt.client,
+        secret,
+        attempt.context.now(),
+    ) {
         true => Ok(None),
         false => Err("wrong client secret"),
     }
@@ -59,13 +66,28 @@ mod tests {
     #[test]
     fn identifier_and_secret_are_form_encoded_inside() {
         // "a%3Ab:s%2B1+2"
-        assert_eq!(parse("Basic YSUzQWI6cyUyQjErMg=="), Ok(("a:b".into(), "s+1 2".into())));
-        assert_eq!(parse("bAsIc YSUzQWI6cyUyQjErMg=="), Ok(("a:b".into(), "s+1 2".into())));
+        assert_eq!(
+            parse("Basic YSUzQWI6cyUyQjErMg=="),
+            Ok(("a:b".into(), "s+1 2".into()))
+        );
+        assert_eq!(
+            parse("bAsIc YSUzQWI6cyUyQjErMg=="),
+            Ok(("a:b".into(), "s+1 2".into()))
+        );
     }
 
     #[test]
     fn malformed_credentials_are_refused() {
-        for bad in ["Basic", "Basic ", "Bearer YTpi", "Basic YWI=", "Basic !!!!", "Basic OmI=", "Basic YTo=", "Basic JTpi"] {
+        for bad in [
+            "Basic",
+            "Basic ",
+            "Bearer YTpi",
+            "Basic YWI=",
+            "Basic !!!!",
+            "Basic OmI=",
+            "Basic YTo=",
+            "Basic JTpi",
+        ] {
             assert!(parse(bad).is_err(), "{bad}");
         }
     }

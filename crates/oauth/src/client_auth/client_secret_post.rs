@@ -3,8 +3,15 @@ use super::{Attempt, Proof, WRONG_METHOD, secret};
 use crate::decision::Once;
 
 pub(super) fn verify(attempt: &Attempt<'_>) -> Result<Option<Once>, &'static str> {
-    let Proof::Post(secret) = attempt.proof else { return Err(WRONG_METHOD) };
-    match secret::matches(attempt.context.keyring, attempt.client, secret, attempt.context.now()) {
+    let Proof::Post(secret) = attempt.proof else {
+        return Err(WRONG_METHOD);
+    };
+    match secret::matches(
+        attempt.context.keyring,
+        attempt.client,
+        secret,
+        attempt.context.now(),
+    ) {
         true => Ok(None),
         false => Err("wrong client secret"),
     }

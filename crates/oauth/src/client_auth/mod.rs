@@ -38,13 +38,34 @@ pub struct Method {
 
 /// Every method. The metadata's `token_endpoint_auth_methods_supported` is this list.
 pub const METHODS: &[Method] = &[
-    Method { method: AuthMethod::ClientSecretBasic, verify: client_secret_basic::verify },
-    Method { method: AuthMethod::ClientSecretPost, verify: client_secret_post::verify },
-    Method { method: AuthMethod::ClientSecretJwt, verify: client_secret_jwt::verify },
-    Method { method: AuthMethod::PrivateKeyJwt, verify: private_key_jwt::verify },
-    Method { method: AuthMethod::TlsClientAuth, verify: tls_client_auth::verify },
-    Method { method: AuthMethod::SelfSignedTlsClientAuth, verify: self_signed_tls_client_auth::verify },
-    Method { method: AuthMethod::None, verify: none::verify },
+    Method {
+        method: AuthMethod::ClientSecretBasic,
+        verify: client_secret_basic::verify,
+    },
+    Method {
+        method: AuthMethod::ClientSecretPost,
+        verify: client_secret_post::verify,
+    },
+    Method {
+        method: AuthMethod::ClientSecretJwt,
+        verify: client_secret_jwt::verify,
+    },
+    Method {
+        method: AuthMethod::PrivateKeyJwt,
+        verify: private_key_jwt::verify,
+    },
+    Method {
+        method: AuthMethod::TlsClientAuth,
+        verify: tls_client_auth::verify,
+    },
+    Method {
+        method: AuthMethod::SelfSignedTlsClientAuth,
+        verify: self_signed_tls_client_auth::verify,
+    },
+    Method {
+        method: AuthMethod::None,
+        verify: none::verify,
+    },
 ];
 
 /// What the request shows, sorted but not yet checked.
@@ -85,27 +106,41 @@ impl<'a> Credentials<'a> {
     pub fn of(request: &Request<'a>) -> Result<Credentials<'a>, OAuthError> {
         let params = request.params;
         let (post, assertion) = (params.get("client_secret"), params.get("client_assertion"));
-        let kinds = [request.authorization.is_some(), post.is_some(), assertion.is_some()];
+        let kinds = [
+            request.authorization.is_some(),
+            post.is_some(),
+            assertion.is_some(),
+        ];
         if kinds.iter().filter(|&&shown| shown).count() > 1 {
-            return Err(OAuthError::invalid_request("more than one method of client authentication"));
+            return Err(OAuthError::invalid_request(
+                "more than one method of client authentication",
+            ));
         }
         if assertion.is_some() != params.contains("client_assertion_type") {
-            return Err(OAuthError::invalid_request("client_assertion and client_assertion_type go together"));
+            return Err(OAuthError::invalid_request(
+                "client_assertion and client_assertion_type go together",
+            ));
         }
         let named = params.get("client_id");
         let (own, proof) = if let Some(header) = request.authorization {
             let (client_id, secret) = client_secret_basic::parse(header).map_err(refused)?;
             (Some(Cow::Owned(client_id)), Proof::Basic(secret))
         } else if let Some(assertion) = assertion {
-            let assertion = Assertion::parse(assertion, params.get("client_assertion_type")).map_err(refused)?;
-            (Some(Cow::Owned(assertion.subject.clone())), Proof::Assertion(Box::new(assertion)))
+            let assertion = Assertion::parse(assertion, params.get("client_assertion_type"))
+                .map_err(refused)?;
+            (
+                Some(Cow::Owned(assertion.subject.clone())),
+                Proof::Assertion(Box::new(assertion)),
+            )
         } else if let Some(secret) = post {
             (None, Proof::Post(secret))
         } else {
             (None, Proof::Nothing)
         };
         let client_id = match (own, named) {
-            (Some(own), Some(named)) if *own != *named => return Err(refused("client_id is not the authenticated client")),
+            (Some(own), Some(named)) if *own != *named => {
+                return Err(refused("client_id is not the authenticated client"));
+            }
             (Some(own), _) => own,
             (None, Some(named)) => Cow::Borrowed(named),
             (None, None) => return Err(refused("no client_id")),
@@ -120,13 +155,18 @@ impl<'a> Credentials<'a> {
     /// (within the fetcher's bounds) before [`authenticate`] is called.
     pub fn key_id(&self) -> Option<&str> {
         match &self.proof {
-            Proof::Assertion(assertion) if !assertion.header.alg.is_symmetric() => assertion.header.kid.as_deref(),
+            Proof::Assertion(assertion) if !assertion.header.alg.is_symmetric() => {
+                assertion.header.kid.as_deref()
+            }
             _ => None,
         }
     }
     /// Whether the client's own public keys decide: those of `jwks_uri` must be handed to [`authenticate`] then.
     pub fn needs_keys(&self, client: &Client) -> bool {
-        matches!(client.token_endpoint_auth_method, AuthMethod::PrivateKeyJwt | AuthMethod::SelfSignedTlsClientAuth)
+        matches!(
+            client.token_endpoint_auth_method,
+            AuthMethod::PrivateKeyJwt | AuthMethod::SelfSignedTlsClientAuth
+        )
     }
 }
 
@@ -140,14 +180,28 @@ pub fn authenticate(
     credentials: &Credentials<'_>,
     keys: Option<&ClientKeys>,
 ) -> Result<Authenticated, OAuthError> {
-    let Some(client) = context.registry.client(&credentials.client_id, context.now()) else {
+    let Some(client) = context
+        .registry
+        .client(&credentials.client_id, context.now())
+    else {
         decoy(&credentials.proof);
         return Err(refused("unknown client"));
     };
-    let attempt = Attempt { context, client, proof: &credentials.proof, keys, certificate: request.certificate };
-    let row = METHODS.iter().find(|row| row.method == client.token_endpoint_auth_method);
+    let attempt = Attempt {
+        context,
+        client,
+        proof: &credentials.proof,
+        keys,
+        certificate: request.certificate,
+    };
+    let row = METHODS
+        .iter()
+        .find(|row| row.method == client.token_endpoint_auth_method);
     match row.map_or(Err("no such method"), |row| (row.verify)(&attempt)) {
-        Ok(once) => Ok(Authenticated { client: Arc::clone(client), once }),
+        Ok(once) => Ok(Authenticated {
+            client: Arc::clone(client),
+            once,
+        }),
         Err(reason) => {
             if reason == WRONG_METHOD {
                 decoy(&credentials.proof);

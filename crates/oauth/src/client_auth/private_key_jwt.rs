@@ -3,12 +3,18 @@ use super::{Attempt, ClientKeys, Proof, WRONG_METHOD};
 use crate::decision::Once;
 
 pub(super) fn verify(attempt: &Attempt<'_>) -> Result<Option<Once>, &'static str> {
-    let Proof::Assertion(assertion) = attempt.proof else { return Err(WRONG_METHOD) };
+    let Proof::Assertion(assertion) = attempt.proof else {
+        return Err(WRONG_METHOD);
+    };
     let alg = assertion.header.alg;
     if alg.is_symmetric() {
         return Err(WRONG_METHOD);
     }
-    if attempt.client.token_endpoint_auth_signing_alg.is_some_and(|registered| registered != alg) {
+    if attempt
+        .client
+        .token_endpoint_auth_signing_alg
+        .is_some_and(|registered| registered != alg)
+    {
         return Err("not the registered signing algorithm");
     }
     let inline;
@@ -20,9 +26,13 @@ pub(super) fn verify(attempt: &Attempt<'_>) -> Result<Option<Once>, &'static str
         }
         (None, None) => return Err("no keys of the client are known"),
     };
-    let key = keys.select(assertion.header.kid.as_deref(), alg).ok_or("no registered key fits the assertion")?;
+    let key = keys
+        .select(assertion.header.kid.as_deref(), alg)
+        .ok_or("no registered key fits the assertion")?;
     match assertion.signature_holds(key) {
-        true => assertion.check(attempt.context, &attempt.client.client_id).map(Some),
+        true => assertion
+            .check(attempt.context, &attempt.client.client_id)
+            .map(Some),
         false => Err("the assertion's signature is wrong"),
     }
 }

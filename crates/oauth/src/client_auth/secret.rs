@@ -10,7 +10,11 @@ use signet_crypto::{
 
 /// Seals a secret for [`ClientSecret::Sealed`], bound to its client.
 pub fn seal_secret(keyring: &Keyring, client_id: &str, secret: &str) -> Result<Vec<u8>, AeadError> {
-    keyring.seal_with(Purpose::ClientSecret, client_id.as_bytes(), secret.as_bytes())
+    keyring.seal_with(
+        Purpose::ClientSecret,
+        client_id.as_bytes(),
+        secret.as_bytes(),
+    )
 }
 
 /// Opens every secret that has not ended.
@@ -19,9 +23,10 @@ pub(super) fn open_secrets(keyring: &Keyring, client: &Client, now: u64) -> Vec<
         .secrets
         .iter()
         .filter_map(|secret| match secret {
-            ClientSecret::Sealed { sealed, expires_at } if lives(*expires_at, now) => {
-                keyring.open_with(Purpose::ClientSecret, client.client_id.as_bytes(), sealed).ok().map(Secret::new)
-            }
+            ClientSecret::Sealed { sealed, expires_at } if lives(*expires_at, now) => keyring
+                .open_with(Purpose::ClientSecret, client.client_id.as_bytes(), sealed)
+                .ok()
+                .map(Secret::new),
             _ => None,
         })
         .collect()
@@ -33,10 +38,16 @@ pub(super) fn matches(keyring: &Keyring, client: &Client, presented: &str, now: 
     let mut found = false;
     for secret in &client.secrets {
         found |= match secret {
-            ClientSecret::Sha256 { hash: expected, expires_at } => ct_eq(&hash, expected) & lives(*expires_at, now),
-            ClientSecret::Sealed { sealed, expires_at } => keyring
-                .open_with(Purpose::ClientSecret, client.client_id.as_bytes(), sealed)
-                .is_ok_and(|value| ct_eq(&hash, &sha256(Secret::new(value).expose()))) & lives(*expires_at, now),
+            ClientSecret::Sha256 {
+                hash: expected,
+                expires_at,
+            } => ct_eq(&hash, expected) & lives(*expires_at, now),
+            ClientSecret::Sealed { sealed, expires_at } => {
+                keyring
+                    .open_with(Purpose::ClientSecret, client.client_id.as_bytes(), sealed)
+                    .is_ok_and(|value| ct_eq(&hash, &sha256(Secret::new(value).expose())))
+                    & lives(*expires_at, now)
+            }
         };
     }
     found

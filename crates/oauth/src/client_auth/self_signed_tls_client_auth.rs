@@ -4,8 +4,13 @@ use super::{Attempt, ClientKeys, Proof, WRONG_METHOD};
 use crate::decision::Once;
 
 pub(super) fn verify(attempt: &Attempt<'_>) -> Result<Option<Once>, &'static str> {
-    let Proof::Nothing = attempt.proof else { return Err(WRONG_METHOD) };
-    let certificate = attempt.certificate.ok_or("no client certificate")?.certificate;
+    let Proof::Nothing = attempt.proof else {
+        return Err(WRONG_METHOD);
+    };
+    let certificate = attempt
+        .certificate
+        .ok_or("no client certificate")?
+        .certificate;
     let inline;
     let keys = match (attempt.keys, &attempt.client.jwks) {
         (Some(keys), _) => keys,

@@ -3,7 +3,9 @@ use super::{Attempt, Proof, WRONG_METHOD};
 use crate::{client::TlsClientAuth, decision::Once};
 
 pub(super) fn verify(attempt: &Attempt<'_>) -> Result<Option<Once>, &'static str> {
-    let Proof::Nothing = attempt.proof else { return Err(WRONG_METHOD) };
+    let Proof::Nothing = attempt.proof else {
+        return Err(WRONG_METHOD);
+    };
     let peer = attempt.certificate.ok_or("no client certificate")?;
     // Without a chain, the subject is only what the certificate's maker wrote.
     if !peer.trusted {
@@ -14,9 +16,17 @@ pub(super) fn verify(attempt: &Attempt<'_>) -> Result<Option<Once>, &'static str
     if now < certificate.not_before || now > certificate.not_after {
         return Err("the client certificate is not valid now");
     }
-    let found = match attempt.client.tls_client_auth.as_ref().ok_or("no certificate subject is registered")? {
+    let found = match attempt
+        .client
+        .tls_client_auth
+        .as_ref()
+        .ok_or("no certificate subject is registered")?
+    {
         TlsClientAuth::SubjectDn(dn) => certificate.subject_dn == *dn,
-        TlsClientAuth::SanDns(name) => certificate.san_dns.iter().any(|own| own.eq_ignore_ascii_case(name)),
+        TlsClientAuth::SanDns(name) => certificate
+            .san_dns
+            .iter()
+            .any(|own| own.eq_ignore_ascii_case(name)),
         TlsClientAuth::SanUri(uri) => certificate.san_uri.contains(uri),
         TlsClientAuth::SanIp(address) => certificate.san_ip.contains(address),
         TlsClientAuth::SanEmail(address) => certificate.san_email.contains(address),

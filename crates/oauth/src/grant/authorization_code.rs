@@ -14,7 +14,8 @@ const ROW_MARGIN: u64 = 60;
 /// Everything is compared before the code counts as used, so that nobody but its owner can burn it (known fault A12).
 pub(super) fn decide(request: &GrantRequest<'_>) -> Result<Decision, OAuthError> {
     let wire = request.params.require("code")?;
-    let code = AuthorizationCode::open(request.context.keyring, wire).map_err(|_| invalid_grant("the code was not sealed here"))?;
+    let code = AuthorizationCode::open(request.context.keyring, wire)
+        .map_err(|_| invalid_grant("the code was not sealed here"))?;
     // RFC 6749 section 4.1.3: the code was issued to this client.
     if code.client_id != request.client.client_id {
         return Err(invalid_grant("the code was given to another client"));
@@ -26,7 +27,8 @@ pub(super) fn decide(request: &GrantRequest<'_>) -> Result<Decision, OAuthError>
     check_verifier(&code, request.params.get("code_verifier"))?;
     if let Some(expected) = &code.dpop_jkt {
         // RFC 9449 section 10: the code is bound to the key that the authorization request named.
-        if !matches!(&request.confirmation, Some(Confirmation::Jkt(jkt)) if ct_eq(jkt.as_bytes(), expected.as_bytes())) {
+        if !matches!(&request.confirmation, Some(Confirmation::Jkt(jkt)) if ct_eq(jkt.as_bytes(), expected.as_bytes()))
+        {
             return Err(invalid_grant("the code is bound to another DPoP key"));
         }
     }
@@ -52,9 +54,21 @@ pub(super) fn decide(request: &GrantRequest<'_>) -> Result<Decision, OAuthError>
     };
     let refresh = grant.begin_family(request);
     let family_end = refresh.as_ref().map(|token| token.family_expires_at);
-    let issue = grant.issue(request, &code.scope, refresh.map(|token| Refresh::New(Box::new(token))))?;
-    let once = Once::Code { id: code.id, grant_id: code.grant_id, end: code.expires_at + ROW_MARGIN, family_end };
-    Ok(Decision { once: vec![once], issue })
+    let issue = grant.issue(
+        request,
+        &code.scope,
+        refresh.map(|token| Refresh::New(Box::new(token))),
+    )?;
+    let once = Once::Code {
+        id: code.id,
+        grant_id: code.grant_id,
+        end: code.expires_at + ROW_MARGIN,
+        family_end,
+    };
+    Ok(Decision {
+        once: vec![once],
+        issue,
+    })
 }
 
 /// RFC 6749 section 4.1.3: required and identical where the authorization request had it; never another one.
@@ -76,7 +90,9 @@ fn check_verifier(code: &AuthorizationCode, sent: Option<&str>) -> Result<(), OA
         (Some(challenge), Some(verifier)) => {
             // RFC 7636 section 4.1
             let well_formed = (43..=128).contains(&verifier.len())
-                && verifier.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'.' | b'_' | b'~'));
+                && verifier
+                    .bytes()
+                    .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'.' | b'_' | b'~'));
             let hash = base64url::encode(&sha256(verifier.as_bytes()));
             match well_formed && ct_eq(hash.as_bytes(), challenge.as_bytes()) {
                 true => Ok(()),

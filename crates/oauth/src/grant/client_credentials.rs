@@ -8,13 +8,23 @@ use crate::{
 };
 
 /// Scopes that speak of a person: nobody is there.
-const OF_A_PERSON: [&str; 6] = ["openid", "profile", "email", "address", "phone", "offline_access"];
+const OF_A_PERSON: [&str; 6] = [
+    "openid",
+    "profile",
+    "email",
+    "address",
+    "phone",
+    "offline_access",
+];
 
 pub(super) fn decide(request: &GrantRequest<'_>) -> Result<Decision, OAuthError> {
     let client = request.client;
     if client.is_public() {
         // RFC 6749 section 4.4: confidential clients only, whatever a record says.
-        return Err(OAuthError::new(ErrorCode::UnauthorizedClient, "a public client may not use this grant"));
+        return Err(OAuthError::new(
+            ErrorCode::UnauthorizedClient,
+            "a public client may not use this grant",
+        ));
     }
     let target = target::for_client(request.context, client, &request.params.all("resource"))?;
     let scope = match request.params.get("scope") {
@@ -22,11 +32,17 @@ pub(super) fn decide(request: &GrantRequest<'_>) -> Result<Decision, OAuthError>
             let asked = ScopeSet::parse(text)?;
             let allowed = |name: &str| client.scope.contains(name) && !OF_A_PERSON.contains(&name);
             if !asked.iter().all(allowed) {
-                return Err(OAuthError::new(ErrorCode::InvalidScope, "the client may not ask for this scope"));
+                return Err(OAuthError::new(
+                    ErrorCode::InvalidScope,
+                    "the client may not ask for this scope",
+                ));
             }
             let scope = target.narrow(&asked);
             if scope.is_empty() && !asked.is_empty() {
-                return Err(OAuthError::new(ErrorCode::InvalidScope, "the scope means nothing at the resource"));
+                return Err(OAuthError::new(
+                    ErrorCode::InvalidScope,
+                    "the scope means nothing at the resource",
+                ));
             }
             scope
         }

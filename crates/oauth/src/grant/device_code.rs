@@ -64,7 +64,10 @@ pub struct Approval {
 
 /// The device code of a row, as the device gets it: the row's id, sealed. None only if the cryptography library fails.
 pub fn device_code_for(keyring: &Keyring, id: &[u8; 16]) -> Option<String> {
-    keyring.seal(Purpose::DeviceCode, id).ok().map(|sealed| base64url::encode(&sealed))
+    keyring
+        .seal(Purpose::DeviceCode, id)
+        .ok()
+        .map(|sealed| base64url::encode(&sealed))
 }
 
 /// The row that a device code names. None: not ours.
@@ -73,16 +76,24 @@ pub fn device_code_id(keyring: &Keyring, device_code: &str) -> Option<[u8; 16]> 
         return None;
     }
     let sealed = base64url::decode(device_code.as_bytes()).ok()?;
-    keyring.open(Purpose::DeviceCode, &sealed).ok()?.try_into().ok()
+    keyring
+        .open(Purpose::DeviceCode, &sealed)
+        .ok()?
+        .try_into()
+        .ok()
 }
 
 pub(super) fn decide(request: &GrantRequest<'_>) -> Result<Decision, OAuthError> {
     let context = request.context;
     let code = request.params.require("device_code")?;
-    let id = device_code_id(context.keyring, code).ok_or_else(|| invalid_grant("the device code was not sealed here"))?;
+    let id = device_code_id(context.keyring, code)
+        .ok_or_else(|| invalid_grant("the device code was not sealed here"))?;
     let ended = || OAuthError::new(ErrorCode::ExpiredToken, "the device code has ended");
     // The row of an ended code is swept; that of a used one was taken.
-    let device = request.device.filter(|device| device.id == id).ok_or_else(ended)?;
+    let device = request
+        .device
+        .filter(|device| device.id == id)
+        .ok_or_else(ended)?;
     if device.client_id != request.client.client_id {
         return Err(invalid_grant("the device code was given to another client"));
     }
@@ -91,9 +102,21 @@ pub(super) fn decide(request: &GrantRequest<'_>) -> Result<Decision, OAuthError>
     }
     let approval = match &device.status {
         // RFC 8628 section 3.5
-        _ if device.polled_too_soon => return Err(OAuthError::new(ErrorCode::SlowDown, "poll more slowly")),
-        DeviceStatus::Pending => return Err(OAuthError::new(ErrorCode::AuthorizationPending, "the person has not decided yet")),
-        DeviceStatus::Denied => return Err(OAuthError::new(ErrorCode::AccessDenied, "the person said no")),
+        _ if device.polled_too_soon => {
+            return Err(OAuthError::new(ErrorCode::SlowDown, "poll more slowly"));
+        }
+        DeviceStatus::Pending => {
+            return Err(OAuthError::new(
+                ErrorCode::AuthorizationPending,
+                "the person has not decided yet",
+            ));
+        }
+        DeviceStatus::Denied => {
+            return Err(OAuthError::new(
+                ErrorCode::AccessDenied,
+                "the person said no",
+            ));
+        }
         DeviceStatus::Approved(approval) => approval,
     };
     request.refuse_revoked(&TokenIdentity {
@@ -118,7 +141,18 @@ pub(super) fn decide(request: &GrantRequest<'_>) -> Result<Decision, OAuthError>
     };
     let refresh = grant.begin_family(request);
     let family_end = refresh.as_ref().map(|token| token.family_expires_at);
-    let issue = grant.issue(request, &approval.scope, refresh.map(|token| Refresh::New(Box::new(token))))?;
-    let once = Once::DeviceCode { id, grant_id: approval.grant_id, family_end };
-    Ok(Decision { once: vec![once], issue })
+    let issue = grant.issue(
+        request,
+        &approval.scope,
+        refresh.map(|token| Refresh::New(Box::new(token))),
+    )?;
+    let once = Once::DeviceCode {
+        id,
+        grant_id: approval.grant_id,
+        family_end,
+    };
+    Ok(Decision {
+        once: vec![once],
+        issue,
+    })
 }

@@ -32,11 +32,26 @@ pub struct Grant {
 
 /// Every grant. The metadata's `grant_types_supported` is this list.
 pub const GRANTS: &[Grant] = &[
-    Grant { grant_type: GrantType::AuthorizationCode, decide: authorization_code::decide },
-    Grant { grant_type: GrantType::RefreshToken, decide: refresh_token::decide },
-    Grant { grant_type: GrantType::ClientCredentials, decide: client_credentials::decide },
-    Grant { grant_type: GrantType::DeviceCode, decide: device_code::decide },
-    Grant { grant_type: GrantType::TokenExchange, decide: token_exchange::decide },
+    Grant {
+        grant_type: GrantType::AuthorizationCode,
+        decide: authorization_code::decide,
+    },
+    Grant {
+        grant_type: GrantType::RefreshToken,
+        decide: refresh_token::decide,
+    },
+    Grant {
+        grant_type: GrantType::ClientCredentials,
+        decide: client_credentials::decide,
+    },
+    Grant {
+        grant_type: GrantType::DeviceCode,
+        decide: device_code::decide,
+    },
+    Grant {
+        grant_type: GrantType::TokenExchange,
+        decide: token_exchange::decide,
+    },
 ];
 
 /// What a grant decides on: a client that is authenticated, and a binding that is proven.
@@ -55,11 +70,16 @@ pub(crate) struct GrantRequest<'a> {
 impl GrantRequest<'_> {
     /// The scope of a request within what is allowed: all of it where none was asked for.
     fn scope_within(&self, allowed: &ScopeSet) -> Result<ScopeSet, OAuthError> {
-        let Some(text) = self.params.get("scope") else { return Ok(allowed.clone()) };
+        let Some(text) = self.params.get("scope") else {
+            return Ok(allowed.clone());
+        };
         let asked = ScopeSet::parse(text)?;
         match asked.is_subset(allowed) {
             true => Ok(asked),
-            false => Err(OAuthError::new(ErrorCode::InvalidScope, "the scope is wider than what was granted")),
+            false => Err(OAuthError::new(
+                ErrorCode::InvalidScope,
+                "the scope is wider than what was granted",
+            )),
         }
     }
 
@@ -75,5 +95,6 @@ impl GrantRequest<'_> {
 
 /// One public answer for every code or refresh token that is not good; the log has the reason.
 fn invalid_grant(hint: &'static str) -> OAuthError {
-    OAuthError::invalid_grant("the grant is invalid, has ended, or was given to another client").with_hint(hint)
+    OAuthError::invalid_grant("the grant is invalid, has ended, or was given to another client")
+        .with_hint(hint)
 }

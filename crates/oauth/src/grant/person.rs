@@ -1,9 +1,9 @@
 //! What the grants of a person share: a code, a device code and a refresh token all end in the same tokens.
 use super::GrantRequest;
 use crate::{
+    client::GrantType,
     decision::{AccessToken, IdToken, Issue, Refresh},
     error::OAuthError,
-    client::GrantType,
     scope::{self, ScopeSet},
     sealed::RefreshToken,
     target,
@@ -26,11 +26,23 @@ pub(super) struct PersonGrant<'a> {
 
 impl PersonGrant<'_> {
     /// Access token and, with `openid`, ID token, for the asked part of the grant.
-    pub(super) fn issue(&self, request: &GrantRequest<'_>, asked: &ScopeSet, refresh: Option<Refresh>) -> Result<Issue, OAuthError> {
+    pub(super) fn issue(
+        &self,
+        request: &GrantRequest<'_>,
+        asked: &ScopeSet,
+        refresh: Option<Refresh>,
+    ) -> Result<Issue, OAuthError> {
         let (context, client) = (request.context, request.client);
-        let target = target::for_grant(context, client, &request.params.all("resource"), self.resources)?;
+        let target = target::for_grant(
+            context,
+            client,
+            &request.params.all("resource"),
+            self.resources,
+        )?;
         let id_token = asked.contains(scope::OPENID).then(|| IdToken {
-            algorithm: client.id_token_signed_response_alg.unwrap_or(context.settings.id_token_alg),
+            algorithm: client
+                .id_token_signed_response_alg
+                .unwrap_or(context.settings.id_token_alg),
             lifetime: context.settings.id_token_lifetime,
             nonce: self.nonce.map(str::to_owned),
             claims: self.claims.map(str::to_owned),
@@ -68,7 +80,10 @@ impl PersonGrant<'_> {
             return None;
         }
         let now = context.now();
-        let family_expires_at = now + client.refresh_token_lifetime.unwrap_or(context.settings.refresh_token_lifetime);
+        let family_expires_at = now
+            + client
+                .refresh_token_lifetime
+                .unwrap_or(context.settings.refresh_token_lifetime);
         Some(RefreshToken {
             grant_id: self.grant_id,
             generation: 0,
@@ -76,7 +91,10 @@ impl PersonGrant<'_> {
             scope: self.scope.clone(),
             resources: self.resources.to_vec(),
             user_id: self.user_id.to_owned(),
-            sid: self.sid.filter(|_| !self.scope.contains(scope::OFFLINE_ACCESS)).map(str::to_owned),
+            sid: self
+                .sid
+                .filter(|_| !self.scope.contains(scope::OFFLINE_ACCESS))
+                .map(str::to_owned),
             auth_time: self.auth_time,
             acr: self.acr.to_owned(),
             amr: self.amr.to_vec(),
@@ -102,5 +120,7 @@ pub(super) fn idle_end(request: &GrantRequest<'_>, family_expires_at: u64) -> u6
 /// Whether this client's refresh tokens go on without rotation: its record says so, it is confidential, and it proves possession of a
 /// key or certificate (FAPI 2.0 section 5.3.2.1). Everybody else rotates (RFC 9700 section 4.14.2).
 pub(super) fn keeps(request: &GrantRequest<'_>) -> bool {
-    request.client.refresh_rotation == crate::client::RefreshRotation::Keep && !request.client.is_public() && request.confirmation.is_some()
+    request.client.refresh_rotation == crate::client::RefreshRotation::Keep
+        && !request.client.is_public()
+        && request.confirmation.is_some()
 }

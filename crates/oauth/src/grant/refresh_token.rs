@@ -16,15 +16,22 @@ use signet_crypto::ct_eq;
 pub(super) fn decide(request: &GrantRequest<'_>) -> Result<Decision, OAuthError> {
     let context = request.context;
     let wire = request.params.require("refresh_token")?;
-    let token = RefreshToken::open(context.keyring, wire).map_err(|_| invalid_grant("the refresh token was not sealed here"))?;
+    let token = RefreshToken::open(context.keyring, wire)
+        .map_err(|_| invalid_grant("the refresh token was not sealed here"))?;
     if token.client_id != request.client.client_id {
-        return Err(invalid_grant("the refresh token was given to another client"));
+        return Err(invalid_grant(
+            "the refresh token was given to another client",
+        ));
     }
     let now = context.now();
     if now >= token.expires_at || now >= token.family_expires_at {
         return Err(invalid_grant("the refresh token has ended"));
     }
-    if token.confirmation.as_ref().is_some_and(|bound| !same(bound, request.confirmation.as_ref())) {
+    if token
+        .confirmation
+        .as_ref()
+        .is_some_and(|bound| !same(bound, request.confirmation.as_ref()))
+    {
         return Err(invalid_grant("the refresh token is bound to another key"));
     }
     request.refuse_revoked(&TokenIdentity {
@@ -36,10 +43,15 @@ pub(super) fn decide(request: &GrantRequest<'_>) -> Result<Decision, OAuthError>
         client_id: &token.client_id,
     })?;
     // What the client's record no longer allows is not given again; what one refresh leaves out, the next may ask for.
-    let asked = request.scope_within(&token.scope)?.intersection(&request.client.scope);
+    let asked = request
+        .scope_within(&token.scope)?
+        .intersection(&request.client.scope);
     let keep = person::keeps(request);
     let (once, refresh) = if keep {
-        let once = Once::Current { grant_id: token.grant_id, generation: token.generation };
+        let once = Once::Current {
+            grant_id: token.grant_id,
+            generation: token.generation,
+        };
         (once, Refresh::Keep)
     } else {
         let once = Once::Rotate {
@@ -47,7 +59,11 @@ pub(super) fn decide(request: &GrantRequest<'_>) -> Result<Decision, OAuthError>
             from: token.generation,
             end: token.family_expires_at,
             // A retry is answered only where a thief of the token alone could not make it.
-            retry_window: if request.confirmation.is_some() { context.settings.refresh_retry_window } else { 0 },
+            retry_window: if request.confirmation.is_some() {
+                context.settings.refresh_retry_window
+            } else {
+                0
+            },
         };
         let next = RefreshToken {
             generation: token.generation + 1,
@@ -71,12 +87,16 @@ pub(super) fn decide(request: &GrantRequest<'_>) -> Result<Decision, OAuthError>
         nonce: None,
     };
     let issue = grant.issue(request, &asked, Some(refresh))?;
-    Ok(Decision { once: vec![once], issue })
+    Ok(Decision {
+        once: vec![once],
+        issue,
+    })
 }
 
 fn same(bound: &Confirmation, proven: Option<&Confirmation>) -> bool {
     match (bound, proven) {
-        (Confirmation::Jkt(a), Some(Confirmation::Jkt(b))) | (Confirmation::X5tS256(a), Some(Confirmation::X5tS256(b))) => {
+        (Confirmation::Jkt(a), Some(Confirmation::Jkt(b)))
+        | (Confirmation::X5tS256(a), Some(Confirmation::X5tS256(b))) => {
             ct_eq(a.as_bytes(), b.as_bytes())
         }
         _ => false,

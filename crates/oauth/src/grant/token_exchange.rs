@@ -13,8 +13,7 @@ use crate::{
     decision::{AccessToken, Decision, Issue},
     error::{ErrorCode, OAuthError},
     request::unavailable,
-    scope,
-    target,
+    scope, target,
 };
 use signet_jose::json::{self, JsonError, Limits, Reader, Writer};
 
@@ -29,31 +28,44 @@ pub(super) fn decide(request: &GrantRequest<'_>) -> Result<Decision, OAuthError>
     let (context, client, params) = (request.context, request.client, request.params);
     let subject_token = params.require("subject_token")?;
     token_type(params.require("subject_token_type")?)?;
-    let issued_token_type = params.get("requested_token_type").map_or(Ok(ACCESS_TOKEN_TYPE), token_type)?;
+    let issued_token_type = params
+        .get("requested_token_type")
+        .map_or(Ok(ACCESS_TOKEN_TYPE), token_type)?;
     // RFC 8693 section 2.1: actor_token_type is required with actor_token, and must not be there without.
     let actor_token = match (params.get("actor_token"), params.get("actor_token_type")) {
         (Some(token), Some(kind)) => token_type(kind).map(|_| Some(token))?,
         (None, None) => None,
-        _ => return Err(OAuthError::invalid_request("actor_token and actor_token_type go together")),
+        _ => {
+            return Err(OAuthError::invalid_request(
+                "actor_token and actor_token_type go together",
+            ));
+        }
     };
     let subject = presented(request, subject_token, "subject")?;
-    let actor = actor_token.map(|token| presented(request, token, "actor")).transpose()?;
+    let actor = actor_token
+        .map(|token| presented(request, token, "actor"))
+        .transpose()?;
     check_context(request, &subject, actor.as_deref())?;
 
     // A bound token is not exchanged for a bearer token.
-    let bound = subject.confirmation.is_some() || actor.as_ref().is_some_and(|actor| actor.confirmation.is_some());
+    let bound = subject.confirmation.is_some()
+        || actor
+            .as_ref()
+            .is_some_and(|actor| actor.confirmation.is_some());
     if bound && request.confirmation.is_none() {
         return Err(refused("a bound token, and no proof of possession"));
     }
     // What the subject token carries is the bound. A client's own registration adds none, but for the scope that administers the server.
     let allowed = subject.scope.filter(|name| {
-        name != scope::OFFLINE_ACCESS && (name != scope::ADMIN || client.scope.contains(scope::ADMIN))
+        name != scope::OFFLINE_ACCESS
+            && (name != scope::ADMIN || client.scope.contains(scope::ADMIN))
     });
     let asked = request.scope_within(&allowed)?;
-    let audience = audience(request, &subject)?;
-    let target = target::target(context, client, &audience);
+    let target = target::target(context, client, &audience(request, &subject)?);
     let scope = target.narrow(&asked);
-    let end = actor.as_ref().map_or(subject.exp, |actor| actor.exp.min(subject.exp));
+    let end = actor
+        .as_ref()
+        .map_or(subject.exp, |actor| actor.exp.min(subject.exp));
     let act = match &actor {
         None => subject.act.clone(),
         Some(actor) => Some(delegate(actor, subject.act.as_deref())?),
@@ -64,7 +76,7 @@ pub(super) fn decide(request: &GrantRequest<'_>) -> Result<Decision, OAuthError>
             access_token: AccessToken {
                 client_id: client.client_id.clone(),
                 sub: subject.sub,
-                audience: audience.iter().map(|&audience| audience.to_owned()).collect(),
+                audience: target.audience,
                 scope,
                 lifetime: target.lifetime.min(end.saturating_sub(context.now())),
                 algorithm: target.algorithm,
@@ -87,7 +99,8 @@ pub(super) fn decide(request: &GrantRequest<'_>) -> Result<Decision, OAuthError>
 
 /// RFC 8693 section 2.2.2: a subject or actor token that is not good, for whatever reason, is `invalid_request`. One text for all reasons.
 fn refused(hint: &'static str) -> OAuthError {
-    OAuthError::invalid_request("the subject or actor token cannot be exchanged by this client").with_hint(hint)
+    OAuthError::invalid_request("the subject or actor token cannot be exchanged by this client")
+        .with_hint(hint)
 }
 
 fn token_type(kind: &str) -> Result<&'static str, OAuthError> {
@@ -97,7 +110,11 @@ fn token_type(kind: &str) -> Result<&'static str, OAuthError> {
         .ok_or_else(|| OAuthError::invalid_request("the token type is not supported"))
 }
 
-fn presented(request: &GrantRequest<'_>, token: &str, which: &'static str) -> Result<Box<AccessTokenFacts>, OAuthError> {
+fn presented(
+    request: &GrantRequest<'_>,
+    token: &str,
+    which: &'static str,
+) -> Result<Box<AccessTokenFacts>, OAuthError> {
     let reason = match request.lookup.look_up(token) {
         TokenState::Valid(facts) => return Ok(facts),
         TokenState::Unknown => return Err(unavailable()),
@@ -105,28 +122,43 @@ fn presented(request: &GrantRequest<'_>, token: &str, which: &'static str) -> Re
         TokenState::Revoked(_) => "is revoked",
         TokenState::Forged => "is not ours",
     };
-    Err(OAuthError { hint: Some(format!("the {which} token {reason}")), ..refused("") })
+    Err(OAuthError {
+        hint: Some(format!("the {which} token {reason}")),
+        ..refused("")
+    })
 }
 
-fn check_context(request: &GrantRequest<'_>, subject: &AccessTokenFacts, actor: Option<&AccessTokenFacts>) -> Result<(), OAuthError> {
+fn check_context(
+    request: &GrantRequest<'_>,
+    subject: &AccessTokenFacts,
+    actor: Option<&AccessTokenFacts>,
+) -> Result<(), OAuthError> {
     let client = request.client;
     let issuer = &request.context.settings.issuer;
     if subject.issuer != *issuer || actor.is_some_and(|actor| actor.issuer != *issuer) {
         return Err(refused("tokens of another issuer"));
     }
     if client.is_public() {
-        return Err(OAuthError::new(ErrorCode::UnauthorizedClient, "a public client may not use this grant"));
+        return Err(OAuthError::new(
+            ErrorCode::UnauthorizedClient,
+            "a public client may not use this grant",
+        ));
     }
     let of_this_client = subject.client_id == client.client_id;
     if !of_this_client && !client.may_act_for.contains(&subject.client_id) {
-        return Err(refused("the subject token is of a client that this one may not act for"));
+        return Err(refused(
+            "the subject token is of a client that this one may not act for",
+        ));
     }
     let acting = actor.map_or(&client.client_id, |actor| &actor.sub);
     if let Some(may_act) = &subject.may_act {
         let named = !may_act.unknown
             && (may_act.sub.is_some() || may_act.client_id.is_some())
             && may_act.sub.as_ref().is_none_or(|sub| sub == acting)
-            && may_act.client_id.as_ref().is_none_or(|id| *id == client.client_id);
+            && may_act
+                .client_id
+                .as_ref()
+                .is_none_or(|id| *id == client.client_id);
         if !named {
             return Err(refused("the subject token's may_act names somebody else"));
         }
@@ -148,7 +180,10 @@ fn check_context(request: &GrantRequest<'_>, subject: &AccessTokenFacts, actor: 
 }
 
 /// `audience` and `resource` together name a part of the subject token's audience; nothing named means all of it.
-fn audience<'a>(request: &'a GrantRequest<'_>, subject: &'a AccessTokenFacts) -> Result<Vec<&'a str>, OAuthError> {
+fn audience<'a>(
+    request: &'a GrantRequest<'_>,
+    subject: &'a AccessTokenFacts,
+) -> Result<Vec<&'a str>, OAuthError> {
     let mut named = request.params.all("resource");
     named.extend(request.params.all("audience"));
     if named.is_empty() {
@@ -156,16 +191,26 @@ fn audience<'a>(request: &'a GrantRequest<'_>, subject: &'a AccessTokenFacts) ->
     }
     named.sort_unstable();
     named.dedup();
-    match named.iter().all(|asked| subject.audience.iter().any(|aud| aud == asked)) {
+    match named
+        .iter()
+        .all(|asked| subject.audience.iter().any(|aud| aud == asked))
+    {
         true => Ok(named),
-        false => Err(OAuthError::new(ErrorCode::InvalidTarget, "the audience is wider than the subject token's")),
+        false => Err(OAuthError::new(
+            ErrorCode::InvalidTarget,
+            "the audience is wider than the subject token's",
+        )),
     }
 }
 
 /// RFC 8693 section 4.1: the new actor outermost, the earlier ones nested, no deeper than [`MAX_ACT_DEPTH`].
 fn delegate(actor: &AccessTokenFacts, earlier: Option<&str>) -> Result<String, OAuthError> {
     if let Some(earlier) = earlier {
-        let limits = Limits { bytes: 8 * 1024, depth: MAX_ACT_DEPTH - 1, ..json::Limits::default() };
+        let limits = Limits {
+            bytes: 8 * 1024,
+            depth: MAX_ACT_DEPTH - 1,
+            ..json::Limits::default()
+        };
         let fits = Reader::new(earlier.as_bytes(), &limits).and_then(|mut reader| {
             reader.object(|reader, _| -> Result<(), JsonError> { reader.skip() })?;
             reader.finish()
