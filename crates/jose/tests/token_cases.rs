@@ -6,6 +6,7 @@
 //! the environment the first test writes them, otherwise it holds that they are current (Ed25519 is deterministic).
 
 mod cases;
+mod support;
 
 use cases::{Case, DpopCase, dpop, tokens};
 use signet_jose::dpop::{DpopError, verify};

@@ -346,7 +346,7 @@ const FEW: usize = 16;
 struct Names<'a> {
     few: [Cow<'a, str>; FEW],
     length: usize,
-    many: Option<Box<HashSet<Cow<'a, str>>>>,
+    many: Option<HashSet<Cow<'a, str>>>,
 }
 
 impl<'a> Names<'a> {
@@ -370,7 +370,7 @@ impl<'a> Names<'a> {
         }
         let many = self
             .many
-            .get_or_insert_with(|| Box::new(few.iter_mut().map(std::mem::take).collect()));
+            .get_or_insert_with(|| few.iter_mut().map(std::mem::take).collect());
         match many.insert(name) {
             true => Ok(()),
             false => Err(JsonError::Duplicate),
