@@ -28,3 +28,9 @@ pub mod session;
 pub mod state;
 pub mod tasks;
 pub mod user;
+
+/// Adds every route of the server.
+pub fn routes(router: &mut http::Router) {
+    endpoint::routes(router);
+    health::routes(router);
+}

@@ -1,0 +1,147 @@
+//! The HTTP side by itself: limits, methods, entrances, headers, and the end.
+mod common;
+use common::{Server, Setup, client::Call};
+use http::Method;
+use std::io::{Read, Write};
+
+#[test]
+fn live_ready_and_metrics_answer() {
+    let server = Server::start(Setup::default());
+    assert_eq!(Call::get("/health/live").send(&server).status, 200);
+    assert_eq!(Call::get("/health/ready").send(&server).status, 200);
+    let metrics = Call::get("/metrics").send(&server).expect(200).text();
+    assert!(metrics.contains("signet_requests_total"), "{metrics}");
+}
+
+#[test]
+fn both_versions_of_http_answer_over_tls() {
+    let server = Server::start(Setup::default());
+    let one = Call::get("/jwks").send(&server).expect(200);
+    let two = Call::get("/jwks").h2().send(&server).expect(200);
+    assert_eq!(one.body, two.body);
+    assert_eq!(one.header("cache-control"), "public, max-age=300");
+    assert_eq!(one.header("x-content-type-options"), "nosniff");
+    assert_eq!(one.header("x-request-id").len(), 16);
+}
+
+#[test]
+fn a_head_request_gets_the_headers_only() {
+    let server = Server::start(Setup::default());
+    for call in [
+        Call::new(Method::HEAD, "/jwks"),
+        Call::new(Method::HEAD, "/jwks").h2(),
+    ] {
+        let reply = call.send(&server).expect(200);
+        assert!(reply.body.is_empty());
+        assert_ne!(reply.header("content-length"), "0");
+    }
+}
+
+#[test]
+fn unknown_paths_and_methods_are_refused_with_what_is_allowed() {
+    let server = Server::start(Setup::default());
+    for path in ["/nothing", "/jwks/", "//jwks", "/JWKS", "/token/x"] {
+        assert_eq!(Call::get(path).send(&server).status, 404, "{path}");
+    }
+    let reply = Call::get("/token").send(&server).expect(405);
+    assert_eq!(reply.header("allow"), "POST, OPTIONS");
+    let reply = Call::new(Method::DELETE, "/jwks").send(&server).expect(405);
+    assert_eq!(reply.header("allow"), "GET, HEAD, OPTIONS");
+}
+
+#[test]
+fn heads_and_urls_beyond_their_limits_are_refused() {
+    let server = Server::start(Setup::default());
+    let long = format!("/jwks?{}", "x".repeat(13 * 1024));
+    assert_eq!(Call::get(&long).send(&server).status, 414);
+    let mut many = Call::get("/jwks");
+    for _ in 0..80 {
+        many = many.header("x-filler", "1");
+    }
+    assert_eq!(many.send(&server).status, 431);
+    let big = Call::get("/jwks").header("x-filler", &"x".repeat(40 * 1024));
+    assert_eq!(big.send(&server).status, 431);
+}
+
+#[test]
+fn the_mtls_entrance_serves_no_pages_and_needs_no_certificate() {
+    let server = Server::start(Setup::default());
+    assert_eq!(Call::get("/jwks").mtls().send(&server).status, 404);
+    assert_eq!(Call::post("/token").mtls().send(&server).status, 415);
+    let certificate = server.ca.issue_client("somebody").unwrap();
+    let certificate = (certificate.0, certificate.1.expose().clone());
+    let call = Call::post("/token").certificate(&certificate);
+    assert_eq!(call.send(&server).status, 415);
+}
+
+#[test]
+fn other_origins_read_public_documents_and_nothing_unregistered() {
+    let mut setup = Setup::default();
+    setup.clients[0].allowed_origins = vec!["https://app.example".to_owned()];
+    let server = Server::start(setup);
+    let reply = Call::get("/jwks")
+        .header("origin", "https://any.example")
+        .send(&server);
+    assert_eq!(reply.header("access-control-allow-origin"), "*");
+    for (origin, allowed) in [
+        ("https://app.example", "https://app.example"),
+        ("https://other.example", ""),
+        ("https://app.example.evil.test", ""),
+        ("null", ""),
+    ] {
+        let preflight = Call::new(Method::OPTIONS, "/token")
+            .header("origin", origin)
+            .header("access-control-request-method", "POST")
+            .send(&server)
+            .expect(204);
+        assert_eq!(preflight.header("access-control-allow-origin"), allowed);
+        assert_eq!(preflight.header("vary"), "Origin");
+        let reply = Call::post("/token").header("origin", origin).send(&server);
+        assert_eq!(reply.header("access-control-allow-origin"), allowed);
+    }
+    let preflight = Call::new(Method::OPTIONS, "/authorize")
+        .header("origin", "https://app.example")
+        .send(&server);
+    assert_eq!(preflight.header("access-control-allow-origin"), "");
+}
+
+#[test]
+fn a_connection_that_says_nothing_is_closed() {
+    let mut setup = Setup::default();
+    setup.plain = true;
+    setup.limits.head = std::time::Duration::from_millis(200);
+    let server = Server::start(setup);
+    let mut stream = std::net::TcpStream::connect(server.address).unwrap();
+    stream.write_all(b"GET /jwks HTTP/1.1\r\n").unwrap();
+    let mut rest = Vec::new();
+    // Ends at the server's close, with or without a word.
+    let _ = stream.read_to_end(&mut rest);
+}
+
+#[test]
+fn stopping_lets_the_request_under_way_finish() {
+    let mut router = common::routes();
+    router.get("/slow", |_context| async {
+        tokio::time::sleep(std::time::Duration::from_millis(400)).await;
+        signet_server::http::response::text(http::StatusCode::OK, "done")
+    });
+    let mut server = Server::start_with(Setup::default(), router);
+    let started = std::sync::Barrier::new(2);
+    std::thread::scope(|scope| {
+        let call = scope.spawn(|| {
+            let server = &server;
+            common::block_on(async {
+                let call = Call::get("/slow");
+                let reply = call.send_async(server);
+                started.wait();
+                reply.await
+            })
+        });
+        started.wait();
+        std::thread::sleep(std::time::Duration::from_millis(200));
+        server.begin_stop();
+        assert_eq!(call.join().unwrap().text(), "done");
+    });
+    server.stop();
+    assert!(std::net::TcpStream::connect(server.address).is_err());
+}
