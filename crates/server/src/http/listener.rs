@@ -288,6 +288,7 @@ async fn serve<S>(
             .timer(TokioTimer::new())
             .header_read_timeout(limits.head)
             .max_buf_size(limits.head_bytes.max(8192))
+            .max_header_size(limits.head_bytes)
             .max_headers(limits.header_fields)
             // Head and body are copied into one buffer: one TLS record, one write.
             .writev(false);

@@ -156,11 +156,7 @@ impl Server {
         let revocations = block_on(RevocationIndex::load(store.clone(), clock.now())).unwrap();
         let keys = key_set(&setup.settings.signing_algs);
         let app = App::new(Parts {
-            snapshot: Snapshot::new(
-                Arc::new(setup.settings),
-                Arc::new(registry),
-                Arc::new(keys),
-            ),
+            snapshot: Snapshot::new(Arc::new(setup.settings), Arc::new(registry), Arc::new(keys)),
             store,
             keyring: Keyring::new(SealingKey::generate(), Vec::new()),
             revocations,
@@ -236,8 +232,7 @@ pub fn key_set(algorithms: &[Algorithm]) -> KeySet {
         let key = SigningKey::generate(*algorithm).unwrap();
         let kid = format!("test-{}", algorithm.name());
         let public = key.public().unwrap().clone();
-        set.keys
-            .push(Jwk::for_signatures(public, *algorithm, &kid));
+        set.keys.push(Jwk::for_signatures(public, *algorithm, &kid));
         verifying.insert(kid.clone(), Arc::new(key.verifying_key().unwrap()));
         signers.push(Arc::new(JwtSigner::new(key, &kid)));
     }
