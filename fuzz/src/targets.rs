@@ -1,0 +1,135 @@
+//! The targets, and the table of them that `smoke` walks.
+
+pub mod authorization_request;
+pub mod certificate;
+pub mod compact_jws;
+pub mod dpop_proof;
+pub mod form_body;
+pub mod json_claims;
+pub mod jwk;
+pub mod sealed;
+
+/// One target: the name of its corpus folder, the function, and pieces of text that mutations put in.
+pub struct Target {
+    /// Also the name of the libFuzzer binary.
+    pub name: &'static str,
+    /// Panics where a rule is broken.
+    pub run: fn(&[u8]),
+    /// Words of the format.
+    pub dictionary: &'static [&'static str],
+}
+
+const JSON: &[&str] = &[
+    "{",
+    "}",
+    "[",
+    "]",
+    ",",
+    ":",
+    "\"",
+    "\\",
+    "\\u0000",
+    "\\ud800",
+    "\\udc00",
+    "null",
+    "true",
+    "-0",
+    "1e400",
+    "1e-5",
+    "9007199254740993",
+    "18446744073709551616",
+    "{}",
+    "[]",
+    "[[[[[[[[[[[[[[[[[",
+    "{\"a\":",
+    "\"aud\"",
+    "\"exp\"",
+    "\"alg\"",
+    "\"none\"",
+    "\"crit\":[\"b64\"]",
+    "\"b64\":false",
+    "\"kid\"",
+    "\"jwk\"",
+    "\"HS256\"",
+    "\"EdDSA\"",
+    "\u{feff}",
+    "\r\n",
+];
+
+const FORM: &[&str] = &[
+    "&",
+    "=",
+    "%",
+    "%00",
+    "%2",
+    "%zz",
+    "%C0%80",
+    "%F0%9F%92%A9",
+    "+",
+    ";",
+    "&&",
+    "==",
+    "scope=openid",
+    "&scope=",
+    "&state=",
+    "&resource=https%3A%2F%2Frs.example",
+    "&request_uri=urn%3Aietf%3Aparams%3Aoauth%3Arequest_uri%3A",
+    "&request=",
+    "&prompt=none",
+    "&prompt=login+none",
+    "&max_age=-1",
+    "&max_age=18446744073709551616",
+    "&claims=%7B%7D",
+    "&response_mode=form_post",
+    "&response_type=token",
+    "&code_challenge_method=plain",
+    "&redirect_uri=",
+    "&redirect_uri=http%3A%2F%2F127.0.0.1%3A1%2Fcallback",
+    "&client_id=web",
+    "&id_token_hint=",
+    "&dpop_jkt=",
+];
+
+/// All of them, by name.
+pub const TARGETS: &[Target] = &[
+    Target {
+        name: "authorization_request",
+        run: authorization_request::run,
+        dictionary: FORM,
+    },
+    Target {
+        name: "certificate",
+        run: certificate::run,
+        dictionary: &["\u{2}", "\u{3}", "\u{c}", "\u{13}", "0\u{0}"],
+    },
+    Target {
+        name: "compact_jws",
+        run: compact_jws::run,
+        dictionary: JSON,
+    },
+    Target {
+        name: "dpop_proof",
+        run: dpop_proof::run,
+        dictionary: JSON,
+    },
+    Target {
+        name: "form_body",
+        run: form_body::run,
+        dictionary: FORM,
+    },
+    Target {
+        name: "json_claims",
+        run: json_claims::run,
+        dictionary: JSON,
+    },
+    Target {
+        name: "jwk",
+        run: jwk::run,
+        dictionary: JSON,
+    },
+    Target {
+        name: "sealed",
+        run: sealed::run,
+        dictionary: &["A", "AA", "-", "_", "="],
+    },
+];
