@@ -35,7 +35,7 @@ clients: ## real client libraries and a real browser against the running binary
 	@scripts/test-clients.sh target/debug/signet
 
 fuzz: ## every fuzz target for a few seconds, on stable Rust
-	$(CARGO) run --quiet --locked --manifest-path fuzz/Cargo.toml --target-dir target/fuzz --bin smoke -- --seconds 3
+	$(CARGO) run --quiet --locked --manifest-path fuzz/Cargo.toml --target-dir target --bin smoke -- --seconds 3
 
 bench: ## the benchmarks, each beside its floor; JSON in target/bench
 	$(CARGO) bench --locked -p signet-bench $(ARGS)
