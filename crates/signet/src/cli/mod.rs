@@ -1,5 +1,6 @@
 //! The commands: arguments, dispatch, and how an answer becomes output and an exit code.
 
+mod compact;
 mod config;
 mod output;
 mod token;
@@ -33,8 +34,17 @@ pub enum Command {
     /// Look into tokens and verify them.
     #[command(subcommand, after_help = "Example:\n  signet token inspect \"$TOKEN\"")]
     Token(token::Token),
+    /// Make keys and tokens of the compact format, and verify them.
+    #[command(
+        subcommand,
+        after_help = "Example:\n  signet compact verify --key verifying.key \"$TOKEN\""
+    )]
+    Compact(compact::Compact),
     /// Check the configuration file, or print its schema.
-    #[command(subcommand, after_help = "Example:\n  signet config check /etc/signet/signet.toml")]
+    #[command(
+        subcommand,
+        after_help = "Example:\n  signet config check /etc/signet/signet.toml"
+    )]
     Config(config::ConfigCommand),
 }
 
@@ -42,9 +52,12 @@ pub enum Command {
 pub fn run() -> ExitCode {
     // clap itself prints help (0) and wrong usage (2).
     let arguments = Arguments::parse();
-    let output = Output { json: arguments.json };
+    let output = Output {
+        json: arguments.json,
+    };
     let outcome = match arguments.command {
         Command::Token(command) => token::run(command, &output),
+        Command::Compact(command) => compact::run(command, &output),
         Command::Config(command) => config::run(command, &output),
     };
     match outcome {
@@ -75,9 +88,18 @@ mod tests {
     #[test]
     fn every_command_has_help_with_an_example() {
         fn walk(command: &clap::Command, path: &str) {
-            let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
-            assert!(help.contains("Example:\n  signet "), "{path} has no example");
-            assert!(command.get_about().is_some(), "{path} says nothing about itself");
+            let help = command
+                .get_after_help()
+                .map(ToString::to_string)
+                .unwrap_or_default();
+            assert!(
+                help.contains("Example:\n  signet "),
+                "{path} has no example"
+            );
+            assert!(
+                command.get_about().is_some(),
+                "{path} says nothing about itself"
+            );
             for sub in command.get_subcommands() {
                 walk(sub, &format!("{path} {}", sub.get_name()));
             }
@@ -90,7 +112,9 @@ mod tests {
         fn walk(command: &clap::Command, path: &str) {
             for argument in command.get_arguments() {
                 let name = argument.get_id().as_str();
-                let secret = ["password", "secret", "passphrase"].iter().any(|s| name.contains(s));
+                let secret = ["password", "secret", "passphrase"]
+                    .iter()
+                    .any(|s| name.contains(s));
                 let flag = !argument.get_action().takes_values() || name.ends_with("_file");
                 assert!(!secret || flag, "{path} {name}");
             }

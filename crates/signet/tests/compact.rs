@@ -1,0 +1,172 @@
+//! `signet compact` as scripts use it.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+fn signet(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_signet"))
+        .args(arguments)
+        .output()
+        .expect("the binary runs")
+}
+
+fn text(output: &Output) -> String {
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    String::from_utf8(output.stdout.clone())
+        .expect("UTF-8")
+        .trim()
+        .to_owned()
+}
+
+fn path(directory: &Path, name: &str) -> String {
+    directory.join(name).to_str().expect("UTF-8").to_owned()
+}
+
+fn json(output: &Output) -> serde_json::Value {
+    serde_json::from_str(&text(output)).expect("JSON")
+}
+
+#[test]
+fn a_token_is_signed_and_verified_with_files_and_base64url() {
+    for (algorithm, bytes) in [("hmac-sha256", 107), ("ed25519", 139), ("ml-dsa-44", 2496)] {
+        let directory = tempfile::tempdir().expect("a directory");
+        let (key, public) = (
+            path(directory.path(), "key"),
+            path(directory.path(), "public"),
+        );
+        let shared = algorithm == "hmac-sha256";
+        let mut keygen = vec!["compact", "keygen", "--alg", algorithm, "--out", &key];
+        if !shared {
+            keygen.extend(["--public-out", &public]);
+        }
+        text(&signet(&keygen));
+        assert_eq!(
+            signet(&keygen).status.code(),
+            Some(2),
+            "a key is not overwritten"
+        );
+        let sign = [
+            "compact",
+            "sign",
+            "--key",
+            &key,
+            "--subject",
+            "user:alice",
+            "--audience",
+            "api.example.com",
+            "--scope",
+            "write",
+            "--scope",
+            "read",
+            "--scope",
+            "read",
+            "--issued-at",
+            "1000000",
+            "--expires-at",
+            "18446744073709551615",
+        ];
+        let token = text(&signet(&sign));
+        assert_eq!(token.len(), (bytes * 4_usize).div_ceil(3), "{algorithm}");
+        let check = if shared { &key } else { &public };
+        let verify = |more: &[&str], token: &str| {
+            signet(
+                &[
+                    &["compact", "verify", "--json", "--key", check][..],
+                    more,
+                    &[token],
+                ]
+                .concat(),
+            )
+        };
+        let claims = json(&verify(&["--audience", "api.example.com"], &token));
+        assert_eq!(claims["scope"], serde_json::json!(["read", "write"]));
+        assert_eq!(
+            (&claims["subject"], &claims["version"]),
+            (&"user:alice".into(), &0.into())
+        );
+        assert_eq!(
+            json(&verify(&[], &token))["not_checked"],
+            serde_json::json!(["audience"])
+        );
+        assert_eq!(
+            verify(&["--audience", "another"], &token).status.code(),
+            Some(1)
+        );
+        assert_eq!(verify(&[], "").status.code(), Some(1));
+        assert_eq!(verify(&[], "not a token").status.code(), Some(1));
+        assert_eq!(
+            verify(&[], &token[..token.len() - 1]).status.code(),
+            Some(1)
+        );
+        assert_eq!(
+            verify(&["--now", "0"], &token).status.code(),
+            Some(1),
+            "issued later"
+        );
+        let missing = signet(&["compact", "verify", "--key", "/no/such/file", &token]);
+        assert_eq!(missing.status.code(), Some(2));
+        if !shared {
+            let private = signet(&["compact", "verify", "--key", &key, &token]);
+            assert_eq!(
+                private.status.code(),
+                Some(2),
+                "a private key is no verifying key"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_version_1_claim_makes_a_version_1_token() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let key = path(directory.path(), "key");
+    text(&signet(&[
+        "compact",
+        "keygen",
+        "--alg",
+        "hmac-sha256",
+        "--out",
+        &key,
+    ]));
+    let token = text(&signet(&[
+        "compact",
+        "sign",
+        "--key",
+        &key,
+        "--subject",
+        "s",
+        "--expires-at",
+        "4000000000",
+        "--issuer",
+        "https://login.example.com",
+        "--claim",
+        "client_id=\"service\"",
+        "--claim",
+        "auth_time=5",
+    ]));
+    let claims = json(&signet(&[
+        "compact", "verify", "--json", "--key", &key, &token,
+    ]));
+    assert_eq!(claims["version"], 1);
+    assert_eq!(
+        claims["claims"],
+        serde_json::json!({ "auth_time": 5, "client_id": "service" })
+    );
+    let refused = signet(&[
+        "compact",
+        "verify",
+        "--json",
+        "--key",
+        &key,
+        "--issuer",
+        "https://other.example.com",
+        &token,
+    ]);
+    assert_eq!(refused.status.code(), Some(1));
+    let answer: serde_json::Value = serde_json::from_slice(&refused.stdout).expect("JSON");
+    assert_eq!(answer["error"], "invalid_token");
+}
