@@ -1,0 +1,514 @@
+//! Keeps the keys: reads and writes their rows, does what is due, and makes the view that requests read.
+use super::{
+    KeySet, Phase, Policy,
+    plan::{Step, next_step},
+    record::Record,
+};
+use crate::state::App;
+use signet_crypto::{Algorithm, KeyError, VerifyingKey, seal::Keyring};
+use signet_jose::{json::Writer, jwk::Jwk, jwt::JwtSigner};
+use signet_oauth::{registry::Registry, settings::Settings};
+use signet_store::{Change, Key, Op, Outcome, Store, StoreError, Table};
+use std::{collections::HashMap, sync::Arc};
+use tokio::sync::Mutex;
+
+const PAGE: usize = 256;
+
+/// Why the keys could not be had or changed. None of it is a client's fault.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum KeysError {
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The cryptography library failed, or a stored key does not fit its algorithm.
+    #[error(transparent)]
+    Key(#[from] KeyError),
+    /// The sealing keys at hand do not open a stored key: the file belongs to another data directory, or is too old.
+    #[error("a signing key does not open with the sealing keys of this data directory")]
+    Sealed,
+    /// A stored record is not what was written.
+    #[error("a stored signing key cannot be read")]
+    Unreadable,
+    /// No key is kept for this algorithm.
+    #[error("there is no signing key for this algorithm")]
+    NoSuchAlgorithm,
+    /// The runtime is stopping.
+    #[error("the server is stopping")]
+    Stopping,
+}
+
+/// A key as it may be shown.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct KeyInfo {
+    /// Key id.
+    pub kid: String,
+    /// Its one algorithm.
+    pub algorithm: Algorithm,
+    /// Where it is in its life.
+    pub phase: Phase,
+    /// Made and published, Unix seconds.
+    pub created_at: u64,
+    /// Signs from then on.
+    pub active_from: Option<u64>,
+    /// Signs no more since then.
+    pub retired_at: Option<u64>,
+    /// Is removed then.
+    pub ends_at: Option<u64>,
+    /// The next key takes over as soon as it has been published for long enough.
+    pub rotates_soon: bool,
+}
+
+/// When something is done, and how long the tokens live that are signed then; seconds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Moment {
+    /// Unix seconds.
+    pub now: u64,
+    /// The longest lifetime of any token: see [`longest_token`].
+    pub longest_token: u64,
+}
+
+impl Moment {
+    /// The present, by the application's clock and registry.
+    pub fn of(app: &App) -> Moment {
+        let snapshot = app.snapshot();
+        Moment {
+            now: app.now(),
+            longest_token: longest_token(&snapshot.settings, &snapshot.registry),
+        }
+    }
+}
+
+/// The longest lifetime that a signed token can have, in seconds: a key must outlive all that it signed.
+pub fn longest_token(settings: &Settings, registry: &Registry) -> u64 {
+    let clients = registry.clients.values().map(|c| c.access_token_lifetime);
+    let resources = registry.resources.values().map(|r| r.access_token_lifetime);
+    clients
+        .chain(resources)
+        .flatten()
+        .chain([settings.access_token_lifetime, settings.id_token_lifetime])
+        .max()
+        .unwrap_or(0)
+}
+
+struct Entry {
+    record: Record,
+    version: u64,
+    signer: Arc<JwtSigner>,
+    verifying: Arc<VerifyingKey>,
+}
+
+/// The issuer's signing keys. Changes come one after another; requests read the [`KeySet`] of their snapshot.
+pub struct SigningKeys {
+    store: Arc<dyn Store>,
+    algorithms: Vec<Algorithm>,
+    policy: Policy,
+    entries: Mutex<Vec<Entry>>,
+}
+
+impl SigningKeys {
+    /// Reads the keys, and makes an active one for each of `algorithms` that has none. Standby keys are left to the
+    /// first [`SigningKeys::tick`], so that a start does not wait for them.
+    ///
+    /// # Errors
+    /// See [`KeysError`]: a server without its keys must not start.
+    pub async fn load(
+        store: Arc<dyn Store>,
+        keyring: Arc<Keyring>,
+        algorithms: Vec<Algorithm>,
+        policy: Policy,
+        at: Moment,
+    ) -> Result<(SigningKeys, KeySet), KeysError> {
+        let keys = SigningKeys {
+            store,
+            algorithms,
+            policy,
+            entries: Mutex::default(),
+        };
+        let mut entries = keys.read(&keyring, at.now).await?;
+        while let Some(step) = keys.due(&entries, at.now)
+            && !matches!(step, Step::Generate(_))
+        {
+            keys.perform(&mut entries, step, &keyring, at).await?;
+        }
+        let set = render(&entries)?;
+        *keys.entries.lock().await = entries;
+        Ok((keys, set))
+    }
+
+    async fn read(&self, keyring: &Keyring, now: u64) -> Result<Vec<Entry>, KeysError> {
+        let mut entries = Vec::new();
+        let mut after: Option<Key> = None;
+        loop {
+            let page = self
+                .store
+                .page(Table::SigningKey, after.as_ref(), PAGE, now)
+                .await?;
+            let last = page.len() < PAGE;
+            for (key, row) in page {
+                let record = Record::parse(&row.value)?;
+                if record.key() != key {
+                    return Err(KeysError::Unreadable);
+                }
+                entries.push(Entry::open(record, row.version, keyring)?);
+                after = Some(key);
+            }
+            if last {
+                return Ok(entries);
+            }
+        }
+    }
+
+    fn due(&self, entries: &[Entry], now: u64) -> Option<Step> {
+        let records: Vec<&Record> = entries.iter().map(|e| &e.record).collect();
+        next_step(&records, &self.algorithms, &self.policy, now)
+    }
+
+    /// Does what is due, and hands the new view to `publish` if anything changed. To be called every minute or so.
+    ///
+    /// # Errors
+    /// See [`KeysError`]. What had been done by then is in effect.
+    pub async fn tick(
+        &self,
+        keyring: &Arc<Keyring>,
+        at: Moment,
+        publish: impl FnOnce(KeySet),
+    ) -> Result<bool, KeysError> {
+        let mut entries = self.entries.lock().await;
+        let mut changed = false;
+        let mut result = Ok(());
+        while let Some(step) = self.due(&entries, at.now) {
+            result = self.perform(&mut entries, step, keyring, at).await;
+            if result.is_err() {
+                break;
+            }
+            changed = true;
+        }
+        if changed {
+            publish(render(&entries)?);
+        }
+        result.map(|()| changed)
+    }
+
+    /// Lets the standby keys take over: at once where they have been published for long enough, else as soon as they
+    /// have. One algorithm, or all. The old keys go on verifying.
+    ///
+    /// # Errors
+    /// See [`KeysError`].
+    pub async fn rotate(
+        &self,
+        algorithm: Option<Algorithm>,
+        keyring: &Arc<Keyring>,
+        at: Moment,
+        publish: impl FnOnce(KeySet),
+    ) -> Result<(), KeysError> {
+        let mut entries = self.entries.lock().await;
+        for place in self.active(&entries, algorithm)? {
+            let mut record = entries[place].record.clone();
+            record.rotate_soon = true;
+            self.replace(&mut entries, place, record, Vec::new(), at.now)
+                .await?;
+        }
+        drop(entries);
+        self.tick(keyring, at, publish).await.map(drop)
+    }
+
+    /// For keys that somebody else may have: the active ones are withdrawn at once, with everything that they signed.
+    /// The standby keys take over; `standby_too` withdraws those as well and makes new ones, which clients learn of
+    /// when they meet the unknown `kid`.
+    ///
+    /// # Errors
+    /// See [`KeysError`].
+    pub async fn rotate_compromised(
+        &self,
+        algorithm: Option<Algorithm>,
+        standby_too: bool,
+        keyring: &Arc<Keyring>,
+        at: Moment,
+        publish: impl FnOnce(KeySet),
+    ) -> Result<(), KeysError> {
+        let mut entries = self.entries.lock().await;
+        self.active(&entries, algorithm)?;
+        let affected = |entry: &Entry| {
+            algorithm.is_none_or(|a| a.name() == entry.record.alg)
+                && (entry.record.phase() != Phase::Standby || standby_too)
+        };
+        while let Some(place) = entries.iter().position(affected) {
+            self.perform(&mut entries, Step::Remove(place), keyring, at)
+                .await?;
+        }
+        while let Some(step) = self.due(&entries, at.now) {
+            self.perform(&mut entries, step, keyring, at).await?;
+        }
+        publish(render(&entries)?);
+        Ok(())
+    }
+
+    /// Seals every private half anew that an older sealing key sealed; how many. After a rotation of the sealing key.
+    ///
+    /// # Errors
+    /// See [`KeysError`]. The older sealing key must stay until this has succeeded.
+    pub async fn rewrap(&self, keyring: &Keyring, now: u64) -> Result<usize, KeysError> {
+        let mut entries = self.entries.lock().await;
+        let mut count = 0;
+        for place in 0..entries.len() {
+            let mut record = entries[place].record.clone();
+            if record.rewrap(keyring)? {
+                self.replace(&mut entries, place, record, Vec::new(), now)
+                    .await?;
+                count += 1;
+            }
+        }
+        Ok(count)
+    }
+
+    /// All keys: active ones first, then standby, then retired.
+    pub async fn list(&self) -> Vec<KeyInfo> {
+        let entries = self.entries.lock().await;
+        let mut keys: Vec<KeyInfo> = entries
+            .iter()
+            .map(|entry| KeyInfo {
+                kid: entry.record.kid.clone(),
+                algorithm: entry.signer.algorithm(),
+                phase: entry.record.phase(),
+                created_at: entry.record.created_at,
+                active_from: entry.record.active_from,
+                retired_at: entry.record.retired_at,
+                ends_at: entry.record.ends_at,
+                rotates_soon: entry.record.rotate_soon,
+            })
+            .collect();
+        keys.sort_by_key(|k| (order(k.phase), k.algorithm, k.created_at));
+        keys
+    }
+
+    fn active(
+        &self,
+        entries: &[Entry],
+        algorithm: Option<Algorithm>,
+    ) -> Result<Vec<usize>, KeysError> {
+        let places: Vec<usize> = (0..entries.len())
+            .filter(|place| entries[*place].record.phase() == Phase::Active)
+            .filter(|place| algorithm.is_none_or(|a| a.name() == entries[*place].record.alg))
+            .collect();
+        match places.is_empty() {
+            true => Err(KeysError::NoSuchAlgorithm),
+            false => Ok(places),
+        }
+    }
+
+    async fn perform(
+        &self,
+        entries: &mut Vec<Entry>,
+        step: Step,
+        keyring: &Arc<Keyring>,
+        at: Moment,
+    ) -> Result<(), KeysError> {
+        match step {
+            Step::Generate(algorithm) => self.generate(entries, algorithm, None, keyring, at).await,
+            Step::GenerateActive(algorithm) => {
+                self.generate(entries, algorithm, Some(at.now), keyring, at)
+                    .await
+            }
+            Step::Succeed { next, active } => {
+                let mut record = entries[next].record.clone();
+                record.active_from = Some(at.now);
+                let mut then = Vec::new();
+                let mut retired = None;
+                if let Some(place) = active {
+                    let old = self.retired(&entries[place].record, at);
+                    then.push(Op::Put {
+                        key: old.key(),
+                        value: old.encode()?,
+                        end: None,
+                    });
+                    retired = Some((place, old));
+                }
+                tracing::info!(
+                    kid = record.kid,
+                    alg = record.alg,
+                    "a signing key is active"
+                );
+                self.replace(entries, next, record, then, at.now).await?;
+                if let Some((place, old)) = retired {
+                    self.refresh(&mut entries[place], old, at.now).await?;
+                }
+                Ok(())
+            }
+            Step::Retire(place) => {
+                let record = self.retired(&entries[place].record, at);
+                self.replace(entries, place, record, Vec::new(), at.now)
+                    .await
+            }
+            Step::Remove(place) => {
+                let record = &entries[place].record;
+                tracing::info!(
+                    kid = record.kid,
+                    alg = record.alg,
+                    "a signing key is removed"
+                );
+                let removal = Op::Delete { key: record.key() };
+                self.store.commit(Change::new(removal), at.now).await?;
+                entries.remove(place);
+                Ok(())
+            }
+        }
+    }
+
+    fn retired(&self, record: &Record, at: Moment) -> Record {
+        let mut record = record.clone();
+        record.rotate_soon = false;
+        record.retired_at = Some(at.now);
+        record.ends_at = Some(
+            at.now
+                .saturating_add(at.longest_token)
+                .saturating_add(self.policy.grace),
+        );
+        record
+    }
+
+    async fn generate(
+        &self,
+        entries: &mut Vec<Entry>,
+        algorithm: Algorithm,
+        active_from: Option<u64>,
+        keyring: &Arc<Keyring>,
+        at: Moment,
+    ) -> Result<(), KeysError> {
+        let ring = Arc::clone(keyring);
+        let (mut record, key) =
+            tokio::task::spawn_blocking(move || Record::generate(algorithm, &ring, at.now))
+                .await
+                .map_err(|_| KeysError::Stopping)??;
+        record.active_from = active_from;
+        let insert = Op::Insert {
+            key: record.key(),
+            value: record.encode()?,
+            end: None,
+        };
+        tracing::info!(
+            kid = record.kid,
+            alg = record.alg,
+            "a signing key is published"
+        );
+        match self.store.commit(Change::new(insert), at.now).await? {
+            Outcome::Done { version } => {
+                entries.push(Entry::new(record, version, key)?);
+                Ok(())
+            }
+            // The id is the key's own hash: a second one with it would be the same key.
+            Outcome::Refused(_) => Err(KeysError::Unreadable),
+        }
+    }
+
+    async fn replace(
+        &self,
+        entries: &mut [Entry],
+        place: usize,
+        record: Record,
+        then: Vec<Op>,
+        now: u64,
+    ) -> Result<(), KeysError> {
+        let entry = &mut entries[place];
+        let first = Op::Replace {
+            key: record.key(),
+            version: entry.version,
+            value: record.encode()?,
+            end: None,
+        };
+        match self.store.commit(Change { first, then }, now).await? {
+            Outcome::Done { version } => {
+                entry.record = record;
+                entry.version = version;
+                Ok(())
+            }
+            Outcome::Refused(_) => Err(KeysError::Store(StoreError::Unavailable(
+                "another process changed the signing keys".to_owned(),
+            ))),
+        }
+    }
+
+    /// After a write without condition: the version that it made.
+    async fn refresh(&self, entry: &mut Entry, record: Record, now: u64) -> Result<(), KeysError> {
+        let row = self.store.get(&record.key(), now).await?;
+        entry.version = row.ok_or(KeysError::Unreadable)?.version;
+        entry.record = record;
+        Ok(())
+    }
+}
+
+/// One turn of the background work: does what is due, and puts the new view into the application's snapshot.
+///
+/// # Errors
+/// See [`KeysError`]; the view in place stays.
+pub async fn maintain(app: &App, keys: &SigningKeys) -> Result<bool, KeysError> {
+    let keyring = Arc::clone(&app.keyring());
+    keys.tick(&keyring, Moment::of(app), |set| {
+        app.update(|snapshot| snapshot.keys = Arc::new(set));
+    })
+    .await
+}
+
+impl Entry {
+    fn open(record: Record, version: u64, keyring: &Keyring) -> Result<Entry, KeysError> {
+        let key = record.open(keyring)?;
+        Entry::new(record, version, key)
+    }
+
+    fn new(
+        record: Record,
+        version: u64,
+        key: signet_crypto::SigningKey,
+    ) -> Result<Entry, KeysError> {
+        let public = key.public().ok_or(KeyError::WrongKeyType)?;
+        let verifying = Arc::new(VerifyingKey::new(record.algorithm()?, public)?);
+        Ok(Entry {
+            signer: Arc::new(JwtSigner::new(key, &record.kid)),
+            verifying,
+            version,
+            record,
+        })
+    }
+}
+
+const fn order(phase: Phase) -> u8 {
+    match phase {
+        Phase::Active => 0,
+        Phase::Standby => 1,
+        Phase::Retired => 2,
+    }
+}
+
+/// The view: active keys first, so that a client that takes the first fitting key takes the right one.
+fn render(entries: &[Entry]) -> Result<KeySet, KeysError> {
+    let mut sorted: Vec<&Entry> = entries.iter().collect();
+    sorted.sort_by_key(|e| (order(e.record.phase()), e.signer.algorithm()));
+    let mut jwks = Vec::new();
+    let mut fault = None;
+    Writer::new(&mut jwks).object(|w| {
+        w.member("keys").array(|w| {
+            for entry in &sorted {
+                match entry.signer.key().public() {
+                    Some(public) => {
+                        let alg = entry.signer.algorithm();
+                        Jwk::for_signatures(public.clone(), alg, entry.signer.kid()).write(w);
+                    }
+                    None => fault = Some(KeysError::Unreadable),
+                }
+            }
+        });
+    });
+    if let Some(fault) = fault {
+        return Err(fault);
+    }
+    let signers = sorted
+        .iter()
+        .filter(|e| e.record.phase() == Phase::Active)
+        .map(|e| Arc::clone(&e.signer))
+        .collect();
+    let verifying: HashMap<String, Arc<VerifyingKey>> = sorted
+        .iter()
+        .map(|e| (e.record.kid.clone(), Arc::clone(&e.verifying)))
+        .collect();
+    Ok(KeySet::new(signers, verifying, jwks.into()))
+}

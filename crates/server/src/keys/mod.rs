@@ -1,0 +1,19 @@
+//! Signing keys: their life, and what the hot path sees of them.
+//!
+//! A key is made ahead of its use and published at once, as the standby of its algorithm; becomes the active one on a
+//! schedule or by command; and stays published after its last signature until the last token that it signed has ended.
+//! So a client that caches the JWKS finds every key there before the first token that needs it, and as long as any does.
+//!
+//! - [`KeySet`] is the immutable view of one snapshot.
+//! - [`SigningKeys`] keeps the rows, private halves sealed, and makes a new view when something changed.
+//! - [`SealingFile`] holds the keys that seal: in the data directory, not in the store that they protect.
+mod keeper;
+mod plan;
+mod record;
+mod sealing;
+mod set;
+
+pub use keeper::{KeyInfo, KeysError, Moment, SigningKeys, longest_token, maintain};
+pub use plan::{Phase, Policy};
+pub use sealing::{SEALING_FILE, SealingError, SealingFile};
+pub use set::KeySet;

@@ -1,0 +1,125 @@
+//! What is due in the life of the keys, decided from their records and the time alone.
+use super::record::Record;
+use signet_crypto::Algorithm;
+
+/// Where a key is in its life.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Phase {
+    /// Published, has signed nothing yet.
+    Standby,
+    /// Signs.
+    Active,
+    /// Signs no more; still verifies what it signed.
+    Retired,
+}
+
+impl Phase {
+    /// As the admin API calls it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Phase::Standby => "standby",
+            Phase::Active => "active",
+            Phase::Retired => "retired",
+        }
+    }
+}
+
+/// When keys change, in seconds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Policy {
+    /// How long a key signs before the next one takes over.
+    pub period: u64,
+    /// How long a key must have been published before it signs: longer than clients cache the JWKS.
+    pub publish_ahead: u64,
+    /// How much longer than its last token a retired key is kept: clocks differ, and requests that were under way when
+    /// the key was retired still sign with it.
+    pub grace: u64,
+}
+
+impl Default for Policy {
+    /// 90 days; 10 minutes (the JWKS is cached for five); 5 minutes.
+    fn default() -> Self {
+        Policy {
+            period: 90 * 86_400,
+            publish_ahead: 600,
+            grace: 300,
+        }
+    }
+}
+
+/// One thing to do. `usize` is the record's place.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Step {
+    /// Make a standby key.
+    Generate(Algorithm),
+    /// Make a key and use it at once: there is none.
+    GenerateActive(Algorithm),
+    /// The standby key signs from now on; the active one, if any, no longer.
+    Succeed { next: usize, active: Option<usize> },
+    /// No longer in the settings, or one active key too many.
+    Retire(usize),
+    /// Nothing needs it any more.
+    Remove(usize),
+}
+
+/// The first thing that is due for one of `algorithms`, or for a key that has no place any more. Do it, then ask again.
+pub(super) fn next_step(
+    records: &[&Record],
+    algorithms: &[Algorithm],
+    policy: &Policy,
+    now: u64,
+) -> Option<Step> {
+    for (place, record) in records.iter().enumerate() {
+        let wanted = algorithms.iter().any(|a| a.name() == record.alg);
+        match record.phase() {
+            Phase::Retired if record.ends_at.is_none_or(|end| end <= now) => {
+                return Some(Step::Remove(place));
+            }
+            Phase::Active if !wanted => return Some(Step::Retire(place)),
+            Phase::Standby if !wanted => return Some(Step::Remove(place)),
+            _ => {}
+        }
+    }
+    // What signs comes first: a start waits for that, and not for the standby keys.
+    let due = || {
+        algorithms
+            .iter()
+            .filter_map(|algorithm| step_for(records, *algorithm, policy, now))
+    };
+    due()
+        .find(|step| !matches!(step, Step::Generate(_)))
+        .or_else(|| due().next())
+}
+
+fn step_for(records: &[&Record], algorithm: Algorithm, policy: &Policy, now: u64) -> Option<Step> {
+    let of = |phase: Phase| {
+        records
+            .iter()
+            .enumerate()
+            .filter(move |(_, r)| r.alg == algorithm.name() && r.phase() == phase)
+    };
+    // Two nodes may have started at one moment: the later key stays, on every node the same one.
+    let newest = |(_, r): &(usize, &&Record)| (r.active_from, r.kid.clone());
+    let active = of(Phase::Active).max_by_key(newest);
+    let standby = of(Phase::Standby).min_by_key(|(_, r)| (r.created_at, r.kid.clone()));
+
+    let Some((place, record)) = active else {
+        return Some(match standby {
+            Some((next, _)) => Step::Succeed { next, active: None },
+            None => Step::GenerateActive(algorithm),
+        });
+    };
+    if let Some((other, _)) = of(Phase::Active).find(|(other, _)| *other != place) {
+        return Some(Step::Retire(other));
+    }
+    let Some((next, successor)) = standby else {
+        return Some(Step::Generate(algorithm));
+    };
+    let signed_for = now.saturating_sub(record.active_from.unwrap_or(now));
+    let published_for = now.saturating_sub(successor.created_at);
+    let due = record.rotate_soon || signed_for >= policy.period;
+    (due && published_for >= policy.publish_ahead).then_some(Step::Succeed {
+        next,
+        active: Some(place),
+    })
+}

@@ -1,0 +1,126 @@
+//! One signing key at rest.
+use serde::{Deserialize, Serialize};
+use signet_crypto::{Algorithm, KeyError, Secret, SigningKey, seal::Keyring, seal::Purpose};
+use signet_jose::{base64url, jwk::Jwk};
+use signet_store::{Key, Table};
+
+use super::{KeysError, Phase};
+
+/// A key's life, in Unix seconds. The public half is computed from the private one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Record {
+    /// RFC 7638 thumbprint: no two keys share one.
+    pub(super) kid: String,
+    /// JOSE name.
+    pub(super) alg: String,
+    /// Made and published.
+    pub(super) created_at: u64,
+    /// Signs from then on. None: it stands by.
+    pub(super) active_from: Option<u64>,
+    /// Somebody asked for the next key: it takes over as soon as it has been published for long enough.
+    #[serde(default)]
+    pub(super) rotate_soon: bool,
+    /// Signs no more since then.
+    pub(super) retired_at: Option<u64>,
+    /// The last token that it signed has ended: the key goes.
+    pub(super) ends_at: Option<u64>,
+    /// The private half, sealed for `alg` and `kid`; base64url.
+    sealed: String,
+}
+
+impl Record {
+    /// Makes a key. RSA takes a good part of a second: not for a runtime's thread.
+    pub(super) fn generate(
+        algorithm: Algorithm,
+        keyring: &Keyring,
+        now: u64,
+    ) -> Result<(Record, SigningKey), KeysError> {
+        let key = SigningKey::generate(algorithm)?;
+        let public = key.public().ok_or(KeyError::WrongKeyType)?.clone();
+        let mut record = Record {
+            kid: Jwk::new(public).thumbprint_text(),
+            alg: algorithm.name().to_owned(),
+            created_at: now,
+            active_from: None,
+            rotate_soon: false,
+            retired_at: None,
+            ends_at: None,
+            sealed: String::new(),
+        };
+        record.seal(&key.to_private()?, keyring)?;
+        Ok((record, key))
+    }
+
+    pub(super) fn parse(value: &[u8]) -> Result<Record, KeysError> {
+        serde_json::from_slice(value).map_err(|_| KeysError::Unreadable)
+    }
+
+    pub(super) fn encode(&self) -> Result<Vec<u8>, KeysError> {
+        serde_json::to_vec(self).map_err(|_| KeysError::Unreadable)
+    }
+
+    pub(super) fn key(&self) -> Key {
+        Key::new(Table::SigningKey, self.kid.as_bytes())
+    }
+
+    pub(super) fn algorithm(&self) -> Result<Algorithm, KeysError> {
+        Algorithm::from_name(&self.alg).ok_or(KeysError::Unreadable)
+    }
+
+    pub(super) fn phase(&self) -> Phase {
+        match (self.active_from, self.retired_at) {
+            (_, Some(_)) => Phase::Retired,
+            (Some(_), None) => Phase::Active,
+            (None, None) => Phase::Standby,
+        }
+    }
+
+    // A sealed key that was moved to another record does not open.
+    fn associated_data(&self) -> String {
+        format!("{}:{}", self.alg, self.kid)
+    }
+
+    fn seal(&mut self, private: &Secret<Vec<u8>>, keyring: &Keyring) -> Result<(), KeysError> {
+        let data = self.associated_data();
+        let sealed = keyring
+            .seal_with(Purpose::SigningKey, data.as_bytes(), private.expose())
+            .map_err(|_| KeysError::Sealed)?;
+        self.sealed = base64url::encode(&sealed);
+        Ok(())
+    }
+
+    fn private(&self, keyring: &Keyring) -> Result<Secret<Vec<u8>>, KeysError> {
+        let sealed =
+            base64url::decode(self.sealed.as_bytes()).map_err(|_| KeysError::Unreadable)?;
+        keyring
+            .open_with(
+                Purpose::SigningKey,
+                self.associated_data().as_bytes(),
+                &sealed,
+            )
+            .map(Secret::new)
+            .map_err(|_| KeysError::Sealed)
+    }
+
+    /// Opens the private half.
+    pub(super) fn open(&self, keyring: &Keyring) -> Result<SigningKey, KeysError> {
+        let private = self.private(keyring)?;
+        Ok(SigningKey::from_private(
+            self.algorithm()?,
+            private.expose(),
+        )?)
+    }
+
+    /// Seals the private half anew if another key than the current one sealed it; whether it did.
+    pub(super) fn rewrap(&mut self, keyring: &Keyring) -> Result<bool, KeysError> {
+        let sealed =
+            base64url::decode(self.sealed.as_bytes()).map_err(|_| KeysError::Unreadable)?;
+        if Keyring::id_of(&sealed) == Some(keyring.current_id()) {
+            return Ok(false);
+        }
+        let private = self.private(keyring)?;
+        self.seal(&private, keyring)?;
+        Ok(true)
+    }
+}

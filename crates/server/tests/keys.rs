@@ -1,0 +1,303 @@
+//! The life of the signing keys, with a moved clock.
+use signet_crypto::{
+    Algorithm,
+    seal::{Keyring, SealingKey},
+};
+use signet_jose::{jwk::JwkSet, jws, jwt::Typ};
+use signet_server::keys::{KeySet, KeysError, Moment, Phase, Policy, SigningKeys};
+use signet_store::{MemoryStore, Store, Table};
+use std::{
+    collections::HashSet,
+    sync::{Arc, Mutex},
+};
+
+const ALGORITHMS: [Algorithm; 2] = [Algorithm::Es256, Algorithm::EdDsa];
+const LIFETIME: u64 = 600;
+const CACHED_FOR: u64 = 300;
+const DAY: u64 = 86_400;
+const POLICY: Policy = Policy {
+    period: DAY,
+    publish_ahead: 600,
+    grace: 60,
+};
+
+fn at(now: u64) -> Moment {
+    Moment {
+        now,
+        longest_token: LIFETIME,
+    }
+}
+
+fn ring() -> Arc<Keyring> {
+    Arc::new(Keyring::new(SealingKey::generate(), Vec::new()))
+}
+
+/// An issuer: the keys, and what its snapshot would hold.
+struct Issuer {
+    keys: SigningKeys,
+    ring: Arc<Keyring>,
+    set: Mutex<KeySet>,
+}
+
+impl Issuer {
+    async fn start(store: Arc<dyn Store>, ring: Arc<Keyring>, now: u64) -> Issuer {
+        let algorithms = ALGORITHMS.to_vec();
+        let (keys, set) = SigningKeys::load(store, ring.clone(), algorithms, POLICY, at(now))
+            .await
+            .expect("loads");
+        Issuer {
+            keys,
+            ring,
+            set: Mutex::new(set),
+        }
+    }
+
+    fn publish(&self, set: KeySet) {
+        *self.set.lock().expect("not poisoned") = set;
+    }
+
+    fn set(&self) -> KeySet {
+        self.set.lock().expect("not poisoned").clone()
+    }
+
+    async fn tick(&self, now: u64) {
+        let publish = |set| self.publish(set);
+        let ticked = self.keys.tick(&self.ring, at(now), publish).await;
+        ticked.expect("ticks");
+    }
+
+    async fn rotate(&self, now: u64) {
+        let publish = |set| self.publish(set);
+        let rotated = self.keys.rotate(None, &self.ring, at(now), publish).await;
+        rotated.expect("rotates");
+    }
+
+    async fn rotate_compromised(&self, algorithm: Option<Algorithm>, standby_too: bool, now: u64) {
+        let publish = |set| self.publish(set);
+        self.keys
+            .rotate_compromised(algorithm, standby_too, &self.ring, at(now), publish)
+            .await
+            .expect("rotates");
+    }
+
+    fn kid(&self, algorithm: Algorithm) -> String {
+        let set = self.set();
+        set.signer(algorithm).expect("is active").kid().to_owned()
+    }
+
+    fn sign(&self, algorithm: Algorithm, exp: u64) -> String {
+        self.set()
+            .signer(algorithm)
+            .expect("is active")
+            .sign(Typ::AccessToken, |w| w.member("exp").number(exp))
+            .expect("signs")
+    }
+}
+
+fn kid_of(token: &str) -> String {
+    let compact = jws::split(token.as_bytes(), 4096).expect("a compact JWS");
+    let header = compact.decode_header().expect("a header");
+    header.kid.expect("a kid")
+}
+
+/// A resource server that fetches the JWKS when its copy is older than five minutes, and never otherwise.
+struct CachingClient {
+    jwks: JwkSet,
+    fetched_at: u64,
+}
+
+impl CachingClient {
+    fn fetch(issuer: &Issuer, now: u64) -> CachingClient {
+        CachingClient {
+            jwks: JwkSet::parse(issuer.set().jwks()).expect("a key set"),
+            fetched_at: now,
+        }
+    }
+
+    fn refresh(&mut self, issuer: &Issuer, now: u64) {
+        if now - self.fetched_at > CACHED_FOR {
+            *self = CachingClient::fetch(issuer, now);
+        }
+    }
+
+    fn accepts(&self, token: &str) -> bool {
+        let compact = jws::split(token.as_bytes(), 4096).expect("a compact JWS");
+        let header = compact.decode_header().expect("a header");
+        let Some(jwk) = self.jwks.keys.iter().find(|k| k.kid == header.kid) else {
+            return false;
+        };
+        let key = jwk.verifying_key(header.alg).expect("fits the algorithm");
+        compact.verify(&header, &key).is_ok()
+    }
+}
+
+#[tokio::test]
+async fn a_client_that_caches_the_jwks_for_five_minutes_never_meets_an_unknown_key() {
+    let start = 1_000_000;
+    let issuer = Issuer::start(Arc::new(MemoryStore::new()), ring(), start).await;
+    let mut clients = [0, 100, 299].map(|offset| CachingClient {
+        fetched_at: start - offset,
+        ..CachingClient::fetch(&issuer, start)
+    });
+    let mut alive: Vec<(u64, String)> = Vec::new();
+    let mut seen = HashSet::new();
+    for minute in 0..5 * DAY / 60 {
+        let now = start + minute * 60;
+        issuer.tick(now).await;
+        // Commands come when they come: also twice within the time that a key must be published.
+        if [1_000, 1_003, 1_700, 3_000].contains(&minute) {
+            issuer.rotate(now).await;
+        }
+        alive.retain(|(end, _)| *end > now);
+        if minute % 5 == 0 {
+            for algorithm in ALGORITHMS {
+                alive.push((now + LIFETIME, issuer.sign(algorithm, now + LIFETIME)));
+            }
+        }
+        for algorithm in ALGORITHMS {
+            seen.insert(issuer.kid(algorithm));
+        }
+        for client in &mut clients {
+            client.refresh(&issuer, now);
+            for (_, token) in &alive {
+                assert!(client.accepts(token), "minute {minute}");
+            }
+        }
+        for (_, token) in &alive {
+            assert!(issuer.set().verifying_key(&kid_of(token)).is_some());
+        }
+    }
+    assert!(seen.len() >= 2 * 6, "{} keys in five days", seen.len());
+    // What has ended is gone: an active, a standby and perhaps a retired key for each algorithm.
+    assert!(issuer.keys.list().await.len() <= 6);
+}
+
+#[tokio::test]
+async fn a_retired_key_goes_when_the_last_token_that_it_signed_has_ended() {
+    let issuer = Issuer::start(Arc::new(MemoryStore::new()), ring(), 1_000).await;
+    issuer.tick(1_000).await;
+    let kid = issuer.kid(Algorithm::Es256);
+    let rotated = 1_000 + POLICY.publish_ahead;
+    issuer.rotate(rotated).await;
+    assert_ne!(issuer.kid(Algorithm::Es256), kid);
+    let end = rotated + LIFETIME + POLICY.grace;
+    issuer.tick(end - 1).await;
+    assert!(issuer.set().verifying_key(&kid).is_some());
+    issuer.tick(end).await;
+    assert!(issuer.set().verifying_key(&kid).is_none());
+}
+
+#[tokio::test]
+async fn a_rotation_waits_until_the_next_key_has_been_published_for_long_enough() {
+    let issuer = Issuer::start(Arc::new(MemoryStore::new()), ring(), 1_000).await;
+    issuer.tick(1_000).await;
+    let first = issuer.kid(Algorithm::Es256);
+    issuer.rotate(1_100).await;
+    assert_eq!(issuer.kid(Algorithm::Es256), first);
+    assert!(issuer.keys.list().await.iter().any(|k| k.rotates_soon));
+    issuer.tick(1_000 + POLICY.publish_ahead - 1).await;
+    assert_eq!(issuer.kid(Algorithm::Es256), first);
+    issuer.tick(1_000 + POLICY.publish_ahead).await;
+    assert_ne!(issuer.kid(Algorithm::Es256), first);
+    assert!(!issuer.keys.list().await.iter().any(|k| k.rotates_soon));
+}
+
+#[tokio::test]
+async fn an_emergency_withdraws_the_key_and_the_standby_is_already_known() {
+    let issuer = Issuer::start(Arc::new(MemoryStore::new()), ring(), 1_000).await;
+    issuer.tick(1_000).await;
+    let client = CachingClient::fetch(&issuer, 1_000);
+    let (stolen, other) = (issuer.kid(Algorithm::Es256), issuer.kid(Algorithm::EdDsa));
+    issuer
+        .rotate_compromised(Some(Algorithm::Es256), false, 1_001)
+        .await;
+    assert!(issuer.set().verifying_key(&stolen).is_none());
+    let published = CachingClient::fetch(&issuer, 1_001).jwks;
+    let is_stolen = |kid: Option<&str>| kid == Some(stolen.as_str());
+    assert!(!published.keys.iter().any(|k| is_stolen(k.kid.as_deref())));
+    assert_eq!(issuer.kid(Algorithm::EdDsa), other);
+    assert!(client.accepts(&issuer.sign(Algorithm::Es256, 2_000)));
+
+    let known: HashSet<String> = issuer
+        .keys
+        .list()
+        .await
+        .into_iter()
+        .map(|k| k.kid)
+        .collect();
+    issuer.rotate_compromised(None, true, 1_002).await;
+    let keys = issuer.keys.list().await;
+    assert_eq!(keys.len(), 4);
+    assert!(keys.iter().all(|k| !known.contains(&k.kid)));
+}
+
+#[tokio::test]
+async fn the_keys_outlive_a_restart_and_the_private_halves_rest_sealed() {
+    let store = Arc::new(MemoryStore::new());
+    let ring = ring();
+    let issuer = Issuer::start(store.clone(), ring.clone(), 1_000).await;
+    issuer.tick(1_000).await;
+    let again = Issuer::start(store.clone(), ring, 2_000).await;
+    assert_eq!(issuer.set().jwks(), again.set().jwks());
+    let rows = store.page(Table::SigningKey, None, 100, 2_000).await;
+    let rows = rows.expect("answers");
+    assert_eq!(rows.len(), 4);
+    for algorithm in ALGORITHMS {
+        assert_eq!(issuer.kid(algorithm), again.kid(algorithm));
+        let set = issuer.set();
+        let private = set.signer(algorithm).expect("is active").key().to_private();
+        let private = signet_jose::base64url::encode(private.expect("exports").expose());
+        for (_, row) in &rows {
+            let text = String::from_utf8(row.value.clone()).expect("JSON");
+            assert!(!text.contains(&private));
+        }
+    }
+}
+
+#[tokio::test]
+async fn other_sealing_keys_do_not_start_the_server() {
+    let store = Arc::new(MemoryStore::new());
+    Issuer::start(store.clone(), ring(), 1_000).await;
+    let loaded = SigningKeys::load(store, ring(), ALGORITHMS.to_vec(), POLICY, at(1_000)).await;
+    assert!(matches!(loaded, Err(KeysError::Sealed)));
+}
+
+#[tokio::test]
+async fn after_a_rewrap_the_old_sealing_key_is_not_needed() {
+    let store = Arc::new(MemoryStore::new());
+    let (old, new) = (SealingKey::generate(), SealingKey::generate());
+    let before = Arc::new(Keyring::new(old.clone(), vec![]));
+    let issuer = Issuer::start(store.clone(), before, 1_000).await;
+    issuer.tick(1_000).await;
+    let both = Keyring::new(new.clone(), vec![old]);
+    assert_eq!(issuer.keys.rewrap(&both, 1_001).await.expect("rewraps"), 4);
+    assert_eq!(issuer.keys.rewrap(&both, 1_001).await.expect("rewraps"), 0);
+    let after = Arc::new(Keyring::new(new, vec![]));
+    let again = Issuer::start(store, after, 1_002).await;
+    assert_eq!(again.set().jwks(), issuer.set().jwks());
+}
+
+#[tokio::test]
+async fn an_algorithm_that_left_the_settings_still_verifies_and_then_goes() {
+    let store = Arc::new(MemoryStore::new());
+    let ring = ring();
+    let issuer = Issuer::start(store.clone(), ring.clone(), 1_000).await;
+    issuer.tick(1_000).await;
+    let kid = issuer.kid(Algorithm::EdDsa);
+    let left = vec![Algorithm::Es256];
+    let (keys, set) = SigningKeys::load(store, ring.clone(), left, POLICY, at(2_000))
+        .await
+        .expect("loads");
+    assert!(set.signer(Algorithm::EdDsa).is_none());
+    assert!(set.verifying_key(&kid).is_some());
+    let next = Mutex::new(None);
+    let end = 2_000 + LIFETIME + POLICY.grace;
+    keys.tick(&ring, at(end), |set| {
+        *next.lock().expect("not poisoned") = Some(set);
+    })
+    .await
+    .expect("ticks");
+    let set = next.into_inner().expect("not poisoned").expect("changed");
+    assert!(set.verifying_key(&kid).is_none());
+    assert!(keys.list().await.iter().all(|k| k.phase != Phase::Retired));
+}
