@@ -40,7 +40,8 @@ pub enum Once {
         /// a refresh family begins, and lives at most this long
         family_end: Option<u64>,
     },
-    /// An approved device code, taken (read and removed) by one caller. A refusal is `invalid_grant`.
+    /// An approved device code: its record, which was read before, is replaced under its version by the one of
+    /// [`poll`](crate::device_authorization::DeviceRecord::poll). A refusal is `invalid_grant`.
     /// `family_end` as with [`Once::Code`].
     DeviceCode {
         /// the row

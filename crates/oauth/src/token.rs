@@ -7,9 +7,10 @@ use crate::{
     client::{Client, GrantType},
     client_auth::{self, ClientKeys, Credentials},
     decision::Decision,
+    device_authorization::{DeviceRecord, open_device_code},
     dpop_policy,
     error::{ErrorCode, OAuthError},
-    grant::{self, DeviceRecord, GRANTS, GrantRequest},
+    grant::{GRANTS, GrantRequest},
     request::{Context, Request},
 };
 
@@ -22,12 +23,19 @@ pub struct LookedUp<'a> {
     pub device: Option<&'a DeviceRecord>,
 }
 
-/// The store's row that this request needs read, if it is a device's poll.
-pub fn device_code_id(context: &Context<'_>, request: &Request<'_>) -> Option<[u8; 16]> {
+/// The store's row that this request needs read, if it is a device's poll with a code of this client that has not ended.
+pub fn device_code_id(
+    context: &Context<'_>,
+    request: &Request<'_>,
+    credentials: &Credentials<'_>,
+) -> Option<[u8; 16]> {
     if request.params.get("grant_type") != Some(GrantType::DeviceCode.as_str()) {
         return None;
     }
-    grant::device_code_id(context.keyring, request.params.get("device_code")?)
+    let code = request.params.get("device_code")?;
+    open_device_code(context.keyring, code, &credentials.client_id, context.now())
+        .ok()
+        .map(|code| code.id)
 }
 
 /// Decides a token request of authenticated-to-be `credentials`.

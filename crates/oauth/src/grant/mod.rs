@@ -9,13 +9,13 @@ mod person;
 mod refresh_token;
 mod token_exchange;
 
-pub use device_code::{Approval, DeviceRecord, DeviceStatus, device_code_for, device_code_id};
 pub use token_exchange::{ACCESS_TOKEN_TYPE, JWT_TYPE, SUBJECT_TOKEN_TYPES};
 
 use crate::{
     access_token::TokenLookup,
     client::{Client, GrantType},
     decision::{Decision, TokenIdentity},
+    device_authorization::DeviceRecord,
     error::{ErrorCode, OAuthError},
     params::Params,
     request::{Context, unavailable},
@@ -63,7 +63,7 @@ pub(crate) struct GrantRequest<'a> {
     pub(crate) confirmation: Option<Confirmation>,
     /// what our own access tokens are worth
     pub(crate) lookup: &'a dyn TokenLookup,
-    /// the row that [`device_code_id`] names
+    /// the row that [`crate::token::device_code_id`] names
     pub(crate) device: Option<&'a DeviceRecord>,
 }
 

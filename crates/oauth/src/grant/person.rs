@@ -1,6 +1,7 @@
 //! What the grants of a person share: a code, a device code and a refresh token all end in the same tokens.
 use super::GrantRequest;
 use crate::{
+    authorize::ClaimsRequest,
     client::GrantType,
     decision::{AccessToken, IdToken, Issue, Refresh},
     error::OAuthError,
@@ -64,12 +65,22 @@ impl PersonGrant<'_> {
                 amr: self.amr.to_vec(),
                 confirmation: request.confirmation.clone(),
                 act: None,
-                claims: self.claims.map(str::to_owned),
+                claims: self.userinfo_claims(),
             },
             id_token,
             refresh,
             issued_token_type: None,
         })
+    }
+
+    /// What the access token must carry for userinfo: the `userinfo` half of the `claims` parameter, if there is one.
+    fn userinfo_claims(&self) -> Option<String> {
+        let asked = ClaimsRequest::parse(self.claims?).ok()?;
+        let half = ClaimsRequest {
+            userinfo: asked.userinfo,
+            id_token: Vec::new(),
+        };
+        (!half.is_empty()).then(|| half.to_json())
     }
 
     /// The first refresh token of a new family, where the client may refresh. With `offline_access` it outlives the session

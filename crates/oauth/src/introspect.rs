@@ -1,0 +1,194 @@
+//! Introspection: RFC 7662, and signed answers (RFC 9701).
+//!
+//! The caller is authenticated, the token's signature is checked, and then who may see it; only after that anything is said. Everything
+//! that is not a living token which the caller may see is one and the same `{"active":false}` (known fault A11).
+use crate::{
+    access_token::{AccessTokenFacts, TokenLookup, TokenState},
+    client::Client,
+    decision::TokenIdentity,
+    error::{ErrorCode, OAuthError},
+    issue::{token_type, write_confirmation},
+    params::Params,
+    request::{Context, unavailable},
+    sealed::RefreshToken,
+};
+use signet_jose::json::Writer;
+
+/// The answer for everything that may not be said.
+pub const INACTIVE: &[u8] = br#"{"active":false}"#;
+
+/// What is known of the token.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Introspection {
+    /// nothing that this caller may hear
+    Inactive,
+    /// a living access token
+    AccessToken(Box<AccessTokenFacts>),
+    /// a refresh token that looks good; whether it lives is known when the store says that its family is at its generation:
+    /// [`Introspection::with_family`]
+    RefreshToken(Box<RefreshToken>),
+}
+
+/// Decides what an authenticated caller hears of the token.
+///
+/// # Errors
+/// `invalid_request` without `token`; `invalid_client` for a public client (RFC 7662 section 2.1 wants the caller authorized);
+/// `temporarily_unavailable` where revocation cannot be known.
+pub fn decide(
+    context: &Context<'_>,
+    caller: &Client,
+    params: &Params,
+) -> Result<Introspection, OAuthError> {
+    decide_with(context, caller, params, context)
+}
+
+fn decide_with(
+    context: &Context<'_>,
+    caller: &Client,
+    params: &Params,
+    lookup: &dyn TokenLookup,
+) -> Result<Introspection, OAuthError> {
+    if caller.is_public() {
+        return Err(
+            OAuthError::new(ErrorCode::InvalidClient, "client authentication failed")
+                .with_hint("a public client may not introspect"),
+        );
+    }
+    let token = params.require("token")?;
+    // `token_type_hint` is not needed: a JWT has dots, a sealed value none.
+    if token.contains('.') {
+        return match lookup.look_up(token) {
+            TokenState::Valid(facts) if may_see(context, caller, &facts) => {
+                Ok(Introspection::AccessToken(facts))
+            }
+            TokenState::Unknown => Err(unavailable()),
+            _ => Ok(Introspection::Inactive),
+        };
+    }
+    let Ok(token) = RefreshToken::open(context.keyring, token) else {
+        return Ok(Introspection::Inactive);
+    };
+    // No resource server ever sees a refresh token: its client, and who may act for that client.
+    let visible =
+        token.client_id == caller.client_id || caller.may_act_for.contains(&token.client_id);
+    let now = context.now();
+    if !visible || now >= token.expires_at || now >= token.family_expires_at {
+        return Ok(Introspection::Inactive);
+    }
+    match context.revocations.is_revoked(&refresh_identity(&token)) {
+        Ok(false) => Ok(Introspection::RefreshToken(Box::new(token))),
+        Ok(true) => Ok(Introspection::Inactive),
+        Err(_) => Err(unavailable()),
+    }
+}
+
+/// What the revocation index is asked about a refresh token.
+pub(crate) fn refresh_identity(token: &RefreshToken) -> TokenIdentity<'_> {
+    TokenIdentity {
+        jti: None,
+        issued_at_ms: token.issued_at_ms,
+        grant_id: Some(&token.grant_id),
+        sid: token.sid.as_deref(),
+        user_id: Some(&token.user_id),
+        client_id: &token.client_id,
+    }
+}
+
+/// A client sees its own tokens, those of clients that its record lets it act for, those that are meant for it, and those for a resource
+/// server whose record names it.
+fn may_see(context: &Context<'_>, caller: &Client, facts: &AccessTokenFacts) -> bool {
+    let own = facts.client_id == caller.client_id || caller.may_act_for.contains(&facts.client_id);
+    own || facts.audience.iter().any(|audience| {
+        *audience == caller.client_id
+            || context
+                .registry
+                .resource(audience)
+                .is_some_and(|resource| resource.introspectors.contains(&caller.client_id))
+    })
+}
+
+impl Introspection {
+    /// Settles a refresh token: `generation` is that of its family's row, None where the family has ended. Others stay as they are.
+    #[must_use]
+    pub fn with_family(self, generation: Option<u64>) -> Self {
+        match self {
+            Introspection::RefreshToken(token) if generation != Some(token.generation) => {
+                Introspection::Inactive
+            }
+            other => other,
+        }
+    }
+
+    /// The grant whose row must be read before [`Introspection::with_family`].
+    pub fn family(&self) -> Option<&[u8; 16]> {
+        match self {
+            Introspection::RefreshToken(token) => Some(&token.grant_id),
+            _ => None,
+        }
+    }
+
+    /// Appends the JSON answer (RFC 7662 section 2.2).
+    pub fn write(&self, issuer: &str, out: &mut Vec<u8>) {
+        self.write_value(issuer, &mut Writer::new(out));
+    }
+
+    /// Appends the claims of a signed answer (RFC 9701 section 5), of type `token-introspection+jwt`, for `caller`.
+    pub fn write_signed(&self, issuer: &str, caller: &str, now: u64, out: &mut Vec<u8>) {
+        Writer::new(out).object(|w| {
+            w.member("iss").string(issuer);
+            w.member("aud").string(caller);
+            w.member("iat").number(now);
+            self.write_value(issuer, w.member("token_introspection"));
+        });
+    }
+
+    fn write_value(&self, issuer: &str, w: &mut Writer<'_>) {
+        match self {
+            Introspection::Inactive => w.raw(INACTIVE),
+            Introspection::AccessToken(facts) => w.object(|w| write_access_token(facts, w)),
+            Introspection::RefreshToken(token) => w.object(|w| {
+                w.member("active").bool(true);
+                w.member("iss").string(issuer);
+                w.member("sub").string(&token.user_id);
+                w.member("client_id").string(&token.client_id);
+                w.member("scope").string(&token.scope.to_string());
+                w.member("iat").number(token.issued_at_ms / 1000);
+                w.member("exp")
+                    .number(token.expires_at.min(token.family_expires_at));
+                write_confirmation(token.confirmation.as_ref(), w);
+            }),
+        }
+    }
+}
+
+fn write_access_token(facts: &AccessTokenFacts, w: &mut Writer<'_>) {
+    w.member("active").bool(true);
+    w.member("iss").string(&facts.issuer);
+    w.member("sub").string(&facts.sub);
+    match &facts.audience[..] {
+        [one] => w.member("aud").string(one),
+        several => w.member("aud").strings(several),
+    }
+    w.member("exp").number(facts.exp);
+    w.member("iat").number(facts.iat);
+    w.member("jti").string(&facts.jti);
+    w.member("client_id").string(&facts.client_id);
+    if !facts.scope.is_empty() {
+        w.member("scope").string(&facts.scope.to_string());
+    }
+    w.member("token_type")
+        .string(token_type(facts.confirmation.as_ref()));
+    if let Some(auth_time) = facts.auth_time {
+        w.member("auth_time").number(auth_time);
+    }
+    if let Some(acr) = &facts.acr {
+        w.member("acr").string(acr);
+    }
+    if !facts.amr.is_empty() {
+        w.member("amr").strings(&facts.amr);
+    }
+    write_confirmation(facts.confirmation.as_ref(), w);
+    if let Some(act) = &facts.act {
+        w.member("act").raw(act.as_bytes());
+    }
+}

@@ -1,0 +1,159 @@
+//! From a decision to bytes: the payloads of access and ID tokens and the token response, written straight into a buffer.
+//!
+//! The caller signs between these steps: access token first, then the ID token with its `at_hash`, then the response.
+use crate::{
+    authorize::ClaimsRequest,
+    decision::{AccessToken, IdToken, Issue},
+    sealed::Confirmation,
+    session::UserClaims,
+    userinfo,
+};
+use signet_jose::{base64url, json::Writer, jwt::half_hash};
+
+/// An access token's id: 6 bytes of Unix milliseconds and 10 random ones, base64url. The time lets an epoch revoke all tokens before it.
+pub fn jti(now_ms: u64, random: [u8; 10]) -> String {
+    let mut bytes = [0; 16];
+    bytes[..6].copy_from_slice(&now_ms.to_be_bytes()[2..]);
+    bytes[6..].copy_from_slice(&random);
+    base64url::encode(&bytes)
+}
+
+/// Appends the claims of an RFC 9068 access token. `now`: Unix seconds.
+pub fn write_access_token(
+    token: &AccessToken,
+    issuer: &str,
+    jti: &str,
+    now: u64,
+    out: &mut Vec<u8>,
+) {
+    Writer::new(out).object(|w| {
+        w.member("iss").string(issuer);
+        w.member("sub").string(&token.sub);
+        match &token.audience[..] {
+            [one] => w.member("aud").string(one),
+            several => w.member("aud").strings(several),
+        }
+        w.member("exp").number(now + token.lifetime);
+        w.member("iat").number(now);
+        w.member("jti").string(jti);
+        w.member("client_id").string(&token.client_id);
+        if !token.scope.is_empty() {
+            w.member("scope").string(&token.scope.to_string());
+        }
+        if let Some(auth_time) = token.auth_time {
+            w.member("auth_time").number(auth_time);
+        }
+        if let Some(acr) = &token.acr {
+            w.member("acr").string(acr);
+        }
+        if !token.amr.is_empty() {
+            w.member("amr").strings(&token.amr);
+        }
+        write_confirmation(token.confirmation.as_ref(), w);
+        if let Some(act) = &token.act {
+            w.member("act").raw(act.as_bytes());
+        }
+        if let Some(sid) = &token.sid {
+            w.member("sid").string(sid);
+        }
+        if let Some(grant_id) = &token.grant_id {
+            w.member("grant_id").base64url(grant_id);
+        }
+        if let Some(claims) = &token.claims {
+            w.member("claims").raw(claims.as_bytes());
+        }
+    });
+}
+
+/// Appends the claims of an ID token (OpenID Connect Core section 2).
+///
+/// `signed_access_token`: for `at_hash`. `user`: for the claims that were asked for singly; none are written without it.
+pub fn write_id_token(
+    id_token: &IdToken,
+    access_token: &AccessToken,
+    signed_access_token: &str,
+    user: Option<&UserClaims>,
+    issuer: &str,
+    now: u64,
+    out: &mut Vec<u8>,
+) {
+    let claims = id_token
+        .claims
+        .as_deref()
+        .and_then(|text| ClaimsRequest::parse(text).ok());
+    Writer::new(out).object(|w| {
+        w.member("iss").string(issuer);
+        w.member("sub").string(&access_token.sub);
+        w.member("aud").string(&access_token.client_id);
+        w.member("exp").number(now + id_token.lifetime);
+        w.member("iat").number(now);
+        if let Some(auth_time) = access_token.auth_time {
+            w.member("auth_time").number(auth_time);
+        }
+        if let Some(nonce) = &id_token.nonce {
+            w.member("nonce").string(nonce);
+        }
+        // What was done, never what was asked for (known fault A6).
+        if let Some(acr) = &access_token.acr {
+            w.member("acr").string(acr);
+        }
+        if !access_token.amr.is_empty() {
+            w.member("amr").strings(&access_token.amr);
+        }
+        w.member("at_hash")
+            .string(&half_hash(id_token.algorithm, signed_access_token));
+        if let Some(sid) = &id_token.sid {
+            w.member("sid").string(sid);
+        }
+        if let (Some(user), Some(claims)) = (user, &claims) {
+            userinfo::write_id_token_claims(w, user, claims);
+        }
+    });
+}
+
+/// Appends the token response (RFC 6749 section 5.1, RFC 8693 section 2.2.1, OpenID Connect Core section 3.1.3.3).
+pub fn write_token_response(
+    issue: &Issue,
+    access_token: &str,
+    id_token: Option<&str>,
+    refresh_token: Option<&str>,
+    out: &mut Vec<u8>,
+) {
+    let token = &issue.access_token;
+    Writer::new(out).object(|w| {
+        w.member("access_token").string(access_token);
+        w.member("token_type")
+            .string(token_type(token.confirmation.as_ref()));
+        w.member("expires_in").number(token.lifetime);
+        if !token.scope.is_empty() {
+            w.member("scope").string(&token.scope.to_string());
+        }
+        if let Some(id_token) = id_token {
+            w.member("id_token").string(id_token);
+        }
+        if let Some(refresh_token) = refresh_token {
+            w.member("refresh_token").string(refresh_token);
+        }
+        if let Some(kind) = issue.issued_token_type {
+            w.member("issued_token_type").string(kind);
+        }
+    });
+}
+
+/// `token_type`: only a DPoP key changes it (RFC 9449 section 5); a certificate-bound token stays `Bearer` (RFC 8705 section 3).
+pub(crate) fn token_type(confirmation: Option<&Confirmation>) -> &'static str {
+    match confirmation {
+        Some(Confirmation::Jkt(_)) => "DPoP",
+        _ => "Bearer",
+    }
+}
+
+/// `cnf` (RFC 7800), where there is one.
+pub(crate) fn write_confirmation(confirmation: Option<&Confirmation>, w: &mut Writer<'_>) {
+    let (name, value) = match confirmation {
+        None => return,
+        Some(Confirmation::Jkt(value)) => ("jkt", value),
+        Some(Confirmation::X5tS256(value)) => ("x5t#S256", value),
+    };
+    w.member("cnf").object(|w| w.member(name).string(value));
+}

@@ -1,0 +1,109 @@
+//! Revocation: RFC 7009. Signature and owner are checked before anything is written: nobody puts entries in the list with tokens that
+//! are not theirs, or not tokens (known fault A8), and an entry lives as long as whatever it concerns (known fault A9).
+use crate::{
+    access_token::{TokenLookup, TokenState},
+    client::Client,
+    error::{ErrorCode, OAuthError},
+    params::Params,
+    request::Context,
+    sealed::RefreshToken,
+};
+
+/// Entries outlive what they concern by this many seconds: verifiers' clocks differ.
+pub const MARGIN: u64 = 120;
+
+/// What must be durable before the answer, which is an empty 200.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Revocation {
+    /// nothing to do: not a token of ours, or one that has ended (RFC 7009 section 2.2)
+    Nothing,
+    /// one access token
+    AccessToken {
+        /// its id
+        jti: String,
+        /// Unix seconds; the entry may go then
+        end: u64,
+    },
+    /// a whole grant: its refresh family, and every access token that came of it
+    Grant {
+        /// the grant
+        grant_id: [u8; 16],
+        /// whose grant it was
+        user_id: String,
+        /// Unix seconds; the entry may go then
+        end: u64,
+    },
+}
+
+/// Decides what an authenticated client's request revokes. Public clients may revoke their own (RFC 7009 section 2.1).
+///
+/// # Errors
+/// `invalid_request` without `token`, `unauthorized_client` for another client's token.
+pub fn decide(
+    context: &Context<'_>,
+    client: &Client,
+    params: &Params,
+) -> Result<Revocation, OAuthError> {
+    decide_with(context, client, params, context)
+}
+
+fn decide_with(
+    context: &Context<'_>,
+    client: &Client,
+    params: &Params,
+    lookup: &dyn TokenLookup,
+) -> Result<Revocation, OAuthError> {
+    let token = params.require("token")?;
+    if token.contains('.') {
+        let facts = match lookup.look_up(token) {
+            TokenState::Valid(facts) => facts,
+            // Where the index cannot be asked, writing is what is wanted; but whose token it is, is not known either.
+            TokenState::Unknown => return Err(crate::request::unavailable()),
+            TokenState::Expired(_) | TokenState::Revoked(_) | TokenState::Forged => {
+                return Ok(Revocation::Nothing);
+            }
+        };
+        owned(&facts.client_id, client)?;
+        return Ok(Revocation::AccessToken {
+            jti: facts.jti,
+            end: facts.exp + MARGIN,
+        });
+    }
+    let Ok(token) = RefreshToken::open(context.keyring, token) else {
+        return Ok(Revocation::Nothing);
+    };
+    owned(&token.client_id, client)?;
+    // A rotated or idle token still names its family: whoever holds it may end it. Only a family that has ended needs nothing.
+    let longest = longest_access_token(context, client);
+    let end = token.family_expires_at + longest + MARGIN;
+    match context.now() >= end {
+        true => Ok(Revocation::Nothing),
+        false => Ok(Revocation::Grant {
+            grant_id: token.grant_id,
+            user_id: token.user_id,
+            end,
+        }),
+    }
+}
+
+/// The longest life, in seconds, of an access token that this client can hold. A record or a setting may have allowed longer ones
+/// before it was changed, so a day, the most that the settings ever allow, counts as well.
+pub fn longest_access_token(context: &Context<'_>, client: &Client) -> u64 {
+    const DAY: u64 = 86_400;
+    client
+        .access_token_lifetime
+        .unwrap_or(0)
+        .max(context.settings.access_token_lifetime)
+        .max(DAY)
+}
+
+fn owned(client_id: &str, client: &Client) -> Result<(), OAuthError> {
+    // RFC 7009 section 2.1: refused, and the client is told.
+    match client_id == client.client_id {
+        true => Ok(()),
+        false => Err(OAuthError::new(
+            ErrorCode::UnauthorizedClient,
+            "the token was given to another client",
+        )),
+    }
+}
