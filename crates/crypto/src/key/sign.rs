@@ -90,6 +90,14 @@ impl SigningKey {
     /// [`KeyError::Malformed`] for what is no such key or is one of another curve, [`KeyError::Weak`] and
     /// [`KeyError::Unsupported`] as [`VerifyingKey::new`] and [`VerifyingKey::hmac`].
     pub fn from_private(algorithm: Algorithm, private: &[u8]) -> Result<SigningKey, KeyError> {
+        let is_der = matches!(
+            algorithm.key_type(),
+            KeyType::Ec | KeyType::Okp | KeyType::Rsa
+        );
+        // The library passes over bytes after the key; one key has one encoding here.
+        if is_der && !matches!(der_value(0x30, private), Some((_, []))) {
+            return Err(KeyError::Malformed("not one PKCS#8 structure"));
+        }
         match algorithm.key_type() {
             KeyType::Ec => {
                 let pair = EcdsaKeyPair::from_pkcs8(ecdsa_parameters(algorithm)?, private)
