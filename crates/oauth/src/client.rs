@@ -2,6 +2,9 @@
 //!
 //! A `Client` that exists passed the checks of [`crate::registration`] (or the operator's configuration,
 //! which goes through the same ones). [`crate::client::json`] writes and reads its stored form.
+pub mod json;
+pub mod metadata;
+
 use crate::{redirect_uri::RedirectUri, scope::ScopeSet};
 use signet_crypto::Algorithm;
 use signet_jose::jwk::JwkSet;
@@ -255,6 +258,58 @@ impl AuthMethod {
 }
 
 impl Client {
+    /// A client with every default of RFC 7591 and OpenID Connect Registration, and nothing registered yet: a web
+    /// application with client_secret_basic and the code grant, PKCE required, consent asked. `created_at`: Unix seconds.
+    pub fn new(client_id: impl Into<String>, created_at: u64) -> Client {
+        Client {
+            client_id: client_id.into(),
+            revision: 0,
+            created_at,
+            enabled: true,
+            client_name: None,
+            client_uri: None,
+            logo_uri: None,
+            policy_uri: None,
+            tos_uri: None,
+            contacts: Vec::new(),
+            application_type: ApplicationType::Web,
+            redirect_uris: Vec::new(),
+            post_logout_redirect_uris: Vec::new(),
+            allowed_origins: Vec::new(),
+            initiate_login_uri: None,
+            grant_types: vec![GrantType::AuthorizationCode],
+            response_types: vec!["code".to_owned()],
+            token_endpoint_auth_method: AuthMethod::ClientSecretBasic,
+            token_endpoint_auth_signing_alg: None,
+            secrets: Vec::new(),
+            jwks: None,
+            jwks_uri: None,
+            tls_client_auth: None,
+            scope: ScopeSet::EMPTY,
+            resources: Vec::new(),
+            may_act_for: Vec::new(),
+            id_token_signed_response_alg: None,
+            userinfo_signed_response_alg: None,
+            access_token_signed_response_alg: None,
+            introspection_signed_response_alg: None,
+            default_max_age: None,
+            require_auth_time: false,
+            default_acr_values: Vec::new(),
+            require_pkce: true,
+            require_pushed_authorization_requests: false,
+            dpop_bound_access_tokens: false,
+            tls_client_certificate_bound_access_tokens: false,
+            refresh_rotation: RefreshRotation::Rotate,
+            consent: ConsentPolicy::Ask,
+            access_token_lifetime: None,
+            refresh_token_lifetime: None,
+            registration_token_hash: None,
+            software_id: None,
+            software_version: None,
+            sector_identifier_uri: None,
+            expires_at: None,
+        }
+    }
     /// A public client cannot keep a secret (RFC 6749 section 2.1).
     pub fn is_public(&self) -> bool {
         self.token_endpoint_auth_method == AuthMethod::None

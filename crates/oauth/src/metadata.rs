@@ -1,0 +1,236 @@
+//! The metadata document (RFC 8414 and OpenID Connect Discovery 1.0), rendered from the tables that the code runs by:
+//! endpoints, grants, client authentication methods, algorithms, settings. What is not in a table is not advertised,
+//! and what is in one is (known fault A16).
+//!
+//! One document serves both well-known paths: their members never disagree.
+use crate::{
+    authorize::{PROMPT_VALUES, ResponseMode, acr},
+    client::{AuthMethod, GrantType},
+    dpop_policy,
+    endpoint::{ENDPOINTS, EndpointId},
+    registry::Registry,
+    settings::Settings,
+    userinfo,
+};
+use signet_crypto::Algorithm;
+use signet_jose::json::Writer;
+
+/// The document, as JSON text. Rendered once a snapshot, not once a request.
+pub fn metadata(settings: &Settings, registry: &Registry) -> Vec<u8> {
+    let mut out = Vec::with_capacity(4096);
+    Writer::new(&mut out).object(|w| {
+        w.member("issuer").string(&settings.issuer);
+        for endpoint in ENDPOINTS.iter().filter(|e| is_served(e.id, settings)) {
+            if let Some(name) = endpoint.metadata {
+                w.member(name).string(&settings.url(endpoint.id));
+            }
+        }
+        w.member("scopes_supported").strings(
+            registry
+                .scopes
+                .iter()
+                .filter(|s| s.published)
+                .map(|s| s.name.as_str()),
+        );
+        w.member("response_types_supported").strings(["code"]);
+        w.member("response_modes_supported")
+            .strings(ResponseMode::ALL.iter().map(|m| m.as_str()));
+        w.member("grant_types_supported")
+            .strings(GrantType::ALL.iter().map(|g| g.as_str()));
+        w.member("subject_types_supported").strings(["public"]);
+        w.member("acr_values_supported")
+            .strings(acr::CLASSES.iter().map(|c| c.name));
+        w.member("prompt_values_supported").strings(PROMPT_VALUES);
+        client_authentication(w, settings);
+        for name in [
+            "id_token_signing_alg_values_supported",
+            "userinfo_signing_alg_values_supported",
+        ] {
+            w.member(name)
+                .strings(settings.signing_algs.iter().map(|a| a.name()));
+        }
+        w.member("dpop_signing_alg_values_supported")
+            .strings(dpop_policy::PROOF_ALGORITHMS.split(' '));
+        w.member("code_challenge_methods_supported")
+            .strings(["S256"]);
+        w.member("claim_types_supported").strings(["normal"]);
+        w.member("claims_supported")
+            .strings(userinfo::claims_supported());
+        for (name, value) in [
+            ("claims_parameter_supported", true),
+            ("request_parameter_supported", false),
+            ("request_uri_parameter_supported", false),
+            ("authorization_response_iss_parameter_supported", true),
+            (
+                "require_pushed_authorization_requests",
+                settings.require_pushed_authorization_requests,
+            ),
+            (
+                "tls_client_certificate_bound_access_tokens",
+                settings.mtls_base.is_some(),
+            ),
+        ] {
+            w.member(name).bool(value);
+        }
+        if settings.mtls_base.is_some() {
+            w.member("mtls_endpoint_aliases").object(|w| {
+                for endpoint in ENDPOINTS.iter().filter(|e| is_served(e.id, settings)) {
+                    if let (Some(name), Some(url)) =
+                        (endpoint.metadata, settings.mtls_url(endpoint.id))
+                    {
+                        w.member(name).string(&url);
+                    }
+                }
+            });
+        }
+    });
+    out
+}
+
+/// Is the endpoint answered under these settings? The router asks the same.
+pub fn is_served(id: EndpointId, settings: &Settings) -> bool {
+    match id {
+        EndpointId::Register | EndpointId::RegisterClient => settings.registration.enabled,
+        _ => true,
+    }
+}
+
+/// The methods that a client can use here: those with certificates need a listener that asks for them.
+pub fn offered_methods(settings: &Settings) -> impl Iterator<Item = AuthMethod> {
+    let mtls = settings.mtls_base.is_some();
+    AuthMethod::ALL
+        .iter()
+        .copied()
+        .filter(move |m| mtls || !m.is_mtls())
+}
+
+/// The algorithms that client assertions are verified with: private_key_jwt, then client_secret_jwt.
+pub fn assertion_algorithms() -> impl Iterator<Item = Algorithm> {
+    Algorithm::ALL.iter().copied()
+}
+
+fn client_authentication(w: &mut Writer<'_>, settings: &Settings) {
+    for endpoint in [
+        "token_endpoint",
+        "introspection_endpoint",
+        "revocation_endpoint",
+    ] {
+        // A public client has no say about tokens at introspection.
+        let public = endpoint != "introspection_endpoint";
+        w.member(&format!("{endpoint}_auth_methods_supported"))
+            .strings(
+                offered_methods(settings)
+                    .filter(|m| public || *m != AuthMethod::None)
+                    .map(|m| m.as_str()),
+            );
+        w.member(&format!("{endpoint}_auth_signing_alg_values_supported"))
+            .strings(assertion_algorithms().map(|a| a.name()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use signet_jose::json::{self, Limits};
+
+    fn strings(document: &[u8], name: &str) -> Vec<String> {
+        let object = json::parse_object(document, &Limits::default()).unwrap();
+        object
+            .strings(name)
+            .unwrap()
+            .unwrap_or_default()
+            .into_iter()
+            .map(str::to_owned)
+            .collect()
+    }
+    fn has(document: &[u8], name: &str) -> bool {
+        json::parse_object(document, &Limits::default())
+            .unwrap()
+            .get(name)
+            .is_some()
+    }
+
+    fn registry() -> Registry {
+        Registry {
+            scopes: Registry::standard_scopes(),
+            ..Registry::default()
+        }
+    }
+
+    #[test]
+    fn every_advertised_endpoint_is_in_the_table_and_under_the_issuer() {
+        let settings = Settings::new("https://id.example/t");
+        let document = metadata(&settings, &registry());
+        let object = json::parse_object(&document, &Limits::default()).unwrap();
+        for (name, value) in object.iter() {
+            if name.ends_with("_endpoint") || name == "jwks_uri" {
+                let row = ENDPOINTS
+                    .iter()
+                    .find(|e| e.metadata == Some(name))
+                    .expect(name);
+                assert_eq!(value.as_str(), Some(settings.url(row.id).as_str()));
+            }
+        }
+    }
+
+    #[test]
+    fn nothing_is_advertised_that_is_switched_off() {
+        let mut settings = Settings::new("https://id.example");
+        let document = metadata(&settings, &registry());
+        assert!(!has(&document, "registration_endpoint"));
+        assert!(!has(&document, "mtls_endpoint_aliases"));
+        let methods = strings(&document, "token_endpoint_auth_methods_supported");
+        assert!(!methods.iter().any(|m| m.contains("tls")));
+
+        settings.registration.enabled = true;
+        settings.mtls_base = Some("https://id.example:9443".into());
+        let document = metadata(&settings, &registry());
+        assert!(has(&document, "registration_endpoint"));
+        assert!(has(&document, "mtls_endpoint_aliases"));
+        assert_eq!(
+            strings(&document, "token_endpoint_auth_methods_supported").len(),
+            AuthMethod::ALL.len()
+        );
+    }
+
+    #[test]
+    fn neither_pairwise_subjects_nor_encryption_nor_request_objects_are_advertised() {
+        let document = metadata(&Settings::new("https://id.example"), &registry());
+        assert_eq!(strings(&document, "subject_types_supported"), ["public"]);
+        let text = String::from_utf8(document).unwrap();
+        for absent in [
+            "encryption",
+            "pairwise",
+            "\"none\",\"plain",
+            "plain",
+            "request_object",
+            "implicit",
+            "fragment",
+        ] {
+            assert!(!text.contains(absent), "{absent}");
+        }
+    }
+
+    #[test]
+    fn what_discovery_requires_is_there() {
+        let document = metadata(&Settings::new("https://id.example"), &registry());
+        for name in [
+            "issuer",
+            "authorization_endpoint",
+            "token_endpoint",
+            "userinfo_endpoint",
+            "jwks_uri",
+            "scopes_supported",
+            "response_types_supported",
+            "subject_types_supported",
+            "id_token_signing_alg_values_supported",
+            "claims_supported",
+        ] {
+            assert!(has(&document, name), "{name}");
+        }
+        assert!(
+            strings(&document, "id_token_signing_alg_values_supported")
+                .contains(&"RS256".to_owned())
+        );
+    }
+}
