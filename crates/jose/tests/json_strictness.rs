@@ -293,6 +293,30 @@ fn a_member_that_the_schema_does_not_read_is_skipped_and_checked() {
 }
 
 #[test]
+fn looking_at_a_kind_is_not_reading() {
+    let mut kinds = Vec::new();
+    let mut reader = Reader::new(
+        b"{ \"a\" : [ 1 , \"x\" ] , \"b\" : null }",
+        &Limits::default(),
+    )
+    .unwrap();
+    reader
+        .object(|reader, _| -> Result<(), JsonError> {
+            kinds.push(reader.kind()?);
+            if kinds.len() == 1 {
+                reader.array(|reader| -> Result<(), JsonError> {
+                    kinds.push(reader.kind()?);
+                    Ok(())
+                })?;
+            }
+            Ok(())
+        })
+        .unwrap();
+    reader.finish().unwrap();
+    assert_eq!(kinds, [Kind::Array, Kind::Number, Kind::String, Kind::Null]);
+}
+
+#[test]
 fn a_schema_that_reads_twice_is_an_error_not_a_confusion() {
     let mut reader = Reader::new(br#"{"a":1,"b":2}"#, &Limits::default()).unwrap();
     let result = reader.object(|reader, _| -> Result<(), JsonError> {

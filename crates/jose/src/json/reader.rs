@@ -113,6 +113,8 @@ impl<'a> Reader<'a> {
             names.insert(name.clone())?;
             self.white_space();
             self.punctuation(b':')?;
+            // Behind the white space, so that looking at the kind alone does not count as reading.
+            self.white_space();
             let before = self.at;
             member(self, name)?;
             if self.at == before {
@@ -137,6 +139,7 @@ impl<'a> Reader<'a> {
         }
         loop {
             self.count()?;
+            self.white_space();
             let before = self.at;
             element(self)?;
             if self.at == before {
