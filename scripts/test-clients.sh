@@ -28,7 +28,7 @@ done
 [ -s "$work/data/dev.json" ] || { echo "the server was not ready within 30 seconds" >&2; exit 2; }
 
 ca="$work/data/ca.pem"
-export SIGNET_DEV_JSON="$work/data/dev.json" SIGNET_SERVER_LOG="$work/server.log"
+export SIGNET_BIN="$signet" SIGNET_DEV_JSON="$work/data/dev.json" SIGNET_SERVER_LOG="$work/server.log"
 export NODE_EXTRA_CA_CERTS="$ca" REQUESTS_CA_BUNDLE="$ca" SSL_CERT_FILE="$ca" CURL_CA_BUNDLE="$ca"
 export SCREENSHOTS="${SCREENSHOTS:-$work/screenshots}"
 mkdir -p "$SCREENSHOTS"
@@ -45,7 +45,7 @@ export APACHE_DIR="$work/apache"
 mkdir -p "$APACHE_DIR"
 
 cd tests/clients
-echo "== Python: authlib, pyoidc"
+echo "== Python: authlib, pyoidc, protobuf"
 .venv/bin/python -m pytest -q -p no:cacheprovider
 echo "== Node: openid-client, a browser, Apache as the relying party"
 flags=()
