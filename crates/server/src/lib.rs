@@ -11,11 +11,14 @@
 //! - [`outbound`]: the only place that opens connections on a client's word.
 #![forbid(unsafe_code)]
 
+pub mod account;
 pub mod consent;
 pub mod cookie;
 pub mod endpoint;
+pub mod grants;
 pub mod health;
 pub mod http;
+pub mod interaction;
 pub mod keys;
 pub mod login;
 pub mod mail;
@@ -23,11 +26,13 @@ pub mod once;
 pub mod outbound;
 pub mod page;
 pub mod people;
+pub mod recover;
 pub mod revoke;
 pub mod session;
 pub mod state;
 pub mod tasks;
 pub mod user;
+pub mod visit;
 
 /// Adds every route of the server.
 pub fn routes(router: &mut http::Router) {

@@ -1,8 +1,13 @@
 //! One file per endpoint. A handler reads the request, asks the rules, commits what they decided, and answers.
+pub mod authorize;
+mod device;
+mod interaction;
 mod jwks;
+mod logout;
 mod metadata;
 
 use crate::http::Router;
+use crate::{account, recover};
 use signet_oauth::endpoint::{ENDPOINTS, EndpointId, Method};
 
 /// Adds every endpoint of the protocol's table: its path, methods, CORS and mTLS alias come from there.
@@ -16,6 +21,18 @@ pub fn routes(router: &mut Router) {
             router.at_mtls(endpoint.path);
         }
     }
+    pages(router);
+}
+
+/// What only people meet: no part of the protocol, so not in its table.
+fn pages(router: &mut Router) {
+    router
+        .get("/interaction", interaction::show)
+        .post("/interaction", interaction::submit)
+        .get("/account", account::show)
+        .post("/account", account::submit)
+        .get("/account/recover", recover::show)
+        .post("/account/recover", recover::submit);
 }
 
 fn add(router: &mut Router, id: EndpointId, path: &'static str, method: Method) {
@@ -31,6 +48,18 @@ fn add(router: &mut Router, id: EndpointId, path: &'static str, method: Method) 
             router.route(name, path, metadata::show)
         }
         EndpointId::Jwks => router.route(name, path, jwks::show),
+        EndpointId::Authorize => match method {
+            Method::Get => router.route(name, path, authorize::show),
+            _ => router.route(name, path, authorize::submit),
+        },
+        EndpointId::DeviceVerification => match method {
+            Method::Get => router.route(name, path, device::show),
+            _ => router.route(name, path, device::submit),
+        },
+        EndpointId::Logout => match method {
+            Method::Get => router.route(name, path, logout::show),
+            _ => router.route(name, path, logout::submit),
+        },
         _ => router,
     };
 }

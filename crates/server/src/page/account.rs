@@ -84,7 +84,7 @@ pub fn account(view: &AccountView<'_>) -> Html {
                                 ", last seen " (time_text(session.last_seen))
                             }
                         }
-                        form .inline method="post" action="/account" {
+                        form .inline method="post" action="account" {
                             (hidden)
                             input type="hidden" name="sid" value=(session.sid);
                             button .narrow type="submit" name="decision" value="end-session" {
@@ -96,7 +96,7 @@ pub fn account(view: &AccountView<'_>) -> Html {
             }
         }
         @if view.sessions.len() > 1 {
-            form method="post" action="/account" {
+            form method="post" action="account" {
                 (hidden)
                 button type="submit" name="decision" value="end-others" { "End all other sessions" }
             }
@@ -115,7 +115,7 @@ pub fn account(view: &AccountView<'_>) -> Html {
                                 br;
                                 span .small .soft { (consent.scopes.join(" · ")) " · since " (time_text(consent.granted_at)) }
                             }
-                            form .inline method="post" action="/account" {
+                            form .inline method="post" action="account" {
                                 (hidden)
                                 input type="hidden" name="client_id" value=(consent.client_id);
                                 button .narrow type="submit" name="decision" value="withdraw" { "Withdraw" }
@@ -127,7 +127,7 @@ pub fn account(view: &AccountView<'_>) -> Html {
         }
 
         h2 { @if view.has_password { "Change the password" } @else { "Set a password" } }
-        form method="post" action="/account" {
+        form method="post" action="account" {
             (hidden)
             input type="text" name="username" value=(view.username) autocomplete="username" hidden;
             @if view.has_password {
@@ -156,7 +156,7 @@ pub fn recover(interaction: &str, typed: &str, problem: Option<Notice>) -> Html 
         h1 { "Forgotten your password?" }
         p .soft { "A link to set a new one is sent to the e-mail address of the account." }
         (notice(problem.as_ref()))
-        form method="post" action="/account/recover" {
+        form method="post" action="recover" {
             input type="hidden" name="interaction" value=(interaction);
             label for="username" { "User name or e-mail address" }
             input #username name="username" type="text" value=(typed) required maxlength="254" autofocus
@@ -182,7 +182,7 @@ pub fn reset(token: &str, username: &str, problem: Option<Notice>) -> Html {
         h1 { "Set a new password" }
         p .soft { "For " strong { bdi { (username) } } ". This ends every session and every token of the account." }
         (notice(problem.as_ref()))
-        form method="post" action="/account/recover" {
+        form method="post" action="recover" {
             input type="hidden" name="token" value=(token);
             input type="text" name="username" value=(username) autocomplete="username" hidden;
             (new_password())

@@ -1,0 +1,291 @@
+//! `/account`: the person's own password, sessions and consents.
+
+use http::StatusCode;
+use signet_crypto::Secret;
+use signet_oauth::params::Params;
+use signet_store::StoreError;
+
+use crate::endpoint::authorize::{name_of, scope_text};
+use crate::http::{Context, Response};
+use crate::interaction::{Goal, Page};
+use crate::login::attempts::{self, Kind, Refused};
+use crate::login::flow;
+use crate::login::password::{PoolError, check_new};
+use crate::page::{self, AccountView, ConsentView, Notice, SessionView};
+use crate::session;
+use crate::user::UserError;
+use crate::visit::{Present, Visit, error_page};
+
+/// How long after a login a first password may be set without another, in seconds.
+const RECENT: u64 = 600;
+
+/// GET.
+pub async fn show(context: Context) -> Response {
+    match Visit::begin(context).await {
+        Ok(visit) => overview(visit, None).await,
+        Err(response) => response,
+    }
+}
+
+async fn overview(visit: Visit, notice: Option<Notice>) -> Response {
+    match render(&visit, notice).await {
+        Ok(Some(html)) => visit.page(html),
+        Ok(None) => ask_login(visit),
+        Err(error) => visit.unavailable(&error),
+    }
+}
+
+fn ask_login(visit: Visit) -> Response {
+    let interaction = visit.interaction(Goal::Account);
+    flow::show(visit, interaction, None)
+}
+
+async fn render(visit: &Visit, notice: Option<Notice>) -> Result<Option<page::Html>, StoreError> {
+    let Some(present) = visit.present() else {
+        return Ok(None);
+    };
+    let (store, now) = (&*visit.context.app.store, visit.context.now());
+    let user = &present.user;
+    let sessions = session::list(store, &user.id, now).await?;
+    let sessions: Vec<SessionView> = sessions
+        .into_iter()
+        .map(|(_, row)| SessionView {
+            browser: session::browser_name(&row.user_agent),
+            current: row.sid == present.found.row.sid,
+            sid: row.sid,
+            address: row.address,
+            created_at: row.created_at,
+            last_seen: row.last_seen,
+        })
+        .collect();
+    let registry = &visit.context.snapshot.registry;
+    let consents = crate::consent::list(store, &user.id, now).await?;
+    let consents: Vec<ConsentView> = consents
+        .into_iter()
+        .map(|(client_id, consent)| ConsentView {
+            client_name: registry
+                .clients
+                .get(&client_id)
+                .map_or_else(|| client_id.clone(), |client| name_of(client).to_owned()),
+            scopes: consent
+                .scope
+                .iter()
+                .map(|name| scope_text(registry, name))
+                .collect(),
+            granted_at: consent.granted_at,
+            client_id,
+        })
+        .collect();
+    let mut interaction = visit.interaction(Goal::Account);
+    interaction.page = Page::Account;
+    interaction.shown_to = Some(present.found.row.sid.clone());
+    Ok(Some(page::account(&AccountView {
+        interaction: &visit.seal(&interaction),
+        display_name: user.display_name(),
+        username: &user.username,
+        email: user.email.as_deref(),
+        has_password: user.password.is_some(),
+        notice,
+        sessions: &sessions,
+        consents: &consents,
+    })))
+}
+
+/// POST: one of the page's forms.
+pub async fn submit(mut context: Context) -> Response {
+    let form = match context.form().await {
+        Ok(form) => form,
+        Err(error) => return error_page(&mut context, &error.into()),
+    };
+    let visit = match Visit::begin(context).await {
+        Ok(visit) => visit,
+        Err(response) => return response,
+    };
+    let Some(interaction) = visit.open(&form) else {
+        return visit.start_again();
+    };
+    let Some(present) = visit.present().cloned() else {
+        return ask_login(visit);
+    };
+    if interaction.page != Page::Account || !interaction.was_shown_to(&present.found.row) {
+        return overview(visit, None).await;
+    }
+    match form.get("decision") {
+        Some("end-session") => end_session(visit, &present, form.get("sid").unwrap_or("")).await,
+        Some("end-others") => end_others(visit, &present).await,
+        Some("withdraw") => {
+            let client_id = form.get("client_id").unwrap_or("");
+            withdraw(visit, &present, client_id).await
+        }
+        Some("password") => change_password(visit, &present, &form).await,
+        _ => overview(visit, None).await,
+    }
+}
+
+async fn end_session(mut visit: Visit, present: &Present, sid: &str) -> Response {
+    if sid == present.found.row.sid {
+        return match visit.log_out().await {
+            Ok(()) => visit.page(page::signed_out(false)),
+            Err(error) => visit.unavailable(&error),
+        };
+    }
+    let app = visit.context.app.clone();
+    let now = visit.context.now();
+    let ended = async {
+        // Only what is in the person's own list can be ended from it.
+        for (id, row) in session::list(&*app.store, &present.user.id, now).await? {
+            if row.sid == sid {
+                app.revoke_session(&row.sid).await?;
+                session::end(&*app.store, &id, &row, now).await?;
+            }
+        }
+        Ok::<(), StoreError>(())
+    };
+    match ended.await {
+        Ok(()) => overview(visit, Some(Notice::Done("The session has ended."))).await,
+        Err(error) => visit.unavailable(&error),
+    }
+}
+
+async fn end_others(visit: Visit, present: &Present) -> Response {
+    match end_other_sessions(&visit, present).await {
+        Ok(()) => overview(visit, Some(Notice::Done("All other sessions have ended."))).await,
+        Err(error) => visit.unavailable(&error),
+    }
+}
+
+async fn end_other_sessions(visit: &Visit, present: &Present) -> Result<(), StoreError> {
+    let app = &visit.context.app;
+    let keep = Some(&*present.found.row.sid);
+    let now = visit.context.now();
+    for sid in session::end_all(&*app.store, &present.user.id, keep, now).await? {
+        app.revoke_session(&sid).await?;
+    }
+    Ok(())
+}
+
+async fn withdraw(visit: Visit, present: &Present, client_id: &str) -> Response {
+    let app = visit.context.app.clone();
+    let now = visit.context.now();
+    let withdrawn = async {
+        // The consent first: nothing new can come of it while the old is being ended.
+        crate::consent::withdraw(&*app.store, &present.user.id, client_id, now).await?;
+        app.revoke_grants_of(&present.user.id, client_id).await
+    };
+    let done = "The application can no longer act for you.";
+    match withdrawn.await {
+        Ok(_) => overview(visit, Some(Notice::Done(done))).await,
+        Err(error) => visit.unavailable(&error),
+    }
+}
+
+/// Why a password was not changed.
+enum Problem {
+    Say(&'static str),
+    Later(StatusCode, u64, &'static str),
+    Login,
+    Store(StoreError),
+}
+
+impl From<StoreError> for Problem {
+    fn from(error: StoreError) -> Self {
+        Problem::Store(error)
+    }
+}
+
+impl From<Refused> for Problem {
+    fn from(refused: Refused) -> Self {
+        match refused {
+            Refused::TooMany { retry_after } => Problem::Later(
+                StatusCode::TOO_MANY_REQUESTS,
+                retry_after,
+                "There were too many attempts. Wait a few minutes and try again.",
+            ),
+            Refused::Store(error) => Problem::Store(error),
+        }
+    }
+}
+
+impl From<PoolError> for Problem {
+    fn from(error: PoolError) -> Self {
+        match error {
+            PoolError::TooLong => Problem::Say("The new password is too long."),
+            PoolError::Busy | PoolError::Parameters => Problem::Later(
+                StatusCode::SERVICE_UNAVAILABLE,
+                5,
+                "The server is busy. Try again in a few seconds.",
+            ),
+        }
+    }
+}
+
+impl From<UserError> for Problem {
+    fn from(error: UserError) -> Self {
+        Problem::Store(match error {
+            UserError::Store(error) => error,
+            error => StoreError::Unavailable(error.to_string()),
+        })
+    }
+}
+
+async fn change_password(visit: Visit, present: &Present, form: &Params) -> Response {
+    match try_change_password(&visit, present, form).await {
+        Ok(()) => {
+            let done = "The password was changed, and all other sessions have ended.";
+            overview(visit, Some(Notice::Done(done))).await
+        }
+        Err(Problem::Say(text)) => overview(visit, Some(Notice::Error(text))).await,
+        Err(Problem::Login) => ask_login(visit),
+        Err(Problem::Later(status, retry_after, text)) => {
+            match render(&visit, Some(Notice::Error(text))).await {
+                Ok(Some(html)) => visit.later(status, retry_after, html),
+                Ok(None) => ask_login(visit),
+                Err(error) => visit.unavailable(&error),
+            }
+        }
+        Err(Problem::Store(error)) => visit.unavailable(&error),
+    }
+}
+
+async fn try_change_password(
+    visit: &Visit,
+    present: &Present,
+    form: &Params,
+) -> Result<(), Problem> {
+    let (app, now) = (&visit.context.app, visit.context.now());
+    let user = &present.user;
+    let new = form.get("new_password").unwrap_or("");
+    let names = [&*user.username, user.email.as_deref().unwrap_or("")];
+    check_new(new, &names).map_err(Problem::Say)?;
+    if let Some(stored) = &user.password {
+        // Whoever finds an open browser must not be able to keep the account.
+        let device = visit.device();
+        let known = device.as_ref().and_then(|device| device.known(&user.id));
+        let budget = app
+            .people
+            .limits
+            .of_account(Kind::Password, &user.id, known);
+        attempts::count(&*app.store, &budget, now).await?;
+        let current = Secret::new(form.get("password").unwrap_or("").to_owned());
+        let checked = app.people.passwords.verify(current, Some(stored)).await;
+        if checked != Ok(false) {
+            attempts::give_back(&*app.store, &budget, now).await?;
+        }
+        if !checked? {
+            return Err(Problem::Say("The current password is not right."));
+        }
+    } else if now.saturating_sub(present.found.row.auth_time) > RECENT {
+        return Err(Problem::Login);
+    }
+    let phc = app
+        .people
+        .passwords
+        .hash(Secret::new(new.to_owned()))
+        .await?;
+    app.people
+        .users
+        .set_password(&user.id, Some(&phc), now)
+        .await?;
+    end_other_sessions(visit, present).await?;
+    Ok(())
+}

@@ -1,0 +1,423 @@
+//! `/authorize`: from a client's request to its answer, with the pages between (RFC 6749 section 4.1, OpenID Connect Core
+//! section 3.1.2).
+//!
+//! The rules (`signet_oauth::authorize`) check the request and decide each next step; this file shows the pages, and says
+//! to the rules what the server itself knows. A POST goes on as a GET: it may come from another site, and then the session's
+//! cookie (`SameSite=Lax`) was not sent with it.
+
+use http::StatusCode;
+use signet_oauth::authorize::{
+    self, AuthorizationRequest, AuthorizeError, CodeIds, Facts, Granted, Pushed, Step, acr,
+    response::{self, Response as Answer},
+};
+use signet_oauth::client::Client;
+use signet_oauth::error::{ErrorCode, OAuthError};
+use signet_oauth::params::Params;
+use signet_oauth::registry::Registry;
+use signet_oauth::scope::ScopeSet;
+use signet_store::{Change, Key, Op, Outcome, StoreError, Table};
+
+use crate::consent;
+use crate::http::{Context, Response};
+use crate::interaction::{self, Goal, Interaction, Page};
+use crate::login::flow;
+use crate::page::{self, ConsentPage, Html, ScopeLine, SelectPage};
+use crate::visit::{Visit, error_page};
+
+/// Longest sealed request that goes on in a URL, in characters: what every browser and proxy carries.
+const MAX_RESUME: usize = 6 * 1024;
+
+/// GET.
+pub async fn show(mut context: Context) -> Response {
+    let params = match context.query_params() {
+        Ok(params) => params,
+        Err(error) => return error_page(&mut context, &error),
+    };
+    match check(&mut context, &params) {
+        Ok(request) => begin(context, request).await,
+        Err(response) => *response,
+    }
+}
+
+/// POST: checked here, answered by GET.
+pub async fn submit(mut context: Context) -> Response {
+    let params = match context.form().await {
+        Ok(params) => params,
+        Err(error) => return error_page(&mut context, &error.into()),
+    };
+    let request = match check(&mut context, &params) {
+        Ok(request) => request,
+        Err(response) => return *response,
+    };
+    let settings = &context.snapshot.settings;
+    let ends_at = context.now() + settings.interaction_lifetime;
+    let keyring = context.app.keyring().clone();
+    match interaction::seal_resume(&request, &keyring, ends_at) {
+        Some(sealed) if sealed.len() <= MAX_RESUME => {
+            let url = format!("{}/interaction?request={sealed}", settings.issuer);
+            crate::http::response::redirect(&url)
+        }
+        _ => error_page(
+            &mut context,
+            &OAuthError::invalid_request("The authorization request is too large."),
+        ),
+    }
+}
+
+fn check(context: &mut Context, params: &Params) -> Result<AuthorizationRequest, Box<Response>> {
+    let snapshot = context.snapshot.clone();
+    let keyring = context.app.keyring().clone();
+    let key = |kid: &str| snapshot.keys.verifying_key(kid).cloned();
+    let checked = authorize::validate(
+        params,
+        &authorize::Context {
+            registry: &snapshot.registry,
+            settings: &snapshot.settings,
+            keyring: &keyring,
+            keys: &key,
+            now: context.now(),
+        },
+    );
+    checked.map_err(|error| {
+        Box::new(match error {
+            AuthorizeError::Page(error) => error_page(context, &error),
+            AuthorizeError::Redirect(back) => {
+                context.note_error(&back.error);
+                let issuer = &snapshot.settings.issuer;
+                answer(response::error(&back.to, &back.error, issuer))
+            }
+        })
+    })
+}
+
+/// Goes on with a checked request.
+pub async fn begin(context: Context, request: AuthorizationRequest) -> Response {
+    context.note_client(&request.client_id);
+    let lifetime = context.snapshot.settings.interaction_lifetime;
+    let interaction = Interaction::authorize(&request, lifetime, context.now());
+    match Visit::begin(context).await {
+        Ok(visit) => proceed(visit, interaction, false).await,
+        Err(response) => response,
+    }
+}
+
+/// What an answer to the client looks like on the wire.
+fn answer(answer: Answer) -> Response {
+    match answer {
+        Answer::Redirect(url) => crate::http::response::redirect(&url),
+        Answer::FormPost { action, fields } => {
+            let fields: Vec<(&str, &str)> = fields.iter().map(|(n, v)| (*n, v.as_str())).collect();
+            page::form_post(&action, &fields).respond(StatusCode::OK)
+        }
+    }
+}
+
+/// Asks the rules what comes next, and does it. `consented`: the person has just allowed what the consent page listed.
+pub async fn proceed(visit: Visit, interaction: Interaction, consented: bool) -> Response {
+    let Goal::Authorize(bytes) = &interaction.goal else {
+        return visit.start_again();
+    };
+    let Ok(request) = AuthorizationRequest::from_bytes(bytes) else {
+        return visit.start_again();
+    };
+    let snapshot = visit.context.snapshot.clone();
+    let now = visit.context.now();
+    let Some(client) = snapshot.registry.client(&request.client_id, now).cloned() else {
+        return visit.error(&OAuthError::invalid_request("The client is unknown."));
+    };
+    let present = visit.present().cloned();
+    let store = visit.context.app.store.clone();
+    let mut remembered = None;
+    if let Some(present) = &present {
+        match consent::get(&*store, &present.user.id, &client.client_id, now).await {
+            Ok(found) => remembered = found,
+            Err(error) => return visit.unavailable(&error),
+        }
+    }
+    if let Some(pushed) = &request.pushed {
+        match store.get(&pushed_key(pushed), now).await {
+            Ok(None) => {}
+            Ok(Some(_)) => return visit.error(&used_up()),
+            Err(error) => return visit.unavailable(&error),
+        }
+    }
+    let row = present.as_ref().map(|present| &present.found.row);
+    let session = row.map(|row| row.facts());
+    let step = authorize::decide(
+        &request,
+        &client,
+        &Facts {
+            session: session.as_ref(),
+            consent: remembered.as_ref(),
+            is_admin: present.as_ref().is_some_and(|present| present.user.admin),
+            progress: interaction.progress(row, consented),
+            now,
+        },
+    );
+    match step {
+        Step::Login { reason, acr } => {
+            let mut interaction = interaction;
+            if interaction.step_up && acr == Some(acr::PASSWORD_AND_EMAIL_CODE) {
+                return flow::show_second(visit, interaction);
+            }
+            interaction.step_up = reason == authorize::LoginReason::StepUp;
+            flow::show(visit, interaction, None)
+        }
+        Step::SelectAccount => {
+            let html = select_page(&visit, interaction, &client);
+            visit.page(html)
+        }
+        Step::Consent {
+            scope,
+            new_scope,
+            claims,
+        } => {
+            let asked = Asked {
+                scope,
+                new_scope,
+                claims,
+            };
+            let html = consent_page(&visit, interaction, &client, &request, &asked);
+            visit.page(html)
+        }
+        Step::Refuse(error) => refuse(visit, &request, &error),
+        Step::Grant(granted) => grant(visit, &request, &granted).await,
+        _ => visit.error(&OAuthError::new(
+            ErrorCode::ServerError,
+            "The server does not know how to go on.",
+        )),
+    }
+}
+
+/// The answer with an error, to the client.
+pub fn refuse(visit: Visit, request: &AuthorizationRequest, error: &OAuthError) -> Response {
+    visit.context.note_error(error);
+    let issuer = visit.context.snapshot.settings.issuer.clone();
+    visit.finish(answer(response::error(&request.return_to, error, &issuer)))
+}
+
+async fn grant(visit: Visit, request: &AuthorizationRequest, granted: &Granted<'_>) -> Response {
+    let context = &visit.context;
+    if let Some(pushed) = &request.pushed {
+        // RFC 9126 section 4: used once. Of two answers at the same time one gets the code.
+        let insert = Change {
+            first: Op::Insert {
+                key: pushed_key(pushed),
+                value: Vec::new(),
+                end: Some(pushed.expires_at),
+            },
+            then: Vec::new(),
+        };
+        match context.app.store.commit(insert, context.now()).await {
+            Ok(Outcome::Done { .. }) => {}
+            Ok(Outcome::Refused(_)) => return visit.error(&used_up()),
+            Err(error) => return visit.unavailable(&error),
+        }
+    }
+    let ids = CodeIds {
+        id: signet_crypto::random::bytes(),
+        grant_id: signet_crypto::random::bytes(),
+        now_ms: context.now_ms,
+    };
+    let settings = &context.snapshot.settings;
+    let code = granted.code(ids, settings).seal(&context.app.keyring());
+    let Ok(code) = code else {
+        return visit.error(&OAuthError::new(
+            ErrorCode::ServerError,
+            "The server could not make a code.",
+        ));
+    };
+    let answer = answer(response::success(
+        &request.return_to,
+        &code,
+        &settings.issuer,
+    ));
+    visit.finish(answer)
+}
+
+fn pushed_key(pushed: &Pushed) -> Key {
+    Key::new(Table::PushedRequest, pushed.id.as_slice())
+}
+
+fn used_up() -> OAuthError {
+    OAuthError::new(
+        ErrorCode::InvalidRequestUri,
+        "This request has been answered already.",
+    )
+}
+
+fn select_page(visit: &Visit, mut interaction: Interaction, client: &Client) -> Html {
+    interaction.page = Page::Select;
+    let present = visit.present();
+    interaction.shown_to = present.map(|present| present.found.row.sid.clone());
+    let sealed = visit.seal(&interaction);
+    page::select_account(&SelectPage {
+        action: flow::ACTION,
+        interaction: &sealed,
+        client_name: Some(name_of(client)),
+        display_name: present.map_or("", |present| present.user.display_name()),
+        username: present.map_or("", |present| &present.user.username),
+    })
+}
+
+struct Asked {
+    scope: ScopeSet,
+    new_scope: ScopeSet,
+    claims: Vec<String>,
+}
+
+fn consent_page(
+    visit: &Visit,
+    mut interaction: Interaction,
+    client: &Client,
+    request: &AuthorizationRequest,
+    asked: &Asked,
+) -> Html {
+    interaction.page = Page::Consent;
+    let present = visit.present();
+    interaction.shown_to = present.map(|present| present.found.row.sid.clone());
+    let mut lines = scope_lines(
+        &visit.context.snapshot.registry,
+        &asked.scope,
+        &asked.new_scope,
+    );
+    lines.extend(asked.claims.iter().map(|claim| ScopeLine {
+        description: format!("Know a single detail of your profile: {claim}"),
+        known: false,
+    }));
+    let sealed = visit.seal(&interaction);
+    page::consent(&ConsentPage {
+        action: flow::ACTION,
+        interaction: &sealed,
+        client_name: name_of(client),
+        client_host: &host_of(&request.return_to.redirect_uri),
+        policy_uri: client.policy_uri.as_deref(),
+        tos_uri: client.tos_uri.as_deref(),
+        username: present.map_or("", |present| &present.user.username),
+        scopes: &lines,
+        resources: &request.resources,
+    })
+}
+
+/// What is asked for, in words.
+pub fn scope_lines(registry: &Registry, scope: &ScopeSet, new: &ScopeSet) -> Vec<ScopeLine> {
+    scope
+        .iter()
+        .map(|name| ScopeLine {
+            description: scope_text(registry, name),
+            known: !new.contains(name),
+        })
+        .collect()
+}
+
+/// A scope in words, or itself where it has none.
+pub fn scope_text(registry: &Registry, name: &str) -> String {
+    let entry = registry.scopes.iter().find(|entry| entry.name == name);
+    match entry.map(|entry| entry.description.as_str()) {
+        Some(text) if !text.is_empty() => text.to_owned(),
+        _ => name.to_owned(),
+    }
+}
+
+/// A client's name for people.
+pub fn name_of(client: &Client) -> &str {
+    match client.client_name.as_deref().map(str::trim) {
+        Some(name) if !name.is_empty() => name,
+        _ => &client.client_id,
+    }
+}
+
+/// Where an answer goes, for people: a host, this machine, or an app.
+fn host_of(redirect_uri: &str) -> String {
+    let (scheme, rest) = redirect_uri.split_once(':').unwrap_or(("", redirect_uri));
+    if scheme != "https" && scheme != "http" {
+        return format!("an app on this device ({scheme})");
+    }
+    let authority = rest.trim_start_matches('/');
+    let authority = authority.split(['/', '?']).next().unwrap_or(authority);
+    let host = match authority.rsplit_once(':') {
+        Some((host, port)) if port.bytes().all(|b| b.is_ascii_digit()) => host,
+        _ => authority,
+    };
+    match host {
+        "127.0.0.1" | "[::1]" | "localhost" => "an app on this device".to_owned(),
+        _ => authority.to_owned(),
+    }
+}
+
+/// The person answered a page that the rules asked for: what their answer means.
+pub async fn submit_page(visit: Visit, mut interaction: Interaction, form: &Params) -> Response {
+    let Goal::Authorize(bytes) = &interaction.goal else {
+        return visit.start_again();
+    };
+    let Ok(request) = AuthorizationRequest::from_bytes(bytes) else {
+        return visit.start_again();
+    };
+    let decision = form.get("decision").unwrap_or("");
+    if matches!(decision, "deny" | "cancel") {
+        return refuse(visit, &request, &authorize::denied());
+    }
+    let Some(present) = visit.present().cloned() else {
+        // The session ended meanwhile: the rules ask for a login.
+        return proceed(visit, interaction, false).await;
+    };
+    let shown = interaction.was_shown_to(&present.found.row);
+    match (interaction.page, decision) {
+        (Page::Select, "allow") if shown => {
+            interaction.selected = Some(interaction::Proof::by(&present.found.row));
+            proceed(visit, interaction, false).await
+        }
+        (Page::Select, "other") => flow::show(visit, interaction, None),
+        (Page::Consent, "allow") if shown => {
+            match remember(&visit, &request, &present.user).await {
+                Ok(()) => proceed(visit, interaction, true).await,
+                Err(error) => visit.unavailable(&error),
+            }
+        }
+        // No answer, or somebody else is logged in than the page was for: asked again.
+        _ => proceed(visit, interaction, false).await,
+    }
+}
+
+async fn remember(
+    visit: &Visit,
+    request: &AuthorizationRequest,
+    user: &crate::user::User,
+) -> Result<(), StoreError> {
+    let may = request
+        .scope
+        .filter(|name| name != signet_oauth::scope::ADMIN || user.admin);
+    let claims = request
+        .claims
+        .as_ref()
+        .map(|claims| signet_oauth::userinfo::claims_beyond_scope(claims, &may))
+        .unwrap_or_default();
+    let context = &visit.context;
+    let store = &*context.app.store;
+    consent::add(
+        store,
+        &user.id,
+        &request.client_id,
+        &may,
+        &claims,
+        context.now(),
+    )
+    .await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn people_are_told_where_the_answer_goes() {
+        assert_eq!(host_of("https://rp.example/cb?x=1"), "rp.example");
+        assert_eq!(host_of("https://rp.example:8443/cb"), "rp.example:8443");
+        assert_eq!(host_of("http://127.0.0.1:5000/cb"), "an app on this device");
+        assert_eq!(host_of("http://[::1]:5000/cb"), "an app on this device");
+        assert_eq!(
+            host_of("com.example.app:/cb"),
+            "an app on this device (com.example.app)"
+        );
+    }
+}

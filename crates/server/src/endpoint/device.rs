@@ -1,0 +1,238 @@
+//! `/device`: a person types the code that a device shows, logs in, and says yes or no (RFC 8628 section 3.3).
+//!
+//! Whoever approves is the user of the browser's session; no field of the form names a person (known fault A2). The page
+//! that asks is bound to that session, and to the code that it shows.
+
+use http::StatusCode;
+use signet_oauth::device_authorization::{
+    DeviceRecord, DeviceState, display_user_code, normalize_user_code,
+};
+use signet_oauth::params::Params;
+use signet_store::{Change, Key, Op, Outcome, Row, StoreError, Table};
+
+use super::authorize::{name_of, scope_lines};
+use crate::http::{Context, Response};
+use crate::interaction::{Goal, Interaction, Page};
+use crate::login::attempts::{self, Budget, Kind, Refused};
+use crate::login::flow;
+use crate::page::{self, Notice};
+use crate::visit::{Visit, error_page};
+
+const UNKNOWN: &str =
+    "No device is waiting with this code. Check it, or get a new one on the device.";
+const TOO_MANY: &str = "There were too many attempts. Wait a few minutes and try again.";
+/// Where the forms go, relative to this page and to `/interaction`.
+const ACTION: &str = "device";
+
+/// GET, also by `verification_uri_complete`: the code is filled in, and the person still presses the button.
+pub async fn show(mut context: Context) -> Response {
+    let params = match context.query_params() {
+        Ok(params) => params,
+        Err(error) => return error_page(&mut context, &error),
+    };
+    let visit = match Visit::begin(context).await {
+        Ok(visit) => visit,
+        Err(response) => return response,
+    };
+    let code = params.get("user_code").and_then(normalize_user_code);
+    match (visit.present(), code) {
+        (None, code) => {
+            let interaction = visit.interaction(Goal::Device(code));
+            flow::show(visit, interaction, None)
+        }
+        (Some(_), code) => enter(visit, code.as_deref(), None),
+    }
+}
+
+fn enter(visit: Visit, code: Option<&str>, notice: Option<Notice>) -> Response {
+    let html = enter_page(&visit, code, notice);
+    visit.page(html)
+}
+
+fn enter_page(visit: &Visit, code: Option<&str>, notice: Option<Notice>) -> page::Html {
+    let mut interaction = visit.interaction(Goal::Device(None));
+    interaction.page = Page::DeviceEnter;
+    let shown = code.map(display_user_code).unwrap_or_default();
+    page::device_enter(ACTION, &visit.seal(&interaction), &shown, notice)
+}
+
+/// POST: the code, or the answer.
+pub async fn submit(mut context: Context) -> Response {
+    let form = match context.form().await {
+        Ok(form) => form,
+        Err(error) => return error_page(&mut context, &error.into()),
+    };
+    let visit = match Visit::begin(context).await {
+        Ok(visit) => visit,
+        Err(response) => return response,
+    };
+    let Some(interaction) = visit.open(&form) else {
+        return visit.start_again();
+    };
+    if visit.present().is_none() {
+        // The session ended meanwhile.
+        let code = form.get("user_code").and_then(normalize_user_code);
+        let interaction = visit.interaction(Goal::Device(code));
+        return flow::show(visit, interaction, None);
+    }
+    match (interaction.page, &interaction.goal) {
+        (Page::DeviceEnter, Goal::Device(_)) => confirm(visit, &form).await,
+        (Page::DeviceConfirm, Goal::Device(Some(code))) => {
+            let code = code.clone();
+            decide(visit, &interaction, &code, &form).await
+        }
+        _ => visit.start_again(),
+    }
+}
+
+/// The record that waits under a user code, with its row.
+async fn waiting(visit: &Visit, code: &str) -> Result<Option<(DeviceRecord, Row)>, StoreError> {
+    let (store, now) = (&visit.context.app.store, visit.context.now());
+    let Some(lead) = store
+        .get(&Key::new(Table::UserCode, code.as_bytes()), now)
+        .await?
+    else {
+        return Ok(None);
+    };
+    let key = Key::new(Table::DeviceCode, lead.value);
+    let Some(row) = store.get(&key, now).await? else {
+        return Ok(None);
+    };
+    let record = DeviceRecord::from_bytes(&row.value)
+        .map_err(|_| StoreError::Corrupt("device record".into()))?;
+    let waits =
+        record.user_code == code && record.state == DeviceState::Pending && now < record.expires_at;
+    Ok(waits.then_some((record, row)))
+}
+
+fn budgets(visit: &Visit) -> [Budget; 2] {
+    let limits = &visit.context.app.people.limits;
+    let user = visit.present().map_or("", |present| &present.user.id);
+    [
+        limits.of_account(Kind::UserCode, user, None),
+        limits.of_address(Kind::UserCode, visit.context.peer),
+    ]
+}
+
+async fn confirm(visit: Visit, form: &Params) -> Response {
+    let (store, now) = (visit.context.app.store.clone(), visit.context.now());
+    let budgets = budgets(&visit);
+    for budget in &budgets {
+        if let Err(refused) = attempts::check(&*store, budget, now).await {
+            return too_many(visit, refused);
+        }
+    }
+    let code = form.get("user_code").and_then(normalize_user_code);
+    let found = match &code {
+        Some(code) => waiting(&visit, code).await,
+        None => Ok(None),
+    };
+    let registry = visit.context.snapshot.registry.clone();
+    let found = match found {
+        Ok(found) => found.and_then(|(record, _)| {
+            let client = registry.client(&record.client_id, now)?.clone();
+            Some((record, client))
+        }),
+        Err(error) => return visit.unavailable(&error),
+    };
+    let (Some((record, client)), Some(present)) = (found, visit.present()) else {
+        // RFC 8628 section 5.1: user codes are short, so wrong ones are counted.
+        for budget in &budgets {
+            if let Err(refused) = attempts::count(&*store, budget, now).await {
+                return too_many(visit, refused);
+            }
+        }
+        return enter(visit, None, Some(Notice::Error(UNKNOWN)));
+    };
+    let mut interaction = visit.interaction(Goal::Device(Some(record.user_code.clone())));
+    interaction.page = Page::DeviceConfirm;
+    interaction.shown_to = Some(present.found.row.sid.clone());
+    let scope = allowed(&record, present.user.admin);
+    let html = page::device_confirm(
+        ACTION,
+        &visit.seal(&interaction),
+        &display_user_code(&record.user_code),
+        name_of(&client),
+        &present.user.username,
+        &scope_lines(&registry, &scope, &scope),
+    );
+    visit.page(html)
+}
+
+/// The admin scope needs the admin flag, whatever the device asks for.
+fn allowed(record: &DeviceRecord, admin: bool) -> signet_oauth::scope::ScopeSet {
+    let scope = &record.scope;
+    scope.filter(|name| name != signet_oauth::scope::ADMIN || admin)
+}
+
+fn too_many(visit: Visit, refused: Refused) -> Response {
+    match refused {
+        Refused::TooMany { retry_after } => {
+            let html = enter_page(&visit, None, Some(Notice::Error(TOO_MANY)));
+            visit.later(StatusCode::TOO_MANY_REQUESTS, retry_after, html)
+        }
+        Refused::Store(error) => visit.unavailable(&error),
+    }
+}
+
+async fn decide(visit: Visit, interaction: &Interaction, code: &str, form: &Params) -> Response {
+    let Some(present) = visit.present() else {
+        return visit.start_again();
+    };
+    if !interaction.was_shown_to(&present.found.row) {
+        // Somebody else is logged in than the page was for: shown again, for them.
+        return enter(visit, Some(code), None);
+    }
+    let allow = match form.get("decision") {
+        Some("allow") => true,
+        Some("deny") => false,
+        _ => return enter(visit, Some(code), None),
+    };
+    match write(&visit, code, allow).await {
+        Ok(true) => visit.page(page::device_done(allow)),
+        Ok(false) => enter(visit, None, Some(Notice::Error(UNKNOWN))),
+        Err(error) => visit.unavailable(&error),
+    }
+}
+
+/// Writes the answer over the waiting record. A poll that was faster only moved the time of the last poll: tried again.
+async fn write(visit: &Visit, code: &str, allow: bool) -> Result<bool, StoreError> {
+    const MAX_TRIES: usize = 5;
+    let Some(present) = visit.present() else {
+        return Ok(false);
+    };
+    let context = &visit.context;
+    for _ in 0..MAX_TRIES {
+        let Some((record, row)) = waiting(visit, code).await? else {
+            return Ok(false);
+        };
+        let next = if allow {
+            let session = present.found.row.facts();
+            let grant_id = signet_crypto::random::bytes();
+            record.approve(&session, present.user.admin, grant_id, context.now_ms)
+        } else {
+            record.deny(context.now())
+        };
+        let Ok(next) = next else {
+            return Ok(false);
+        };
+        let replace = Change {
+            first: Op::Replace {
+                key: Key::new(Table::DeviceCode, record.id.as_slice()),
+                version: row.version,
+                value: next.to_bytes(),
+                end: row.end,
+            },
+            then: vec![Op::Delete {
+                key: Key::new(Table::UserCode, code.as_bytes()),
+            }],
+        };
+        let store = &context.app.store;
+        if let Outcome::Done { .. } = store.commit(replace, context.now()).await? {
+            return Ok(true);
+        }
+    }
+    Err(StoreError::Unavailable(
+        "a device is polling too fast".into(),
+    ))
+}

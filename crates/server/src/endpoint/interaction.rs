@@ -1,0 +1,79 @@
+//! `/interaction`: where the forms of the pages go, and where a POST to `/authorize` goes on as a GET.
+
+use signet_oauth::params::Params;
+
+use super::authorize;
+use crate::http::{Context, Response};
+use crate::interaction::{Goal, Interaction, Page, open_resume};
+use crate::login::flow::{self, Outcome};
+use crate::visit::{Visit, error_page};
+
+/// GET: goes on with a request that was posted.
+pub async fn show(mut context: Context) -> Response {
+    let params = match context.query_params() {
+        Ok(params) => params,
+        Err(error) => return error_page(&mut context, &error),
+    };
+    let keyring = context.app.keyring().clone();
+    let request = params.get("request");
+    match request.and_then(|sealed| open_resume(sealed, &keyring, context.now())) {
+        Some(request) => authorize::begin(context, request).await,
+        None => match Visit::begin(context).await {
+            Ok(visit) => visit.start_again(),
+            Err(response) => response,
+        },
+    }
+}
+
+/// POST: a form of a page.
+pub async fn submit(mut context: Context) -> Response {
+    let form = match context.form().await {
+        Ok(form) => form,
+        Err(error) => return error_page(&mut context, &error.into()),
+    };
+    let visit = match Visit::begin(context).await {
+        Ok(visit) => visit,
+        Err(response) => return response,
+    };
+    let Some(interaction) = visit.open(&form) else {
+        return visit.start_again();
+    };
+    dispatch(visit, interaction, &form).await
+}
+
+async fn dispatch(visit: Visit, interaction: Interaction, form: &Params) -> Response {
+    match (interaction.page, &interaction.goal) {
+        (Page::Login | Page::Code, Goal::Authorize(_))
+            if matches!(form.get("decision"), Some("cancel" | "deny")) =>
+        {
+            authorize::submit_page(visit, interaction, form).await
+        }
+        (Page::Login | Page::Code, _) => match flow::submit(visit, interaction, form).await {
+            Outcome::Page(response) => response,
+            Outcome::Done(visit, interaction) => go_on(*visit, *interaction).await,
+        },
+        (Page::Select | Page::Consent, Goal::Authorize(_)) => {
+            authorize::submit_page(visit, interaction, form).await
+        }
+        // The other pages' forms have addresses of their own.
+        _ => visit.start_again(),
+    }
+}
+
+/// After a login: on to what it was for.
+async fn go_on(visit: Visit, interaction: Interaction) -> Response {
+    match &interaction.goal {
+        Goal::Authorize(_) => authorize::proceed(visit, interaction, false).await,
+        Goal::Device(user_code) => {
+            let url = match user_code {
+                Some(code) => visit.url(&format!("/device?user_code={code}")),
+                None => visit.url("/device"),
+            };
+            visit.redirect(&url)
+        }
+        Goal::Account | Goal::Logout { .. } | Goal::Recover => {
+            let url = visit.url("/account");
+            visit.redirect(&url)
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! `/logout`: OpenID RP-Initiated Logout 1.0.
+
+use signet_oauth::logout::logout;
+use signet_oauth::params::Params;
+
+use super::authorize::name_of;
+use crate::http::{Context, Response};
+use crate::interaction::{Goal, Page};
+use crate::page;
+use crate::visit::{Visit, error_page};
+
+/// GET, and a POST of a client.
+pub async fn show(mut context: Context) -> Response {
+    match context.query_params() {
+        Ok(params) => request(context, &params).await,
+        Err(error) => error_page(&mut context, &error),
+    }
+}
+
+/// POST: a client's request, or the answer to the question of the page.
+pub async fn submit(mut context: Context) -> Response {
+    let form = match context.form().await {
+        Ok(form) => form,
+        Err(error) => return error_page(&mut context, &error.into()),
+    };
+    if form.get("interaction").is_none() {
+        // A cross-site POST comes without the session's cookie: it goes on as a GET, which has it.
+        let mut url = format!("{}/logout", context.snapshot.settings.issuer);
+        let names = [
+            "id_token_hint",
+            "client_id",
+            "post_logout_redirect_uri",
+            "state",
+            "ui_locales",
+            "logout_hint",
+        ];
+        let fields: Vec<(&str, &str)> = names
+            .into_iter()
+            .filter_map(|name| Some((name, form.get(name)?)))
+            .collect();
+        url = signet_oauth::authorize::response::with_query(&url, &fields);
+        return crate::http::response::redirect(&url);
+    }
+    let visit = match Visit::begin(context).await {
+        Ok(visit) => visit,
+        Err(response) => return response,
+    };
+    let Some(interaction) = visit.open(&form) else {
+        return visit.start_again();
+    };
+    let (Page::Logout, Goal::Logout { then }) = (interaction.page, &interaction.goal) else {
+        return visit.start_again();
+    };
+    let same = match visit.present() {
+        Some(present) => interaction.was_shown_to(&present.found.row),
+        None => true,
+    };
+    if form.get("decision") != Some("allow") || !same {
+        return visit.page(page::signed_out(true));
+    }
+    end(visit, then.as_deref()).await
+}
+
+async fn request(context: Context, params: &Params) -> Response {
+    let visit = match Visit::begin(context).await {
+        Ok(visit) => visit,
+        Err(response) => return response,
+    };
+    let snapshot = visit.context.snapshot.clone();
+    let key = |kid: &str| snapshot.keys.verifying_key(kid).cloned();
+    let session = visit.present().map(|present| present.found.row.facts());
+    let decided = logout(
+        params,
+        &snapshot.registry,
+        &snapshot.settings,
+        &key,
+        session.as_ref(),
+        visit.context.now(),
+    );
+    let decided = match decided {
+        Ok(decided) => decided,
+        Err(error) => return visit.error(&error),
+    };
+    let Some(present) = visit.present().filter(|_| decided.ask) else {
+        return end(visit, decided.then.as_deref()).await;
+    };
+    let mut interaction = visit.interaction(Goal::Logout { then: decided.then });
+    interaction.page = Page::Logout;
+    interaction.shown_to = Some(present.found.row.sid.clone());
+    let client = decided.client_id.as_deref();
+    let client = client.and_then(|id| snapshot.registry.clients.get(id));
+    let html = page::logout_confirm(
+        "logout",
+        &visit.seal(&interaction),
+        &present.user.username,
+        client.map(|client| name_of(client)),
+    );
+    visit.page(html)
+}
+
+async fn end(mut visit: Visit, then: Option<&str>) -> Response {
+    if let Err(error) = visit.log_out().await {
+        return visit.unavailable(&error);
+    }
+    match then {
+        Some(url) => visit.redirect(url),
+        None => visit.page(page::signed_out(false)),
+    }
+}

@@ -1,0 +1,98 @@
+//! The list of a user's grants: what their clients hold, one row of [`Table::UserGrant`] for each redeemed code or approved
+//! device. The token endpoint adds [`entry`] to the change that redeems; account page and admin API read and revoke.
+//!
+//! A row ends with the grant's last token. It is a list for people: whether a token is in force is the revocations' and
+//! the family's business, and a row that was lost would change nothing about that.
+
+use serde::{Deserialize, Serialize};
+use signet_store::{Key, Op, Store, StoreError, Table};
+
+/// Rows that are read at once.
+const PAGE: usize = 256;
+
+/// A grant, as its user sees it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GrantRow {
+    /// Who holds it.
+    pub client_id: String,
+    /// What for, separated by spaces.
+    pub scope: String,
+    /// The session it came from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sid: Option<String>,
+    /// Unix seconds.
+    pub created_at: u64,
+}
+
+fn key_of(user_id: &str, grant_id: &[u8; 16]) -> Key {
+    Key::with_sort(Table::UserGrant, user_id.as_bytes(), grant_id.as_slice())
+}
+
+/// The write that lists a grant. `end`: Unix seconds, when its last token has ended.
+pub fn entry(user_id: &str, grant_id: &[u8; 16], row: &GrantRow, end: u64) -> Op {
+    Op::Put {
+        key: key_of(user_id, grant_id),
+        // Invariant: strings and a number always serialize.
+        value: serde_json::to_vec(row).expect("a grant row serializes"),
+        end: Some(end),
+    }
+}
+
+/// The write that takes it off the list.
+pub fn removal(user_id: &str, grant_id: &[u8; 16]) -> Op {
+    Op::Delete {
+        key: key_of(user_id, grant_id),
+    }
+}
+
+/// Every grant of a user, in the order of their ids.
+pub async fn list(
+    store: &dyn Store,
+    user_id: &str,
+    now: u64,
+) -> Result<Vec<([u8; 16], GrantRow)>, StoreError> {
+    let mut grants = Vec::new();
+    let mut after = Vec::new();
+    loop {
+        let rows = store
+            .partition(Table::UserGrant, user_id.as_bytes(), &after, PAGE, now)
+            .await?;
+        let Some((last, _)) = rows.last() else {
+            return Ok(grants);
+        };
+        after.clone_from(&last.sort);
+        for (key, row) in rows {
+            let corrupt = || StoreError::Corrupt("grant row".into());
+            let id = <[u8; 16]>::try_from(key.sort).map_err(|_| corrupt())?;
+            let row = serde_json::from_slice(&row.value).map_err(|_| corrupt())?;
+            grants.push((id, row));
+        }
+    }
+}
+
+impl crate::state::App {
+    /// Ends what a client holds of a user: every grant, and with it every token. The number of grants.
+    ///
+    /// # Errors
+    /// The store's; then some may be left, and the caller must not answer that none is.
+    pub async fn revoke_grants_of(
+        &self,
+        user_id: &str,
+        client_id: &str,
+    ) -> Result<usize, StoreError> {
+        let now = self.now();
+        let mut ended = 0;
+        for (id, row) in list(&*self.store, user_id, now).await? {
+            if row.client_id == client_id {
+                self.revoke_grant(id).await?;
+                let gone = signet_store::Change {
+                    first: removal(user_id, &id),
+                    then: Vec::new(),
+                };
+                self.store.commit(gone, now).await?;
+                ended += 1;
+            }
+        }
+        Ok(ended)
+    }
+}

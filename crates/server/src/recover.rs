@@ -1,0 +1,278 @@
+//! `/account/recover`: a forgotten password, by a link in the mail.
+//!
+//! The link is sealed and says of itself whose it is and until when; it works once, and no longer once the password has
+//! changed. Opening it changes nothing (mail programs open links), the form behind it does. The answer to the request for a
+//! link is the same for every name.
+
+use http::StatusCode;
+use serde::{Deserialize, Serialize};
+use signet_crypto::Secret;
+use signet_crypto::seal::Purpose;
+use signet_jose::base64url;
+use signet_oauth::error::{ErrorCode, OAuthError};
+use signet_oauth::params::Params;
+use signet_store::{Change, Key, Op, Outcome, StoreError, Table};
+
+use crate::http::{Context, Response};
+use crate::interaction::{Goal, Page};
+use crate::login::attempts::{self, Kind, Refused};
+use crate::login::password::{PoolError, check_new};
+use crate::page::{self, Notice};
+use crate::session;
+use crate::user::{MAX_EMAIL_BYTES, User, UserError, fold};
+use crate::visit::{Visit, error_page};
+
+/// How long a link works, in seconds.
+const LIFETIME: u64 = 30 * 60;
+/// Longest link value that is opened, in characters.
+const MAX_TOKEN: usize = 2048;
+
+const ENDED: &str = "This link has ended or was used. Ask for a new one.";
+const TOO_MANY: &str = "There were too many attempts. Wait a few minutes and try again.";
+const BUSY: &str = "The server is busy. Try again in a few seconds.";
+
+/// What a link says.
+#[derive(Serialize, Deserialize)]
+struct Link {
+    id: [u8; 16],
+    user_id: String,
+    email: String,
+    /// The password it is to replace.
+    password_changed_at: u64,
+    ends_at: u64,
+}
+
+/// GET: asks for the name, or, with a link, for the new password.
+pub async fn show(mut context: Context) -> Response {
+    let params = match context.query_params() {
+        Ok(params) => params,
+        Err(error) => return error_page(&mut context, &error),
+    };
+    let visit = match Visit::begin(context).await {
+        Ok(visit) => visit,
+        Err(response) => return response,
+    };
+    if visit.context.app.people.mailer.is_none() {
+        return not_offered(visit);
+    }
+    let Some(token) = params.get("token") else {
+        return ask(visit, StatusCode::OK, "", None);
+    };
+    match open(&visit, token).await {
+        Ok(Some((_, user))) => visit.page(page::reset(token, &user.username, None)),
+        Ok(None) => ask(visit, StatusCode::OK, "", Some(Notice::Error(ENDED))),
+        Err(error) => visit.unavailable(&error),
+    }
+}
+
+/// Without a way to send mail there is no recovery, and no page that pretends.
+fn not_offered(visit: Visit) -> Response {
+    visit.error(&OAuthError::new(
+        ErrorCode::NotFound,
+        "This server cannot send mail. Ask whoever runs it for a new password.",
+    ))
+}
+
+fn ask_page(visit: &Visit, typed: &str, notice: Option<Notice>) -> page::Html {
+    let mut interaction = visit.interaction(Goal::Recover);
+    interaction.page = Page::Recover;
+    page::recover(&visit.seal(&interaction), typed, notice)
+}
+
+fn ask(visit: Visit, status: StatusCode, typed: &str, notice: Option<Notice>) -> Response {
+    let html = ask_page(&visit, typed, notice);
+    visit.page_with(status, html)
+}
+
+/// POST: the name, or the new password.
+pub async fn submit(mut context: Context) -> Response {
+    let form = match context.form().await {
+        Ok(form) => form,
+        Err(error) => return error_page(&mut context, &error.into()),
+    };
+    let visit = match Visit::begin(context).await {
+        Ok(visit) => visit,
+        Err(response) => return response,
+    };
+    if visit.context.app.people.mailer.is_none() {
+        return not_offered(visit);
+    }
+    if let Some(token) = form.get("token") {
+        return reset(visit, token, &form).await;
+    }
+    match visit.open(&form) {
+        Some(interaction) if interaction.page == Page::Recover => {
+            let typed = form.get("username").unwrap_or("").trim();
+            if typed.is_empty() || typed.len() > MAX_EMAIL_BYTES {
+                let notice = Notice::Error("Type your user name or e-mail address.");
+                return ask(visit, StatusCode::OK, "", Some(notice));
+            }
+            send(visit, typed).await
+        }
+        _ => visit.start_again(),
+    }
+}
+
+async fn send(visit: Visit, typed: &str) -> Response {
+    match try_send(&visit, typed).await {
+        Ok(()) => visit.page(page::recover_sent(LIFETIME / 60)),
+        Err(Refused::TooMany { retry_after }) => {
+            let html = ask_page(&visit, typed, Some(Notice::Error(TOO_MANY)));
+            visit.later(StatusCode::TOO_MANY_REQUESTS, retry_after, html)
+        }
+        Err(Refused::Store(error)) => visit.unavailable(&error),
+    }
+}
+
+fn store_error(error: UserError) -> StoreError {
+    match error {
+        UserError::Store(error) => error,
+        error => StoreError::Unavailable(error.to_string()),
+    }
+}
+
+async fn try_send(visit: &Visit, typed: &str) -> Result<(), Refused> {
+    let context = &visit.context;
+    let (app, now) = (&context.app, context.now());
+    let user = app.people.users.by_login(typed, now).await;
+    let user = user.map_err(store_error)?;
+    let folded = fold(typed);
+    let account = match &user {
+        Some(user) => &*user.id,
+        None => folded.as_deref().unwrap_or(typed),
+    };
+    let device = visit.device();
+    let known = device.as_ref().and_then(|device| device.known(account));
+    let limits = &app.people.limits;
+    attempts::count(
+        &*app.store,
+        &limits.of_address(Kind::Mail, context.peer),
+        now,
+    )
+    .await?;
+    attempts::count(
+        &*app.store,
+        &limits.of_account(Kind::Mail, account, known),
+        now,
+    )
+    .await?;
+    let (Some(user), Some(mailer)) = (user.filter(|user| user.enabled), &app.people.mailer) else {
+        return Ok(());
+    };
+    let Some(email) = user.email.clone() else {
+        return Ok(());
+    };
+    let link = Link {
+        id: signet_crypto::random::bytes(),
+        user_id: user.id,
+        email,
+        password_changed_at: user.password_changed_at,
+        ends_at: now + LIFETIME,
+    };
+    // Invariant: strings, bytes and numbers always serialize.
+    let plain = serde_json::to_vec(&link).expect("a link serializes");
+    let sealed = app.keyring().seal(Purpose::Recovery, &plain);
+    let sealed = sealed.map_err(|_| StoreError::Unavailable("sealing".into()))?;
+    let issuer = &context.snapshot.settings.issuer;
+    let text = format!(
+        "Set a new password for your account at {issuer}:\n\n{issuer}/account/recover?token={}\n\n\
+         The link works once, for {} minutes. If you did not ask for it, you can ignore this message.\n",
+        base64url::encode(&sealed),
+        LIFETIME / 60,
+    );
+    if let Err(error) = mailer
+        .send(&link.email, "Set a new password", text, context.now_ms)
+        .await
+    {
+        // Saying so would tell a stranger that the account exists.
+        tracing::error!(%error, request_id = %context.request_id, "a recovery link could not be mailed");
+    }
+    Ok(())
+}
+
+fn once_key(link: &Link) -> Key {
+    Key::new(Table::Once, [b"l".as_slice(), &link.id].concat())
+}
+
+/// The link and its user, if it still works.
+async fn open(visit: &Visit, token: &str) -> Result<Option<(Link, User)>, StoreError> {
+    if token.len() > MAX_TOKEN {
+        return Ok(None);
+    }
+    let (app, now) = (&visit.context.app, visit.context.now());
+    let read = || {
+        let sealed = base64url::decode(token.as_bytes()).ok()?;
+        let plain = app.keyring().open(Purpose::Recovery, &sealed).ok()?;
+        serde_json::from_slice::<Link>(&plain).ok()
+    };
+    let Some(link) = read().filter(|link| now < link.ends_at) else {
+        return Ok(None);
+    };
+    if app.store.get(&once_key(&link), now).await?.is_some() {
+        return Ok(None);
+    }
+    let user = app.people.users.by_id(&link.user_id, now).await;
+    let user = user.map_err(store_error)?.filter(|user| {
+        user.enabled
+            && user.password_changed_at == link.password_changed_at
+            && user.email.as_deref() == Some(&*link.email)
+    });
+    Ok(user.map(|user| (link, user)))
+}
+
+async fn reset(visit: Visit, token: &str, form: &Params) -> Response {
+    let (link, user) = match open(&visit, token).await {
+        Ok(Some(found)) => found,
+        Ok(None) => return ask(visit, StatusCode::OK, "", Some(Notice::Error(ENDED))),
+        Err(error) => return visit.unavailable(&error),
+    };
+    let again = |text| page::reset(token, &user.username, Some(Notice::Error(text)));
+    let new = form.get("new_password").unwrap_or("");
+    if let Err(text) = check_new(new, &[&*user.username, &*link.email]) {
+        return visit.page(again(text));
+    }
+    let app = visit.context.app.clone();
+    let phc = match app.people.passwords.hash(Secret::new(new.to_owned())).await {
+        Ok(phc) => phc,
+        Err(PoolError::TooLong) => return visit.page(again("The new password is too long.")),
+        Err(PoolError::Busy | PoolError::Parameters) => {
+            return visit.later(StatusCode::SERVICE_UNAVAILABLE, 5, again(BUSY));
+        }
+    };
+    match use_up(&visit, &link, &phc).await {
+        Ok(true) => {
+            // The login page follows: whoever has the mail shows that they know the new password, too.
+            let url = visit.url("/account");
+            visit.redirect(&url)
+        }
+        Ok(false) => ask(visit, StatusCode::OK, "", Some(Notice::Error(ENDED))),
+        Err(error) => visit.unavailable(&error),
+    }
+}
+
+/// Uses the link, sets the password, and ends everything that was begun with the old one. Whether the link was unused.
+async fn use_up(visit: &Visit, link: &Link, phc: &str) -> Result<bool, StoreError> {
+    let (app, now) = (&visit.context.app, visit.context.now());
+    let once = Change {
+        first: Op::Insert {
+            key: once_key(link),
+            value: Vec::new(),
+            end: Some(link.ends_at),
+        },
+        then: Vec::new(),
+    };
+    if let Outcome::Refused(_) = app.store.commit(once, now).await? {
+        return Ok(false);
+    }
+    let users = &app.people.users;
+    let changed = users.change(&link.user_id, now, |user| {
+        user.password = Some(phc.to_owned());
+        user.password_changed_at = now;
+        user.email_verified |= user.email.as_deref() == Some(&*link.email);
+    });
+    changed.await.map_err(store_error)?;
+    session::end_all(&*app.store, &link.user_id, None, now).await?;
+    app.revoke_user(&link.user_id).await?;
+    tracing::info!(target: "signet::login", user = %link.user_id, "password recovered by mail");
+    Ok(true)
+}

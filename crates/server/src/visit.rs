@@ -1,0 +1,253 @@
+//! One request of a person's browser: who is there, and the cookies that the answer sets.
+
+use http::{HeaderValue, StatusCode, header};
+use signet_oauth::error::{ErrorCode, OAuthError};
+use signet_oauth::params::Params;
+use signet_store::{StoreError, TokenFacts};
+
+use crate::cookie::{self, Browser, Device};
+use crate::http::{Context, Response, response};
+use crate::interaction::Interaction;
+use crate::page::{self, Html};
+use crate::session::{self, Found, Login};
+use crate::user::{User, UserError};
+
+/// Somebody who is logged in: session and user are both in force.
+#[derive(Clone, Debug)]
+pub struct Present {
+    /// The session.
+    pub found: Found,
+    /// The person.
+    pub user: User,
+}
+
+/// See the module.
+pub struct Visit {
+    /// The request.
+    pub context: Context,
+    browser: Browser,
+    present: Option<Present>,
+    /// A session of this browser that is no longer in force; a login replaces it.
+    stale: Option<Found>,
+    cookies: Vec<HeaderValue>,
+}
+
+impl Visit {
+    /// Finds out who is there. A failing store is an answer (503), never "nobody".
+    pub async fn begin(context: Context) -> Result<Visit, Response> {
+        let browser = Browser::of(&context);
+        let mut visit = Visit {
+            browser,
+            present: None,
+            stale: None,
+            cookies: Vec::new(),
+            context,
+        };
+        match visit.find().await {
+            Ok(()) => Ok(visit),
+            Err(error) => Err(visit.unavailable(&error)),
+        }
+    }
+
+    async fn find(&mut self) -> Result<(), StoreError> {
+        let Some(id) = cookie::session_id(&self.context) else {
+            return Ok(());
+        };
+        let (app, now) = (&self.context.app, self.context.now());
+        let Some(found) = session::find(&*app.store, &id, now).await? else {
+            return Ok(());
+        };
+        let revoked = app.revocations.is_revoked(&TokenFacts {
+            jti_time_ms: found.row.login_ms,
+            sid: Some(&found.row.sid),
+            user: Some(&found.row.user_id),
+            ..TokenFacts::default()
+        });
+        let user = match app.people.users.by_id(&found.row.user_id, now).await {
+            Ok(user) => user.filter(|user| user.enabled),
+            Err(UserError::Store(error)) => return Err(error),
+            Err(error) => return Err(StoreError::Unavailable(error.to_string())),
+        };
+        match user {
+            Some(user) if !revoked => {
+                session::touch(&*app.store, &self.context.snapshot.settings, &found, now).await?;
+                self.present = Some(Present { found, user });
+            }
+            _ => self.stale = Some(found),
+        }
+        Ok(())
+    }
+
+    /// Who is logged in.
+    pub fn present(&self) -> Option<&Present> {
+        self.present.as_ref()
+    }
+
+    /// The device that this browser is known as.
+    pub fn device(&self) -> Option<Device> {
+        Device::of(&self.context)
+    }
+
+    /// Logs the user in with a method of RFC 8176 (`pwd`, `otp`). `add`: to what the same user's session has shown before.
+    pub async fn log_in(&mut self, user: User, method: &str, add: bool) -> Result<(), StoreError> {
+        let (app, snapshot) = (self.context.app.clone(), self.context.snapshot.clone());
+        let before = self.present.take().map(|present| present.found);
+        let mut amr = vec![method];
+        if let Some(before) = &before
+            && add
+            && before.row.user_id == user.id
+        {
+            let known = before.row.amr.iter().map(String::as_str);
+            amr.extend(known.filter(|known| *known != method));
+        }
+        amr.sort_unstable_by(|a, b| b.cmp(a));
+        // Invariant: `pwd` and `otp`, the methods of this server, have classes.
+        let acr = signet_oauth::authorize::acr::of(&amr).unwrap_or_default();
+        if let Some(stale) = self.stale.take() {
+            let now = self.context.now();
+            session::end(&*app.store, &stale.id, &stale.row, now).await?;
+        }
+        let login = Login {
+            user_id: &user.id,
+            acr,
+            amr: &amr,
+            user_agent: self.context.header(header::USER_AGENT).unwrap_or(""),
+            address: self.context.peer.to_string(),
+            now_ms: self.context.now_ms,
+        };
+        let (id, _) =
+            session::begin(&*app.store, &snapshot.settings, before.as_ref(), &login).await?;
+        let found = session::find(&*app.store, &id, self.context.now()).await?;
+        let found = found.ok_or_else(|| StoreError::Unavailable("a new session is gone".into()))?;
+        let device = self.device();
+        let mut carrier = response::empty(StatusCode::OK);
+        cookie::set_session(&mut carrier, &app.keyring(), &id);
+        Device::remember(device, &user.id, &app.keyring(), &mut carrier);
+        self.take_cookies(&carrier);
+        tracing::info!(target: "signet::login", user = %user.id, method, sid = %found.row.sid, "logged in");
+        self.present = Some(Present { found, user });
+        Ok(())
+    }
+
+    /// Ends the browser's session, and with it the tokens that name it.
+    pub async fn log_out(&mut self) -> Result<(), StoreError> {
+        let app = self.context.app.clone();
+        let found = self.present.take().map(|present| present.found);
+        if let Some(found) = found.or_else(|| self.stale.take()) {
+            app.revoke_session(&found.row.sid).await?;
+            session::end(&*app.store, &found.id, &found.row, self.context.now()).await?;
+            tracing::info!(target: "signet::login", user = %found.row.user_id, sid = %found.row.sid, "logged out");
+        }
+        let mut carrier = response::empty(StatusCode::OK);
+        cookie::clear(&mut carrier, cookie::SESSION);
+        self.take_cookies(&carrier);
+        Ok(())
+    }
+
+    fn take_cookies(&mut self, response: &Response) {
+        let set = response.headers().get_all(header::SET_COOKIE);
+        self.cookies.extend(set.iter().cloned());
+    }
+
+    /// Seals an interaction for this browser.
+    pub fn seal(&self, interaction: &Interaction) -> String {
+        interaction.seal(&self.context.app.keyring(), &self.browser.id)
+    }
+
+    /// A new interaction's lifetime and beginning.
+    pub fn interaction(&self, goal: crate::interaction::Goal) -> Interaction {
+        let settings = &self.context.snapshot.settings;
+        Interaction::new(goal, settings.interaction_lifetime, self.context.now())
+    }
+
+    /// The interaction of a form; None if it is not this browser's, or has ended.
+    pub fn open(&self, form: &Params) -> Option<Interaction> {
+        if self.browser.new {
+            return None;
+        }
+        let text = form.get("interaction")?;
+        let keyring = self.context.app.keyring();
+        Interaction::open(text, &keyring, &self.browser.id, self.context.now())
+    }
+
+    /// A page of this server, by its path.
+    pub fn url(&self, path: &str) -> String {
+        format!("{}{path}", self.context.snapshot.settings.issuer)
+    }
+
+    /// Adds the cookies.
+    pub fn finish(self, mut response: Response) -> Response {
+        self.browser.keep(&mut response);
+        for cookie in self.cookies {
+            response.headers_mut().append(header::SET_COOKIE, cookie);
+        }
+        response
+    }
+
+    /// Answers with a page.
+    pub fn page(self, html: Html) -> Response {
+        self.finish(html.respond(StatusCode::OK))
+    }
+
+    /// Answers with a page that says that something did not work.
+    pub fn page_with(self, status: StatusCode, html: Html) -> Response {
+        self.finish(html.respond(status))
+    }
+
+    /// As [`Visit::page_with`] 429, with `Retry-After` in seconds.
+    pub fn later(self, status: StatusCode, retry_after: u64, html: Html) -> Response {
+        let mut response = html.respond(status);
+        let headers = response.headers_mut();
+        headers.insert(header::RETRY_AFTER, HeaderValue::from(retry_after));
+        self.finish(response)
+    }
+
+    /// 303 to a URL that the server made or has proven.
+    pub fn redirect(self, url: &str) -> Response {
+        self.finish(response::redirect(url))
+    }
+
+    /// An error page; the private half goes to the log.
+    pub fn error(mut self, error: &OAuthError) -> Response {
+        let response = error_page(&mut self.context, error);
+        self.finish(response)
+    }
+
+    /// The form's state is not this browser's or has ended.
+    pub fn start_again(self) -> Response {
+        self.error(&OAuthError::new(
+            ErrorCode::InvalidRequest,
+            "This page is too old, or cookies are blocked in this browser.",
+        ))
+    }
+
+    /// The store failed: 503, and nothing was done.
+    pub fn unavailable(self, error: &StoreError) -> Response {
+        self.error(&unavailable(error))
+    }
+}
+
+/// The answer to a failing store.
+pub fn unavailable(error: &StoreError) -> OAuthError {
+    OAuthError::new(
+        ErrorCode::TemporarilyUnavailable,
+        "The server cannot do this at the moment. Try again soon.",
+    )
+    .with_hint(error.to_string())
+}
+
+/// An error as a page. Back-channel statuses are for programs: a person's page is 400 unless the fault is the server's.
+pub fn error_page(context: &mut Context, error: &OAuthError) -> Response {
+    context.note_error(error);
+    let status = match error.code {
+        ErrorCode::ServerError => StatusCode::INTERNAL_SERVER_ERROR,
+        ErrorCode::TemporarilyUnavailable => StatusCode::SERVICE_UNAVAILABLE,
+        _ => StatusCode::BAD_REQUEST,
+    };
+    let html = page::error(
+        error.code.as_str(),
+        error.description,
+        context.request_id.as_str(),
+    );
+    html.respond(status)
+}
