@@ -184,8 +184,8 @@ pub struct Store {
     /// Engine; `sqlite` is the embedded one.
     #[serde(default)]
     pub engine: StoreEngine,
-    /// Database file; relative paths start at `data_dir`. Default: signet.db.
-    pub path: Option<PathBuf>,
+    /// Directory of the database, on a local disk; a relative path starts at `data_dir`. Default: `data_dir`.
+    pub directory: Option<PathBuf>,
 }
 
 /// Store engines.
@@ -384,6 +384,8 @@ pub struct Outbound {
     pub trust: Option<PathBuf>,
     /// May outbound fetches reach private and loopback addresses? Only where every client is trusted.
     pub allow_private_addresses: bool,
+    /// May they reach this machine's loopback addresses (and speak plain http there)? For development.
+    pub allow_loopback: bool,
 }
 
 /// Bounds.

@@ -1,0 +1,367 @@
+//! Development mode: everything that a first try needs, made under one directory, and kept there.
+//!
+//! The order is what makes a crash harmless: the credentials are chosen and written aside (`dev.json.part`) before anything
+//! is made from them; `dev.json` appears when the server has answered. A start that finds the file aside goes on with it.
+
+mod account;
+mod certificate;
+mod clients;
+
+use std::{
+    io,
+    net::{IpAddr, SocketAddr},
+    path::{Path, PathBuf},
+};
+
+use serde::{Deserialize, Serialize};
+use signet_jose::base64url;
+
+use crate::{
+    config::{
+        Config,
+        model::{self, ListenAddress, ListenProtocol, Listener},
+    },
+    private_file,
+};
+
+pub use account::seed_users;
+pub use clients::seed_clients;
+
+/// Where the server listens unless told otherwise.
+pub const DEFAULT_LISTEN: &str = "127.0.0.1:8443";
+/// The data directory unless told otherwise.
+pub const DEFAULT_DIR: &str = ".signet";
+
+/// `dev.json`: where the server is and how to log in to it. Scripts rely on it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DevFile {
+    pub issuer: String,
+    pub ca_cert: PathBuf,
+    pub admin: Account,
+    pub user: Account,
+    pub clients: Clients,
+    pub mail_dir: PathBuf,
+}
+
+/// A person's credentials.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Account {
+    pub username: String,
+    pub password: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub email: Option<String>,
+}
+
+/// The three clients.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Clients {
+    pub service: Credentials,
+    pub web: Credentials,
+    pub native: Credentials,
+}
+
+/// A client's credentials.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Credentials {
+    pub client_id: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client_secret: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub redirect_uris: Vec<String>,
+}
+
+/// What `serve --dev` was told on the command line.
+#[derive(Clone, Debug)]
+pub struct Wish {
+    pub directory: PathBuf,
+    pub issuer: Option<String>,
+    pub trust: Option<PathBuf>,
+}
+
+/// A development server's parts that are not configuration.
+pub struct Dev {
+    pub file: DevFile,
+    /// Was `dev.json` there already?
+    finished: bool,
+    path: PathBuf,
+    /// The CA's certificate, PEM.
+    pub ca_pem: Vec<u8>,
+}
+
+/// Refuses any address but loopback: the passwords lie in a file, and registration is open.
+pub fn check_listen(address: SocketAddr) -> Result<(), String> {
+    if address.ip().is_loopback() {
+        return Ok(());
+    }
+    Err(format!(
+        "--dev listens on loopback only, not on {address}: it opens registration and keeps passwords in a file; \
+         use --config for anything else"
+    ))
+}
+
+/// The issuer for a port, unless one was named.
+pub fn issuer(wish: &Wish, port: u16) -> String {
+    wish.issuer.clone().unwrap_or_else(|| format!("https://localhost:{port}"))
+}
+
+/// Makes what is not there yet: directory, CA, certificate, credentials. `public`, `mtls`: the bound addresses.
+pub fn prepare(wish: &Wish, public: SocketAddr, mtls: SocketAddr, now: u64) -> Result<(Config, Dev), String> {
+    let failed = |what: &Path, e: &dyn std::fmt::Display| format!("{}: {e}", what.display());
+    private_file::directory(&wish.directory).map_err(|e| failed(&wish.directory, &e))?;
+    let directory = wish.directory.canonicalize().map_err(|e| failed(&wish.directory, &e))?;
+    let issuer = issuer(wish, public.port());
+    let host = host_of(&issuer).ok_or("--issuer must be an https URL")?;
+    let certificate = certificate::ensure(&directory, &host, now)?;
+    let mail_dir = directory.join("mail");
+    private_file::directory(&mail_dir).map_err(|e| failed(&mail_dir, &e))?;
+
+    let path = directory.join("dev.json");
+    let (mut file, finished) = match read(&path)? {
+        Some(file) => (file, true),
+        None => match read(&aside(&path))? {
+            Some(file) => (file, false),
+            None => (fresh(&directory, &issuer, &mail_dir), false),
+        },
+    };
+    let moved = file.issuer != issuer;
+    if moved {
+        // Another port or name than the last time: the file must say where the server is; its secrets stay.
+        tracing::warn!(was = file.issuer, is = issuer, "the issuer is another one than before: earlier tokens are not its own");
+        file.issuer.clone_from(&issuer);
+    }
+    let mut dev = Dev { file, finished, path, ca_pem: certificate.ca_pem };
+    if !dev.finished {
+        dev.write(&aside(&dev.path))?;
+    } else if moved {
+        dev.write(&dev.path)?;
+    }
+    // The public listener's port is in the issuer; the other listener has the same host.
+    let mtls_url = format!("https://{host}:{}", mtls.port());
+    let config = configuration(wish, &directory, &dev.file.issuer, [public, mtls], mtls_url);
+    if dev.finished {
+        // Left over if the last start ended between writing and renaming.
+        let _ = std::fs::remove_file(aside(&dev.path));
+    }
+    Ok((config, dev))
+}
+
+impl Dev {
+    /// To be called when the server has answered: `dev.json` appears, unless it is there.
+    pub fn announce(&mut self) -> Result<(), String> {
+        if !self.finished {
+            private_file::rename(&aside(&self.path), &self.path)
+                .map_err(|e| format!("{}: {e}", self.path.display()))?;
+            self.finished = true;
+        }
+        Ok(())
+    }
+
+    /// Is this a directory whose accounts and clients still have to be made?
+    pub fn is_new(&self) -> bool {
+        !self.finished
+    }
+
+    fn write(&self, path: &Path) -> Result<(), String> {
+        let mut text = serde_json::to_vec_pretty(&self.file).map_err(|e| e.to_string())?;
+        text.push(b'\n');
+        private_file::write(path, &text).map_err(|e| format!("{}: {e}", path.display()))
+    }
+
+    /// What to try next.
+    pub fn greeting(&self) -> String {
+        let DevFile { issuer, ca_cert, admin, user, clients, mail_dir } = &self.file;
+        let ca = ca_cert.display();
+        let id = &clients.service.client_id;
+        format!(
+            "Signet is ready: {issuer}
+
+A first token:
+  curl --cacert '{ca}' -u '{id}:'\"$(sed -n '/\"service\"/,/}}/s/.*\"client_secret\": \"\\(.*\\)\".*/\\1/p' '{dev}')\" \\
+    -d grant_type=client_credentials {issuer}/token
+
+Log in as {user} or {admin} (passwords in {dev}): {issuer}/account
+Administer:    signet client list --data-dir '{dir}'
+Mail lies in:  {mail}
+Believe the certificate: {ca}
+Stop with Ctrl-C; the next start keeps everything.",
+            user = user.username,
+            admin = admin.username,
+            dev = self.path.display(),
+            dir = self.path.parent().unwrap_or(Path::new(".")).display(),
+            mail = mail_dir.display(),
+        )
+    }
+}
+
+/// Reads the `dev.json` of a data directory: for the commands that administer its server.
+pub fn read_file(directory: &Path) -> Result<DevFile, String> {
+    let path = directory.join("dev.json");
+    read(&path)?.ok_or_else(|| {
+        format!("{} is not there: is {} the data directory of a development server?", path.display(), directory.display())
+    })
+}
+
+fn read(path: &Path) -> Result<Option<DevFile>, String> {
+    match std::fs::read(path) {
+        Ok(text) => serde_json::from_slice(&text)
+            .map(Some)
+            .map_err(|e| format!("{}: {e}", path.display())),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(e) => Err(format!("{}: {e}", path.display())),
+    }
+}
+
+fn aside(path: &Path) -> PathBuf {
+    path.with_extension("json.pending")
+}
+
+fn fresh(directory: &Path, issuer: &str, mail_dir: &Path) -> DevFile {
+    let random = || base64url::encode(&signet_crypto::random::bytes::<18>());
+    let secret = || Some(base64url::encode(&signet_crypto::random::bytes::<32>()));
+    DevFile {
+        issuer: issuer.into(),
+        ca_cert: directory.join(certificate::CA_CERT),
+        admin: Account { username: "admin".into(), password: random(), email: None },
+        user: Account {
+            username: "alice".into(),
+            password: random(),
+            email: Some("alice@example.test".into()),
+        },
+        clients: Clients {
+            service: Credentials {
+                client_id: "service".into(),
+                client_secret: secret(),
+                redirect_uris: Vec::new(),
+            },
+            web: Credentials {
+                client_id: "web".into(),
+                client_secret: secret(),
+                redirect_uris: vec![
+                    "http://127.0.0.1/callback".into(),
+                    "http://localhost/callback".into(),
+                ],
+            },
+            native: Credentials {
+                client_id: "native".into(),
+                client_secret: None,
+                redirect_uris: vec!["http://127.0.0.1/callback".into()],
+            },
+        },
+        mail_dir: mail_dir.into(),
+    }
+}
+
+/// The configuration that `--dev` stands for.
+fn configuration(
+    wish: &Wish,
+    directory: &Path,
+    issuer: &str,
+    [public, mtls]: [SocketAddr; 2],
+    mtls_url: String,
+) -> Config {
+    let listener = |address, protocol, public_url| Listener {
+        address: ListenAddress::Socket(address),
+        protocol,
+        public_url,
+    };
+    Config {
+        issuer: issuer.into(),
+        data_dir: directory.into(),
+        listeners: vec![
+            listener(public, ListenProtocol::Https, None),
+            listener(mtls, ListenProtocol::Mtls, Some(mtls_url)),
+        ],
+        tls: Some(model::Tls {
+            certificate: directory.join(certificate::SERVER_CERT),
+            key: directory.join(certificate::SERVER_KEY),
+            client_ca: Some(directory.join(certificate::CA_CERT)),
+            tls12: false,
+        }),
+        proxy: None,
+        store: model::Store::default(),
+        mail: Some(model::Mail {
+            from: "Signet <no-reply@example.test>".into(),
+            smtp: None,
+            directory: Some(directory.join("mail")),
+        }),
+        keys: model::Keys::default(),
+        lifetimes: model::Lifetimes::default(),
+        protocol: model::Protocol::default(),
+        registration: model::Registration { enabled: true, open: true, ..Default::default() },
+        outbound: model::Outbound {
+            trust: wish.trust.clone(),
+            allow_private_addresses: false,
+            allow_loopback: true,
+        },
+        limits: model::Limits::default(),
+        log: model::Log::default(),
+        clients: Vec::new(),
+        users: Vec::new(),
+        resources: Vec::new(),
+        scopes: Vec::new(),
+    }
+}
+
+/// The host of an https URL, without port; brackets of an IPv6 address kept off.
+fn host_of(issuer: &str) -> Option<String> {
+    let rest = issuer.strip_prefix("https://")?;
+    let authority = rest.split('/').next()?;
+    let host = match authority.strip_prefix('[') {
+        Some(v6) => v6.split_once(']')?.0,
+        None => authority.rsplit_once(':').map_or(authority, |(host, _)| host),
+    };
+    let good = host.parse::<IpAddr>().is_ok()
+        || (!host.is_empty() && host.bytes().all(|b| b.is_ascii_alphanumeric() || b"-.".contains(&b)));
+    good.then(|| host.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_loopback_is_listened_on() {
+        for good in ["127.0.0.1:8443", "127.8.8.8:1", "[::1]:8443"] {
+            assert!(check_listen(good.parse().unwrap()).is_ok(), "{good}");
+        }
+        for bad in ["0.0.0.0:8443", "[::]:8443", "192.0.2.1:8443", "[::ffff:10.0.0.1]:1"] {
+            assert!(check_listen(bad.parse().unwrap()).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_second_start_keeps_everything_and_a_broken_first_one_is_continued() {
+        let dir = tempfile::tempdir().unwrap();
+        let wish = Wish { directory: dir.path().join("d"), issuer: None, trust: None };
+        let (a, b): (SocketAddr, SocketAddr) =
+            ("127.0.0.1:8443".parse().unwrap(), "127.0.0.1:9443".parse().unwrap());
+        let now = 1_800_000_000;
+        let (_, first) = prepare(&wish, a, b, now).unwrap();
+        assert!(!wish.directory.join("dev.json").exists(), "not before the server answers");
+        drop(first);
+        let (_, mut again) = prepare(&wish, a, b, now).unwrap();
+        assert!(again.is_new());
+        again.announce().unwrap();
+        let text = std::fs::read(wish.directory.join("dev.json")).unwrap();
+        assert!(!private_file::is_open_to_others(&wish.directory.join("dev.json")).unwrap());
+        let ca = std::fs::read(wish.directory.join("ca.pem")).unwrap();
+        let (config, mut third) = prepare(&wish, a, b, now).unwrap();
+        third.announce().unwrap();
+        assert!(!third.is_new());
+        assert_eq!(third.file, again.file);
+        assert_eq!(std::fs::read(wish.directory.join("dev.json")).unwrap(), text);
+        assert_eq!(std::fs::read(wish.directory.join("ca.pem")).unwrap(), ca);
+        let faults = crate::config::check::check(&config, Path::new("."), true);
+        assert_eq!(faults, [], "the development configuration is a good one");
+    }
+
+    #[test]
+    fn the_issuers_host_is_found() {
+        assert_eq!(host_of("https://localhost:8443").as_deref(), Some("localhost"));
+        assert_eq!(host_of("https://id.example/t").as_deref(), Some("id.example"));
+        assert_eq!(host_of("https://[::1]:8443").as_deref(), Some("::1"));
+        for bad in ["http://localhost", "https://", "https://a b"] {
+            assert_eq!(host_of(bad), None, "{bad}");
+        }
+    }
+}

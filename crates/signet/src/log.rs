@@ -1,0 +1,55 @@
+//! Log lines go to standard error: text on a terminal, JSON otherwise. The level can change while the server runs.
+
+use std::io::IsTerminal;
+
+use tracing_subscriber::{EnvFilter, fmt};
+
+use crate::config::model::{Log, LogFormat};
+
+/// Changes the level of the running process.
+pub struct LogLevel {
+    set: Box<dyn Fn(EnvFilter) -> bool + Send>,
+}
+
+impl LogLevel {
+    /// Puts the configuration's level in place, unless RUST_LOG rules. False: it could not be changed.
+    pub fn apply(&self, log: &Log) -> bool {
+        filter(log).is_ok_and(|f| (self.set)(f))
+    }
+}
+
+/// RUST_LOG, then the configuration, then "info".
+fn filter(log: &Log) -> Result<EnvFilter, String> {
+    let directives = std::env::var("RUST_LOG")
+        .ok()
+        .filter(|v| !v.is_empty())
+        .or_else(|| log.level.clone())
+        .unwrap_or_else(|| "info".into());
+    EnvFilter::try_new(&directives).map_err(|e| format!("log level \"{directives}\": {e}"))
+}
+
+/// Starts logging. To be called once.
+pub fn start(log: &Log) -> Result<LogLevel, String> {
+    let terminal = std::io::stderr().is_terminal();
+    let default = if terminal { LogFormat::Text } else { LogFormat::Json };
+    let builder = fmt()
+        .with_writer(std::io::stderr)
+        .with_ansi(terminal)
+        .with_env_filter(filter(log)?)
+        .with_filter_reloading();
+    let failed = |e: Box<dyn std::error::Error + Send + Sync>| e.to_string();
+    let set: Box<dyn Fn(EnvFilter) -> bool + Send> = match log.format.unwrap_or(default) {
+        LogFormat::Text => {
+            let handle = builder.reload_handle();
+            builder.try_init().map_err(failed)?;
+            Box::new(move |f| handle.reload(f).is_ok())
+        }
+        LogFormat::Json => {
+            let builder = builder.json().flatten_event(true).with_current_span(false).with_span_list(false);
+            let handle = builder.reload_handle();
+            builder.try_init().map_err(failed)?;
+            Box::new(move |f| handle.reload(f).is_ok())
+        }
+    };
+    Ok(LogLevel { set })
+}
