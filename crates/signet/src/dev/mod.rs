@@ -167,23 +167,28 @@ impl Dev {
         private_file::write(path, &text).map_err(|e| format!("{}: {e}", path.display()))
     }
 
-    /// What to try next.
-    pub fn greeting(&self) -> String {
+    /// What to try next. `terminal`: a person reads it, so the line works as it stands; a log file gets no secret.
+    pub fn greeting(&self, terminal: bool) -> String {
         let DevFile { issuer, ca_cert, admin, user, clients, mail_dir } = &self.file;
-        let ca = ca_cert.display();
-        let id = &clients.service.client_id;
+        let secret = match &clients.service.client_secret {
+            Some(secret) if terminal => secret.clone(),
+            _ => format!("\"$(jq -r .clients.service.client_secret '{}')\"", self.path.display()),
+        };
         format!(
             "Signet is ready: {issuer}
 
 A first token:
-  curl --cacert '{ca}' -u '{id}:'\"$(sed -n '/\"service\"/,/}}/s/.*\"client_secret\": \"\\(.*\\)\".*/\\1/p' '{dev}')\" \\
-    -d grant_type=client_credentials {issuer}/token
+  curl --cacert '{ca}' -u {id}:{secret} -d grant_type=client_credentials {issuer}/token
 
-Log in as {user} or {admin} (passwords in {dev}): {issuer}/account
-Administer:    signet client list --data-dir '{dir}'
-Mail lies in:  {mail}
-Believe the certificate: {ca}
-Stop with Ctrl-C; the next start keeps everything.",
+Log in as {user} or {admin} (passwords in {dev}):
+  {issuer}/account
+Look around as the administrator:
+  signet client list --data-dir '{dir}'
+Mail is written to {mail}
+A browser believes the server once it trusts {ca}
+Ctrl-C stops; the next start keeps everything.",
+            ca = ca_cert.display(),
+            id = clients.service.client_id,
             user = user.username,
             admin = admin.username,
             dev = self.path.display(),

@@ -1,0 +1,85 @@
+//! `signet serve`: the arguments, and which configuration they stand for.
+
+use std::{net::SocketAddr, net::ToSocketAddrs, path::PathBuf};
+
+use clap::Args;
+
+use super::{Failure, Output, config::refusal};
+use crate::{
+    config::{model::ListenAddress, read},
+    dev, serve,
+};
+
+/// `signet serve ...`
+#[derive(Debug, Args)]
+pub struct Serve {
+    /// The TOML configuration file.
+    #[arg(long, required_unless_present = "dev", conflicts_with = "dev")]
+    config: Option<PathBuf>,
+    /// Development mode: makes everything it needs, serves on loopback.
+    #[arg(long)]
+    dev: bool,
+    /// Where to listen [--dev: 127.0.0.1:8443; --config: instead of the first listener's address].
+    #[arg(long, value_name = "HOST:PORT")]
+    listen: Option<String>,
+    /// The data directory [--dev: .signet].
+    #[arg(long, value_name = "DIR")]
+    data_dir: Option<PathBuf>,
+    /// The issuer [--dev: https://localhost:PORT].
+    #[arg(long, value_name = "URL")]
+    issuer: Option<String>,
+    /// PEM file of further certificates that outbound calls believe.
+    #[arg(long, value_name = "FILE")]
+    trust: Option<PathBuf>,
+}
+
+/// Serves until a signal ends it.
+pub fn run(arguments: Serve, _output: &Output) -> Result<(), Failure> {
+    let listen = arguments.listen.as_deref().map(address).transpose()?;
+    let source = match arguments.config {
+        Some(file) => {
+            let mut loaded = read::load(&file, true).map_err(|p| refusal(&file, &p).fatal())?;
+            let config = &mut loaded.config;
+            if let (Some(address), Some(first)) = (listen, config.listeners.first_mut()) {
+                first.address = ListenAddress::Socket(address);
+            }
+            if let Some(directory) = arguments.data_dir {
+                config.data_dir = directory;
+            }
+            if let Some(issuer) = arguments.issuer {
+                config.issuer = issuer;
+            }
+            if let Some(trust) = arguments.trust {
+                config.outbound.trust = Some(absolute(trust)?);
+            }
+            serve::Source::File { file, loaded: Box::new(loaded) }
+        }
+        None => {
+            let listen = match listen {
+                Some(address) => address,
+                None => address(dev::DEFAULT_LISTEN)?,
+            };
+            dev::check_listen(listen).map_err(Failure::unusable)?;
+            serve::Source::Dev {
+                listen,
+                wish: dev::Wish {
+                    directory: arguments.data_dir.unwrap_or_else(|| dev::DEFAULT_DIR.into()),
+                    issuer: arguments.issuer,
+                    trust: arguments.trust.map(absolute).transpose()?,
+                },
+            }
+        }
+    };
+    serve::run(source).map_err(Failure::unusable)
+}
+
+/// An address, or a name that has one; of several the first IPv4 one, as `localhost` means 127.0.0.1 to most.
+fn address(text: &str) -> Result<SocketAddr, Failure> {
+    let unusable = || Failure::unusable(format!("--listen wants HOST:PORT, not \"{text}\""));
+    let found: Vec<SocketAddr> = text.to_socket_addrs().map_err(|_| unusable())?.collect();
+    found.iter().find(|a| a.is_ipv4()).or(found.first()).copied().ok_or_else(unusable)
+}
+
+fn absolute(path: PathBuf) -> Result<PathBuf, Failure> {
+    path.canonicalize().map_err(|e| Failure::unusable(format!("cannot read {}: {e}", path.display())))
+}

@@ -1,0 +1,170 @@
+//! Wiring: configuration, store, keys and application become a server that answers until a signal ends it.
+//!
+//! The order: sockets first (a port that is taken must say so before anything is made; in development mode the port is part
+//! of the issuer), then the data directory, the application, the threads that answer, and last whoever waits for readiness.
+
+mod parts;
+mod reload;
+mod sockets;
+
+use std::{
+    io::{IsTerminal, Write},
+    net::SocketAddr,
+    path::PathBuf,
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
+
+use signet_server::{
+    endpoint, health,
+    http::{
+        Router,
+        listener::{self, Running},
+        service::Service,
+    },
+    state::{App, Clock},
+    tasks,
+};
+use signet_store::SqliteStore;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+
+use crate::{
+    config::{Config, apply, read::Loaded},
+    dev::{self, Dev},
+    http_client::HttpClient,
+    log,
+    systemd::{self, Notice},
+};
+
+/// How often what has ended is removed.
+const SWEEP_EVERY: Duration = Duration::from_secs(60);
+
+/// Where the configuration comes from.
+pub enum Source {
+    /// `--config`: a file that was read and checked already.
+    File { file: PathBuf, loaded: Box<Loaded> },
+    /// `--dev`
+    Dev { listen: SocketAddr, wish: dev::Wish },
+}
+
+/// The system's clock: the one place where the server asks for the time.
+struct SystemClock;
+
+impl Clock for SystemClock {
+    fn now_ms(&self) -> u64 {
+        let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+        since.map_or(0, |d| u64::try_from(d.as_millis()).unwrap_or(u64::MAX))
+    }
+}
+
+/// Serves until SIGTERM or SIGINT, and then until what is under way has been answered.
+pub fn run(source: Source) -> Result<(), String> {
+    let log_settings = match &source {
+        Source::File { loaded, .. } => loaded.config.log.clone(),
+        Source::Dev { .. } => Default::default(),
+    };
+    let level = log::start(&log_settings)?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|e| format!("cannot start: {e}"))?;
+    let server = runtime.block_on(start(source, level))?;
+    let Server { running, store, stopped } = server;
+    drop(stopped);
+    // Blocks until the workers are done, at most for the grace time. The background tasks go on meanwhile no longer.
+    running.join();
+    store.close();
+    tracing::info!("stopped");
+    Ok(())
+}
+
+struct Server {
+    running: Running,
+    store: Arc<SqliteStore>,
+    stopped: Arc<App>,
+}
+
+async fn start(source: Source, level: log::LogLevel) -> Result<Server, String> {
+    // Signals are caught before anything can be left half made.
+    let failed = |e: std::io::Error| format!("signals cannot be caught: {e}");
+    let mut terminate = signal(SignalKind::terminate()).map_err(failed)?;
+    let mut interrupt = signal(SignalKind::interrupt()).map_err(failed)?;
+    let mut hangup = signal(SignalKind::hangup()).map_err(failed)?;
+
+    let clock = Arc::new(SystemClock);
+    let now = clock.now();
+    let (config, base, file, mut dev, bound) = match source {
+        Source::File { file, loaded } => {
+            let bound = sockets::bind(&loaded.config)?;
+            (loaded.config, loaded.base, Some(file), None, bound)
+        }
+        Source::Dev { listen, wish } => {
+            let bound = sockets::bind_dev(listen, &wish.directory)?;
+            let (config, dev) = dev::prepare(&wish, bound.public(), bound.mtls(), now)?;
+            (config, PathBuf::from("."), None, Some(dev), bound)
+        }
+    };
+
+    let parts::Built { app, keys, store } = parts::build(&config, &base, clock.clone(), dev.as_ref()).await?;
+    let (doors, certificates) = sockets::doors(&config, &base, bound)?;
+    let mut router = Router::default();
+    endpoint::routes(&mut router);
+    health::routes(&mut router);
+    let service = Service::new(app.clone(), router, apply::limits(&config));
+    let running = listener::start(service, doors).map_err(|e| format!("the server cannot start: {e}"))?;
+
+    tokio::spawn(tasks::sweep(app.clone(), SWEEP_EVERY));
+    tokio::spawn(parts::keep_keys(app.clone(), keys));
+    if let Some(dev) = &mut dev {
+        confirm(dev).await?;
+        greet(dev);
+    }
+    systemd::notify(Notice::Ready);
+    tracing::info!(issuer = config.issuer, "ready");
+
+    let mut reloader = reload::Reloader { file, config, base, certificates, level };
+    loop {
+        match next(&mut terminate, &mut interrupt, &mut hangup).await {
+            Wake::Stop => break,
+            Wake::Reload => {
+                systemd::notify(Notice::Reloading);
+                reloader.reload(&app);
+                systemd::notify(Notice::Ready);
+            }
+        }
+    }
+    systemd::notify(Notice::Stopping);
+    tracing::info!("stopping: requests under way are finished");
+    running.stop();
+    Ok(Server { running, store, stopped: app })
+}
+
+enum Wake {
+    Stop,
+    Reload,
+}
+
+async fn next(terminate: &mut Signal, interrupt: &mut Signal, hangup: &mut Signal) -> Wake {
+    tokio::select! {
+        _ = terminate.recv() => Wake::Stop,
+        _ = interrupt.recv() => Wake::Stop,
+        _ = hangup.recv() => Wake::Reload,
+    }
+}
+
+/// `dev.json` appears once the server answers, not before: scripts wait for the file.
+async fn confirm(dev: &mut Dev) -> Result<(), String> {
+    let client = HttpClient::new(std::slice::from_ref(&dev.file.ca_cert))?;
+    let url = dev.ready_url.clone();
+    let answer = client.get(&url, &[]).await?;
+    if !answer.status.is_success() {
+        return Err(format!("{url} answered {}", answer.status));
+    }
+    dev.announce()
+}
+
+fn greet(dev: &Dev) {
+    let mut out = std::io::stdout();
+    // Nobody has to read it.
+    let _ = writeln!(out, "{}", dev.greeting(out.is_terminal())).and_then(|()| out.flush());
+}

@@ -1,0 +1,122 @@
+//! SIGHUP: the configuration is read again, and what can change while requests are answered changes at once.
+//!
+//! A file that is not good changes nothing. Requests under way keep the snapshot that they began with.
+
+use std::{path::PathBuf, sync::Arc};
+
+use signet_crypto::seal::Purpose;
+use signet_server::{http::tls::Tls, state::App};
+
+use super::sockets;
+use crate::{
+    config::{
+        Config,
+        apply::{self, Faults},
+        read,
+    },
+    log::LogLevel,
+};
+
+/// What the running server was made from.
+pub struct Reloader {
+    /// `None`: development mode, whose configuration is the command line.
+    pub file: Option<PathBuf>,
+    pub config: Config,
+    pub base: PathBuf,
+    pub certificates: Vec<Tls>,
+    pub level: LogLevel,
+}
+
+impl Reloader {
+    /// Reads the file again and puts clients, resources, scopes, settings, certificates and log level in place.
+    pub fn reload(&mut self, app: &App) {
+        let Some(file) = &self.file else {
+            self.certificates();
+            tracing::info!("certificates were read again; development mode has no file to read");
+            return;
+        };
+        let next = match read::load(file, true) {
+            Ok(loaded) => loaded.config,
+            Err(problems) => {
+                for problem in problems {
+                    tracing::error!(file = %file.display(), %problem, "the configuration is not good");
+                }
+                tracing::error!("nothing was changed");
+                return;
+            }
+        };
+        for section in self.needs_restart(&next) {
+            tracing::warn!(section, "this changes with a restart only");
+        }
+        let mut faults = Faults::default();
+        let mut settings = apply::settings(&next, &mut faults);
+        // The issuer is who the server is: what was issued names it.
+        settings.issuer.clone_from(&self.config.issuer);
+        settings.mtls_base.clone_from(&app.snapshot().settings.mtls_base);
+        settings.signing_algs.clone_from(&app.snapshot().settings.signing_algs);
+        let keyring = app.keyring();
+        let seal = |client_id: &str, secret: &[u8]| {
+            keyring.seal_with(Purpose::ClientSecret, client_id.as_bytes(), secret).ok()
+        };
+        app.update(|snapshot| {
+            let mut registry = (*snapshot.registry).clone();
+            for client in &self.config.clients {
+                registry.clients.remove(&client.client_id);
+            }
+            for resource in &self.config.resources {
+                registry.resources.remove(&resource.identifier);
+            }
+            registry.scopes.retain(|s| !self.config.scopes.iter().any(|old| old.name == s.name));
+            apply::extend_registry(&next, &self.base, &seal, &mut registry, &mut faults);
+            snapshot.registry = Arc::new(registry);
+            snapshot.settings = Arc::new(settings);
+        });
+        for fault in faults.0 {
+            // Files can change between the check and now; what could not be made is missing, and said.
+            tracing::error!(path = fault.path, "{}", fault.message);
+        }
+        if !self.level.apply(&next.log) {
+            tracing::error!("the log level could not be changed");
+        }
+        self.config = Config { issuer: self.config.issuer.clone(), ..next };
+        self.certificates();
+        tracing::info!("the configuration was read again");
+    }
+
+    fn certificates(&self) {
+        let Some(tls) = &self.config.tls else { return };
+        match sockets::certificate(tls, &self.base) {
+            Err(error) => tracing::error!(error, "the certificate stays as it was"),
+            Ok((chain, key)) => {
+                for door in &self.certificates {
+                    if let Err(error) = door.reload(&chain, &key) {
+                        tracing::error!(%error, "the certificate stays as it was");
+                    }
+                }
+            }
+        }
+    }
+
+    /// The sections that are fixed for the life of the process and differ.
+    fn needs_restart(&self, next: &Config) -> Vec<&'static str> {
+        let old = &self.config;
+        let differ = |a: &dyn std::fmt::Debug, b: &dyn std::fmt::Debug| format!("{a:?}") != format!("{b:?}");
+        let sections: [(&str, bool); 11] = [
+            ("issuer", old.issuer != next.issuer),
+            ("data_dir", old.data_dir != next.data_dir),
+            ("listeners", differ(&old.listeners, &next.listeners)),
+            ("tls.client_ca, tls.tls12", differ(
+                &old.tls.as_ref().map(|t| (&t.client_ca, t.tls12)),
+                &next.tls.as_ref().map(|t| (&t.client_ca, t.tls12)),
+            )),
+            ("proxy", differ(&old.proxy, &next.proxy)),
+            ("store", differ(&old.store, &next.store)),
+            ("mail", differ(&old.mail, &next.mail)),
+            ("keys.algorithms", old.keys.algorithms != next.keys.algorithms),
+            ("outbound", differ(&old.outbound, &next.outbound)),
+            ("limits", differ(&old.limits, &next.limits)),
+            ("log.format", old.log.format != next.log.format),
+        ];
+        sections.into_iter().filter(|(_, changed)| *changed).map(|(name, _)| name).collect()
+    }
+}

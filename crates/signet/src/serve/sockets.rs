@@ -1,0 +1,132 @@
+//! Listening sockets and their TLS.
+
+use std::{
+    net::{SocketAddr, TcpListener},
+    path::Path,
+};
+
+use signet_server::http::{
+    context::Entrance,
+    listener::{Door, Listening},
+    tls::{Tls, TlsOptions},
+};
+
+use crate::{
+    config::{
+        Config,
+        model::{self, ListenAddress, ListenProtocol},
+    },
+    private_file, systemd,
+};
+
+/// Sockets in the order of the configuration's listeners.
+pub struct Bound(Vec<Listening>);
+
+impl Bound {
+    /// Development mode: the listener for everybody.
+    pub fn public(&self) -> SocketAddr {
+        self.0[0].address()
+    }
+    /// Development mode: the listener that asks for certificates.
+    pub fn mtls(&self) -> SocketAddr {
+        self.0[1].address()
+    }
+}
+
+/// Threads that answer.
+fn workers(limit: Option<usize>) -> usize {
+    limit.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from)).max(1)
+}
+
+/// The configuration's listeners.
+pub fn bind(config: &Config) -> Result<Bound, String> {
+    let workers = workers(config.limits.threads);
+    let mut inherited: Vec<Option<TcpListener>> =
+        systemd::inherited_listeners().into_iter().map(Some).collect();
+    let mut bound = Vec::new();
+    for listener in &config.listeners {
+        bound.push(match listener.address {
+            ListenAddress::Socket(address) => bind_one(address, workers)?,
+            ListenAddress::Inherited(index) => {
+                let socket = inherited.get_mut(index).and_then(Option::take).ok_or_else(|| {
+                    format!("listener fd:{index}: the service manager handed over no such socket")
+                })?;
+                Listening::from_socket(socket, workers)
+                    .map_err(|e| format!("listener fd:{index}: {e}"))?
+            }
+        });
+    }
+    Ok(Bound(bound))
+}
+
+/// Development mode: the public listener, and one for client certificates on a free port, the last one's if it is free.
+pub fn bind_dev(listen: SocketAddr, directory: &Path) -> Result<Bound, String> {
+    let workers = workers(None);
+    let public = bind_one(listen, workers)?;
+    private_file::directory(directory).map_err(|e| format!("{}: {e}", directory.display()))?;
+    let note = directory.join("mtls.port");
+    let last = std::fs::read_to_string(&note).ok().and_then(|t| t.trim().parse::<u16>().ok());
+    let again = last.and_then(|port| bind_one(SocketAddr::new(listen.ip(), port), workers).ok());
+    let mtls = match again {
+        Some(bound) => bound,
+        None => bind_one(SocketAddr::new(listen.ip(), 0), workers)?,
+    };
+    if last != Some(mtls.address().port()) {
+        let text = format!("{}\n", mtls.address().port());
+        private_file::write(&note, text.as_bytes()).map_err(|e| format!("{}: {e}", note.display()))?;
+    }
+    Ok(Bound(vec![public, mtls]))
+}
+
+fn bind_one(address: SocketAddr, workers: usize) -> Result<Listening, String> {
+    let failed = |e: std::io::Error| format!("cannot listen on {address}: {e}");
+    if address.port() != 0 {
+        // The workers' sockets share a port (SO_REUSEPORT), with another server of the same user too, each getting some of
+        // the other's connections. A socket that does not share finds that out.
+        drop(TcpListener::bind(address).map_err(failed)?);
+    }
+    Listening::bind(address, workers).map_err(failed)
+}
+
+/// The doors, and the certificates that a reload replaces.
+pub fn doors(config: &Config, base: &Path, bound: Bound) -> Result<(Vec<Door>, Vec<Tls>), String> {
+    let mut doors = Vec::new();
+    let mut certificates = Vec::new();
+    for (listener, listening) in config.listeners.iter().zip(bound.0) {
+        let tls = match (listener.protocol, &config.tls) {
+            (ListenProtocol::Http, _) => None,
+            (_, None) => return Err("https and mtls listeners need [tls]".into()),
+            (protocol, Some(tls)) => Some(make_tls(tls, base, protocol == ListenProtocol::Mtls)?),
+        };
+        certificates.extend(tls.clone());
+        let entrance = match listener.protocol {
+            ListenProtocol::Mtls => Entrance::Mtls,
+            _ => Entrance::Public,
+        };
+        doors.push(Door { listening, tls, entrance });
+    }
+    Ok((doors, certificates))
+}
+
+/// Reads certificate and key: (chain, key), PEM.
+pub fn certificate(tls: &model::Tls, base: &Path) -> Result<(Vec<u8>, Vec<u8>), String> {
+    let read = |path: &Path| {
+        let path = base.join(path);
+        std::fs::read(&path).map_err(|e| format!("{}: {e}", path.display()))
+    };
+    Ok((read(&tls.certificate)?, read(&tls.key)?))
+}
+
+fn make_tls(tls: &model::Tls, base: &Path, ask_for_certificate: bool) -> Result<Tls, String> {
+    let (chain, key) = certificate(tls, base)?;
+    let client_roots = match &tls.client_ca {
+        Some(file) if ask_for_certificate => {
+            let file = base.join(file);
+            Some(std::fs::read(&file).map_err(|e| format!("{}: {e}", file.display()))?)
+        }
+        _ => None,
+    };
+    let options = TlsOptions { tls12: tls.tls12, ask_for_certificate, client_roots };
+    Tls::new(&chain, &key, &options)
+        .map_err(|e| format!("{}: {e}", base.join(&tls.certificate).display()))
+}
