@@ -27,6 +27,7 @@ pub mod outbound;
 pub mod page;
 pub mod people;
 pub mod recover;
+pub mod registry;
 pub mod revoke;
 pub mod session;
 pub mod state;

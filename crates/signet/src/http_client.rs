@@ -53,10 +53,14 @@ impl HttpClient {
             }
         }
         for file in trust {
-            let bad = |e: &dyn std::fmt::Display| format!("cannot use the certificates in {}: {e}", file.display());
+            let bad = |e: &dyn std::fmt::Display| {
+                format!("cannot use the certificates in {}: {e}", file.display())
+            };
             let pem = std::fs::read(file).map_err(|e| bad(&e))?;
             for certificate in CertificateDer::pem_slice_iter(&pem) {
-                roots.add(certificate.map_err(|e| bad(&e))?).map_err(|e| bad(&e))?;
+                roots
+                    .add(certificate.map_err(|e| bad(&e))?)
+                    .map_err(|e| bad(&e))?;
             }
         }
         let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
@@ -66,7 +70,9 @@ impl HttpClient {
             .with_root_certificates(roots)
             .with_no_client_auth();
         config.alpn_protocols = vec![b"http/1.1".to_vec()];
-        Ok(HttpClient { tls: TlsConnector::from(Arc::new(config)) })
+        Ok(HttpClient {
+            tls: TlsConnector::from(Arc::new(config)),
+        })
     }
 
     /// GET.
@@ -86,7 +92,10 @@ impl HttpClient {
         match timeout(PATIENCE, self.exchange(method, url, headers, body)).await {
             Ok(Ok(answer)) => Ok(answer),
             Ok(Err(e)) => Err(format!("cannot reach {shown}: {e}")),
-            Err(_) => Err(format!("cannot reach {shown}: no answer within {} seconds", PATIENCE.as_secs())),
+            Err(_) => Err(format!(
+                "cannot reach {shown}: no answer within {} seconds",
+                PATIENCE.as_secs()
+            )),
         }
     }
 
@@ -99,13 +108,19 @@ impl HttpClient {
     ) -> Result<Answer, String> {
         let uri: Uri = url.parse().map_err(|_| "not a URL".to_owned())?;
         let authority = uri.authority().ok_or("not an absolute URL")?.clone();
-        let host = authority.host().trim_start_matches('[').trim_end_matches(']').to_owned();
+        let host = authority
+            .host()
+            .trim_start_matches('[')
+            .trim_end_matches(']')
+            .to_owned();
         let secure = match uri.scheme_str() {
             Some("https") => true,
             Some("http") if is_loopback(&host) => false,
             _ => return Err("only https is spoken (plain http to this machine only)".into()),
         };
-        let port = authority.port_u16().unwrap_or(if secure { 443 } else { 80 });
+        let port = authority
+            .port_u16()
+            .unwrap_or(if secure { 443 } else { 80 });
         let mut request = Request::builder()
             .method(method)
             .uri(uri.path_and_query().map_or("/", |p| p.as_str()))
@@ -115,19 +130,28 @@ impl HttpClient {
             request = request.header(*name, *value);
         }
         let request = request.body(Full::new(body)).map_err(|e| e.to_string())?;
-        let stream = TcpStream::connect((host.as_str(), port)).await.map_err(|e| e.to_string())?;
+        let stream = TcpStream::connect((host.as_str(), port))
+            .await
+            .map_err(|e| e.to_string())?;
         let _ = stream.set_nodelay(true);
         if !secure {
             return converse(stream, request).await;
         }
         let name = ServerName::try_from(host).map_err(|_| "not a host name".to_owned())?;
-        let stream = self.tls.connect(name, stream).await.map_err(|e| e.to_string())?;
+        let stream = self
+            .tls
+            .connect(name, stream)
+            .await
+            .map_err(|e| e.to_string())?;
         converse(stream, request).await
     }
 }
 
 fn is_loopback(host: &str) -> bool {
-    host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|a| a.is_loopback())
+    host == "localhost"
+        || host
+            .parse::<std::net::IpAddr>()
+            .is_ok_and(|a| a.is_loopback())
 }
 
 async fn converse<S>(stream: S, request: Request<Full<Bytes>>) -> Result<Answer, String>
@@ -139,11 +163,22 @@ where
         .map_err(|e| e.to_string())?;
     // It ends with the answer, or with the error that `send_request` reports.
     let driver = tokio::spawn(connection);
-    let answer = sender.send_request(request).await.map_err(|e| e.to_string())?;
+    let answer = sender
+        .send_request(request)
+        .await
+        .map_err(|e| e.to_string())?;
     let (head, body) = answer.into_parts();
-    let body = Limited::new(body, MAX_ANSWER).collect().await.map_err(|e| e.to_string())?.to_bytes();
+    let body = Limited::new(body, MAX_ANSWER)
+        .collect()
+        .await
+        .map_err(|e| e.to_string())?
+        .to_bytes();
     driver.abort();
-    Ok(Answer { status: head.status, headers: head.headers, body })
+    Ok(Answer {
+        status: head.status,
+        headers: head.headers,
+        body,
+    })
 }
 
 /// Percent-encodes everything but RFC 3986 unreserved characters.
@@ -174,7 +209,10 @@ mod tests {
 
     #[test]
     fn a_form_survives_what_passwords_are_made_of() {
-        assert_eq!(form(&[("a b", "p&ss=w%rd+é")]), "a%20b=p%26ss%3Dw%25rd%2B%C3%A9");
+        assert_eq!(
+            form(&[("a b", "p&ss=w%rd+é")]),
+            "a%20b=p%26ss%3Dw%25rd%2B%C3%A9"
+        );
     }
 
     #[test]

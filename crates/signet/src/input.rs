@@ -68,14 +68,24 @@ fn finish(mut text: String, from: &str) -> Result<Secret<String>, Failure> {
 /// Asks on the terminal. The echo is turned off through `stty`, which every Unix has: no terminal code of our own.
 fn prompt(label: &str) -> Result<String, Failure> {
     let echo = |mode: &str| {
-        Command::new("stty").arg(mode).stdin(Stdio::inherit()).status().is_ok_and(|s| s.success())
+        Command::new("stty")
+            .arg(mode)
+            .stdin(Stdio::inherit())
+            .status()
+            .is_ok_and(|s| s.success())
     };
     let failed = |e: io::Error| Failure::unusable(format!("cannot read from the terminal: {e}"));
     let mut terminal = io::stderr();
-    terminal.write_all(label.as_bytes()).and_then(|()| terminal.flush()).map_err(failed)?;
+    terminal
+        .write_all(label.as_bytes())
+        .and_then(|()| terminal.flush())
+        .map_err(failed)?;
     let hidden = echo("-echo");
     let mut line = String::new();
-    let read = io::stdin().lock().take(MAX_INPUT as u64).read_line(&mut line);
+    let read = io::stdin()
+        .lock()
+        .take(MAX_INPUT as u64)
+        .read_line(&mut line);
     if hidden {
         echo("echo");
         let _ = writeln!(terminal);

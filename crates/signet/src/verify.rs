@@ -80,7 +80,9 @@ fn kind_of(header: &Header, expected: Kind) -> Result<Kind, String> {
         return Ok(found);
     }
     Err(match expected {
-        Kind::Access => "not an access token: its typ is not at+jwt (--type says what is expected)".into(),
+        Kind::Access => {
+            "not an access token: its typ is not at+jwt (--type says what is expected)".into()
+        }
         Kind::Id => "not an ID token: its typ says something else".into(),
         Kind::Logout | Kind::Any => "not a logout token: its typ is not logout+jwt".into(),
     })
@@ -108,11 +110,16 @@ fn check(claims: &Claims<'_>, kind: Kind, want: &Expectation<'_>) -> Result<(), 
     // A logout token's `exp` came late to the specification; where it is missing, `iat` bounds its age instead.
     let exp = claims.exp;
     match exp {
-        Some(exp) if want.now >= exp.saturating_add(LEEWAY) => return Err("the token has expired".into()),
+        Some(exp) if want.now >= exp.saturating_add(LEEWAY) => {
+            return Err("the token has expired".into());
+        }
         None if kind != Kind::Logout => return Err("the token has no exp".into()),
         _ => {}
     }
-    if claims.nbf.is_some_and(|nbf| nbf > want.now.saturating_add(LEEWAY)) {
+    if claims
+        .nbf
+        .is_some_and(|nbf| nbf > want.now.saturating_add(LEEWAY))
+    {
         return Err("the token is not valid yet (nbf)".into());
     }
     let iat = claims.iat.ok_or("the token has no iat")?;
@@ -131,7 +138,12 @@ fn check(claims: &Claims<'_>, kind: Kind, want: &Expectation<'_>) -> Result<(), 
         return Err("the token is for another audience".into());
     }
     let other = &claims.other;
-    let text = |name: &str| other.get(name).and_then(Value::as_str).is_some_and(|s| !s.is_empty());
+    let text = |name: &str| {
+        other
+            .get(name)
+            .and_then(Value::as_str)
+            .is_some_and(|s| !s.is_empty())
+    };
     let subject = claims.sub.as_deref().is_some_and(|s| !s.is_empty());
     match kind {
         // RFC 9068 section 2.2.
@@ -165,5 +177,9 @@ fn is_logout_event(claims: &Object<'_>) -> bool {
 }
 
 fn require(there: bool, claim: &str) -> Result<(), String> {
-    if there { Ok(()) } else { Err(format!("the token has no {claim}")) }
+    if there {
+        Ok(())
+    } else {
+        Err(format!("the token has no {claim}"))
+    }
 }

@@ -32,9 +32,15 @@ pub fn run(command: ConfigCommand, output: &Output) -> Result<(), Failure> {
             let schema = read::schema();
             output.print(&schema, || pretty(&schema))
         }
-        ConfigCommand::Check { file, without_secrets } => {
+        ConfigCommand::Check {
+            file,
+            without_secrets,
+        } => {
             if let Err(e) = std::fs::File::open(&file) {
-                return Err(Failure::unusable(format!("cannot read {}: {e}", file.display())));
+                return Err(Failure::unusable(format!(
+                    "cannot read {}: {e}",
+                    file.display()
+                )));
             }
             match read::load(&file, !without_secrets) {
                 Ok(loaded) => output.print(
@@ -49,8 +55,10 @@ pub fn run(command: ConfigCommand, output: &Output) -> Result<(), Failure> {
 
 /// The problems as one refusal: a line each for people, a list for scripts.
 pub fn refusal(file: &std::path::Path, problems: &[read::Problem]) -> Failure {
-    let lines: Vec<String> =
-        problems.iter().map(|p| format!("{}: {p}", file.display())).collect();
+    let lines: Vec<String> = problems
+        .iter()
+        .map(|p| format!("{}: {p}", file.display()))
+        .collect();
     let list: Vec<_> = problems
         .iter()
         .map(|p| {

@@ -28,7 +28,12 @@ pub struct Failure {
 impl Failure {
     /// Exit 1: the question was answered with no.
     pub fn no(error: &str, description: impl Into<String>) -> Failure {
-        Failure { exit: 1, error: error.into(), description: description.into(), members: Value::Null }
+        Failure {
+            exit: 1,
+            error: error.into(),
+            description: description.into(),
+            members: Value::Null,
+        }
     }
     /// Exit 2: the command was used wrongly, or what it needs could not be reached.
     pub fn unusable(description: impl Into<String>) -> Failure {
@@ -58,8 +63,11 @@ impl Output {
         // Nobody may be listening on standard error either; the exit code still answers.
         let _ = writeln!(io::stderr(), "signet: {}", failure.description);
         if self.json {
-            let mut answer = json!({ "error": failure.error, "error_description": failure.description });
-            if let (Some(answer), Some(more)) = (answer.as_object_mut(), failure.members.as_object()) {
+            let mut answer =
+                json!({ "error": failure.error, "error_description": failure.description });
+            if let (Some(answer), Some(more)) =
+                (answer.as_object_mut(), failure.members.as_object())
+            {
                 answer.extend(more.clone());
             }
             let _ = write_line(&pretty(&answer));
@@ -92,11 +100,19 @@ fn write_line(line: &str) -> Result<(), Failure> {
 /// the terminal.
 pub fn table(head: &[&str], rows: &[Vec<String>]) -> String {
     let clean = |cell: &str| -> String {
-        cell.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
+        cell.chars()
+            .map(|c| if c.is_control() { '\u{fffd}' } else { c })
+            .collect()
     };
-    let rows: Vec<Vec<String>> = rows.iter().map(|r| r.iter().map(|c| clean(c)).collect()).collect();
+    let rows: Vec<Vec<String>> = rows
+        .iter()
+        .map(|r| r.iter().map(|c| clean(c)).collect())
+        .collect();
     let width = |column: usize| {
-        let cells = rows.iter().filter_map(|r| r.get(column)).map(|c| c.chars().count());
+        let cells = rows
+            .iter()
+            .filter_map(|r| r.get(column))
+            .map(|c| c.chars().count());
         cells.max().unwrap_or(0).max(head[column].chars().count())
     };
     let widths: Vec<usize> = (0..head.len()).map(width).collect();
@@ -125,11 +141,16 @@ pub fn date(at: u64) -> String {
     // Days since 0000-03-01, so that a leap day is the last of its year.
     let shifted = days + 719_468;
     let (era, day_of_era) = (shifted / 146_097, shifted % 146_097);
-    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let year_of_era =
+        (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
     let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
     let month_shifted = (5 * day_of_year + 2) / 153;
     let day = day_of_year - (153 * month_shifted + 2) / 5 + 1;
-    let month = if month_shifted < 10 { month_shifted + 3 } else { month_shifted - 9 };
+    let month = if month_shifted < 10 {
+        month_shifted + 3
+    } else {
+        month_shifted - 9
+    };
     let year = era * 400 + year_of_era + u64::from(month <= 2);
     format!(
         "{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}Z",
@@ -145,8 +166,14 @@ mod tests {
 
     #[test]
     fn a_table_aligns_its_columns_and_passes_no_control_characters_on() {
-        let rows = [vec!["a".to_owned(), "long cell".to_owned()], vec!["b\u{1b}[31m".to_owned(), "c".to_owned()]];
-        assert_eq!(table(&["id", "name"], &rows), "ID      NAME\na       long cell\nb\u{fffd}[31m  c");
+        let rows = [
+            vec!["a".to_owned(), "long cell".to_owned()],
+            vec!["b\u{1b}[31m".to_owned(), "c".to_owned()],
+        ];
+        assert_eq!(
+            table(&["id", "name"], &rows),
+            "ID      NAME\na       long cell\nb\u{fffd}[31m  c"
+        );
     }
 
     #[test]

@@ -71,12 +71,19 @@ pub fn run(command: Token, output: &Output) -> Result<(), Failure> {
 
 fn inspect(token: &str, output: &Output) -> Result<(), Failure> {
     let refused = |why: String| Failure::no("invalid_token", why);
-    let parts = jws::split(token.as_bytes(), MAX_TOKEN)
-        .map_err(|e| refused(format!("not a JWT: {e}; codes and refresh tokens are sealed and say nothing")))?;
+    let parts = jws::split(token.as_bytes(), MAX_TOKEN).map_err(|e| {
+        refused(format!(
+            "not a JWT: {e}; codes and refresh tokens are sealed and say nothing"
+        ))
+    })?;
     let header = base64url::decode(parts.header).map_err(|e| refused(e.to_string()))?;
-    let payload = parts.unverified_payload().map_err(|e| refused(e.to_string()))?;
-    let header = readable(&header).map_err(|e| refused(format!("the header is not strict JSON: {e}")))?;
-    let claims = readable(&payload).map_err(|e| refused(format!("the claims are not strict JSON: {e}")))?;
+    let payload = parts
+        .unverified_payload()
+        .map_err(|e| refused(e.to_string()))?;
+    let header =
+        readable(&header).map_err(|e| refused(format!("the header is not strict JSON: {e}")))?;
+    let claims =
+        readable(&payload).map_err(|e| refused(format!("the claims are not strict JSON: {e}")))?;
     if !output.json {
         output::note("not verified: anybody can write this");
     }
@@ -104,7 +111,8 @@ fn verify(arguments: &Verify, output: &Output) -> Result<(), Failure> {
         Some(file) => {
             let text = std::fs::read(file)
                 .map_err(|e| Failure::unusable(format!("cannot read {}: {e}", file.display())))?;
-            JwkSet::parse(&text).map_err(|e| Failure::unusable(format!("{}: {e}", file.display())))?
+            JwkSet::parse(&text)
+                .map_err(|e| Failure::unusable(format!("{}: {e}", file.display())))?
         }
         None => block_on(discover(&arguments.issuer, arguments.ca_cert.as_ref()))?
             .map_err(Failure::unusable)?,
@@ -125,10 +133,13 @@ fn verify(arguments: &Verify, output: &Output) -> Result<(), Failure> {
     }
     if claims.get("cnf").is_some() {
         unchecked.push("cnf");
-        output::note("the token is bound to a key (cnf): whoever presents it must still prove possession");
+        output::note(
+            "the token is bound to a key (cnf): whoever presents it must still prove possession",
+        );
     }
     let header = json!({ "alg": verified.header.alg.name(), "typ": verified.header.typ, "kid": verified.header.kid });
-    let answer = json!({ "verified": true, "header": header, "claims": claims, "not_checked": unchecked });
+    let answer =
+        json!({ "verified": true, "header": header, "claims": claims, "not_checked": unchecked });
     output.print(&answer, || output::pretty(&claims))
 }
 
@@ -136,14 +147,19 @@ fn verify(arguments: &Verify, output: &Output) -> Result<(), Failure> {
 async fn discover(issuer: &str, ca_cert: Option<&PathBuf>) -> Result<JwkSet, String> {
     let trust: Vec<PathBuf> = ca_cert.into_iter().cloned().collect();
     let client = HttpClient::new(&trust)?;
-    let url = format!("{}/.well-known/openid-configuration", issuer.trim_end_matches('/'));
+    let url = format!(
+        "{}/.well-known/openid-configuration",
+        issuer.trim_end_matches('/')
+    );
     let answer = client.get(&url, &[]).await?;
     let metadata = object(&answer, &url)?;
     // RFC 8414 section 3.3: another issuer's metadata must not be used.
     if metadata["issuer"].as_str() != Some(issuer) {
         return Err(format!("{url} is the metadata of another issuer"));
     }
-    let jwks_uri = metadata["jwks_uri"].as_str().ok_or("the metadata names no jwks_uri")?;
+    let jwks_uri = metadata["jwks_uri"]
+        .as_str()
+        .ok_or("the metadata names no jwks_uri")?;
     let answer = client.get(jwks_uri, &[]).await?;
     object(&answer, jwks_uri)?;
     JwkSet::parse(&answer.body).map_err(|e| format!("{jwks_uri}: {e}"))

@@ -34,12 +34,18 @@ pub struct Faults(pub Vec<Fault>);
 
 impl Faults {
     pub fn add(&mut self, path: impl Into<String>, message: impl Into<String>) {
-        self.0.push(Fault { path: path.into(), message: message.into() });
+        self.0.push(Fault {
+            path: path.into(),
+            message: message.into(),
+        });
     }
     fn algorithm(&mut self, path: &str, name: &str) -> Option<Algorithm> {
         let found = Algorithm::from_name(name).filter(|a| !a.is_symmetric());
         if found.is_none() {
-            self.add(path, format!("\"{name}\" is not a signature algorithm that the server has"));
+            self.add(
+                path,
+                format!("\"{name}\" is not a signature algorithm that the server has"),
+            );
         }
         found
     }
@@ -86,8 +92,10 @@ pub fn settings(config: &Config, faults: &mut Faults) -> Settings {
     s.registration.enabled = config.registration.enabled;
     s.registration.open = config.registration.open;
     s.registration.require_pkce = config.registration.require_pkce;
-    s.registration.default_scope =
-        faults.scopes("registration.default_scope", &config.registration.default_scope);
+    s.registration.default_scope = faults.scopes(
+        "registration.default_scope",
+        &config.registration.default_scope,
+    );
     s.mtls_base = config
         .listeners
         .iter()
@@ -151,13 +159,23 @@ pub fn extend_registry(
     faults: &mut Faults,
 ) {
     for (index, entry) in config.clients.iter().enumerate() {
-        if let Some(client) = client(entry, &format!("clients[{index}]"), base, Some(seal), faults) {
-            registry.clients.insert(client.client_id.clone(), Arc::new(client));
+        if let Some(client) = client(
+            entry,
+            &format!("clients[{index}]"),
+            base,
+            Some(seal),
+            faults,
+        ) {
+            registry
+                .clients
+                .insert(client.client_id.clone(), Arc::new(client));
         }
     }
     for (index, entry) in config.resources.iter().enumerate() {
         let resource = resource(entry, &format!("resources[{index}]"), faults);
-        registry.resources.insert(resource.identifier.clone(), Arc::new(resource));
+        registry
+            .resources
+            .insert(resource.identifier.clone(), Arc::new(resource));
     }
     for entry in &config.scopes {
         registry.scopes.retain(|s| s.name != entry.name);
@@ -182,7 +200,10 @@ pub fn client(
     if method.is_none() {
         faults.add(
             format!("{path}.token_endpoint_auth_method"),
-            format!("\"{}\" is not an authentication method", entry.token_endpoint_auth_method),
+            format!(
+                "\"{}\" is not an authentication method",
+                entry.token_endpoint_auth_method
+            ),
         );
     }
     let method = method.unwrap_or(AuthMethod::ClientSecretBasic);
@@ -191,7 +212,10 @@ pub fn client(
         match GrantType::from_name(name) {
             Some(grant) if !grant_types.contains(&grant) => grant_types.push(grant),
             Some(_) => {}
-            None => faults.add(format!("{path}.grant_types[{i}]"), format!("\"{name}\" is not a grant")),
+            None => faults.add(
+                format!("{path}.grant_types[{i}]"),
+                format!("\"{name}\" is not a grant"),
+            ),
         }
     }
     let native = entry.application_type == model::ApplicationType::Native;
@@ -206,30 +230,45 @@ pub fn client(
         parsed
     };
     let redirect_uris = uris(&entry.redirect_uris, "redirect_uris");
-    let post_logout_redirect_uris =
-        uris(&entry.post_logout_redirect_uris, "post_logout_redirect_uris");
+    let post_logout_redirect_uris = uris(
+        &entry.post_logout_redirect_uris,
+        "post_logout_redirect_uris",
+    );
     let uses_code = grant_types.contains(&GrantType::AuthorizationCode);
     if uses_code && entry.redirect_uris.is_empty() {
-        faults.add(path, "a client that uses authorization_code needs redirect_uris");
+        faults.add(
+            path,
+            "a client that uses authorization_code needs redirect_uris",
+        );
     }
     if entry.client_id.is_empty()
         || entry.client_id.len() > 128
         || !entry.client_id.bytes().all(|b| b.is_ascii_graphic())
     {
-        faults.add(format!("{path}.client_id"), "a client_id is 1 to 128 visible ASCII characters");
+        faults.add(
+            format!("{path}.client_id"),
+            "a client_id is 1 to 128 visible ASCII characters",
+        );
     }
     let secrets = secrets(entry, method, path, base, seal, faults);
     let jwks = jwks(entry, method, path, base, faults);
     let tls_client_auth = tls_client_auth(entry, method, path, faults);
     if method == AuthMethod::None {
         if grant_types.contains(&GrantType::ClientCredentials) {
-            faults.add(format!("{path}.grant_types"), "a public client cannot use client_credentials");
+            faults.add(
+                format!("{path}.grant_types"),
+                "a public client cannot use client_credentials",
+            );
         }
         if !entry.require_pkce {
-            faults.add(format!("{path}.require_pkce"), "a public client always needs PKCE");
+            faults.add(
+                format!("{path}.require_pkce"),
+                "a public client always needs PKCE",
+            );
         }
     }
-    let constrained = entry.dpop_bound_access_tokens || entry.tls_client_certificate_bound_access_tokens;
+    let constrained =
+        entry.dpop_bound_access_tokens || entry.tls_client_certificate_bound_access_tokens;
     if !entry.rotate_refresh_tokens && (method == AuthMethod::None || !constrained) {
         faults.add(
             format!("{path}.rotate_refresh_tokens"),
@@ -247,12 +286,20 @@ pub fn client(
         policy_uri: None,
         tos_uri: None,
         contacts: Vec::new(),
-        application_type: if native { ApplicationType::Native } else { ApplicationType::Web },
+        application_type: if native {
+            ApplicationType::Native
+        } else {
+            ApplicationType::Web
+        },
         redirect_uris,
         post_logout_redirect_uris,
         allowed_origins: entry.allowed_origins.clone(),
         initiate_login_uri: None,
-        response_types: if uses_code { vec!["code".into()] } else { Vec::new() },
+        response_types: if uses_code {
+            vec!["code".into()]
+        } else {
+            Vec::new()
+        },
         grant_types,
         token_endpoint_auth_method: method,
         token_endpoint_auth_signing_alg: None,
@@ -279,13 +326,18 @@ pub fn client(
         require_pkce: entry.require_pkce,
         require_pushed_authorization_requests: entry.require_pushed_authorization_requests,
         dpop_bound_access_tokens: entry.dpop_bound_access_tokens,
-        tls_client_certificate_bound_access_tokens: entry.tls_client_certificate_bound_access_tokens,
+        tls_client_certificate_bound_access_tokens: entry
+            .tls_client_certificate_bound_access_tokens,
         refresh_rotation: if entry.rotate_refresh_tokens {
             RefreshRotation::Rotate
         } else {
             RefreshRotation::Keep
         },
-        consent: if entry.ask_for_consent { ConsentPolicy::Ask } else { ConsentPolicy::Implicit },
+        consent: if entry.ask_for_consent {
+            ConsentPolicy::Ask
+        } else {
+            ConsentPolicy::Implicit
+        },
         access_token_lifetime: entry.access_token_lifetime.map(|d| d.0),
         refresh_token_lifetime: entry.refresh_token_lifetime.map(|d| d.0),
         registration_token_hash: None,
@@ -324,7 +376,10 @@ fn secrets(
             }
             Ok(secret) if method == AuthMethod::ClientSecretJwt => {
                 match seal(&entry.client_id, secret.expose().as_bytes()) {
-                    Some(sealed) => made.push(ClientSecret::Sealed { sealed, expires_at: None }),
+                    Some(sealed) => made.push(ClientSecret::Sealed {
+                        sealed,
+                        expires_at: None,
+                    }),
                     None => faults.add(here, "the secret cannot be sealed"),
                 }
             }
@@ -345,14 +400,20 @@ fn jwks(
     faults: &mut Faults,
 ) -> Option<JwkSet> {
     if entry.jwks.is_some() && entry.jwks_uri.is_some() {
-        faults.add(format!("{path}.jwks_uri"), "jwks and jwks_uri exclude each other (RFC 7591 section 2)");
+        faults.add(
+            format!("{path}.jwks_uri"),
+            "jwks and jwks_uri exclude each other (RFC 7591 section 2)",
+        );
     }
     if let Some(uri) = &entry.jwks_uri
         && !uri.starts_with("https://")
     {
         faults.add(format!("{path}.jwks_uri"), "jwks_uri must be an https URL");
     }
-    let needs = matches!(method, AuthMethod::PrivateKeyJwt | AuthMethod::SelfSignedTlsClientAuth);
+    let needs = matches!(
+        method,
+        AuthMethod::PrivateKeyJwt | AuthMethod::SelfSignedTlsClientAuth
+    );
     if needs && entry.jwks.is_none() && entry.jwks_uri.is_none() {
         faults.add(path, format!("{method} needs jwks or jwks_uri"));
     }
@@ -373,11 +434,23 @@ fn tls_client_auth(
     faults: &mut Faults,
 ) -> Option<TlsClientAuth> {
     let mut named: Vec<TlsClientAuth> = [
-        entry.tls_client_auth_subject_dn.clone().map(TlsClientAuth::SubjectDn),
-        entry.tls_client_auth_san_dns.clone().map(TlsClientAuth::SanDns),
-        entry.tls_client_auth_san_uri.clone().map(TlsClientAuth::SanUri),
+        entry
+            .tls_client_auth_subject_dn
+            .clone()
+            .map(TlsClientAuth::SubjectDn),
+        entry
+            .tls_client_auth_san_dns
+            .clone()
+            .map(TlsClientAuth::SanDns),
+        entry
+            .tls_client_auth_san_uri
+            .clone()
+            .map(TlsClientAuth::SanUri),
         entry.tls_client_auth_san_ip.map(TlsClientAuth::SanIp),
-        entry.tls_client_auth_san_email.clone().map(TlsClientAuth::SanEmail),
+        entry
+            .tls_client_auth_san_email
+            .clone()
+            .map(TlsClientAuth::SanEmail),
     ]
     .into_iter()
     .flatten()
@@ -386,7 +459,10 @@ fn tls_client_auth(
     match (method, named.len()) {
         (AuthMethod::TlsClientAuth, 1) => named.pop(),
         (AuthMethod::TlsClientAuth, _) => {
-            faults.add(path, "tls_client_auth needs exactly one of the tls_client_auth_... members");
+            faults.add(
+                path,
+                "tls_client_auth needs exactly one of the tls_client_auth_... members",
+            );
             None
         }
         (_, 0) => None,
@@ -404,7 +480,10 @@ pub fn resource(entry: &model::Resource, path: &str, faults: &mut Faults) -> Res
         || entry.identifier.contains('#')
         || !entry.identifier.bytes().all(|b| b.is_ascii_graphic())
     {
-        faults.add(format!("{path}.identifier"), "a resource is an absolute URI without fragment (RFC 8707)");
+        faults.add(
+            format!("{path}.identifier"),
+            "a resource is an absolute URI without fragment (RFC 8707)",
+        );
     }
     Resource {
         identifier: entry.identifier.clone(),

@@ -17,29 +17,63 @@ pub fn check(config: &Config, base: &Path, secrets: bool) -> Vec<Fault> {
     files(config, base, secrets, &mut faults);
     mail(config, base, secrets, &mut faults);
 
-    doubles(config.clients.iter().map(|c| c.client_id.as_str()), "clients", "client_id", &mut faults);
-    doubles(config.users.iter().map(|u| u.username.as_str()), "users", "username", &mut faults);
-    doubles(config.resources.iter().map(|r| r.identifier.as_str()), "resources", "identifier", &mut faults);
-    doubles(config.scopes.iter().map(|s| s.name.as_str()), "scopes", "name", &mut faults);
+    doubles(
+        config.clients.iter().map(|c| c.client_id.as_str()),
+        "clients",
+        "client_id",
+        &mut faults,
+    );
+    doubles(
+        config.users.iter().map(|u| u.username.as_str()),
+        "users",
+        "username",
+        &mut faults,
+    );
+    doubles(
+        config.resources.iter().map(|r| r.identifier.as_str()),
+        "resources",
+        "identifier",
+        &mut faults,
+    );
+    doubles(
+        config.scopes.iter().map(|s| s.name.as_str()),
+        "scopes",
+        "name",
+        &mut faults,
+    );
 
     let seal: apply::Seal<'_> = &|_, secret| Some(secret.to_vec());
     for (i, entry) in config.clients.iter().enumerate() {
         let path = format!("clients[{i}]");
         apply::client(entry, &path, base, secrets.then_some(seal), &mut faults);
         for (member, name) in [
-            ("id_token_signed_response_alg", &entry.id_token_signed_response_alg),
-            ("access_token_signed_response_alg", &entry.access_token_signed_response_alg),
+            (
+                "id_token_signed_response_alg",
+                &entry.id_token_signed_response_alg,
+            ),
+            (
+                "access_token_signed_response_alg",
+                &entry.access_token_signed_response_alg,
+            ),
         ] {
             let known = |n: &String| settings.signing_algs.iter().any(|a| a.name() == n);
             if let Some(name) = name
                 && !known(name)
             {
-                faults.add(format!("{path}.{member}"), format!("{name} is not among keys.algorithms"));
+                faults.add(
+                    format!("{path}.{member}"),
+                    format!("{name} is not among keys.algorithms"),
+                );
             }
         }
         if settings.mtls_base.is_none()
-            && config.proxy.as_ref().is_none_or(|p| p.client_certificate_header.is_none())
-            && entry.token_endpoint_auth_method.ends_with("tls_client_auth")
+            && config
+                .proxy
+                .as_ref()
+                .is_none_or(|p| p.client_certificate_header.is_none())
+            && entry
+                .token_endpoint_auth_method
+                .ends_with("tls_client_auth")
         {
             faults.add(
                 format!("{path}.token_endpoint_auth_method"),
@@ -52,14 +86,20 @@ pub fn check(config: &Config, base: &Path, secrets: bool) -> Vec<Fault> {
     }
     for (i, user) in config.users.iter().enumerate() {
         if user.username.is_empty() || user.username.len() > 128 {
-            faults.add(format!("users[{i}].username"), "a user name has 1 to 128 bytes");
+            faults.add(
+                format!("users[{i}].username"),
+                "a user name has 1 to 128 bytes",
+            );
         }
         if let Some(password) = user.password.as_ref().filter(|_| secrets) {
             let here = format!("users[{i}].password");
             match password.read(base) {
                 Err(message) => faults.add(here, message),
                 Ok(p) if p.expose().len() > MAX_PASSWORD_BYTES => {
-                    faults.add(here, format!("a password has at most {MAX_PASSWORD_BYTES} bytes"));
+                    faults.add(
+                        here,
+                        format!("a password has at most {MAX_PASSWORD_BYTES} bytes"),
+                    );
                 }
                 Ok(_) => {}
             }
@@ -74,8 +114,15 @@ pub fn check(config: &Config, base: &Path, secrets: bool) -> Vec<Fault> {
 }
 
 fn listeners(config: &Config, faults: &mut Faults) {
-    if !config.listeners.iter().any(|l| l.protocol != ListenProtocol::Mtls) {
-        faults.add("listeners", "there must be a listener with protocol = \"https\" or \"http\"");
+    if !config
+        .listeners
+        .iter()
+        .any(|l| l.protocol != ListenProtocol::Mtls)
+    {
+        faults.add(
+            "listeners",
+            "there must be a listener with protocol = \"https\" or \"http\"",
+        );
     }
     let mut seen = Vec::new();
     for (i, listener) in config.listeners.iter().enumerate() {
@@ -86,7 +133,8 @@ fn listeners(config: &Config, faults: &mut Faults) {
         seen.push(listener.address);
         match listener.protocol {
             ListenProtocol::Http => {
-                let local = matches!(listener.address, ListenAddress::Socket(a) if a.ip().is_loopback());
+                let local =
+                    matches!(listener.address, ListenAddress::Socket(a) if a.ip().is_loopback());
                 if !local && config.proxy.is_none() {
                     faults.add(
                         format!("{here}.protocol"),
@@ -95,10 +143,16 @@ fn listeners(config: &Config, faults: &mut Faults) {
                 }
             }
             ListenProtocol::Https | ListenProtocol::Mtls if config.tls.is_none() => {
-                faults.add(format!("{here}.protocol"), "https and mtls listeners need [tls]");
+                faults.add(
+                    format!("{here}.protocol"),
+                    "https and mtls listeners need [tls]",
+                );
             }
             ListenProtocol::Mtls if listener.public_url.is_none() => {
-                faults.add(here, "an mtls listener needs public_url: it goes into mtls_endpoint_aliases");
+                faults.add(
+                    here,
+                    "an mtls listener needs public_url: it goes into mtls_endpoint_aliases",
+                );
             }
             _ => {}
         }
@@ -112,7 +166,10 @@ fn listeners(config: &Config, faults: &mut Faults) {
     if let Some(proxy) = &config.proxy
         && proxy.trusted.is_empty()
     {
-        faults.add("proxy.trusted", "names no proxy: leave [proxy] out, or say which addresses to believe");
+        faults.add(
+            "proxy.trusted",
+            "names no proxy: leave [proxy] out, or say which addresses to believe",
+        );
     }
 }
 
@@ -147,7 +204,10 @@ fn mail(config: &Config, base: &Path, secrets: bool, faults: &mut Faults) {
         faults.add("mail.smtp", "username and password go together");
     }
     if smtp.security == SmtpSecurity::Plain && smtp.password.is_some() {
-        faults.add("mail.smtp.security", "a password is never sent over a connection without TLS");
+        faults.add(
+            "mail.smtp.security",
+            "a password is never sent over a connection without TLS",
+        );
     }
     if let Some(password) = smtp.password.as_ref().filter(|_| secrets)
         && let Err(message) = password.read(base)
@@ -156,11 +216,19 @@ fn mail(config: &Config, base: &Path, secrets: bool, faults: &mut Faults) {
     }
 }
 
-fn doubles<'a>(names: impl Iterator<Item = &'a str>, list: &str, member: &str, faults: &mut Faults) {
+fn doubles<'a>(
+    names: impl Iterator<Item = &'a str>,
+    list: &str,
+    member: &str,
+    faults: &mut Faults,
+) {
     let mut seen = HashSet::new();
     for (i, name) in names.enumerate() {
         if !seen.insert(name) {
-            faults.add(format!("{list}[{i}].{member}"), format!("\"{name}\" appears twice"));
+            faults.add(
+                format!("{list}[{i}].{member}"),
+                format!("\"{name}\" appears twice"),
+            );
         }
     }
 }

@@ -15,7 +15,8 @@ const MAX: u64 = 10 * 366 * 86_400;
 impl Duration {
     /// Reads "90", "90s", "10m", "8h" or "30d".
     pub fn parse(text: &str) -> Result<Duration, &'static str> {
-        const EXPECTED: &str = "expected seconds, or a number with a unit: \"90s\", \"10m\", \"8h\", \"30d\"";
+        const EXPECTED: &str =
+            "expected seconds, or a number with a unit: \"90s\", \"10m\", \"8h\", \"30d\"";
         let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
         let (number, unit) = text.split_at(digits);
         let number: u64 = number.parse().map_err(|_| EXPECTED)?;
@@ -91,7 +92,16 @@ mod tests {
 
     #[test]
     fn anything_else_is_refused() {
-        for text in ["", "m", "-1", "1.5h", "1w", " 1s", "99999999999999999999d", "4000d"] {
+        for text in [
+            "",
+            "m",
+            "-1",
+            "1.5h",
+            "1w",
+            " 1s",
+            "99999999999999999999d",
+            "4000d",
+        ] {
             assert!(Duration::parse(text).is_err(), "{text:?}");
         }
     }

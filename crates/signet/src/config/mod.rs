@@ -6,4 +6,3 @@ pub mod duration;
 pub mod model;
 pub mod read;
 pub mod secret;
-

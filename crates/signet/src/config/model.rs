@@ -258,9 +258,19 @@ pub struct Keys {
 impl Default for Keys {
     fn default() -> Self {
         Keys {
-            algorithms: ["ES256", "RS256", "PS256", "EdDSA", "ES384", "ES512", "ML-DSA-44", "ML-DSA-65", "ML-DSA-87"]
-                .map(String::from)
-                .to_vec(),
+            algorithms: [
+                "ES256",
+                "RS256",
+                "PS256",
+                "EdDSA",
+                "ES384",
+                "ES512",
+                "ML-DSA-44",
+                "ML-DSA-65",
+                "ML-DSA-87",
+            ]
+            .map(String::from)
+            .to_vec(),
             access_token: "ES256".into(),
             id_token: "RS256".into(),
             rotate_after: Duration(90 * 86_400),
@@ -371,7 +381,9 @@ impl Default for Registration {
             enabled: false,
             open: false,
             require_pkce: true,
-            default_scope: ["openid", "profile", "email", "offline_access"].map(String::from).to_vec(),
+            default_scope: ["openid", "profile", "email", "offline_access"]
+                .map(String::from)
+                .to_vec(),
         }
     }
 }

@@ -51,7 +51,13 @@ pub struct Loaded {
 /// Reads and checks a file. `secrets`: also read every secret that it refers to.
 pub fn load(file: &Path, secrets: bool) -> Result<Loaded, Vec<Problem>> {
     let nowhere = |message: String| {
-        vec![Problem { line: 0, column: 0, path: String::new(), message, suggestion: None }]
+        vec![Problem {
+            line: 0,
+            column: 0,
+            path: String::new(),
+            message,
+            suggestion: None,
+        }]
     };
     let text = std::fs::read_to_string(file)
         .map_err(|e| nowhere(format!("cannot read {}: {e}", file.display())))?;
@@ -78,7 +84,13 @@ pub fn parse(text: &str, base: &Path, secrets: bool) -> Result<Config, Vec<Probl
         .into_iter()
         .map(|fault| {
             let (line, column) = locate(text, root.get_ref(), &fault.path);
-            Problem { line, column, path: fault.path, message: fault.message, suggestion: None }
+            Problem {
+                line,
+                column,
+                path: fault.path,
+                message: fault.message,
+                suggestion: None,
+            }
         })
         .collect();
     if problems.is_empty() {
@@ -94,7 +106,9 @@ pub fn schema() -> Json {
 }
 
 fn from_toml(text: &str, error: &toml::de::Error) -> Problem {
-    let (line, column) = error.span().map_or((0, 0), |span| position(text, span.start));
+    let (line, column) = error
+        .span()
+        .map_or((0, 0), |span| position(text, span.start));
     Problem {
         line,
         column,
@@ -129,10 +143,16 @@ fn unknown_keys(
     problems: &mut Vec<Problem>,
 ) {
     let shapes = shapes(schema, root);
-    let closed = shapes.iter().any(|s| s["additionalProperties"] == Json::Bool(false));
+    let closed = shapes
+        .iter()
+        .any(|s| s["additionalProperties"] == Json::Bool(false));
     for (key, value) in table {
         let name = key.get_ref().as_ref();
-        let here = if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
+        let here = if path.is_empty() {
+            name.to_owned()
+        } else {
+            format!("{path}.{name}")
+        };
         match shapes.iter().find_map(|s| s["properties"].get(name)) {
             Some(member) => inside(text, value, member, root, &here, problems),
             None if closed => {
@@ -165,11 +185,21 @@ fn inside(
     match value.get_ref() {
         DeValue::Table(table) => unknown_keys(text, table, schema, root, path, problems),
         DeValue::Array(array) => {
-            let Some(items) = shapes(schema, root).into_iter().find_map(|s| s.get("items")) else {
+            let Some(items) = shapes(schema, root)
+                .into_iter()
+                .find_map(|s| s.get("items"))
+            else {
                 return;
             };
             for (index, item) in array.iter().enumerate() {
-                inside(text, item, items, root, &format!("{path}[{index}]"), problems);
+                inside(
+                    text,
+                    item,
+                    items,
+                    root,
+                    &format!("{path}[{index}]"),
+                    problems,
+                );
             }
         }
         _ => {}
@@ -216,7 +246,10 @@ fn locate(text: &str, root: &DeTable<'_>, path: &str) -> (usize, usize) {
         offset = Some(key.span().start);
         let mut value = value;
         for index in parts {
-            let item = index.parse::<usize>().ok().and_then(|i| value.get_ref().get(i));
+            let item = index
+                .parse::<usize>()
+                .ok()
+                .and_then(|i| value.get_ref().get(i));
             let Some(item) = item else { break 'segments };
             offset = Some(item.span().start);
             value = item;
@@ -243,12 +276,21 @@ mod tests {
 
     #[test]
     fn every_unknown_key_is_named_with_its_line_and_a_suggestion() {
-        let text = format!("isuer = 1\n{GOOD}\n[lifetimes]\naccess_tokn = 3\n[[clients]]\nclient_id = \"a\"\nredirect_uri = []\n");
+        let text = format!(
+            "isuer = 1\n{GOOD}\n[lifetimes]\naccess_tokn = 3\n[[clients]]\nclient_id = \"a\"\nredirect_uri = []\n"
+        );
         let found = problems(&text);
-        let lines: Vec<_> = found.iter().map(|p| (p.line, p.suggestion.as_deref())).collect();
+        let lines: Vec<_> = found
+            .iter()
+            .map(|p| (p.line, p.suggestion.as_deref()))
+            .collect();
         assert_eq!(
             lines,
-            [(1, Some("issuer")), (8, Some("access_token")), (11, Some("redirect_uris"))]
+            [
+                (1, Some("issuer")),
+                (8, Some("access_token")),
+                (11, Some("redirect_uris"))
+            ]
         );
         assert_eq!(found[2].path, "clients[0]");
         assert_eq!(
@@ -272,13 +314,28 @@ mod tests {
 
     #[test]
     fn a_fault_of_meaning_is_found_in_the_file() {
-        let found = problems(&format!("{GOOD}[[clients]]\nclient_id = \"a\"\nredirect_uris = [\n \"https://ok.example/\",\n \"not a uri\",\n]\nclient_secrets = [{{ env = \"SIGNET_TEST_UNSET\" }}]\n"));
-        assert!(found.iter().any(|p| p.line == 9 && p.path == "clients[0].redirect_uris[1]"), "{found:?}");
-        assert!(found.iter().any(|p| p.path == "clients[0].client_secrets[0]"), "{found:?}");
+        let found = problems(&format!(
+            "{GOOD}[[clients]]\nclient_id = \"a\"\nredirect_uris = [\n \"https://ok.example/\",\n \"not a uri\",\n]\nclient_secrets = [{{ env = \"SIGNET_TEST_UNSET\" }}]\n"
+        ));
+        assert!(
+            found
+                .iter()
+                .any(|p| p.line == 9 && p.path == "clients[0].redirect_uris[1]"),
+            "{found:?}"
+        );
+        assert!(
+            found
+                .iter()
+                .any(|p| p.path == "clients[0].client_secrets[0]"),
+            "{found:?}"
+        );
     }
 
     #[test]
     fn a_name_without_resemblance_gets_no_suggestion() {
-        assert_eq!(problems(&format!("zzzzzzzz = 1\n{GOOD}"))[0].suggestion, None);
+        assert_eq!(
+            problems(&format!("zzzzzzzz = 1\n{GOOD}"))[0].suggestion,
+            None
+        );
     }
 }

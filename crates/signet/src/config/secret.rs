@@ -29,7 +29,10 @@ impl SecretRef {
                     .map_err(|e| format!("cannot read the secret file {}: {e}", path.display()))?
                     .len();
                 if size > MAX_BYTES {
-                    return Err(format!("the secret file {} is larger than 64 KiB", path.display()));
+                    return Err(format!(
+                        "the secret file {} is larger than 64 KiB",
+                        path.display()
+                    ));
                 }
                 let mut text = std::fs::read_to_string(&path)
                     .map_err(|e| format!("cannot read the secret file {}: {e}", path.display()))?;
@@ -47,7 +50,9 @@ impl SecretRef {
             SecretRef::Env(name) => match std::env::var(name) {
                 Ok(value) if !value.is_empty() => Ok(Secret::new(value)),
                 Ok(_) => Err(format!("the environment variable {name} is empty")),
-                Err(_) => Err(format!("the environment variable {name} is not set, or not UTF-8")),
+                Err(_) => Err(format!(
+                    "the environment variable {name} is not set, or not UTF-8"
+                )),
             },
         }
     }
@@ -69,11 +74,20 @@ mod tests {
     fn a_missing_or_empty_secret_is_an_error_that_names_its_place() {
         let dir = tempfile::tempdir().unwrap();
         std::fs::write(dir.path().join("empty"), "\n").unwrap();
-        let empty = SecretRef::File("empty".into()).read(dir.path()).err().unwrap();
+        let empty = SecretRef::File("empty".into())
+            .read(dir.path())
+            .err()
+            .unwrap();
         assert!(empty.contains("empty"), "{empty}");
-        let missing = SecretRef::File("missing".into()).read(dir.path()).err().unwrap();
+        let missing = SecretRef::File("missing".into())
+            .read(dir.path())
+            .err()
+            .unwrap();
         assert!(missing.contains("missing"), "{missing}");
-        let unset = SecretRef::Env("SIGNET_TEST_UNSET".into()).read(dir.path()).err().unwrap();
+        let unset = SecretRef::Env("SIGNET_TEST_UNSET".into())
+            .read(dir.path())
+            .err()
+            .unwrap();
         assert!(unset.contains("SIGNET_TEST_UNSET"), "{unset}");
     }
 }
