@@ -7,6 +7,7 @@ pub mod dpop_proof;
 pub mod form_body;
 pub mod json_claims;
 pub mod jwk;
+pub mod registration;
 pub mod sealed;
 
 /// One target: the name of its corpus folder, the function, and pieces of text that mutations put in.
@@ -90,6 +91,35 @@ const FORM: &[&str] = &[
     "&dpop_jkt=",
 ];
 
+const REGISTRATION: &[&str] = &[
+    "\"redirect_uris\":[",
+    "\"https://client.example/cb\"",
+    "\"http://127.0.0.1/cb\"",
+    "\"com.example:/cb\"",
+    "\"https://*\"",
+    "\"javascript:alert(1)\"",
+    "\"application_type\":\"native\"",
+    "\"token_endpoint_auth_method\":\"none\"",
+    "\"token_endpoint_auth_method\":\"private_key_jwt\"",
+    "\"grant_types\":[\"client_credentials\"]",
+    "\"scope\":\"openid\"",
+    "\"scope\":\"signet:admin\"",
+    "\"jwks\":{\"keys\":[]}",
+    "\"jwks_uri\":",
+    "\"require_pkce\":false",
+    "\"client_id\":\"x\"",
+    "\"default_max_age\":-1",
+    "\"contacts\":[1]",
+    "null",
+    "true",
+    ",",
+    "{",
+    "}",
+    "[",
+    "]",
+    "\"",
+];
+
 /// All of them, by name.
 pub const TARGETS: &[Target] = &[
     Target {
@@ -126,6 +156,11 @@ pub const TARGETS: &[Target] = &[
         name: "jwk",
         run: jwk::run,
         dictionary: JSON,
+    },
+    Target {
+        name: "registration",
+        run: registration::run,
+        dictionary: REGISTRATION,
     },
     Target {
         name: "sealed",

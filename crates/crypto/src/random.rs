@@ -2,7 +2,7 @@
 //!
 //! Two sources, one generator behind both (aws-lc-rs's, seeded by the operating system):
 //! [`fill`] hands out small values (identifiers, nonces, one-time codes) from a buffer of the calling thread, which is
-//! refilled [`BUFFER`] bytes at a time: a refill costs little more than a single small request. Bytes are wiped as they
+//! refilled 1024 bytes at a time: a refill costs little more than a single small request. Bytes are wiped as they
 //! are handed out, so memory read later does not reveal values given earlier. [`fill_system`] asks the generator itself,
 //! for long-lived key material.
 //!

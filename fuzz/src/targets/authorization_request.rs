@@ -1,6 +1,168 @@
-//! Authorization requests.
+//! Authorization requests. Rules: nobody is sent anywhere that the client did not register; a request that is accepted has
+//! PKCE and asks for no more than its client may have; nobody gets a code who has no session.
 
-/// The input as a query.
+use std::sync::{Arc, LazyLock};
+
+use signet_crypto::{
+    Secret,
+    seal::{Keyring, SealingKey},
+};
+use signet_oauth::{
+    authorize::{
+        AuthorizationRequest, AuthorizeError, Context, Facts, Progress, ReturnTo, Step, decide,
+        response::{self, Response},
+        validate,
+    },
+    client::{ApplicationType, AuthMethod, Client, GrantType},
+    params::Params,
+    redirect_uri::RedirectUri,
+    registry::{Registry, Resource},
+    scope::ScopeSet,
+    settings::Settings,
+};
+
+const NOW: u64 = 1_800_000_000;
+
+struct Server {
+    registry: Registry,
+    settings: Settings,
+    keyring: Keyring,
+}
+
+static SERVER: LazyLock<Server> = LazyLock::new(|| {
+    let scope = ScopeSet::parse("openid profile email offline_access").expect("scopes");
+    let client = |id: &str, redirect_uri: &str, native: bool| {
+        let mut client = Client::new(id, NOW - 1);
+        client.grant_types = GrantType::ALL.to_vec();
+        client.scope = scope.clone();
+        client.resources = vec!["https://rs.example".to_owned()];
+        client.redirect_uris = vec![RedirectUri::parse(redirect_uri, native).expect("a URI")];
+        if native {
+            client.application_type = ApplicationType::Native;
+            client.token_endpoint_auth_method = AuthMethod::None;
+        }
+        (id.to_owned(), Arc::new(client))
+    };
+    let resource = Resource {
+        identifier: "https://rs.example".to_owned(),
+        name: None,
+        scopes: ScopeSet::EMPTY,
+        access_token_signed_response_alg: None,
+        access_token_lifetime: None,
+        introspectors: Vec::new(),
+        revision: 0,
+    };
+    let registry = Registry {
+        clients: [
+            client("web", "https://client.example/cb", false),
+            client("native", "http://127.0.0.1/callback", true),
+        ]
+        .into(),
+        resources: [(resource.identifier.clone(), Arc::new(resource))].into(),
+        scopes: Registry::standard_scopes(),
+    };
+    let key = SealingKey {
+        id: [7; 4],
+        key: Secret::new([7; 32]),
+    };
+    Server {
+        registry,
+        settings: Settings::new("https://as.example"),
+        keyring: Keyring::new(key, Vec::new()),
+    }
+});
+
+/// The input as a query, and as a request that was sealed before.
 pub fn run(data: &[u8]) {
-    super::form_body::run(data);
+    if let Ok(request) = AuthorizationRequest::from_bytes(data) {
+        let again = AuthorizationRequest::from_bytes(&request.to_bytes());
+        assert_eq!(again.ok().as_ref(), Some(&request));
+    }
+    let Ok(params) = Params::parse(data) else {
+        return;
+    };
+    let context = Context {
+        registry: &SERVER.registry,
+        settings: &SERVER.settings,
+        keyring: &SERVER.keyring,
+        keys: &|_| None,
+        now: NOW,
+    };
+    match validate(&params, &context) {
+        Ok(request) => accepted(&params, &request),
+        Err(AuthorizeError::Page(_)) => {}
+        Err(AuthorizeError::Redirect(refused)) => {
+            let client = client(params.get("client_id").expect("a redirect needs a client"));
+            goes_home(&client, &refused.to);
+            answer(
+                &refused.to,
+                &response::error(&refused.to, &refused.error, "https://as.example"),
+            );
+        }
+    }
+}
+
+fn client(id: &str) -> Arc<Client> {
+    Arc::clone(&SERVER.registry.clients[id])
+}
+
+fn accepted(params: &Params, request: &AuthorizationRequest) {
+    let client = client(&request.client_id);
+    goes_home(&client, &request.return_to);
+    assert!(request.code_challenge.is_some(), "PKCE is required");
+    assert!(request.scope.is_subset(&client.scope));
+    assert!(
+        request.pushed.is_none() && request.required_sub.is_none() || params.contains("claims")
+    );
+    let again = AuthorizationRequest::from_bytes(&request.to_bytes());
+    assert_eq!(again.ok().as_ref(), Some(request));
+
+    let facts = Facts {
+        session: None,
+        consent: None,
+        is_admin: false,
+        // Pages that were passed do not replace a session.
+        progress: Progress {
+            logged_in_now: true,
+            consented_now: true,
+            account_selected: true,
+        },
+        now: NOW,
+    };
+    match decide(request, &client, &facts) {
+        Step::Grant(_) => panic!("a code without a session"),
+        Step::Refuse(_) => {}
+        _ => assert!(!request.prompts.none, "prompt=none shows nothing"),
+    }
+}
+
+/// Exact comparison, but for the port of a native client's loopback address (RFC 8252 section 7.3).
+fn goes_home(client: &Client, to: &ReturnTo) {
+    let loopback = to
+        .redirect_uri
+        .strip_prefix("http://127.0.0.1")
+        .and_then(|rest| rest.strip_suffix("/callback"))
+        .is_some_and(|port| {
+            port.is_empty()
+                || port
+                    .strip_prefix(':')
+                    .is_some_and(|port| port.parse::<u16>().is_ok())
+        });
+    match client.client_id.as_str() {
+        "web" => assert_eq!(to.redirect_uri, "https://client.example/cb"),
+        _ => assert!(loopback, "{}", to.redirect_uri),
+    }
+}
+
+fn answer(to: &ReturnTo, response: &Response) {
+    match response {
+        Response::Redirect(url) => {
+            assert!(url.starts_with(&format!("{}?", to.redirect_uri)));
+            assert!(url.bytes().all(|byte| byte.is_ascii_graphic()), "{url:?}");
+        }
+        Response::FormPost { action, fields } => {
+            assert_eq!(action, &to.redirect_uri);
+            assert!(fields.iter().any(|(name, _)| *name == "iss"));
+        }
+    }
 }
