@@ -29,6 +29,7 @@ pub mod people;
 pub mod recover;
 pub mod registry;
 pub mod revoke;
+pub mod scopes;
 pub mod session;
 pub mod state;
 pub mod tasks;

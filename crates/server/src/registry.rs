@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use signet_crypto::Algorithm;
 use signet_oauth::{
     client::Client,
-    registry::{Registry, Resource},
+    registry::{Registry, Resource, ScopeEntry},
     scope::ScopeSet,
 };
 use signet_store::{Change, Key, Op, Outcome, Row, Store, StoreError, Table};
@@ -48,11 +48,15 @@ pub async fn load(store: &dyn Store, now: u64) -> Result<Registry, StoreError> {
         let resource = read_resource(&row)?;
         resources.insert(resource.identifier.clone(), Arc::new(resource));
     }
-    Ok(Registry {
+    let mut registry = Registry {
         clients,
         resources,
         scopes: Registry::standard_scopes(),
-    })
+    };
+    for entry in crate::scopes::load(store, now).await? {
+        crate::scopes::put(&mut registry, entry);
+    }
+    Ok(registry)
 }
 
 async fn rows(store: &dyn Store, table: Table, now: u64) -> Result<Vec<(Key, Row)>, StoreError> {
@@ -176,6 +180,120 @@ pub async fn remove_resource(
         version: row.version,
     };
     decided(store.commit(only(remove), now).await?)
+}
+
+/// Writes that are durable and in effect when they return. One after another, so that the snapshot follows in the order
+/// of the commits: no older record can come back over a newer one (known fault A15).
+impl App {
+    /// As [`insert_client`].
+    ///
+    /// # Errors
+    /// As there; also for a client that the configuration declares.
+    pub async fn insert_client(&self, client: Client) -> Result<Arc<Client>, RegistryError> {
+        let _one_after_another = self.registry_writes.lock().await;
+        let id = client.client_id.clone();
+        if self.snapshot().registry.clients.contains_key(&id) {
+            return Err(RegistryError::Exists);
+        }
+        insert_client(&*self.store, &client, self.now()).await?;
+        Ok(self.show_client(client))
+    }
+
+    /// As [`replace_client`].
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn replace_client(
+        &self,
+        client: Client,
+        read: u64,
+    ) -> Result<Arc<Client>, RegistryError> {
+        let _one_after_another = self.registry_writes.lock().await;
+        replace_client(&*self.store, &client, read, self.now()).await?;
+        Ok(self.show_client(client))
+    }
+
+    /// As [`remove_client`]. The caller revokes what the client holds.
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn remove_client(
+        &self,
+        client_id: &str,
+        read: Option<u64>,
+    ) -> Result<(), RegistryError> {
+        let _one_after_another = self.registry_writes.lock().await;
+        remove_client(&*self.store, client_id, read, self.now()).await?;
+        publish(self, |registry| drop(registry.clients.remove(client_id)));
+        Ok(())
+    }
+
+    fn show_client(&self, client: Client) -> Arc<Client> {
+        let client = Arc::new(client);
+        let shown = Arc::clone(&client);
+        publish(self, |registry| {
+            registry.clients.insert(shown.client_id.clone(), shown);
+        });
+        client
+    }
+
+    /// As [`write_resource`].
+    ///
+    /// # Errors
+    /// As there; also for a resource server that the configuration declares.
+    pub async fn write_resource(
+        &self,
+        resource: Resource,
+        read: Option<u64>,
+    ) -> Result<Arc<Resource>, RegistryError> {
+        let _one_after_another = self.registry_writes.lock().await;
+        let registry = &self.snapshot().registry;
+        if read.is_none() && registry.resources.contains_key(&resource.identifier) {
+            return Err(RegistryError::Exists);
+        }
+        write_resource(&*self.store, &resource, read, self.now()).await?;
+        let resource = Arc::new(resource);
+        let shown = Arc::clone(&resource);
+        publish(self, |registry| {
+            registry.resources.insert(shown.identifier.clone(), shown);
+        });
+        Ok(resource)
+    }
+
+    /// As [`remove_resource`].
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn remove_resource(&self, identifier: &str) -> Result<(), RegistryError> {
+        let _one_after_another = self.registry_writes.lock().await;
+        remove_resource(&*self.store, identifier, self.now()).await?;
+        publish(self, |registry| drop(registry.resources.remove(identifier)));
+        Ok(())
+    }
+
+    /// Writes a scope, new or known.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn write_scope(&self, entry: ScopeEntry) -> Result<(), RegistryError> {
+        let _one_after_another = self.registry_writes.lock().await;
+        crate::scopes::write(&*self.store, &entry, self.now()).await?;
+        publish(self, |registry| crate::scopes::put(registry, entry));
+        Ok(())
+    }
+
+    /// Removes a scope.
+    ///
+    /// # Errors
+    /// `NotFound`, or the store's.
+    pub async fn remove_scope(&self, name: &str) -> Result<(), RegistryError> {
+        let _one_after_another = self.registry_writes.lock().await;
+        if !crate::scopes::remove(&*self.store, name, self.now()).await? {
+            return Err(RegistryError::NotFound);
+        }
+        publish(self, |registry| crate::scopes::forget(registry, name));
+        Ok(())
+    }
 }
 
 /// Changes the registry of the snapshot: after the row is durable.

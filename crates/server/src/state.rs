@@ -7,12 +7,16 @@ use bytes::Bytes;
 use signet_crypto::seal::Keyring;
 use signet_oauth::{registry::Registry, settings::Settings};
 use signet_store::{RevocationIndex, Store};
-use std::{collections::HashSet, net::IpAddr, sync::Arc};
+use std::{
+    collections::HashSet,
+    net::IpAddr,
+    sync::{Arc, OnceLock},
+};
 
 use crate::outbound::{JwksCache, Outbound, OutboundOptions};
 use crate::{
     http::metrics::Metrics,
-    keys::KeySet,
+    keys::{KeySet, SigningKeys},
     people::{People, PeopleOptions},
 };
 
@@ -133,6 +137,10 @@ pub struct App {
     keyring: ArcSwap<Keyring>,
     /// Serializes writers of the snapshot; readers never touch it.
     writing: std::sync::Mutex<()>,
+    /// Serializes writers of the registry's rows, so that the snapshot follows in the order of their commits.
+    pub(crate) registry_writes: tokio::sync::Mutex<()>,
+    /// The signing keys' keeper; set once by the wiring. The keys that requests use are the snapshot's.
+    pub signing_keys: OnceLock<Arc<SigningKeys>>,
     /// Where state rests.
     pub store: Arc<dyn Store>,
     /// The time.
@@ -158,6 +166,8 @@ impl App {
             snapshot: ArcSwap::from_pointee(parts.snapshot),
             keyring: ArcSwap::from_pointee(parts.keyring),
             writing: std::sync::Mutex::new(()),
+            registry_writes: tokio::sync::Mutex::new(()),
+            signing_keys: OnceLock::new(),
             people: People::new(Arc::clone(&parts.store), parts.people),
             store: parts.store,
             clock: parts.clock,
