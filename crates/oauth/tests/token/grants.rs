@@ -1,0 +1,226 @@
+use crate::support::*;
+use signet_oauth::{
+    authorize,
+    client::GrantType,
+    client_auth::Credentials,
+    decision::{Decision, Once},
+    device_authorization::{DeviceRecord, authorize_device},
+    error::{ErrorCode, OAuthError},
+    grant::GRANTS,
+    params::Params,
+    request::Request,
+    session::Session,
+    token::{self, LookedUp},
+};
+
+#[test]
+fn every_grant_of_the_registry_has_its_row() {
+    let rows: Vec<_> = GRANTS.iter().map(|row| row.grant_type).collect();
+    assert_eq!(rows, GrantType::ALL);
+}
+
+#[test]
+fn the_grant_must_exist_and_be_allowed() {
+    let mut world = World::new();
+    world.change("web", |client| {
+        client.grant_types = vec![GrantType::AuthorizationCode]
+    });
+    let code = |form| world.ask_as("web", form).unwrap_err().code;
+    assert_eq!(
+        code("grant_type=password&username=a&password=b"),
+        ErrorCode::UnsupportedGrantType
+    );
+    assert_eq!(
+        code("grant_type=client_credentials"),
+        ErrorCode::UnauthorizedClient
+    );
+    assert_eq!(code("scope=a"), ErrorCode::InvalidRequest);
+}
+
+#[test]
+fn client_credentials_gives_the_clients_own_scope_and_no_persons() {
+    let world = World::new();
+    let decision = world
+        .ask_as("web", "grant_type=client_credentials")
+        .unwrap();
+    let token = &decision.issue.access_token;
+    assert!(
+        decision.once.is_empty()
+            && decision.issue.refresh.is_none()
+            && decision.issue.id_token.is_none()
+    );
+    assert_eq!(
+        (token.sub.as_str(), token.scope.to_string().as_str()),
+        ("web", "api:read api:write")
+    );
+    assert_eq!(token.audience, [ISSUER]);
+    let code = |scope| {
+        world
+            .ask_as(
+                "web",
+                &format!("grant_type=client_credentials&scope={scope}"),
+            )
+            .unwrap_err()
+            .code
+    };
+    assert_eq!(code("openid"), ErrorCode::InvalidScope);
+    assert_eq!(code("signet:admin"), ErrorCode::InvalidScope);
+}
+
+#[test]
+fn a_public_client_gets_no_token_of_its_own() {
+    let world = World::new();
+    assert_eq!(
+        world
+            .ask_public("grant_type=client_credentials", None)
+            .unwrap_err()
+            .code,
+        ErrorCode::UnauthorizedClient
+    );
+}
+
+#[test]
+fn a_resource_must_be_known_and_the_clients() {
+    let mut world = World::new();
+    let ask = |world: &World, resource: &str| {
+        world.ask_as(
+            "web",
+            &format!("grant_type=client_credentials&resource={resource}"),
+        )
+    };
+    assert_eq!(ask(&world, API).unwrap().issue.access_token.audience, [API]);
+    for bad in [
+        "https://other.example",
+        "relative",
+        "https://api.example%23f",
+    ] {
+        assert_eq!(
+            ask(&world, bad).unwrap_err().code,
+            ErrorCode::InvalidTarget,
+            "{bad}"
+        );
+    }
+    world.change("web", |client| client.resources.clear());
+    assert_eq!(ask(&world, API).unwrap_err().code, ErrorCode::InvalidTarget);
+}
+
+fn poll(
+    world: &World,
+    client_id: &str,
+    device_code: &str,
+    device: Option<&DeviceRecord>,
+) -> Result<Decision, OAuthError> {
+    let form = format!(
+        "grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Adevice_code&device_code={device_code}&user_id=admin"
+    );
+    let params = Params::parse(form.as_bytes()).unwrap();
+    let authorization = basic(client_id, SECRET);
+    let request = Request {
+        params: &params,
+        authorization: Some(&authorization),
+        certificate: None,
+        dpop: None,
+        htm: "POST",
+        htu: HTU,
+    };
+    let credentials = Credentials::of(&request).unwrap();
+    let context = world.context();
+    let named = token::device_code_id(&context, &request, &credentials);
+    assert_eq!(named.is_some(), client_id == "web");
+    token::decide(
+        &context,
+        &request,
+        &credentials,
+        LookedUp { keys: None, device },
+    )
+}
+
+/// Known fault A2: who approved is the session's, never the request's.
+#[test]
+fn a_device_code_gives_what_the_session_approved_to_its_own_client() {
+    let mut world = World::new();
+    let (keyring, registry, settings) = (&world.keyring, &world.registry, &world.settings);
+    let context = authorize::Context {
+        registry,
+        settings,
+        keyring,
+        keys: &|_| None,
+        now: NOW,
+    };
+    let params = Params::parse(b"scope=openid+profile").unwrap();
+    let (response, record) =
+        authorize_device(&params, &world.client("web"), [7; 16], |_| 0, &context).unwrap();
+    let code = &response.device_code;
+    assert_eq!(
+        poll(&world, "web", code, Some(&record)).unwrap_err().code,
+        ErrorCode::AuthorizationPending
+    );
+    assert_eq!(
+        poll(&world, "web", code, None).unwrap_err().code,
+        ErrorCode::ExpiredToken
+    );
+    assert_eq!(
+        poll(&world, "web", code, Some(&record.deny(NOW).unwrap()))
+            .unwrap_err()
+            .code,
+        ErrorCode::AccessDenied
+    );
+
+    let session = Session {
+        sid: "sid-9".into(),
+        user_id: "user-9".into(),
+        auth_time: NOW - 5,
+        acr: "a".into(),
+        amr: vec!["pwd".into()],
+    };
+    let approved = record
+        .approve(&session, false, [9; 16], world.now_ms)
+        .unwrap();
+    assert_eq!(
+        poll(&world, "stranger", code, Some(&approved))
+            .unwrap_err()
+            .code,
+        ErrorCode::InvalidGrant
+    );
+    let decision = poll(&world, "web", code, Some(&approved)).unwrap();
+    assert_eq!(decision.issue.access_token.sub, "user-9");
+    assert!(
+        matches!(decision.once[..], [Once::DeviceCode { id, grant_id, family_end: Some(_) }] if id == [7; 16] && grant_id == [9; 16])
+    );
+    *world.index.borrow_mut() = Index::Down;
+    assert_eq!(
+        poll(&world, "web", code, Some(&approved)).unwrap_err().code,
+        ErrorCode::TemporarilyUnavailable
+    );
+    *world.index.borrow_mut() = Index::Clear;
+    world.now_ms += 3_600_000;
+    let expired = token_error(&world, code, &approved);
+    assert_eq!(expired, ErrorCode::ExpiredToken);
+}
+
+fn token_error(world: &World, code: &str, device: &DeviceRecord) -> ErrorCode {
+    let form =
+        format!("grant_type=urn:ietf:params:oauth:grant-type:device_code&device_code={code}");
+    let params = Params::parse(form.as_bytes()).unwrap();
+    let authorization = basic("web", SECRET);
+    let request = Request {
+        params: &params,
+        authorization: Some(&authorization),
+        certificate: None,
+        dpop: None,
+        htm: "POST",
+        htu: HTU,
+    };
+    let credentials = Credentials::of(&request).unwrap();
+    token::decide(
+        &world.context(),
+        &request,
+        &credentials,
+        LookedUp {
+            keys: None,
+            device: Some(device),
+        },
+    )
+    .unwrap_err()
+    .code
+}

@@ -1,0 +1,9 @@
+//! The token side's rules, each tried from outside: a request in, a decision out.
+mod authorization_code;
+mod client_auth;
+mod dpop;
+mod grants;
+mod introspect_revoke;
+mod refresh_token;
+mod support;
+mod token_exchange;
