@@ -5,9 +5,11 @@
 //! One document serves both well-known paths: their members never disagree.
 use crate::{
     authorize::{PROMPT_VALUES, ResponseMode, acr},
-    client::{AuthMethod, GrantType},
+    client::AuthMethod,
+    client_auth::METHODS,
     dpop_policy,
     endpoint::{ENDPOINTS, EndpointId},
+    grant::GRANTS,
     registry::Registry,
     settings::Settings,
     userinfo,
@@ -36,7 +38,7 @@ pub fn metadata(settings: &Settings, registry: &Registry) -> Vec<u8> {
         w.member("response_modes_supported")
             .strings(ResponseMode::ALL.iter().map(|m| m.as_str()));
         w.member("grant_types_supported")
-            .strings(GrantType::ALL.iter().map(|g| g.as_str()));
+            .strings(GRANTS.iter().map(|g| g.grant_type.as_str()));
         w.member("subject_types_supported").strings(["public"]);
         w.member("acr_values_supported")
             .strings(acr::CLASSES.iter().map(|c| c.name));
@@ -98,9 +100,9 @@ pub fn is_served(id: EndpointId, settings: &Settings) -> bool {
 /// The methods that a client can use here: those with certificates need a listener that asks for them.
 pub fn offered_methods(settings: &Settings) -> impl Iterator<Item = AuthMethod> {
     let mtls = settings.mtls_base.is_some();
-    AuthMethod::ALL
+    METHODS
         .iter()
-        .copied()
+        .map(|row| row.method)
         .filter(move |m| mtls || !m.is_mtls())
 }
 
@@ -189,7 +191,7 @@ mod tests {
         assert!(has(&document, "mtls_endpoint_aliases"));
         assert_eq!(
             strings(&document, "token_endpoint_auth_methods_supported").len(),
-            AuthMethod::ALL.len()
+            METHODS.len()
         );
     }
 

@@ -453,9 +453,13 @@ fn redirect_uri_was_sent(d: &mut Draft<'_>) -> Result<(), OAuthError> {
 /// RFC 8707 section 2
 fn resource(d: &mut Draft<'_>) -> Result<(), OAuthError> {
     let client = d.client()?;
-    let default = d.context.settings.default_audience.as_deref();
+    let settings = d.context.settings;
+    let default = settings
+        .default_audience
+        .as_ref()
+        .unwrap_or(&settings.issuer);
     for resource in d.params.all("resource") {
-        let known = Some(resource) == default
+        let known = resource == default
             || d.context.registry.resource(resource).is_some()
                 && client.resources.iter().any(|r| r == resource);
         if !known {

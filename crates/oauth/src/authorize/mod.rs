@@ -33,3 +33,6 @@ pub use claims::{ClaimRequest, ClaimsRequest};
 pub use decide::{CodeIds, Facts, Granted, LoginReason, Progress, Step, decide, denied};
 pub use hint::{IdTokenHint, verify_id_token_hint};
 pub use request::{AuthorizationRequest, PROMPT_VALUES, Prompts, Pushed, ResponseMode, ReturnTo};
+
+#[cfg(test)]
+mod tests;
