@@ -19,6 +19,7 @@ pub mod grants;
 pub mod health;
 pub mod http;
 pub mod interaction;
+pub mod issue;
 pub mod keys;
 pub mod login;
 pub mod mail;

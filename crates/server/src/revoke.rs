@@ -4,7 +4,7 @@
 //! concern, counted from now with a margin, never shorter (known fault A9).
 use crate::state::App;
 use signet_oauth::decision::{Revocations, TokenIdentity, Unavailable};
-use signet_store::{Change, Op, RevocationIndex, StoreError, Subject, TokenFacts};
+use signet_store::{Change, Key, Op, RevocationIndex, Table, StoreError, Subject, TokenFacts};
 
 /// Kept beyond a token's end, seconds: for verifiers' leeway and clocks that differ.
 const MARGIN: u64 = 300;
@@ -74,20 +74,37 @@ impl App {
     /// Ends a grant: its refresh family and every access token that came of it.
     ///
     /// # Errors
-    /// The store's.
+    /// The store's; then it is not ended.
     pub async fn revoke_grant(&self, grant_id: [u8; 16]) -> Result<(), StoreError> {
+        // Once the family's row is gone nothing can be made of the grant any more, so what lives longest is an access
+        // token that was made a moment ago. (A code that is not yet redeemed lives for minutes.)
+        let end = self.now() + self.longest_access_token() + MARGIN;
+        self.end_grant(grant_id, None, end).await
+    }
+
+    /// As `revoke_grant`, until a given end (Unix seconds), and out of the list of its user.
+    ///
+    /// # Errors
+    /// The store's; then it is not ended.
+    pub async fn end_grant(
+        &self,
+        grant_id: [u8; 16],
+        user_id: Option<&str>,
+        end: u64,
+    ) -> Result<(), StoreError> {
         let now = self.now();
-        // A code that is not yet redeemed also carries the grant: it lives for minutes, far below a day.
-        let end = now + self.longest_access_token() + MARGIN;
         self.revocations
             .revoke(Subject::Grant(grant_id), end, now)
             .await?;
-        // Without its row the family cannot go on, even when the entry above has ended.
+        let listed = user_id.map(|user| Op::Delete {
+            key: Key::with_sort(Table::UserGrant, user.as_bytes(), grant_id.to_vec()),
+        });
         let gone = Change {
+            // Without its row the family cannot go on, even when the entry above has ended.
             first: Op::Delete {
                 key: crate::once::family_key(&grant_id),
             },
-            then: Vec::new(),
+            then: listed.into_iter().collect(),
         };
         self.store.commit(gone, now).await.map(|_| ())
     }

@@ -13,7 +13,7 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-use crate::outbound::{JwksCache, Outbound, OutboundOptions};
+use crate::outbound::{ClientKeysCache, Outbound, OutboundOptions};
 use crate::{
     http::metrics::Metrics,
     keys::{KeySet, SigningKeys},
@@ -155,8 +155,8 @@ pub struct App {
     pub revocations: RevocationIndex,
     /// Fetches what clients' records point to.
     pub outbound: Arc<Outbound>,
-    /// Clients' key sets.
-    pub jwks_cache: Arc<JwksCache>,
+    /// Clients' public keys.
+    pub client_keys: Arc<ClientKeysCache>,
 }
 
 impl App {
@@ -175,7 +175,7 @@ impl App {
             metrics: Metrics::default(),
             revocations: parts.revocations,
             outbound: Arc::new(Outbound::new(parts.outbound)),
-            jwks_cache: Arc::default(),
+            client_keys: Arc::default(),
         })
     }
 

@@ -2,9 +2,17 @@
 pub mod authorize;
 mod device;
 mod interaction;
+mod backchannel;
+mod device_authorization;
+mod front;
+mod introspect;
 mod jwks;
 mod logout;
 mod metadata;
+mod par;
+mod revoke;
+mod token;
+mod userinfo;
 
 use crate::http::Router;
 use crate::{account, recover};
@@ -60,6 +68,12 @@ fn add(router: &mut Router, id: EndpointId, path: &'static str, method: Method) 
             Method::Get => router.route(name, path, logout::show),
             _ => router.route(name, path, logout::submit),
         },
+        EndpointId::Token => router.route(name, path, token::handle),
+        EndpointId::Introspect => router.route(name, path, introspect::handle),
+        EndpointId::Revoke => router.route(name, path, revoke::handle),
+        EndpointId::Userinfo => router.route(name, path, userinfo::handle),
+        EndpointId::Par => router.route(name, path, par::handle),
+        EndpointId::DeviceAuthorization => router.route(name, path, device_authorization::handle),
         _ => router,
     };
 }

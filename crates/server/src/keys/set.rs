@@ -44,3 +44,9 @@ impl KeySet {
         !self.signers.is_empty()
     }
 }
+
+impl signet_oauth::request::IssuerKeys for KeySet {
+    fn verifying_key(&self, kid: &str) -> Option<&VerifyingKey> {
+        self.verifying.get(kid).map(|key| &**key)
+    }
+}

@@ -4,9 +4,10 @@
 //! credentials, bounded in time and size, and never to an address that is not public. The name is resolved once and the
 //! connection goes to the address that was checked, so that a second answer of the name server changes nothing.
 mod address;
+mod client_keys;
 mod fetch;
-mod jwks;
+
 
 pub use address::is_public;
 pub use fetch::{FetchError, Outbound, OutboundOptions};
-pub use jwks::JwksCache;
+pub use client_keys::ClientKeysCache;

@@ -1,8 +1,9 @@
-//! Clients' key sets, kept: one fetch for many requests, in the background where an older set will do, and never more
+//! Clients' public keys, prepared and kept. Inline ones are prepared once per record. Those of a `jwks_uri`: one fetch for many requests, in the background where an older set will do, and never more
 //! often than a cool-down allows, however many unknown `kid`s a caller invents.
 use super::{FetchError, Outbound};
 use arc_swap::ArcSwapOption;
 use signet_jose::jwk::JwkSet;
+use signet_oauth::{client::Client, client_auth::ClientKeys};
 use std::sync::{
     Arc,
     atomic::{AtomicU64, Ordering::Relaxed},
@@ -19,7 +20,7 @@ const COOL_DOWN: u64 = 20;
 const MAX_ENTRIES: usize = 10_000;
 
 struct Kept {
-    set: Arc<JwkSet>,
+    keys: Arc<ClientKeys>,
     fetched_at: u64,
 }
 
@@ -32,32 +33,67 @@ struct Entry {
     flight: Mutex<()>,
 }
 
-/// Key sets by URL.
+/// All kept keys.
 #[derive(Default)]
-pub struct JwksCache {
-    entries: papaya::HashMap<String, Arc<Entry>>,
+pub struct ClientKeysCache {
+    /// by URL
+    fetched: papaya::HashMap<String, Arc<Entry>>,
+    /// by client, with the revision of the record that they were prepared from
+    inline: papaya::HashMap<String, (u64, Arc<ClientKeys>)>,
 }
 
-impl JwksCache {
+impl ClientKeysCache {
+    /// The keys of a client; `None` if its record names none. See `fetched` for `kid` and `now`.
+    ///
+    /// # Errors
+    /// That of the fetch.
+    pub async fn of(
+        &self,
+        outbound: &Arc<Outbound>,
+        client: &Client,
+        kid: Option<&str>,
+        now: u64,
+    ) -> Result<Option<Arc<ClientKeys>>, FetchError> {
+        if let Some(url) = &client.jwks_uri {
+            return self.fetched(outbound, url, kid, now).await.map(Some);
+        }
+        Ok(client.jwks.as_ref().map(|set| self.inline(client, set)))
+    }
+
+    fn inline(&self, client: &Client, set: &JwkSet) -> Arc<ClientKeys> {
+        let inline = self.inline.pin();
+        match inline.get(&client.client_id) {
+            Some((revision, keys)) if *revision == client.revision => keys.clone(),
+            _ => {
+                if inline.len() >= MAX_ENTRIES {
+                    inline.clear();
+                }
+                let keys = Arc::new(ClientKeys::from_jwks(set));
+                inline.insert(client.client_id.clone(), (client.revision, keys.clone()));
+                keys
+            }
+        }
+    }
+
     /// The key set of a URL. `kid`: the key that is looked for; a set without it is fetched anew, if the cool-down allows.
     /// `now`: Unix seconds.
     ///
     /// # Errors
     /// That of the fetch, where there is no set that may still be used.
-    pub async fn get(
-        self: &Arc<Self>,
+    async fn fetched(
+        &self,
         outbound: &Arc<Outbound>,
         url: &str,
         kid: Option<&str>,
         now: u64,
-    ) -> Result<Arc<JwkSet>, FetchError> {
+    ) -> Result<Arc<ClientKeys>, FetchError> {
         let entry = self.entry(url);
         if let Some(kept) = entry.kept.load_full() {
             let age = now.saturating_sub(kept.fetched_at);
             let has_key =
-                kid.is_none_or(|kid| kept.set.keys.iter().any(|k| k.kid.as_deref() == Some(kid)));
+                kid.is_none_or(|kid| kept.keys.has(kid));
             if age < FRESH && has_key {
-                return Ok(kept.set.clone());
+                return Ok(kept.keys.clone());
             }
             let may_try = now.saturating_sub(entry.attempted_at.load(Relaxed)) >= COOL_DOWN;
             if age < STALE && (has_key || !may_try) {
@@ -65,14 +101,14 @@ impl JwksCache {
                     let (entry, outbound, url) = (entry.clone(), outbound.clone(), url.to_owned());
                     tokio::spawn(async move { entry.refresh(&outbound, &url, now).await });
                 }
-                return Ok(kept.set.clone());
+                return Ok(kept.keys.clone());
             }
         }
         entry.refresh(outbound, url, now).await
     }
 
     fn entry(&self, url: &str) -> Arc<Entry> {
-        let entries = self.entries.pin();
+        let entries = self.fetched.pin();
         if let Some(entry) = entries.get(url) {
             return entry.clone();
         }
@@ -92,12 +128,12 @@ impl Entry {
         outbound: &Outbound,
         url: &str,
         now: u64,
-    ) -> Result<Arc<JwkSet>, FetchError> {
+    ) -> Result<Arc<ClientKeys>, FetchError> {
         let _flight = self.flight.lock().await;
         if now.saturating_sub(self.attempted_at.load(Relaxed)) < COOL_DOWN {
             // Somebody fetched while this request waited, or failed to a moment ago.
             return match self.kept.load_full() {
-                Some(kept) if now.saturating_sub(kept.fetched_at) < STALE => Ok(kept.set.clone()),
+                Some(kept) if now.saturating_sub(kept.fetched_at) < STALE => Ok(kept.keys.clone()),
                 _ => Err(FetchError::Content("the last attempt failed a moment ago")),
             };
         }
@@ -110,18 +146,18 @@ impl Entry {
         });
         match set {
             Ok(set) => {
-                let set = Arc::new(set);
+                let keys = Arc::new(ClientKeys::from_jwks(&set));
                 self.kept.store(Some(Arc::new(Kept {
-                    set: set.clone(),
+                    keys: keys.clone(),
                     fetched_at: now,
                 })));
-                Ok(set)
+                Ok(keys)
             }
             Err(error) => {
                 tracing::warn!(%error, "a client's jwks_uri could not be fetched");
                 match self.kept.load_full() {
                     Some(kept) if now.saturating_sub(kept.fetched_at) < STALE => {
-                        Ok(kept.set.clone())
+                        Ok(kept.keys.clone())
                     }
                     _ => Err(error),
                 }

@@ -1,0 +1,296 @@
+//! What the endpoints that clients call directly have in common: the form, the headers that must be alone, client
+//! authentication with its keys, and how an error leaves.
+use crate::{
+    http::{Context, Response, context::PresentedCertificate, response},
+    login::attempts::{self, Kind, Refused},
+    once::{self, OnceError, Refusal},
+    revoke::Index,
+    state::Snapshot,
+};
+use http::{HeaderName, HeaderValue, StatusCode, header};
+use signet_crypto::seal::Keyring;
+use signet_oauth::{
+    client_auth::{self, Authenticated, ClientKeys, Credentials},
+    decision::Once,
+    dpop_policy,
+    endpoint::EndpointId,
+    error::{ErrorCode, OAuthError},
+    params::Params,
+    request::{self, PeerCertificate, Request},
+};
+use signet_store::{Op, StoreError};
+use std::sync::{Arc, atomic::Ordering::Relaxed};
+
+const DPOP: HeaderName = HeaderName::from_static("dpop");
+const DPOP_NONCE: HeaderName = HeaderName::from_static("dpop-nonce");
+
+/// A request at such an endpoint, taken apart.
+pub(super) struct Call {
+    pub context: Context,
+    pub params: Params,
+    authorization: Option<String>,
+    dpop: Option<String>,
+    certificate: Option<Arc<PresentedCertificate>>,
+    htu: String,
+}
+
+impl Call {
+    /// Reads the form and the headers that decide. `Err` is the answer.
+    pub async fn read(mut context: Context, endpoint: EndpointId) -> Result<Call, Response> {
+        let params = match context.form().await {
+            Ok(params) => params,
+            Err(failure) => return Err(response::form_error(&failure)),
+        };
+        Call::with_params(context, endpoint, params)
+    }
+
+    /// As `read`, for requests without a form.
+    pub fn with_params(
+        context: Context,
+        endpoint: EndpointId,
+        params: Params,
+    ) -> Result<Call, Response> {
+        let alone = |name: HeaderName, code, text| -> Result<Option<String>, Response> {
+            let mut values = context.headers.get_all(name).iter();
+            let Some(first) = values.next() else {
+                return Ok(None);
+            };
+            match (first.to_str(), values.next()) {
+                (Ok(value), None) => Ok(Some(value.to_owned())),
+                _ => Err(response::error(&OAuthError::new(code, text))),
+            }
+        };
+        let authorization = alone(
+            header::AUTHORIZATION,
+            ErrorCode::InvalidRequest,
+            "there must be one Authorization header, in ASCII",
+        )?;
+        let dpop = alone(
+            DPOP,
+            ErrorCode::InvalidDpopProof,
+            "there must be one DPoP header, in ASCII",
+        )?;
+        let htu = match dpop {
+            Some(_) => context.endpoint_url(endpoint),
+            None => String::new(),
+        };
+        Ok(Call {
+            certificate: context.certificate.clone(),
+            context,
+            params,
+            authorization,
+            dpop,
+            htu,
+        })
+    }
+
+    pub fn authorization(&self) -> Option<&str> {
+        self.authorization.as_deref()
+    }
+
+    pub fn request(&self) -> Request<'_> {
+        Request {
+            params: &self.params,
+            authorization: self.authorization(),
+            certificate: self.certificate.as_deref().map(|peer| PeerCertificate {
+                certificate: &peer.certificate,
+                trusted: peer.chain_trusted,
+            }),
+            dpop: self.dpop.as_deref(),
+            htm: self.context.method.as_str(),
+            htu: &self.htu,
+        }
+    }
+
+    pub fn snapshot(&self) -> &Arc<Snapshot> {
+        &self.context.snapshot
+    }
+
+    pub fn now(&self) -> u64 {
+        self.context.now()
+    }
+
+    /// What the rules may look at. The borrowed parts live in the caller: nothing is shared that could change meanwhile.
+    pub fn rules<'a>(&'a self, keyring: &'a Keyring, index: &'a Index<'a>) -> request::Context<'a> {
+        let snapshot = &self.context.snapshot;
+        request::Context {
+            registry: &snapshot.registry,
+            settings: &snapshot.settings,
+            keyring,
+            keys: &*snapshot.keys,
+            revocations: index,
+            now_ms: self.context.now_ms,
+        }
+    }
+
+    pub fn index(&self) -> Index<'_> {
+        Index(&self.context.app.revocations)
+    }
+
+    /// The public keys that decide about the client, where they do. A set that cannot be fetched is as if empty: the
+    /// authentication fails, and the log says why.
+    pub async fn keys(&self, credentials: &Credentials<'_>) -> Option<Arc<ClientKeys>> {
+        let now = self.now();
+        let registry = &self.context.snapshot.registry;
+        let client = registry.client(&credentials.client_id, now)?;
+        if !credentials.needs_keys(client) {
+            return None;
+        }
+        let app = &self.context.app;
+        let kid = credentials.key_id();
+        match app.client_keys.of(&app.outbound, client, kid, now).await {
+            Ok(keys) => keys,
+            Err(error) => {
+                tracing::info!(request_id = %self.context.request_id, %error, "no keys for the client");
+                None
+            }
+        }
+    }
+
+    /// Authenticates the client and commits what that consumed. For endpoints other than the token endpoint, where it
+    /// is part of the one decision.
+    pub async fn authenticate(&self) -> Result<Authenticated, OAuthError> {
+        let authenticated = self.authenticate_uncommitted().await?;
+        if let Some(once) = &authenticated.once {
+            self.commit(std::slice::from_ref(once), Vec::new()).await?;
+        }
+        self.context.note_client(&authenticated.client.client_id);
+        Ok(authenticated)
+    }
+
+    async fn authenticate_uncommitted(&self) -> Result<Authenticated, OAuthError> {
+        let request = self.request();
+        let credentials = Credentials::of(&request)?;
+        let keys = self.keys(&credentials).await;
+        let keyring = self.context.app.keyring();
+        let index = self.index();
+        let rules = self.rules(&keyring, &index);
+        client_auth::authenticate(&rules, &request, &credentials, keys.as_deref())
+    }
+
+    /// Commits once-only conditions. A replayed code or refresh token ends its grant here, before anything is answered.
+    pub async fn commit(&self, once: &[Once], then: Vec<Op>) -> Result<(), OAuthError> {
+        let app = &self.context.app;
+        if once.is_empty() && then.is_empty() {
+            return Ok(());
+        }
+        let refusal = match once::commit(&*app.store, once, then, self.now()).await {
+            Ok(()) => return Ok(()),
+            Err(OnceError::Store(error)) => return Err(self.store_failed(&error)),
+            Err(OnceError::Refused(refusal)) => refusal,
+        };
+        Err(match refusal {
+            Refusal::Assertion => {
+                OAuthError::new(ErrorCode::InvalidClient, "client authentication failed")
+                    .with_hint("the assertion was used before")
+            }
+            Refusal::DpopProof => OAuthError::new(
+                ErrorCode::InvalidDpopProof,
+                "the DPoP proof was used before",
+            ),
+            Refusal::DeviceCode => invalid_grant("the device code was taken already"),
+            Refusal::FamilyEnded => invalid_grant("the refresh token's family has ended"),
+            Refusal::CodeReplay { grant_id } => {
+                self.end_replayed(grant_id, "an authorization code").await?;
+                invalid_grant("the code was used before; its grant is revoked")
+            }
+            Refusal::RefreshReplay { grant_id } => {
+                self.end_replayed(grant_id, "a refresh token").await?;
+                invalid_grant("an old refresh token; its family is revoked")
+            }
+        })
+    }
+
+    async fn end_replayed(&self, grant_id: [u8; 16], what: &str) -> Result<(), OAuthError> {
+        let app = &self.context.app;
+        app.metrics.replays.fetch_add(1, Relaxed);
+        tracing::warn!(
+            request_id = %self.context.request_id,
+            peer = %self.context.peer,
+            grant = %signet_jose::base64url::encode(&grant_id),
+            "{what} came a second time: its grant is revoked"
+        );
+        app.revoke_grant(grant_id)
+            .await
+            .map_err(|error| self.store_failed(&error))
+    }
+
+    /// The store's failure: counted, logged, and said in no detail.
+    pub fn store_failed(&self, error: &StoreError) -> OAuthError {
+        store_failed(&self.context, error)
+    }
+
+    /// `refuse`, where clients authenticate: a failed one is counted against its address, and one that fails too often
+    /// hears 429. Only failures ask the store for this: a good secret is never held up.
+    pub async fn refuse_counted(&self, error: &OAuthError) -> Response {
+        if error.code != ErrorCode::InvalidClient {
+            return self.refuse(error);
+        }
+        let app = &self.context.app;
+        let budget = app
+            .people
+            .limits
+            .of_address(Kind::ClientSecret, self.context.peer);
+        match attempts::count(&*app.store, &budget, self.now()).await {
+            Err(Refused::TooMany { retry_after }) => {
+                let mut answer = self.refuse(error);
+                *answer.status_mut() = StatusCode::TOO_MANY_REQUESTS;
+                answer
+                    .headers_mut()
+                    .insert(header::RETRY_AFTER, HeaderValue::from(retry_after));
+                answer
+            }
+            Err(Refused::Store(failure)) => {
+                let failure = self.store_failed(&failure);
+                self.refuse(&failure)
+            }
+            Ok(()) => self.refuse(error),
+        }
+    }
+
+    /// The answer of an error, with a fresh nonce where one is asked for.
+    pub fn refuse(&self, error: &OAuthError) -> Response {
+        self.context.note_error(error);
+        let mut answer = response::error(error);
+        if matches!(
+            error.code,
+            ErrorCode::UseDpopNonce | ErrorCode::InvalidDpopProof
+        ) {
+            self.add_nonce(&mut answer);
+        }
+        if error.code == ErrorCode::TemporarilyUnavailable {
+            answer
+                .headers_mut()
+                .insert(header::RETRY_AFTER, HeaderValue::from_static("2"));
+        }
+        answer
+    }
+
+    /// Where nonces are required, every answer to a proof brings the next one (RFC 9449 section 8.2).
+    pub fn add_next_nonce(&self, answer: &mut Response) {
+        if self.dpop.is_some() && self.context.snapshot.settings.dpop_nonce_required {
+            self.add_nonce(answer);
+        }
+    }
+
+    fn add_nonce(&self, answer: &mut Response) {
+        let nonce = dpop_policy::new_nonce(&self.context.app.keyring(), self.now());
+        if let Some(Ok(nonce)) = nonce.map(HeaderValue::try_from) {
+            answer.headers_mut().insert(DPOP_NONCE, nonce);
+        }
+    }
+}
+
+pub(super) fn store_failed(context: &Context, error: &StoreError) -> OAuthError {
+    context.app.metrics.store_errors.fetch_add(1, Relaxed);
+    tracing::error!(request_id = %context.request_id, %error, "the store failed");
+    OAuthError::new(
+        ErrorCode::TemporarilyUnavailable,
+        "the server cannot do this at the moment",
+    )
+}
+
+fn invalid_grant(hint: &'static str) -> OAuthError {
+    OAuthError::invalid_grant("the grant is invalid, has ended, or was given to another client")
+        .with_hint(hint)
+}

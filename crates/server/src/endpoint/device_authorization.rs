@@ -1,0 +1,75 @@
+//! `/device_authorization` (RFC 8628): a device asks for its codes.
+use super::{backchannel::Call, front};
+use crate::http::{Context, Response, response};
+use http::StatusCode;
+use signet_oauth::{
+    client::{Client, GrantType},
+    device_authorization::{DeviceRecord, DeviceResponse, authorize_device},
+    endpoint::EndpointId,
+    error::{ErrorCode, OAuthError},
+};
+use signet_store::{Change, Key, Op, Outcome, Table};
+use std::sync::Arc;
+
+/// Of 20^8 user codes a taken one is drawn about never; three in a row mean that the store is wrong.
+const TRIES: usize = 3;
+
+pub(super) async fn handle(context: Context) -> Response {
+    let call = match Call::read(context, EndpointId::DeviceAuthorization).await {
+        Ok(call) => call,
+        Err(answer) => return answer,
+    };
+    match answer(&call).await {
+        Ok(body) => response::json(StatusCode::OK, body),
+        Err(error) => call.refuse_counted(&error).await,
+    }
+}
+
+async fn answer(call: &Call) -> Result<Vec<u8>, OAuthError> {
+    let client = call.authenticate().await?.client;
+    if !client.may_use(GrantType::DeviceCode) {
+        return Err(OAuthError::new(
+            ErrorCode::UnauthorizedClient,
+            "the client may not use this grant",
+        ));
+    }
+    for _ in 0..TRIES {
+        let (answer, record) = draw(call, &client)?;
+        let end = Some(record.expires_at);
+        let change = Change {
+            first: Op::Insert {
+                key: Key::new(Table::UserCode, record.user_code.as_bytes()),
+                value: record.id.to_vec(),
+                end,
+            },
+            then: vec![Op::Put {
+                key: Key::new(Table::DeviceCode, record.id.to_vec()),
+                value: record.to_bytes(),
+                end,
+            }],
+        };
+        match call.context.app.store.commit(change, call.now()).await {
+            Ok(Outcome::Done { .. }) => return Ok(answer.to_json()),
+            Ok(Outcome::Refused(_)) => {}
+            Err(error) => return Err(call.store_failed(&error)),
+        }
+    }
+    Err(OAuthError::new(
+        ErrorCode::ServerError,
+        "no user code is free",
+    ))
+}
+
+fn draw(call: &Call, client: &Arc<Client>) -> Result<(DeviceResponse, DeviceRecord), OAuthError> {
+    let id = signet_crypto::random::bytes();
+    let keyring = call.context.app.keyring();
+    front::with_rules(&call.context, &keyring, |rules| {
+        authorize_device(
+            &call.params,
+            client,
+            id,
+            signet_crypto::random::below,
+            rules,
+        )
+    })
+}

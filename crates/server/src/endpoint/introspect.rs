@@ -1,0 +1,64 @@
+//! `/introspect` (RFC 7662, signed answers of RFC 9701). No store for access tokens; one read for refresh tokens.
+use super::backchannel::Call;
+use crate::{
+    http::{Context, Response, response},
+    issue,
+    once::{Family, family_key},
+};
+use http::{StatusCode, header};
+use signet_jose::jwt::Typ;
+use signet_oauth::{client::Client, endpoint::EndpointId, error::OAuthError, introspect};
+
+const SIGNED: &str = "application/token-introspection+jwt";
+
+pub(super) async fn handle(context: Context) -> Response {
+    let call = match Call::read(context, EndpointId::Introspect).await {
+        Ok(call) => call,
+        Err(answer) => return answer,
+    };
+    match answer(&call).await {
+        Ok(answer) => answer,
+        Err(error) => call.refuse_counted(&error).await,
+    }
+}
+
+async fn answer(call: &Call) -> Result<Response, OAuthError> {
+    let caller = call.authenticate().await?.client;
+    let found = {
+        let keyring = call.context.app.keyring();
+        let index = call.index();
+        introspect::decide(&call.rules(&keyring, &index), &caller, &call.params)?
+    };
+    let found = match found.family() {
+        None => found,
+        Some(grant_id) => {
+            let key = family_key(grant_id);
+            let row = call.context.app.store.get(&key, call.now()).await;
+            let row = row.map_err(|error| call.store_failed(&error))?;
+            let family = row.as_ref().map(Family::read).transpose();
+            let family = family.map_err(|error| call.store_failed(&error))?;
+            found.with_family(family.map(|family| family.generation))
+        }
+    };
+    let issuer = &call.snapshot().settings.issuer;
+    let mut body = Vec::with_capacity(512);
+    let Some(algorithm) = signed(call, &caller) else {
+        found.write(issuer, &mut body);
+        return Ok(response::json(StatusCode::OK, body));
+    };
+    found.write_signed(issuer, &caller.client_id, call.now(), &mut body);
+    let token = issue::sign(&call.context, algorithm, Typ::TokenIntrospection, &body)?;
+    Ok(response::body(StatusCode::OK, SIGNED, token))
+}
+
+/// RFC 9701 section 4: on request; where the record names an algorithm, always.
+fn signed(call: &Call, caller: &Client) -> Option<signet_crypto::Algorithm> {
+    if let Some(algorithm) = caller.introspection_signed_response_alg {
+        return Some(algorithm);
+    }
+    let accept = call.context.header(header::ACCEPT)?;
+    let asked = accept
+        .split(',')
+        .any(|media| media.split(';').next().unwrap_or("").trim() == SIGNED);
+    asked.then_some(call.snapshot().settings.id_token_alg)
+}

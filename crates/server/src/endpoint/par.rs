@@ -1,0 +1,42 @@
+//! `/par` (RFC 9126): the request itself comes back sealed, as a `request_uri`.
+use super::{backchannel::Call, front};
+use crate::http::{Context, Response, response};
+use http::StatusCode;
+use signet_oauth::{dpop_policy, endpoint::EndpointId, error::OAuthError, par};
+
+pub(super) async fn handle(context: Context) -> Response {
+    let call = match Call::read(context, EndpointId::Par).await {
+        Ok(call) => call,
+        Err(answer) => return answer,
+    };
+    match answer(&call).await {
+        Ok(body) => {
+            let mut answer = response::json(StatusCode::CREATED, body);
+            call.add_next_nonce(&mut answer);
+            answer
+        }
+        Err(error) => call.refuse_counted(&error).await,
+    }
+}
+
+async fn answer(call: &Call) -> Result<Vec<u8>, OAuthError> {
+    let client = call.authenticate().await?.client;
+    let possession = {
+        let keyring = call.context.app.keyring();
+        let index = call.index();
+        let request = call.request();
+        let rules = call.rules(&keyring, &index);
+        dpop_policy::check(&rules, request.dpop, request.htm, request.htu)?
+    };
+    if let Some(possession) = &possession {
+        let once = std::slice::from_ref(&possession.once);
+        call.commit(once, Vec::new()).await?;
+    }
+    let jkt = possession.as_ref().map(|p| p.jkt.as_str());
+    let id = signet_crypto::random::bytes();
+    let keyring = call.context.app.keyring();
+    front::with_rules(&call.context, &keyring, |rules| {
+        par::push(&call.params, &client, jkt, id, rules)
+    })
+    .map(|pushed| pushed.to_json())
+}

@@ -1,0 +1,144 @@
+//! `/userinfo` (OpenID Connect Core section 5.3): a protected resource. The token comes in the header or in a form body,
+//! never in the query.
+use super::backchannel::Call;
+use crate::{
+    http::{Context, Response, response},
+    issue,
+};
+use http::{Method, StatusCode};
+use signet_jose::jwt::Typ;
+use signet_oauth::{
+    access_token::{AccessTokenFacts, TokenLookup, TokenState},
+    authorize::ClaimsRequest,
+    decision::Once,
+    dpop_policy::{Scheme, check_presentation},
+    endpoint::EndpointId,
+    error::{Challenge, ErrorCode, OAuthError},
+    params::Params,
+    userinfo::{require_openid, userinfo_payload},
+};
+
+pub(super) async fn handle(mut context: Context) -> Response {
+    let has_form = context.method == Method::POST
+        && context.content_type_is("application/x-www-form-urlencoded");
+    let params = match has_form {
+        false => Params::default(),
+        true => match context.form().await {
+            Ok(params) => params,
+            Err(failure) => return response::form_error(&failure),
+        },
+    };
+    let call = match Call::with_params(context, EndpointId::Userinfo, params) {
+        Ok(call) => call,
+        Err(answer) => return answer,
+    };
+    let mut answer = match answer(&call).await {
+        Ok(answer) => answer,
+        Err(error) => return call.refuse(&error),
+    };
+    call.add_next_nonce(&mut answer);
+    answer
+}
+
+async fn answer(call: &Call) -> Result<Response, OAuthError> {
+    let (scheme, token) = presented(call)?;
+    let (facts, once) = check(call, scheme, token)?;
+    if let Some(once) = once {
+        call.commit(&[once], Vec::new())
+            .await
+            .map_err(|error| error.with_challenge(Challenge::Dpop))?;
+    }
+    require_openid(&facts.scope)?;
+    call.context.note_client(&facts.client_id);
+    let users = &call.context.app.people.users;
+    let user = match users.by_id(&facts.sub, call.now()).await {
+        Ok(Some(user)) if user.enabled => user.claims(),
+        Ok(_) => return Err(invalid_token("the user is gone or disabled")),
+        Err(error) => {
+            tracing::error!(request_id = %call.context.request_id, %error, "the directory failed");
+            return Err(OAuthError::new(
+                ErrorCode::TemporarilyUnavailable,
+                "the server cannot do this at the moment",
+            ));
+        }
+    };
+    let claims = facts
+        .claims
+        .as_deref()
+        .and_then(|text| ClaimsRequest::parse(text).ok());
+    let snapshot = call.snapshot();
+    let signed = snapshot
+        .registry
+        .client(&facts.client_id, call.now())
+        .and_then(|client| client.userinfo_signed_response_alg);
+    let Some(algorithm) = signed else {
+        let body = userinfo_payload(&user, &facts.scope, claims.as_ref(), None);
+        return Ok(response::json(StatusCode::OK, body));
+    };
+    let parties = (&*snapshot.settings.issuer, &*facts.client_id);
+    let body = userinfo_payload(&user, &facts.scope, claims.as_ref(), Some(parties));
+    let token = issue::sign(&call.context, algorithm, Typ::Jwt, &body)?;
+    Ok(response::body(StatusCode::OK, "application/jwt", token))
+}
+
+/// The token and how it was presented: in exactly one way (RFC 6750 section 2).
+fn presented(call: &Call) -> Result<(Scheme, &str), OAuthError> {
+    let in_body = call.params.get("access_token");
+    let (scheme, token) = match (call.authorization(), in_body) {
+        (Some(_), Some(_)) => {
+            return Err(OAuthError::invalid_request("the access token came in two ways")
+                .with_challenge(Challenge::Bearer));
+        }
+        (None, Some(token)) => return Ok((Scheme::Bearer, token)),
+        // RFC 6750 section 3.1: no credentials, no error code.
+        (None, None) => {
+            return Err(OAuthError::new(ErrorCode::InvalidToken, "")
+                .with_challenge(Challenge::Bearer));
+        }
+        (Some(header), None) => header.split_once(' ').unwrap_or((header, "")),
+    };
+    let token = token.trim_start_matches(' ');
+    if scheme.eq_ignore_ascii_case("bearer") && !token.is_empty() {
+        Ok((Scheme::Bearer, token))
+    } else if scheme.eq_ignore_ascii_case("dpop") && !token.is_empty() {
+        Ok((Scheme::Dpop, token))
+    } else {
+        Err(
+            OAuthError::invalid_request("the Authorization header is not Bearer or DPoP")
+                .with_challenge(Challenge::Bearer),
+        )
+    }
+}
+
+fn check(
+    call: &Call,
+    scheme: Scheme,
+    token: &str,
+) -> Result<(Box<AccessTokenFacts>, Option<Once>), OAuthError> {
+    let keyring = call.context.app.keyring();
+    let index = call.index();
+    let rules = call.rules(&keyring, &index);
+    let facts = match rules.look_up(token) {
+        TokenState::Valid(facts) => facts,
+        TokenState::Unknown => {
+            return Err(OAuthError::new(
+                ErrorCode::TemporarilyUnavailable,
+                "the server cannot do this at the moment",
+            ));
+        }
+        TokenState::Expired(_) => return Err(invalid_token("expired")),
+        TokenState::Revoked(_) => return Err(invalid_token("revoked")),
+        TokenState::Forged => return Err(invalid_token("not a token of this server")),
+    };
+    let once = check_presentation(&rules, scheme, &call.request(), token, &facts)?;
+    Ok((facts, once))
+}
+
+fn invalid_token(hint: &'static str) -> OAuthError {
+    OAuthError::new(
+        ErrorCode::InvalidToken,
+        "the access token is not valid here",
+    )
+    .with_hint(hint)
+    .with_challenge(Challenge::Bearer)
+}

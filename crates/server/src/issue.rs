@@ -1,0 +1,118 @@
+//! From a decision whose conditions hold to the token response: identifiers, signatures, the encoded answer.
+use crate::http::Context;
+use signet_crypto::Algorithm;
+use signet_jose::jwt::{JwtSigner, Typ};
+use signet_oauth::{
+    decision::{Issue, Refresh},
+    error::{ErrorCode, OAuthError},
+    issue::{jti, write_access_token, write_id_token, write_token_response},
+    session::UserClaims,
+};
+use std::sync::Arc;
+
+/// The person behind tokens that speak of one, as the directory has them now: gone or disabled means no token, whatever
+/// the grant says. `None` for a client's own token. To be asked before anything is committed.
+///
+/// # Errors
+/// `invalid_grant`, or `temporarily_unavailable` where the directory cannot be read.
+pub async fn person(context: &Context, issue: &Issue) -> Result<Option<UserClaims>, OAuthError> {
+    let token = &issue.access_token;
+    if token.sub == token.client_id {
+        return Ok(None);
+    }
+    match context.app.people.users.by_id(&token.sub, context.now()).await {
+        Ok(Some(user)) if user.enabled => Ok(Some(user.claims())),
+        // A token that was exchanged from another client's own has that client as its subject.
+        Ok(None) if context.snapshot.registry.client(&token.sub, context.now()).is_some() => {
+            Ok(None)
+        }
+        Ok(_) => Err(OAuthError::invalid_grant(
+            "the grant is invalid, has ended, or was given to another client",
+        )
+        .with_hint("the user is gone or disabled")),
+        Err(error) => {
+            tracing::error!(request_id = %context.request_id, %error, "the directory failed");
+            Err(OAuthError::new(
+                ErrorCode::TemporarilyUnavailable,
+                "the server cannot do this at the moment",
+            ))
+        }
+    }
+}
+
+/// Signs, and encodes the answer.
+///
+/// # Errors
+/// `server_error` where a key is missing or the cryptography library fails.
+pub fn answer(
+    context: &Context,
+    issue: &Issue,
+    person: Option<&UserClaims>,
+) -> Result<Vec<u8>, OAuthError> {
+    let (issuer, now) = (&*context.snapshot.settings.issuer, context.now());
+    let token = &issue.access_token;
+    let mut payload = Vec::with_capacity(512);
+    let id = jti(context.now_ms, signet_crypto::random::bytes());
+    write_access_token(token, issuer, &id, now, &mut payload);
+    let access_token = sign(context, token.algorithm, Typ::AccessToken, &payload)?;
+    let id_token = match &issue.id_token {
+        None => None,
+        Some(id_token) => {
+            payload.clear();
+            write_id_token(
+                id_token,
+                token,
+                &access_token,
+                person,
+                issuer,
+                now,
+                &mut payload,
+            );
+            Some(sign(context, id_token.algorithm, Typ::Jwt, &payload)?)
+        }
+    };
+    let refresh_token = match &issue.refresh {
+        Some(Refresh::New(refresh)) => {
+            let sealed = refresh.seal(&context.app.keyring());
+            Some(sealed.map_err(|_| failed("the refresh token could not be sealed"))?)
+        }
+        Some(Refresh::Keep) | None => None,
+    };
+    let mut body = Vec::with_capacity(access_token.len() + 512);
+    write_token_response(
+        issue,
+        &access_token,
+        id_token.as_deref(),
+        refresh_token.as_deref(),
+        &mut body,
+    );
+    Ok(body)
+}
+
+/// Signs a payload with the active key of an algorithm.
+///
+/// # Errors
+/// `server_error`.
+pub fn sign(
+    context: &Context,
+    algorithm: Algorithm,
+    typ: Typ,
+    payload: &[u8],
+) -> Result<String, OAuthError> {
+    let signer: &Arc<JwtSigner> = context
+        .snapshot
+        .keys
+        .signer(algorithm)
+        .ok_or_else(|| failed("there is no active key of this algorithm"))?;
+    // Header, payload in base64url, and room for the largest signature but ML-DSA's.
+    let mut out = Vec::with_capacity(256 + payload.len() * 4 / 3 + 512);
+    signer
+        .sign_into(typ, payload, &mut out)
+        .map_err(|_| failed("signing failed"))?;
+    String::from_utf8(out).map_err(|_| failed("a compact JWS is ASCII"))
+}
+
+fn failed(hint: &'static str) -> OAuthError {
+    tracing::error!("{hint}");
+    OAuthError::new(ErrorCode::ServerError, "the token could not be made").with_hint(hint)
+}
