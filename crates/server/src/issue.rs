@@ -20,10 +20,22 @@ pub async fn person(context: &Context, issue: &Issue) -> Result<Option<UserClaim
     if token.sub == token.client_id {
         return Ok(None);
     }
-    match context.app.people.users.by_id(&token.sub, context.now()).await {
+    match context
+        .app
+        .people
+        .users
+        .by_id(&token.sub, context.now())
+        .await
+    {
         Ok(Some(user)) if user.enabled => Ok(Some(user.claims())),
         // A token that was exchanged from another client's own has that client as its subject.
-        Ok(None) if context.snapshot.registry.client(&token.sub, context.now()).is_some() => {
+        Ok(None)
+            if context
+                .snapshot
+                .registry
+                .client(&token.sub, context.now())
+                .is_some() =>
+        {
             Ok(None)
         }
         Ok(_) => Err(OAuthError::invalid_grant(

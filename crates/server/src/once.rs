@@ -4,7 +4,7 @@
 //! first and the code or refresh token last; a refusal stops, so nobody burns a code with a replayed proof. A code or
 //! refresh token that turns out to be used already is only called a replay when everything before it held: then the
 //! sender proved to be the client, and the grant ends.
-use signet_oauth::decision::Once;
+use signet_oauth::{decision::Once, device_authorization::DeviceRecord};
 use signet_store::{Change, Key, Op, Outcome, Row, Store, StoreError, Table};
 
 /// Which condition did not hold.
@@ -149,15 +149,23 @@ async fn plan(store: &dyn Store, condition: &Once, now: u64) -> Result<Plan, Sto
             family_end,
         } => {
             let key = Key::new(Table::DeviceCode, id.to_vec());
-            match store.get(&key, now).await? {
-                None => Plan::Refused(Refusal::DeviceCode),
-                Some(row) => Plan::Change(change(
-                    Op::Remove {
+            let Some(row) = store.get(&key, now).await? else {
+                return Ok(Plan::Refused(Refusal::DeviceCode));
+            };
+            let record = DeviceRecord::from_bytes(&row.value)
+                .map_err(|_| StoreError::Corrupt("a device code".to_owned()))?;
+            let poll = record.poll(&record.client_id, now);
+            match (poll.answer, poll.replace) {
+                (Ok(_), Some(consumed)) => Plan::Change(change(
+                    Op::Replace {
                         key,
                         version: row.version,
+                        value: consumed.to_bytes(),
+                        end: row.end,
                     },
                     new_family(grant_id, *family_end, now).into_iter().collect(),
                 )),
+                _ => Plan::Refused(Refusal::DeviceCode),
             }
         }
         Once::Rotate {

@@ -4,7 +4,7 @@
 //! concern, counted from now with a margin, never shorter (known fault A9).
 use crate::state::App;
 use signet_oauth::decision::{Revocations, TokenIdentity, Unavailable};
-use signet_store::{Change, Key, Op, RevocationIndex, Table, StoreError, Subject, TokenFacts};
+use signet_store::{Change, Key, Op, RevocationIndex, StoreError, Subject, Table, TokenFacts};
 
 /// Kept beyond a token's end, seconds: for verifiers' leeway and clocks that differ.
 const MARGIN: u64 = 300;

@@ -5,7 +5,7 @@
 use arc_swap::{ArcSwap, Guard};
 use bytes::Bytes;
 use signet_crypto::seal::Keyring;
-use signet_oauth::{registry::Registry, settings::Settings};
+use signet_oauth::{metadata::metadata, registry::Registry, settings::Settings};
 use signet_store::{RevocationIndex, Store};
 use std::{
     collections::HashSet,
@@ -65,7 +65,9 @@ impl Snapshot {
         Snapshot {
             origins: Arc::new(origins),
             strict_transport: strict_transport(&settings.issuer),
-            documents: Documents::default(),
+            documents: Documents {
+                metadata: metadata(&settings, &registry).into(),
+            },
             settings,
             registry,
             keys,

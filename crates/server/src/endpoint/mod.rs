@@ -10,6 +10,7 @@ mod jwks;
 mod logout;
 mod metadata;
 mod par;
+mod register;
 mod revoke;
 mod token;
 mod userinfo;
@@ -74,6 +75,8 @@ fn add(router: &mut Router, id: EndpointId, path: &'static str, method: Method) 
         EndpointId::Userinfo => router.route(name, path, userinfo::handle),
         EndpointId::Par => router.route(name, path, par::handle),
         EndpointId::DeviceAuthorization => router.route(name, path, device_authorization::handle),
+        EndpointId::Register => router.route(name, path, register::create),
+        EndpointId::RegisterClient => router.route(name, path, register::manage),
         _ => router,
     };
 }

@@ -36,7 +36,11 @@ async fn answer(call: &Call) -> Result<(), OAuthError> {
         Revocation::AccessToken { jti, end } => match jti_bytes(&jti) {
             // The signature held, so the id is one of ours; another shape could never be looked up.
             None => return Ok(()),
-            Some(jti) => app.revocations.revoke(Subject::Jti(jti), end, call.now()).await,
+            Some(jti) => {
+                app.revocations
+                    .revoke(Subject::Jti(jti), end, call.now())
+                    .await
+            }
         },
         Revocation::Grant {
             grant_id,

@@ -4,17 +4,16 @@
 //! `client_credentials` with a secret takes no lock, asks no store and parses no JSON.
 use super::backchannel::Call;
 use crate::{
-    grants, issue,
+    grants,
     http::{Context, Response, response},
+    issue,
 };
 use http::StatusCode;
 use signet_oauth::{
     client_auth::Credentials,
-    decision::Decision,
-    device_authorization,
+    device_authorization::DeviceRecord,
     endpoint::EndpointId,
     error::{ErrorCode, OAuthError},
-    grant::{Approval, DeviceRecord, DeviceStatus},
     token::{self, LookedUp},
 };
 use signet_store::{Change, Key, Op, Row, Table};
@@ -37,8 +36,21 @@ pub(super) async fn handle(context: Context) -> Response {
 }
 
 async fn answer(call: &Call) -> Result<Vec<u8>, OAuthError> {
-    let device = Device::read(call).await?;
-    let decision = match decide(call, device.as_ref()).await {
+    let request = call.request();
+    let credentials = Credentials::of(&request)?;
+    let device = Device::read(call, &credentials).await?;
+    let keys = call.keys(&credentials).await;
+    let looked_up = LookedUp {
+        keys: keys.as_deref(),
+        device: device.as_ref().map(|device| &device.record),
+    };
+    let decided = {
+        let keyring = call.context.app.keyring();
+        let index = call.index();
+        let rules = call.rules(&keyring, &index);
+        token::decide(&rules, &request, &credentials, looked_up)
+    };
+    let decision = match decided {
         Ok(decision) => decision,
         Err(error) => {
             if let Some(device) = device
@@ -52,41 +64,31 @@ async fn answer(call: &Call) -> Result<Vec<u8>, OAuthError> {
             return Err(error);
         }
     };
-    call.context.note_client(&decision.issue.access_token.client_id);
+    call.context
+        .note_client(&decision.issue.access_token.client_id);
     let person = issue::person(&call.context, &decision.issue).await?;
     let then = grants::remember(&decision, call.now());
     call.commit(&decision.once, then).await?;
     issue::answer(&call.context, &decision.issue, person.as_ref())
 }
 
-async fn decide(call: &Call, device: Option<&Device>) -> Result<Decision, OAuthError> {
-    let request = call.request();
-    let credentials = Credentials::of(&request)?;
-    let keys = call.keys(&credentials).await;
-    let keyring = call.context.app.keyring();
-    let index = call.index();
-    let rules = call.rules(&keyring, &index);
-    let looked_up = LookedUp {
-        keys: keys.as_deref(),
-        device: device.map(|device| &device.facts),
-    };
-    token::decide(&rules, &request, &credentials, looked_up)
-}
-
 /// The row that a device's poll names.
 struct Device {
     key: Key,
     row: Row,
-    record: device_authorization::DeviceRecord,
-    facts: DeviceRecord,
+    record: DeviceRecord,
 }
 
 impl Device {
-    async fn read(call: &Call) -> Result<Option<Device>, OAuthError> {
+    async fn read(
+        call: &Call,
+        credentials: &Credentials<'_>,
+    ) -> Result<Option<Device>, OAuthError> {
         let id = {
             let keyring = call.context.app.keyring();
             let index = call.index();
-            token::device_code_id(&call.rules(&keyring, &index), &call.request())
+            let rules = call.rules(&keyring, &index);
+            token::device_code_id(&rules, &call.request(), credentials)
         };
         let Some(id) = id else { return Ok(None) };
         let key = Key::new(Table::DeviceCode, id.to_vec());
@@ -96,8 +98,9 @@ impl Device {
             Ok(None) => return Ok(None),
             Err(error) => return Err(call.store_failed(&error)),
         };
-        let record = device_authorization::DeviceRecord::from_bytes(&row.value)
-            .map_err(|_| OAuthError::new(ErrorCode::ServerError, "the device code cannot be read"))?;
+        let record = device_authorization::DeviceRecord::from_bytes(&row.value).map_err(|_| {
+            OAuthError::new(ErrorCode::ServerError, "the device code cannot be read")
+        })?;
         let facts = facts(&record, call.now());
         Ok(Some(Device {
             key,
@@ -125,36 +128,5 @@ impl Device {
             Ok(_) => Ok(()),
             Err(error) => Err(call.store_failed(&error)),
         }
-    }
-}
-
-fn facts(record: &device_authorization::DeviceRecord, now: u64) -> DeviceRecord {
-    use device_authorization::DeviceState;
-    let too_soon = match record.poll(&record.client_id, now).answer {
-        Err(error) => error.code == ErrorCode::SlowDown,
-        Ok(_) => false,
-    };
-    DeviceRecord {
-        id: record.id,
-        client_id: record.client_id.clone(),
-        scope: record.scope.clone(),
-        resources: record.resources.clone(),
-        expires_at: record.expires_at,
-        polled_too_soon: too_soon,
-        status: match &record.state {
-            DeviceState::Pending => DeviceStatus::Pending,
-            // A consumed one gives nothing any more.
-            DeviceState::Denied | DeviceState::Consumed => DeviceStatus::Denied,
-            DeviceState::Approved(approval) => DeviceStatus::Approved(Box::new(Approval {
-                grant_id: approval.grant_id,
-                scope: approval.scope.clone(),
-                user_id: approval.session.user_id.clone(),
-                sid: approval.session.sid.clone(),
-                auth_time: approval.session.auth_time,
-                acr: approval.session.acr.clone(),
-                amr: approval.session.amr.clone(),
-                approved_at_ms: approval.approved_at_ms,
-            })),
-        },
     }
 }

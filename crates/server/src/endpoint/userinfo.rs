@@ -86,14 +86,17 @@ fn presented(call: &Call) -> Result<(Scheme, &str), OAuthError> {
     let in_body = call.params.get("access_token");
     let (scheme, token) = match (call.authorization(), in_body) {
         (Some(_), Some(_)) => {
-            return Err(OAuthError::invalid_request("the access token came in two ways")
-                .with_challenge(Challenge::Bearer));
+            return Err(
+                OAuthError::invalid_request("the access token came in two ways")
+                    .with_challenge(Challenge::Bearer),
+            );
         }
         (None, Some(token)) => return Ok((Scheme::Bearer, token)),
         // RFC 6750 section 3.1: no credentials, no error code.
         (None, None) => {
-            return Err(OAuthError::new(ErrorCode::InvalidToken, "")
-                .with_challenge(Challenge::Bearer));
+            return Err(
+                OAuthError::new(ErrorCode::InvalidToken, "").with_challenge(Challenge::Bearer)
+            );
         }
         (Some(header), None) => header.split_once(' ').unwrap_or((header, "")),
     };

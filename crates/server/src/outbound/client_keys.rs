@@ -90,8 +90,7 @@ impl ClientKeysCache {
         let entry = self.entry(url);
         if let Some(kept) = entry.kept.load_full() {
             let age = now.saturating_sub(kept.fetched_at);
-            let has_key =
-                kid.is_none_or(|kid| kept.keys.has(kid));
+            let has_key = kid.is_none_or(|kid| kept.keys.has(kid));
             if age < FRESH && has_key {
                 return Ok(kept.keys.clone());
             }

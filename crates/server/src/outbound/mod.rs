@@ -7,7 +7,6 @@ mod address;
 mod client_keys;
 mod fetch;
 
-
 pub use address::is_public;
-pub use fetch::{FetchError, Outbound, OutboundOptions};
 pub use client_keys::ClientKeysCache;
+pub use fetch::{FetchError, Outbound, OutboundOptions};

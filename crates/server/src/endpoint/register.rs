@@ -1,0 +1,214 @@
+//! `/register` (RFC 7591, OpenID Connect Registration) and `/register/{client_id}` (RFC 7592).
+use super::backchannel::store_failed;
+use crate::{
+    http::{Context, Response, response},
+    registry::RegistryError,
+};
+use bytes::Bytes;
+use http::{HeaderValue, Method, StatusCode, header};
+use signet_jose::json::{self, Limits};
+use signet_oauth::{
+    client::Client,
+    error::{Challenge, ErrorCode, OAuthError},
+    registration::{
+        MAX_REGISTRATION_BYTES, Random, authorize_management, register, registration_response,
+        sector_identifier_uri, update,
+    },
+};
+use std::sync::Arc;
+
+pub(super) async fn create(mut context: Context) -> Response {
+    let settings = context.snapshot.settings.clone();
+    if !settings.registration.enabled {
+        return not_here();
+    }
+    if !settings.registration.open {
+        // No initial access tokens are given out: closed registration is done by the admin API.
+        let error = OAuthError::new(ErrorCode::InvalidToken, "registration is not open")
+            .with_challenge(Challenge::Bearer);
+        return refuse(&context, &error);
+    }
+    let body = match document(&mut context).await {
+        Ok(body) => body,
+        Err(answer) => return answer,
+    };
+    let sector = match sector(&context, &body).await {
+        Ok(sector) => sector,
+        Err(error) => return refuse(&context, &error),
+    };
+    let registered = register(
+        &body,
+        &settings,
+        &context.app.keyring(),
+        sector.as_deref(),
+        &random(),
+        context.now(),
+    );
+    let registered = match registered {
+        Ok(registered) => registered,
+        Err(error) => return refuse(&context, &error),
+    };
+    match context.app.create_client(registered.client).await {
+        Ok(client) => {
+            context.note_client(&client.client_id);
+            response::json(StatusCode::CREATED, registered.response)
+        }
+        Err(error) => refuse(&context, &not_written(&context, error)),
+    }
+}
+
+pub(super) async fn manage(mut context: Context) -> Response {
+    if !context.snapshot.settings.registration.enabled {
+        return not_here();
+    }
+    let (client, token) = match authorized(&context) {
+        Ok(authorized) => authorized,
+        Err(error) => return refuse(&context, &error),
+    };
+    context.note_client(&client.client_id);
+    match context.method {
+        Method::GET => {
+            let settings = &context.snapshot.settings;
+            let body = registration_response(&client, settings, Some(&token), None);
+            response::json(StatusCode::OK, body)
+        }
+        Method::DELETE => {
+            let removed = context
+                .app
+                .remove_client(&client.client_id, client.revision)
+                .await;
+            match removed {
+                Ok(()) => response::empty(StatusCode::NO_CONTENT),
+                Err(error) => refuse(&context, &not_written(&context, error)),
+            }
+        }
+        _ => replace(&mut context, &client, &token).await,
+    }
+}
+
+async fn replace(context: &mut Context, client: &Client, token: &str) -> Response {
+    let body = match document(context).await {
+        Ok(body) => body,
+        Err(answer) => return answer,
+    };
+    let sector = match sector(context, &body).await {
+        Ok(sector) => sector,
+        Err(error) => return refuse(context, &error),
+    };
+    let updated = update(
+        client,
+        &body,
+        token,
+        &context.snapshot.settings,
+        &context.app.keyring(),
+        sector.as_deref(),
+        &random(),
+    );
+    let updated = match updated {
+        Ok(updated) => updated,
+        Err(error) => return refuse(context, &error),
+    };
+    match context.app.replace_client(updated.client).await {
+        Ok(_) => response::json(StatusCode::OK, updated.response),
+        Err(error) => refuse(context, &not_written(context, error)),
+    }
+}
+
+/// The client that the path names, if the bearer may manage it.
+fn authorized(context: &Context) -> Result<(Arc<Client>, String), OAuthError> {
+    let id = context.param("client_id").unwrap_or_default();
+    let client = context.snapshot.registry.client(id, context.now());
+    let token = context
+        .header(header::AUTHORIZATION)
+        .and_then(|value| value.split_once(' '))
+        .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"))
+        .map(|(_, token)| token.trim_start_matches(' '));
+    authorize_management(client.map(|client| &**client), token)?;
+    match (client, token) {
+        (Some(client), Some(token)) => Ok((client.clone(), token.to_owned())),
+        // `authorize_management` lets neither through.
+        _ => Err(OAuthError::new(ErrorCode::InvalidToken, "").with_challenge(Challenge::Bearer)),
+    }
+}
+
+async fn document(context: &mut Context) -> Result<Bytes, Response> {
+    if !context.content_type_is("application/json") {
+        let mut answer = refuse(
+            context,
+            &OAuthError::new(
+                ErrorCode::InvalidClientMetadata,
+                "the content type must be application/json",
+            ),
+        );
+        *answer.status_mut() = StatusCode::UNSUPPORTED_MEDIA_TYPE;
+        return Err(answer);
+    }
+    let body = context.body().await.map_err(response::body_error)?;
+    if body.len() > MAX_REGISTRATION_BYTES {
+        return Err(response::body_error(
+            crate::http::context::BodyError::TooLarge,
+        ));
+    }
+    Ok(body)
+}
+
+/// The list that `sector_identifier_uri` leads to, where the document names one.
+async fn sector(context: &Context, body: &[u8]) -> Result<Option<Vec<String>>, OAuthError> {
+    let Some(uri) = sector_identifier_uri(body)? else {
+        return Ok(None);
+    };
+    let unreadable = |hint: String| {
+        OAuthError::new(
+            ErrorCode::InvalidClientMetadata,
+            "sector_identifier_uri does not lead to a JSON array of URIs",
+        )
+        .with_hint(hint)
+    };
+    let content = context
+        .app
+        .outbound
+        .get(&uri, "application/json")
+        .await
+        .map_err(|error| unreadable(error.to_string()))?;
+    let value =
+        json::parse(&content, &Limits::default()).map_err(|error| unreadable(error.to_string()))?;
+    let uris = value.as_array().and_then(|list| {
+        list.iter()
+            .map(|uri| uri.as_str().map(str::to_owned))
+            .collect::<Option<Vec<_>>>()
+    });
+    uris.map(Some)
+        .ok_or_else(|| unreadable("not an array of strings".to_owned()))
+}
+
+fn random() -> Random {
+    Random {
+        client_id: signet_crypto::random::bytes(),
+        secret: signet_crypto::random::bytes(),
+        token: signet_crypto::random::bytes(),
+    }
+}
+
+fn refuse(context: &Context, error: &OAuthError) -> Response {
+    context.note_error(error);
+    response::error(error)
+}
+
+fn not_written(context: &Context, error: RegistryError) -> OAuthError {
+    match error {
+        RegistryError::Store(error) => store_failed(context, &error),
+        RegistryError::Conflict => OAuthError::new(
+            ErrorCode::TemporarilyUnavailable,
+            "the client is being changed at the same time",
+        ),
+    }
+}
+
+/// An endpoint that is not served answers like one that does not exist.
+fn not_here() -> Response {
+    let mut answer = response::text(StatusCode::NOT_FOUND, "there is nothing here\n");
+    answer
+        .headers_mut()
+        .insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    answer
+}
