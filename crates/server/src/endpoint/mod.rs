@@ -1,10 +1,10 @@
 //! One file per endpoint. A handler reads the request, asks the rules, commits what they decided, and answers.
 pub mod authorize;
-mod device;
-mod interaction;
 mod backchannel;
+mod device;
 mod device_authorization;
 mod front;
+mod interaction;
 mod introspect;
 mod jwks;
 mod logout;
@@ -75,7 +75,7 @@ fn add(router: &mut Router, id: EndpointId, path: &'static str, method: Method) 
         EndpointId::Userinfo => router.route(name, path, userinfo::handle),
         EndpointId::Par => router.route(name, path, par::handle),
         EndpointId::DeviceAuthorization => router.route(name, path, device_authorization::handle),
-        EndpointId::Register => router.route(name, path, register::create),
+        EndpointId::Register => router.route(name, path, register::submit),
         EndpointId::RegisterClient => router.route(name, path, register::manage),
         _ => router,
     };

@@ -2,7 +2,7 @@
 use super::backchannel::store_failed;
 use crate::{
     http::{Context, Response, response},
-    registry::RegistryError,
+    registry::{self, RegistryError},
 };
 use bytes::Bytes;
 use http::{HeaderValue, Method, StatusCode, header};
@@ -17,7 +17,7 @@ use signet_oauth::{
 };
 use std::sync::Arc;
 
-pub(super) async fn create(mut context: Context) -> Response {
+pub(super) async fn submit(mut context: Context) -> Response {
     let settings = context.snapshot.settings.clone();
     if !settings.registration.enabled {
         return not_here();
@@ -48,7 +48,7 @@ pub(super) async fn create(mut context: Context) -> Response {
         Ok(registered) => registered,
         Err(error) => return refuse(&context, &error),
     };
-    match context.app.create_client(registered.client).await {
+    match create(&context, registered.client).await {
         Ok(client) => {
             context.note_client(&client.client_id);
             response::json(StatusCode::CREATED, registered.response)
@@ -72,16 +72,10 @@ pub(super) async fn manage(mut context: Context) -> Response {
             let body = registration_response(&client, settings, Some(&token), None);
             response::json(StatusCode::OK, body)
         }
-        Method::DELETE => {
-            let removed = context
-                .app
-                .remove_client(&client.client_id, client.revision)
-                .await;
-            match removed {
-                Ok(()) => response::empty(StatusCode::NO_CONTENT),
-                Err(error) => refuse(&context, &not_written(&context, error)),
-            }
-        }
+        Method::DELETE => match remove(&context, &client).await {
+            Ok(()) => response::empty(StatusCode::NO_CONTENT),
+            Err(error) => refuse(&context, &not_written(&context, error)),
+        },
         _ => replace(&mut context, &client, &token).await,
     }
 }
@@ -108,7 +102,7 @@ async fn replace(context: &mut Context, client: &Client, token: &str) -> Respons
         Ok(updated) => updated,
         Err(error) => return refuse(context, &error),
     };
-    match context.app.replace_client(updated.client).await {
+    match store_next(context, updated.client).await {
         Ok(_) => response::json(StatusCode::OK, updated.response),
         Err(error) => refuse(context, &not_written(context, error)),
     }
@@ -197,11 +191,47 @@ fn refuse(context: &Context, error: &OAuthError) -> Response {
 fn not_written(context: &Context, error: RegistryError) -> OAuthError {
     match error {
         RegistryError::Store(error) => store_failed(context, &error),
-        RegistryError::Conflict => OAuthError::new(
+        _ => OAuthError::new(
             ErrorCode::TemporarilyUnavailable,
             "the client is being changed at the same time",
         ),
     }
+}
+
+async fn create(context: &Context, client: Client) -> Result<Arc<Client>, RegistryError> {
+    let app = &context.app;
+    registry::insert_client(&*app.store, &client, context.now()).await?;
+    Ok(show(context, client))
+}
+
+async fn store_next(context: &Context, client: Client) -> Result<Arc<Client>, RegistryError> {
+    let read = client.revision.saturating_sub(1);
+    let app = &context.app;
+    registry::replace_client(&*app.store, &client, read, context.now()).await?;
+    Ok(show(context, client))
+}
+
+/// Removes the record, and ends everything that was issued to it.
+async fn remove(context: &Context, client: &Client) -> Result<(), RegistryError> {
+    let app = &context.app;
+    let (id, revision) = (&client.client_id, Some(client.revision));
+    registry::remove_client(&*app.store, id, revision, context.now()).await?;
+    registry::publish(app, |registry| drop(registry.clients.remove(id)));
+    app.revoke_client(id).await?;
+    Ok(())
+}
+
+/// Lets requests see a record that is durable. Of two writers the later revision stays, in whatever order they come here.
+fn show(context: &Context, client: Client) -> Arc<Client> {
+    let client = Arc::new(client);
+    registry::publish(&context.app, |registry| {
+        let id = client.client_id.clone();
+        let known = registry.clients.get(&id).map_or(0, |c| c.revision);
+        if known <= client.revision {
+            registry.clients.insert(id, client.clone());
+        }
+    });
+    client
 }
 
 /// An endpoint that is not served answers like one that does not exist.

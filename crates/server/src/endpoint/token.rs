@@ -4,13 +4,14 @@
 //! `client_credentials` with a secret takes no lock, asks no store and parses no JSON.
 use super::backchannel::Call;
 use crate::{
-    grants,
+    grants::{self, GrantRow},
     http::{Context, Response, response},
     issue,
 };
 use http::StatusCode;
 use signet_oauth::{
     client_auth::Credentials,
+    decision::{Decision, Once},
     device_authorization::DeviceRecord,
     endpoint::EndpointId,
     error::{ErrorCode, OAuthError},
@@ -67,7 +68,7 @@ async fn answer(call: &Call) -> Result<Vec<u8>, OAuthError> {
     call.context
         .note_client(&decision.issue.access_token.client_id);
     let person = issue::person(&call.context, &decision.issue).await?;
-    let then = grants::remember(&decision, call.now());
+    let then = listed(&decision, call.now());
     call.commit(&decision.once, then).await?;
     issue::answer(&call.context, &decision.issue, person.as_ref())
 }
@@ -98,16 +99,10 @@ impl Device {
             Ok(None) => return Ok(None),
             Err(error) => return Err(call.store_failed(&error)),
         };
-        let record = device_authorization::DeviceRecord::from_bytes(&row.value).map_err(|_| {
+        let record = DeviceRecord::from_bytes(&row.value).map_err(|_| {
             OAuthError::new(ErrorCode::ServerError, "the device code cannot be read")
         })?;
-        let facts = facts(&record, call.now());
-        Ok(Some(Device {
-            key,
-            row,
-            record,
-            facts,
-        }))
+        Ok(Some(Device { key, row, record }))
     }
 
     /// Remembers the poll, for the interval. Of two polls at once one is remembered, which is enough.
@@ -129,4 +124,31 @@ impl Device {
             Err(error) => Err(call.store_failed(&error)),
         }
     }
+}
+
+/// The write that lists a grant that can be refreshed, for its person: together with the change that begins it.
+fn listed(decision: &Decision, now: u64) -> Vec<Op> {
+    let (grant_id, end) = match decision.once.last() {
+        Some(
+            Once::Code {
+                grant_id,
+                family_end: Some(end),
+                ..
+            }
+            | Once::DeviceCode {
+                grant_id,
+                family_end: Some(end),
+                ..
+            },
+        ) => (grant_id, *end),
+        _ => return Vec::new(),
+    };
+    let token = &decision.issue.access_token;
+    let row = GrantRow {
+        client_id: token.client_id.clone(),
+        scope: token.scope.to_string(),
+        sid: token.sid.clone(),
+        created_at: now,
+    };
+    vec![grants::entry(&token.sub, grant_id, &row, end)]
 }
