@@ -101,3 +101,131 @@ fn client<'r>(
         (None, None) => Ok(None),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::redirect_uri::RedirectUri;
+    use signet_crypto::{Algorithm, SigningKey};
+    use signet_jose::jwt::{JwtSigner, Typ};
+
+    const ISSUER: &str = "https://as.example";
+
+    struct House {
+        registry: Registry,
+        settings: Settings,
+        signer: JwtSigner,
+        key: Arc<VerifyingKey>,
+    }
+    fn house() -> House {
+        let mut client = Client::new("client", 1);
+        client.post_logout_redirect_uris =
+            vec![RedirectUri::parse("https://client.example/out", false).unwrap()];
+        let mut registry = Registry::default();
+        registry.clients.insert("client".into(), Arc::new(client));
+        let key = SigningKey::generate(Algorithm::Es256).unwrap();
+        let public = VerifyingKey::new(Algorithm::Es256, key.public().unwrap()).unwrap();
+        House {
+            registry,
+            settings: Settings::new(ISSUER),
+            signer: JwtSigner::new(key, "k"),
+            key: Arc::new(public),
+        }
+    }
+    impl House {
+        fn hint(&self, sub: &str, sid: &str) -> String {
+            let payload = format!(
+                r#"{{"iss":"{}","sub":"{sub}","aud":"client","exp":1,"sid":"{sid}"}}"#,
+                ISSUER
+            );
+            let mut out = Vec::new();
+            self.signer
+                .sign_into(Typ::Jwt, payload.as_bytes(), &mut out)
+                .unwrap();
+            String::from_utf8(out).unwrap()
+        }
+        fn run(&self, pairs: &[(&str, &str)]) -> Result<Logout, OAuthError> {
+            let session = Session {
+                sid: "s1".into(),
+                user_id: "alice".into(),
+                auth_time: 1,
+                acr: String::new(),
+                amr: Vec::new(),
+            };
+            let params = Params::from_pairs(pairs.iter().copied()).unwrap();
+            let key = |kid: &str| (kid == "k").then(|| self.key.clone());
+            logout(
+                &params,
+                &self.registry,
+                &self.settings,
+                &key,
+                Some(&session),
+                1_800_000_000,
+            )
+        }
+    }
+    const OUT: (&str, &str) = ("post_logout_redirect_uri", "https://client.example/out");
+
+    #[test]
+    fn only_an_id_token_of_this_session_ends_it_without_a_question() {
+        let h = house();
+        let done = h
+            .run(&[
+                ("id_token_hint", &h.hint("alice", "s1")),
+                OUT,
+                ("state", "a b"),
+            ])
+            .unwrap();
+        assert!(!done.ask);
+        assert_eq!(
+            done.then.as_deref(),
+            Some("https://client.example/out?state=a%20b")
+        );
+        assert!(
+            h.run(&[("id_token_hint", &h.hint("alice", "other"))])
+                .unwrap()
+                .ask
+        );
+        assert!(
+            h.run(&[("id_token_hint", &h.hint("bob", "s1"))])
+                .unwrap()
+                .ask
+        );
+        assert!(h.run(&[]).unwrap().ask);
+        assert!(h.run(&[("client_id", "client"), OUT]).unwrap().ask);
+        assert!(
+            h.run(&[("confirmed", "true"), ("logout", "1")])
+                .unwrap()
+                .ask
+        );
+    }
+
+    #[test]
+    fn a_redirect_goes_to_a_registered_uri_of_a_known_client_or_nowhere() {
+        let h = house();
+        let hint = h.hint("alice", "s1");
+        for bad in [
+            "https://client.example/out/",
+            "https://client.example/out?x=1",
+            "https://evil.example/",
+        ] {
+            assert!(
+                h.run(&[("id_token_hint", &hint), ("post_logout_redirect_uri", bad)])
+                    .is_err(),
+                "{bad}"
+            );
+        }
+        assert_eq!(h.run(&[OUT]).unwrap().then, None);
+        assert!(
+            h.run(&[("id_token_hint", &hint), ("client_id", "another")])
+                .is_err()
+        );
+        assert!(h.run(&[("client_id", "nobody")]).is_err());
+        // A forged hint asks, and redirects nowhere.
+        let forged = h
+            .run(&[("id_token_hint", "a.b.c"), ("client_id", "client"), OUT])
+            .unwrap();
+        assert!(forged.ask);
+        assert_eq!(forged.then, None);
+    }
+}

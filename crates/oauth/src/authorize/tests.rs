@@ -5,16 +5,27 @@ use crate::{
     error::ErrorCode,
     par,
     params::Params,
+    redirect_uri::RedirectUri,
     registry::{Registry, Resource},
     scope::ScopeSet,
     session::{Consent, Session},
     settings::Settings,
-    testing::{self, CHALLENGE, ISSUER, NOW, keyring, scope},
+    testing::{CHALLENGE, NOW, keyring, scope},
 };
 use proptest::prelude::*;
 use signet_crypto::{Algorithm, SigningKey, VerifyingKey, seal::Keyring};
 use signet_jose::jwt::{JwtSigner, Typ};
 use std::sync::Arc;
+
+const ISSUER: &str = "https://as.example";
+
+/// A confidential client with every grant.
+fn a_client(client_id: &str) -> Client {
+    let mut client = Client::new(client_id, NOW - 1_000_000);
+    client.redirect_uris = vec![RedirectUri::parse("https://client.example/cb", false).unwrap()];
+    client.grant_types = GrantType::ALL.to_vec();
+    client
+}
 
 /// One server: a client `client`, a resource, a key, and the moment.
 struct House {
@@ -27,7 +38,7 @@ struct House {
 }
 
 fn house_with(change: impl FnOnce(&mut Client)) -> House {
-    let mut client = testing::client();
+    let mut client = a_client("client");
     client.scope = scope("openid profile email offline_access signet:admin api:read");
     client.resources = vec!["https://api.example".into()];
     change(&mut client);
@@ -356,9 +367,8 @@ fn a_pushed_request_is_what_was_pushed_and_nothing_of_the_query() {
 #[test]
 fn a_request_uri_is_for_its_client_and_its_time_and_must_be_ours() {
     let mut h = house();
-    let mut other = testing::client();
-    other.client_id = "other".into();
-    h.registry.clients.insert("other".into(), Arc::new(other));
+    let other = Arc::new(a_client("other"));
+    h.registry.clients.insert("other".into(), other);
     let uri = h.push(&[]).unwrap();
     let ask = |h: &House, client: &str, uri: &str| {
         let pairs = [("client_id", client), ("request_uri", uri)];
@@ -730,8 +740,7 @@ fn consent_covers_what_was_agreed_to_and_no_more() {
 fn a_native_apps_remembered_consent_does_not_count() {
     let h = house_with(|c| {
         c.token_endpoint_auth_method = crate::client::AuthMethod::None;
-        c.redirect_uris =
-            vec![crate::redirect_uri::RedirectUri::parse("http://127.0.0.1/cb", true).unwrap()];
+        c.redirect_uris = vec![RedirectUri::parse("http://127.0.0.1/cb", true).unwrap()];
     });
     let s = session();
     let consent = Consent {
