@@ -31,21 +31,28 @@ fn filter(log: &Log) -> Result<EnvFilter, String> {
 /// Starts logging. To be called once.
 pub fn start(log: &Log) -> Result<LogLevel, String> {
     let terminal = std::io::stderr().is_terminal();
-    let default = if terminal { LogFormat::Text } else { LogFormat::Json };
-    let builder = fmt()
-        .with_writer(std::io::stderr)
-        .with_ansi(terminal)
-        .with_env_filter(filter(log)?)
-        .with_filter_reloading();
+    let default = if terminal {
+        LogFormat::Text
+    } else {
+        LogFormat::Json
+    };
+    let filter = filter(log)?;
     let failed = |e: Box<dyn std::error::Error + Send + Sync>| e.to_string();
+    let base = fmt().with_writer(std::io::stderr).with_ansi(terminal);
     let set: Box<dyn Fn(EnvFilter) -> bool + Send> = match log.format.unwrap_or(default) {
         LogFormat::Text => {
+            let builder = base.with_env_filter(filter).with_filter_reloading();
             let handle = builder.reload_handle();
             builder.try_init().map_err(failed)?;
             Box::new(move |f| handle.reload(f).is_ok())
         }
         LogFormat::Json => {
-            let builder = builder.json().flatten_event(true).with_current_span(false).with_span_list(false);
+            let json = base
+                .json()
+                .flatten_event(true)
+                .with_current_span(false)
+                .with_span_list(false);
+            let builder = json.with_env_filter(filter).with_filter_reloading();
             let handle = builder.reload_handle();
             builder.try_init().map_err(failed)?;
             Box::new(move |f| handle.reload(f).is_ok())

@@ -5,8 +5,13 @@
 
 mod cli;
 mod config;
+mod dev;
 mod http_client;
 mod input;
+mod log;
+mod private_file;
+mod serve;
+mod systemd;
 mod verify;
 
 use std::process::ExitCode;

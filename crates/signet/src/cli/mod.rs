@@ -3,6 +3,7 @@
 mod compact;
 mod config;
 mod output;
+mod serve;
 mod token;
 
 use std::process::ExitCode;
@@ -31,6 +32,11 @@ pub struct Arguments {
 /// Every command.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// Serve: with a configuration file, or in development mode.
+    #[command(
+        after_help = "Example:\n  signet serve --dev\n  signet serve --config /etc/signet/signet.toml"
+    )]
+    Serve(serve::Serve),
     /// Look into tokens and verify them.
     #[command(subcommand, after_help = "Example:\n  signet token inspect \"$TOKEN\"")]
     Token(token::Token),
@@ -56,6 +62,7 @@ pub fn run() -> ExitCode {
         json: arguments.json,
     };
     let outcome = match arguments.command {
+        Command::Serve(command) => serve::run(command, &output),
         Command::Token(command) => token::run(command, &output),
         Command::Compact(command) => compact::run(command, &output),
         Command::Config(command) => config::run(command, &output),

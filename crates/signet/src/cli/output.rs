@@ -44,6 +44,11 @@ impl Failure {
             members: Value::Null,
         }
     }
+    /// The same, for a command that cannot even begin: exit 2.
+    pub fn fatal(mut self) -> Failure {
+        self.exit = 2;
+        self
+    }
     /// Adds members to the JSON answer.
     pub fn with(mut self, members: Value) -> Failure {
         self.members = members;

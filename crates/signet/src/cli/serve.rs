@@ -52,7 +52,10 @@ pub fn run(arguments: Serve, _output: &Output) -> Result<(), Failure> {
             if let Some(trust) = arguments.trust {
                 config.outbound.trust = Some(absolute(trust)?);
             }
-            serve::Source::File { file, loaded: Box::new(loaded) }
+            serve::Source::File {
+                file,
+                loaded: Box::new(loaded),
+            }
         }
         None => {
             let listen = match listen {
@@ -63,7 +66,9 @@ pub fn run(arguments: Serve, _output: &Output) -> Result<(), Failure> {
             serve::Source::Dev {
                 listen,
                 wish: dev::Wish {
-                    directory: arguments.data_dir.unwrap_or_else(|| dev::DEFAULT_DIR.into()),
+                    directory: arguments
+                        .data_dir
+                        .unwrap_or_else(|| dev::DEFAULT_DIR.into()),
                     issuer: arguments.issuer,
                     trust: arguments.trust.map(absolute).transpose()?,
                 },
@@ -77,9 +82,15 @@ pub fn run(arguments: Serve, _output: &Output) -> Result<(), Failure> {
 fn address(text: &str) -> Result<SocketAddr, Failure> {
     let unusable = || Failure::unusable(format!("--listen wants HOST:PORT, not \"{text}\""));
     let found: Vec<SocketAddr> = text.to_socket_addrs().map_err(|_| unusable())?.collect();
-    found.iter().find(|a| a.is_ipv4()).or(found.first()).copied().ok_or_else(unusable)
+    found
+        .iter()
+        .find(|a| a.is_ipv4())
+        .or(found.first())
+        .copied()
+        .ok_or_else(unusable)
 }
 
 fn absolute(path: PathBuf) -> Result<PathBuf, Failure> {
-    path.canonicalize().map_err(|e| Failure::unusable(format!("cannot read {}: {e}", path.display())))
+    path.canonicalize()
+        .map_err(|e| Failure::unusable(format!("cannot read {}: {e}", path.display())))
 }

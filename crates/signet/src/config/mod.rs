@@ -6,3 +6,5 @@ pub mod duration;
 pub mod model;
 pub mod read;
 pub mod secret;
+
+pub use model::Config;

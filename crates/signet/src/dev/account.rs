@@ -7,7 +7,10 @@ use super::{Account, DevFile};
 
 /// Makes both where they are missing.
 pub async fn seed_users(users: &Users, file: &DevFile, now: u64) -> Result<(), String> {
-    let admin = Profile { name: Some("Administrator".into()), ..Profile::default() };
+    let admin = Profile {
+        name: Some("Administrator".into()),
+        ..Profile::default()
+    };
     let alice = Profile {
         name: Some("Alice Example".into()),
         given_name: Some("Alice".into()),
@@ -18,12 +21,25 @@ pub async fn seed_users(users: &Users, file: &DevFile, now: u64) -> Result<(), S
     make(users, &file.user, false, alice, now).await
 }
 
-async fn make(users: &Users, account: &Account, admin: bool, profile: Profile, now: u64) -> Result<(), String> {
-    let failed = |e: &dyn std::fmt::Display| format!("the user {} cannot be made: {e}", account.username);
-    if users.by_login(&account.username, now).await.map_err(|e| failed(&e))?.is_some() {
+async fn make(
+    users: &Users,
+    account: &Account,
+    admin: bool,
+    profile: Profile,
+    now: u64,
+) -> Result<(), String> {
+    let failed =
+        |e: &dyn std::fmt::Display| format!("the user {} cannot be made: {e}", account.username);
+    if users
+        .by_login(&account.username, now)
+        .await
+        .map_err(|e| failed(&e))?
+        .is_some()
+    {
         return Ok(());
     }
-    let phc = password::hash(account.password.as_bytes(), Cost::default()).map_err(|e| failed(&e))?;
+    let phc =
+        password::hash(account.password.as_bytes(), Cost::default()).map_err(|e| failed(&e))?;
     let new = NewUser {
         username: account.username.clone(),
         email: account.email.clone(),

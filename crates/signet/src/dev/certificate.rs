@@ -27,7 +27,8 @@ pub fn ensure(directory: &Path, host: &str, now: u64) -> Result<Certificate, Str
         private_file::write(&path(name), text.as_bytes())
             .map_err(|e| format!("{}: {e}", path(name).display()))
     };
-    let failed = |e: &dyn std::fmt::Display| format!("the development certificates cannot be made: {e}");
+    let failed =
+        |e: &dyn std::fmt::Display| format!("the development certificates cannot be made: {e}");
     let ca = match (read(CA_CERT), read(CA_KEY)) {
         (Some(cert), Some(key)) => DevelopmentCa::from_pem(&cert, &key)
             .map_err(|e| format!("{}: {e}", path(CA_CERT).display()))?,
@@ -39,7 +40,8 @@ pub fn ensure(directory: &Path, host: &str, now: u64) -> Result<Certificate, Str
             ca
         }
     };
-    let fits = read(SERVER_CERT).is_some_and(|pem| names(&pem, host, now)) && read(SERVER_KEY).is_some();
+    let fits =
+        read(SERVER_CERT).is_some_and(|pem| names(&pem, host, now)) && read(SERVER_KEY).is_some();
     if !fits {
         let mut names: Vec<String> = ["localhost", "127.0.0.1", "::1"].map(String::from).to_vec();
         if !names.iter().any(|n| n == host) {
@@ -49,14 +51,22 @@ pub fn ensure(directory: &Path, host: &str, now: u64) -> Result<Certificate, Str
         write(SERVER_KEY, key.expose())?;
         write(SERVER_CERT, &chain)?;
     }
-    Ok(Certificate { ca_pem: ca.cert_pem().into_bytes() })
+    Ok(Certificate {
+        ca_pem: ca.cert_pem().into_bytes(),
+    })
 }
 
 fn names(pem: &str, host: &str, now: u64) -> bool {
-    let Ok(der) = CertificateDer::from_pem_slice(pem.as_bytes()) else { return false };
-    let Ok(certificate) = ClientCertificate::parse(&der) else { return false };
+    let Ok(der) = CertificateDer::from_pem_slice(pem.as_bytes()) else {
+        return false;
+    };
+    let Ok(certificate) = ClientCertificate::parse(&der) else {
+        return false;
+    };
     let named = certificate.san_dns.iter().any(|n| n == host)
-        || host.parse().is_ok_and(|ip| certificate.san_ip.contains(&ip));
+        || host
+            .parse()
+            .is_ok_and(|ip| certificate.san_ip.contains(&ip));
     named && certificate.is_valid_at(now.saturating_add(RENEW_BEFORE))
 }
 
@@ -76,7 +86,12 @@ mod tests {
         ensure(dir.path(), "id.example", now).unwrap();
         let second = server();
         assert_ne!(second, first);
-        assert_eq!(ensure(dir.path(), "id.example", now + 100 * 366 * 86_400).unwrap().ca_pem, ca);
+        assert_eq!(
+            ensure(dir.path(), "id.example", now + 100 * 366 * 86_400)
+                .unwrap()
+                .ca_pem,
+            ca
+        );
         assert_ne!(server(), second);
     }
 }

@@ -1,0 +1,107 @@
+//! The three clients of a first try.
+
+use signet_crypto::seal::Keyring;
+use signet_oauth::{
+    client::{AuthMethod, Client, GrantType},
+    redirect_uri::RedirectUri,
+    registration::client_secret,
+    scope::ScopeSet,
+};
+use signet_server::registry::{self, RegistryError};
+use signet_store::Store;
+
+use super::{Credentials, DevFile};
+
+/// What people's clients may ask for.
+const PEOPLE: &str = "openid profile email offline_access";
+
+/// Makes them where they are missing.
+pub async fn seed_clients(
+    store: &dyn Store,
+    keyring: &Keyring,
+    file: &DevFile,
+    now: u64,
+) -> Result<(), String> {
+    for client in [
+        service(file, keyring, now)?,
+        web(file, keyring, now)?,
+        native(file, now)?,
+    ] {
+        match registry::insert_client(store, &client, now).await {
+            // It is there: made by a start that ended before dev.json was in place.
+            Ok(()) | Err(RegistryError::Exists) => {}
+            Err(e) => {
+                return Err(format!(
+                    "the client {} cannot be made: {e}",
+                    client.client_id
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// client_credentials, token exchange also of the other two's tokens, introspection and revocation.
+fn service(file: &DevFile, keyring: &Keyring, now: u64) -> Result<Client, String> {
+    let mut client = confidential(&file.clients.service, keyring, now)?;
+    client.client_name = Some("Example service".into());
+    client.grant_types = vec![GrantType::ClientCredentials, GrantType::TokenExchange];
+    client.response_types = Vec::new();
+    client.may_act_for = vec![
+        file.clients.web.client_id.clone(),
+        file.clients.native.client_id.clone(),
+    ];
+    client.scope = scopes("openid profile email")?;
+    Ok(client)
+}
+
+/// Confidential: code, refresh and device.
+fn web(file: &DevFile, keyring: &Keyring, now: u64) -> Result<Client, String> {
+    let mut client = confidential(&file.clients.web, keyring, now)?;
+    client.client_name = Some("Example web application".into());
+    client.grant_types = vec![
+        GrantType::AuthorizationCode,
+        GrantType::RefreshToken,
+        GrantType::DeviceCode,
+    ];
+    client.scope = scopes(PEOPLE)?;
+    Ok(client)
+}
+
+/// Public: code with PKCE, and refresh.
+fn native(file: &DevFile, now: u64) -> Result<Client, String> {
+    let mut client = plain(&file.clients.native, now)?;
+    client.client_name = Some("Example native application".into());
+    client.application_type = signet_oauth::client::ApplicationType::Native;
+    client.token_endpoint_auth_method = AuthMethod::None;
+    client.grant_types = vec![GrantType::AuthorizationCode, GrantType::RefreshToken];
+    client.scope = scopes(PEOPLE)?;
+    Ok(client)
+}
+
+fn confidential(credentials: &Credentials, keyring: &Keyring, now: u64) -> Result<Client, String> {
+    let mut client = plain(credentials, now)?;
+    let secret = credentials.client_secret.as_deref().unwrap_or_default();
+    let method = AuthMethod::ClientSecretBasic;
+    client.token_endpoint_auth_method = method;
+    client.secrets = vec![
+        client_secret(method, secret, &client.client_id, None, keyring)
+            .map_err(|e| format!("the secret of {}: {}", client.client_id, e.description))?,
+    ];
+    Ok(client)
+}
+
+fn plain(credentials: &Credentials, now: u64) -> Result<Client, String> {
+    let mut client = Client::new(credentials.client_id.clone(), now);
+    client.revision = 1;
+    for uri in &credentials.redirect_uris {
+        let parsed =
+            RedirectUri::parse(uri, true).map_err(|e| format!("{uri}: {}", e.description))?;
+        client.redirect_uris.push(parsed);
+    }
+    Ok(client)
+}
+
+fn scopes(text: &str) -> Result<ScopeSet, String> {
+    ScopeSet::parse(text).map_err(|e| e.description.to_owned())
+}

@@ -101,14 +101,24 @@ pub fn check_listen(address: SocketAddr) -> Result<(), String> {
 
 /// The issuer for a port, unless one was named.
 pub fn issuer(wish: &Wish, port: u16) -> String {
-    wish.issuer.clone().unwrap_or_else(|| format!("https://localhost:{port}"))
+    wish.issuer
+        .clone()
+        .unwrap_or_else(|| format!("https://localhost:{port}"))
 }
 
 /// Makes what is not there yet: directory, CA, certificate, credentials. `public`, `mtls`: the bound addresses.
-pub fn prepare(wish: &Wish, public: SocketAddr, mtls: SocketAddr, now: u64) -> Result<(Config, Dev), String> {
+pub fn prepare(
+    wish: &Wish,
+    public: SocketAddr,
+    mtls: SocketAddr,
+    now: u64,
+) -> Result<(Config, Dev), String> {
     let failed = |what: &Path, e: &dyn std::fmt::Display| format!("{}: {e}", what.display());
     private_file::directory(&wish.directory).map_err(|e| failed(&wish.directory, &e))?;
-    let directory = wish.directory.canonicalize().map_err(|e| failed(&wish.directory, &e))?;
+    let directory = wish
+        .directory
+        .canonicalize()
+        .map_err(|e| failed(&wish.directory, &e))?;
     let issuer = issuer(wish, public.port());
     let host = host_of(&issuer).ok_or("--issuer must be an https URL")?;
     let certificate = certificate::ensure(&directory, &host, now)?;
@@ -126,10 +136,19 @@ pub fn prepare(wish: &Wish, public: SocketAddr, mtls: SocketAddr, now: u64) -> R
     let moved = file.issuer != issuer;
     if moved {
         // Another port or name than the last time: the file must say where the server is; its secrets stay.
-        tracing::warn!(was = file.issuer, is = issuer, "the issuer is another one than before: earlier tokens are not its own");
+        tracing::warn!(
+            was = file.issuer,
+            is = issuer,
+            "the issuer is another one than before: earlier tokens are not its own"
+        );
         file.issuer.clone_from(&issuer);
     }
-    let mut dev = Dev { file, finished, path, ca_pem: certificate.ca_pem };
+    let dev = Dev {
+        file,
+        finished,
+        path,
+        ca_pem: certificate.ca_pem,
+    };
     if !dev.finished {
         dev.write(&aside(&dev.path))?;
     } else if moved {
@@ -169,10 +188,20 @@ impl Dev {
 
     /// What to try next. `terminal`: a person reads it, so the line works as it stands; a log file gets no secret.
     pub fn greeting(&self, terminal: bool) -> String {
-        let DevFile { issuer, ca_cert, admin, user, clients, mail_dir } = &self.file;
+        let DevFile {
+            issuer,
+            ca_cert,
+            admin,
+            user,
+            clients,
+            mail_dir,
+        } = &self.file;
         let secret = match &clients.service.client_secret {
             Some(secret) if terminal => secret.clone(),
-            _ => format!("\"$(jq -r .clients.service.client_secret '{}')\"", self.path.display()),
+            _ => format!(
+                "\"$(jq -r .clients.service.client_secret '{}')\"",
+                self.path.display()
+            ),
         };
         format!(
             "Signet is ready: {issuer}
@@ -202,7 +231,11 @@ Ctrl-C stops; the next start keeps everything.",
 pub fn read_file(directory: &Path) -> Result<DevFile, String> {
     let path = directory.join("dev.json");
     read(&path)?.ok_or_else(|| {
-        format!("{} is not there: is {} the data directory of a development server?", path.display(), directory.display())
+        format!(
+            "{} is not there: is {} the data directory of a development server?",
+            path.display(),
+            directory.display()
+        )
     })
 }
 
@@ -226,7 +259,11 @@ fn fresh(directory: &Path, issuer: &str, mail_dir: &Path) -> DevFile {
     DevFile {
         issuer: issuer.into(),
         ca_cert: directory.join(certificate::CA_CERT),
-        admin: Account { username: "admin".into(), password: random(), email: None },
+        admin: Account {
+            username: "admin".into(),
+            password: random(),
+            email: None,
+        },
         user: Account {
             username: "alice".into(),
             password: random(),
@@ -292,7 +329,11 @@ fn configuration(
         keys: model::Keys::default(),
         lifetimes: model::Lifetimes::default(),
         protocol: model::Protocol::default(),
-        registration: model::Registration { enabled: true, open: true, ..Default::default() },
+        registration: model::Registration {
+            enabled: true,
+            open: true,
+            ..Default::default()
+        },
         outbound: model::Outbound {
             trust: wish.trust.clone(),
             allow_private_addresses: false,
@@ -313,10 +354,15 @@ fn host_of(issuer: &str) -> Option<String> {
     let authority = rest.split('/').next()?;
     let host = match authority.strip_prefix('[') {
         Some(v6) => v6.split_once(']')?.0,
-        None => authority.rsplit_once(':').map_or(authority, |(host, _)| host),
+        None => authority
+            .rsplit_once(':')
+            .map_or(authority, |(host, _)| host),
     };
     let good = host.parse::<IpAddr>().is_ok()
-        || (!host.is_empty() && host.bytes().all(|b| b.is_ascii_alphanumeric() || b"-.".contains(&b)));
+        || (!host.is_empty()
+            && host
+                .bytes()
+                .all(|b| b.is_ascii_alphanumeric() || b"-.".contains(&b)));
     good.then(|| host.to_owned())
 }
 
@@ -329,7 +375,12 @@ mod tests {
         for good in ["127.0.0.1:8443", "127.8.8.8:1", "[::1]:8443"] {
             assert!(check_listen(good.parse().unwrap()).is_ok(), "{good}");
         }
-        for bad in ["0.0.0.0:8443", "[::]:8443", "192.0.2.1:8443", "[::ffff:10.0.0.1]:1"] {
+        for bad in [
+            "0.0.0.0:8443",
+            "[::]:8443",
+            "192.0.2.1:8443",
+            "[::ffff:10.0.0.1]:1",
+        ] {
             assert!(check_listen(bad.parse().unwrap()).is_err(), "{bad}");
         }
     }
@@ -337,12 +388,21 @@ mod tests {
     #[test]
     fn a_second_start_keeps_everything_and_a_broken_first_one_is_continued() {
         let dir = tempfile::tempdir().unwrap();
-        let wish = Wish { directory: dir.path().join("d"), issuer: None, trust: None };
-        let (a, b): (SocketAddr, SocketAddr) =
-            ("127.0.0.1:8443".parse().unwrap(), "127.0.0.1:9443".parse().unwrap());
+        let wish = Wish {
+            directory: dir.path().join("d"),
+            issuer: None,
+            trust: None,
+        };
+        let (a, b): (SocketAddr, SocketAddr) = (
+            "127.0.0.1:8443".parse().unwrap(),
+            "127.0.0.1:9443".parse().unwrap(),
+        );
         let now = 1_800_000_000;
         let (_, first) = prepare(&wish, a, b, now).unwrap();
-        assert!(!wish.directory.join("dev.json").exists(), "not before the server answers");
+        assert!(
+            !wish.directory.join("dev.json").exists(),
+            "not before the server answers"
+        );
         drop(first);
         let (_, mut again) = prepare(&wish, a, b, now).unwrap();
         assert!(again.is_new());
@@ -354,7 +414,10 @@ mod tests {
         third.announce().unwrap();
         assert!(!third.is_new());
         assert_eq!(third.file, again.file);
-        assert_eq!(std::fs::read(wish.directory.join("dev.json")).unwrap(), text);
+        assert_eq!(
+            std::fs::read(wish.directory.join("dev.json")).unwrap(),
+            text
+        );
         assert_eq!(std::fs::read(wish.directory.join("ca.pem")).unwrap(), ca);
         let faults = crate::config::check::check(&config, Path::new("."), true);
         assert_eq!(faults, [], "the development configuration is a good one");
@@ -362,8 +425,14 @@ mod tests {
 
     #[test]
     fn the_issuers_host_is_found() {
-        assert_eq!(host_of("https://localhost:8443").as_deref(), Some("localhost"));
-        assert_eq!(host_of("https://id.example/t").as_deref(), Some("id.example"));
+        assert_eq!(
+            host_of("https://localhost:8443").as_deref(),
+            Some("localhost")
+        );
+        assert_eq!(
+            host_of("https://id.example/t").as_deref(),
+            Some("id.example")
+        );
         assert_eq!(host_of("https://[::1]:8443").as_deref(), Some("::1"));
         for bad in ["http://localhost", "https://", "https://a b"] {
             assert_eq!(host_of(bad), None, "{bad}");

@@ -16,20 +16,19 @@ use std::{
 };
 
 use signet_server::{
-    endpoint, health,
     http::{
         Router,
         listener::{self, Running},
         service::Service,
     },
-    state::{App, Clock},
+    state::Clock,
     tasks,
 };
 use signet_store::SqliteStore;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::{
-    config::{Config, apply, read::Loaded},
+    config::{apply, read::Loaded},
     dev::{self, Dev},
     http_client::HttpClient,
     log,
@@ -69,9 +68,8 @@ pub fn run(source: Source) -> Result<(), String> {
         .build()
         .map_err(|e| format!("cannot start: {e}"))?;
     let server = runtime.block_on(start(source, level))?;
-    let Server { running, store, stopped } = server;
-    drop(stopped);
-    // Blocks until the workers are done, at most for the grace time. The background tasks go on meanwhile no longer.
+    let Server { running, store } = server;
+    // Blocks until the workers are done, at most for the grace time.
     running.join();
     store.close();
     tracing::info!("stopped");
@@ -81,7 +79,6 @@ pub fn run(source: Source) -> Result<(), String> {
 struct Server {
     running: Running,
     store: Arc<SqliteStore>,
-    stopped: Arc<App>,
 }
 
 async fn start(source: Source, level: log::LogLevel) -> Result<Server, String> {
@@ -105,24 +102,32 @@ async fn start(source: Source, level: log::LogLevel) -> Result<Server, String> {
         }
     };
 
-    let parts::Built { app, keys, store } = parts::build(&config, &base, clock.clone(), dev.as_ref()).await?;
+    let address = bound.public();
+    let parts::Built { app, keys, store } =
+        parts::build(&config, &base, clock.clone(), dev.as_ref()).await?;
     let (doors, certificates) = sockets::doors(&config, &base, bound)?;
     let mut router = Router::default();
-    endpoint::routes(&mut router);
-    health::routes(&mut router);
+    signet_server::routes(&mut router);
     let service = Service::new(app.clone(), router, apply::limits(&config));
-    let running = listener::start(service, doors).map_err(|e| format!("the server cannot start: {e}"))?;
+    let running =
+        listener::start(service, doors).map_err(|e| format!("the server cannot start: {e}"))?;
 
     tokio::spawn(tasks::sweep(app.clone(), SWEEP_EVERY));
     tokio::spawn(parts::keep_keys(app.clone(), keys));
     if let Some(dev) = &mut dev {
-        confirm(dev).await?;
+        confirm(dev, address).await?;
         greet(dev);
     }
     systemd::notify(Notice::Ready);
     tracing::info!(issuer = config.issuer, "ready");
 
-    let mut reloader = reload::Reloader { file, config, base, certificates, level };
+    let mut reloader = reload::Reloader {
+        file,
+        config,
+        base,
+        certificates,
+        level,
+    };
     loop {
         match next(&mut terminate, &mut interrupt, &mut hangup).await {
             Wake::Stop => break,
@@ -136,7 +141,7 @@ async fn start(source: Source, level: log::LogLevel) -> Result<Server, String> {
     systemd::notify(Notice::Stopping);
     tracing::info!("stopping: requests under way are finished");
     running.stop();
-    Ok(Server { running, store, stopped: app })
+    Ok(Server { running, store })
 }
 
 enum Wake {
@@ -153,9 +158,10 @@ async fn next(terminate: &mut Signal, interrupt: &mut Signal, hangup: &mut Signa
 }
 
 /// `dev.json` appears once the server answers, not before: scripts wait for the file.
-async fn confirm(dev: &mut Dev) -> Result<(), String> {
+async fn confirm(dev: &mut Dev, address: SocketAddr) -> Result<(), String> {
     let client = HttpClient::new(std::slice::from_ref(&dev.file.ca_cert))?;
-    let url = dev.ready_url.clone();
+    // By address: the issuer's name need not lead here from this machine.
+    let url = format!("https://{address}/health/ready");
     let answer = client.get(&url, &[]).await?;
     if !answer.status.is_success() {
         return Err(format!("{url} answered {}", answer.status));

@@ -52,11 +52,17 @@ impl Reloader {
         let mut settings = apply::settings(&next, &mut faults);
         // The issuer is who the server is: what was issued names it.
         settings.issuer.clone_from(&self.config.issuer);
-        settings.mtls_base.clone_from(&app.snapshot().settings.mtls_base);
-        settings.signing_algs.clone_from(&app.snapshot().settings.signing_algs);
+        settings
+            .mtls_base
+            .clone_from(&app.snapshot().settings.mtls_base);
+        settings
+            .signing_algs
+            .clone_from(&app.snapshot().settings.signing_algs);
         let keyring = app.keyring();
         let seal = |client_id: &str, secret: &[u8]| {
-            keyring.seal_with(Purpose::ClientSecret, client_id.as_bytes(), secret).ok()
+            keyring
+                .seal_with(Purpose::ClientSecret, client_id.as_bytes(), secret)
+                .ok()
         };
         app.update(|snapshot| {
             let mut registry = (*snapshot.registry).clone();
@@ -66,7 +72,9 @@ impl Reloader {
             for resource in &self.config.resources {
                 registry.resources.remove(&resource.identifier);
             }
-            registry.scopes.retain(|s| !self.config.scopes.iter().any(|old| old.name == s.name));
+            registry
+                .scopes
+                .retain(|s| !self.config.scopes.iter().any(|old| old.name == s.name));
             apply::extend_registry(&next, &self.base, &seal, &mut registry, &mut faults);
             snapshot.registry = Arc::new(registry);
             snapshot.settings = Arc::new(settings);
@@ -78,7 +86,10 @@ impl Reloader {
         if !self.level.apply(&next.log) {
             tracing::error!("the log level could not be changed");
         }
-        self.config = Config { issuer: self.config.issuer.clone(), ..next };
+        self.config = Config {
+            issuer: self.config.issuer.clone(),
+            ..next
+        };
         self.certificates();
         tracing::info!("the configuration was read again");
     }
@@ -100,23 +111,34 @@ impl Reloader {
     /// The sections that are fixed for the life of the process and differ.
     fn needs_restart(&self, next: &Config) -> Vec<&'static str> {
         let old = &self.config;
-        let differ = |a: &dyn std::fmt::Debug, b: &dyn std::fmt::Debug| format!("{a:?}") != format!("{b:?}");
+        let differ =
+            |a: &dyn std::fmt::Debug, b: &dyn std::fmt::Debug| format!("{a:?}") != format!("{b:?}");
         let sections: [(&str, bool); 11] = [
             ("issuer", old.issuer != next.issuer),
             ("data_dir", old.data_dir != next.data_dir),
             ("listeners", differ(&old.listeners, &next.listeners)),
-            ("tls.client_ca, tls.tls12", differ(
-                &old.tls.as_ref().map(|t| (&t.client_ca, t.tls12)),
-                &next.tls.as_ref().map(|t| (&t.client_ca, t.tls12)),
-            )),
+            (
+                "tls.client_ca, tls.tls12",
+                differ(
+                    &old.tls.as_ref().map(|t| (&t.client_ca, t.tls12)),
+                    &next.tls.as_ref().map(|t| (&t.client_ca, t.tls12)),
+                ),
+            ),
             ("proxy", differ(&old.proxy, &next.proxy)),
             ("store", differ(&old.store, &next.store)),
             ("mail", differ(&old.mail, &next.mail)),
-            ("keys.algorithms", old.keys.algorithms != next.keys.algorithms),
+            (
+                "keys.algorithms",
+                old.keys.algorithms != next.keys.algorithms,
+            ),
             ("outbound", differ(&old.outbound, &next.outbound)),
             ("limits", differ(&old.limits, &next.limits)),
             ("log.format", old.log.format != next.log.format),
         ];
-        sections.into_iter().filter(|(_, changed)| *changed).map(|(name, _)| name).collect()
+        sections
+            .into_iter()
+            .filter(|(_, changed)| *changed)
+            .map(|(name, _)| name)
+            .collect()
     }
 }

@@ -35,22 +35,31 @@ impl Bound {
 
 /// Threads that answer.
 fn workers(limit: Option<usize>) -> usize {
-    limit.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from)).max(1)
+    limit
+        .unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from))
+        .max(1)
 }
 
 /// The configuration's listeners.
 pub fn bind(config: &Config) -> Result<Bound, String> {
     let workers = workers(config.limits.threads);
-    let mut inherited: Vec<Option<TcpListener>> =
-        systemd::inherited_listeners().into_iter().map(Some).collect();
+    let mut inherited: Vec<Option<TcpListener>> = systemd::inherited_listeners()
+        .into_iter()
+        .map(Some)
+        .collect();
     let mut bound = Vec::new();
     for listener in &config.listeners {
         bound.push(match listener.address {
             ListenAddress::Socket(address) => bind_one(address, workers)?,
             ListenAddress::Inherited(index) => {
-                let socket = inherited.get_mut(index).and_then(Option::take).ok_or_else(|| {
-                    format!("listener fd:{index}: the service manager handed over no such socket")
-                })?;
+                let socket = inherited
+                    .get_mut(index)
+                    .and_then(Option::take)
+                    .ok_or_else(|| {
+                        format!(
+                            "listener fd:{index}: the service manager handed over no such socket"
+                        )
+                    })?;
                 Listening::from_socket(socket, workers)
                     .map_err(|e| format!("listener fd:{index}: {e}"))?
             }
@@ -65,7 +74,9 @@ pub fn bind_dev(listen: SocketAddr, directory: &Path) -> Result<Bound, String> {
     let public = bind_one(listen, workers)?;
     private_file::directory(directory).map_err(|e| format!("{}: {e}", directory.display()))?;
     let note = directory.join("mtls.port");
-    let last = std::fs::read_to_string(&note).ok().and_then(|t| t.trim().parse::<u16>().ok());
+    let last = std::fs::read_to_string(&note)
+        .ok()
+        .and_then(|t| t.trim().parse::<u16>().ok());
     let again = last.and_then(|port| bind_one(SocketAddr::new(listen.ip(), port), workers).ok());
     let mtls = match again {
         Some(bound) => bound,
@@ -73,7 +84,8 @@ pub fn bind_dev(listen: SocketAddr, directory: &Path) -> Result<Bound, String> {
     };
     if last != Some(mtls.address().port()) {
         let text = format!("{}\n", mtls.address().port());
-        private_file::write(&note, text.as_bytes()).map_err(|e| format!("{}: {e}", note.display()))?;
+        private_file::write(&note, text.as_bytes())
+            .map_err(|e| format!("{}: {e}", note.display()))?;
     }
     Ok(Bound(vec![public, mtls]))
 }
@@ -103,7 +115,11 @@ pub fn doors(config: &Config, base: &Path, bound: Bound) -> Result<(Vec<Door>, V
             ListenProtocol::Mtls => Entrance::Mtls,
             _ => Entrance::Public,
         };
-        doors.push(Door { listening, tls, entrance });
+        doors.push(Door {
+            listening,
+            tls,
+            entrance,
+        });
     }
     Ok((doors, certificates))
 }
@@ -126,7 +142,11 @@ fn make_tls(tls: &model::Tls, base: &Path, ask_for_certificate: bool) -> Result<
         }
         _ => None,
     };
-    let options = TlsOptions { tls12: tls.tls12, ask_for_certificate, client_roots };
+    let options = TlsOptions {
+        tls12: tls.tls12,
+        ask_for_certificate,
+        client_roots,
+    };
     Tls::new(&chain, &key, &options)
         .map_err(|e| format!("{}: {e}", base.join(&tls.certificate).display()))
 }

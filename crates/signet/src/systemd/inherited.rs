@@ -18,8 +18,13 @@ static TAKEN: AtomicBool = AtomicBool::new(false);
 
 /// The sockets handed over, in order. Empty without a manager, if they are meant for another process, or the second time.
 pub fn inherited_listeners() -> Vec<TcpListener> {
-    let number = |name: &str| std::env::var(name).ok().and_then(|v| v.parse::<RawFd>().ok());
-    let for_us = number("LISTEN_PID").is_some_and(|pid| u32::try_from(pid) == Ok(std::process::id()));
+    let number = |name: &str| {
+        std::env::var(name)
+            .ok()
+            .and_then(|v| v.parse::<RawFd>().ok())
+    };
+    let for_us =
+        number("LISTEN_PID").is_some_and(|pid| u32::try_from(pid) == Ok(std::process::id()));
     let count = number("LISTEN_FDS").unwrap_or(0).clamp(0, MAX);
     if !for_us || TAKEN.swap(true, Ordering::SeqCst) {
         return Vec::new();

@@ -22,7 +22,9 @@ pub enum Notice {
 
 /// Sends a notice to `NOTIFY_SOCKET`, if there is one. A failure is only worth a log line.
 pub fn notify(notice: Notice) {
-    let Some(socket) = std::env::var_os("NOTIFY_SOCKET") else { return };
+    let Some(socket) = std::env::var_os("NOTIFY_SOCKET") else {
+        return;
+    };
     let message = match notice {
         Notice::Ready => "READY=1\nSTATUS=answering requests".to_owned(),
         Notice::Reloading => format!("RELOADING=1\nMONOTONIC_USEC={}", monotonic_usec()),
@@ -48,7 +50,11 @@ fn send(name: &[u8], message: &[u8]) -> std::io::Result<()> {
 /// up, because the manager ignores an answer from before its question.
 fn monotonic_usec() -> u64 {
     let text = std::fs::read_to_string("/proc/uptime").unwrap_or_default();
-    let seconds: f64 = text.split(' ').next().and_then(|s| s.parse().ok()).unwrap_or(0.0);
+    let seconds: f64 = text
+        .split(' ')
+        .next()
+        .and_then(|s| s.parse().ok())
+        .unwrap_or(0.0);
     // Exact enough: 2^53 microseconds are 285 years.
     ((seconds + 0.01) * 1e6) as u64
 }

@@ -1,0 +1,246 @@
+//! The application from its configuration: store, sealing keys, registry, signing keys, mail.
+
+use std::{path::Path, sync::Arc, time::Duration};
+
+use signet_crypto::{
+    Secret, password,
+    seal::{Keyring, Purpose},
+};
+use signet_server::{
+    keys::{self, Moment, SealingFile, SigningKeys},
+    mail::{Mailer, SmtpOptions, SmtpSecurity},
+    outbound::OutboundOptions,
+    people::PeopleOptions,
+    registry,
+    state::{App, Clock, Parts, Snapshot},
+    user::{NewUser, Profile, UserError, Users},
+};
+use signet_store::{RevocationIndex, SqliteStore, Store};
+
+use crate::{
+    config::{
+        Config,
+        apply::{self, Faults},
+        model,
+    },
+    dev::{self, Dev},
+    private_file,
+};
+
+/// How often the signing keys are looked after.
+const KEYS_EVERY: Duration = Duration::from_secs(60);
+/// The first look: standby keys are made then, so that no start waits for them.
+const KEYS_FIRST: Duration = Duration::from_secs(2);
+
+/// What was built.
+pub struct Built {
+    pub app: Arc<App>,
+    pub keys: Arc<SigningKeys>,
+    pub store: Arc<SqliteStore>,
+}
+
+/// Opens the store of a configuration.
+pub fn open_store(config: &Config) -> Result<SqliteStore, String> {
+    let directory = match &config.store.directory {
+        Some(directory) => config.data_dir.join(directory),
+        None => config.data_dir.clone(),
+    };
+    SqliteStore::open(&directory, signet_store::sqlite::Options::default())
+        .map_err(|e| e.to_string())
+}
+
+/// Opens store and keys, loads what is kept in memory, makes what is missing.
+pub async fn build(
+    config: &Config,
+    base: &Path,
+    clock: Arc<dyn Clock>,
+    dev: Option<&Dev>,
+) -> Result<Built, String> {
+    let now = clock.now();
+    private_file::directory(&config.data_dir)
+        .map_err(|e| format!("{}: {e}", config.data_dir.display()))?;
+    let sealing = SealingFile::open_or_create(&config.data_dir, now).map_err(|e| e.to_string())?;
+    let keyring = Arc::new(sealing.keyring());
+    let store = Arc::new(open_store(config)?);
+    let shared: Arc<dyn Store> = store.clone();
+    let users = Users::new(shared.clone());
+    if let Some(dev) = dev.filter(|d| d.is_new()) {
+        dev::seed_users(&users, &dev.file, now).await?;
+        dev::seed_clients(&*shared, &keyring, &dev.file, now).await?;
+    }
+    seed_users(config, base, &users, now).await?;
+
+    let mut faults = Faults::default();
+    let settings = Arc::new(apply::settings(config, &mut faults));
+    let mut registry = registry::load(&*shared, now)
+        .await
+        .map_err(|e| e.to_string())?;
+    apply::extend_registry(
+        config,
+        base,
+        &seal_with(&keyring),
+        &mut registry,
+        &mut faults,
+    );
+    if let Some(fault) = faults.0.first() {
+        return Err(format!("{}: {}", fault.path, fault.message));
+    }
+    let revocations = RevocationIndex::load(shared.clone(), now)
+        .await
+        .map_err(|e| e.to_string())?;
+    let moment = Moment {
+        now,
+        longest_token: keys::longest_token(&settings, &registry),
+    };
+    let policy = keys::Policy {
+        period: config.keys.rotate_after.0,
+        publish_ahead: config.keys.publish_ahead.0,
+        ..keys::Policy::default()
+    };
+    let (signing, key_set) = SigningKeys::load(
+        shared.clone(),
+        keyring.clone(),
+        settings.signing_algs.clone(),
+        policy,
+        moment,
+    )
+    .await
+    .map_err(|e| e.to_string())?;
+    let app = App::new(Parts {
+        snapshot: Snapshot::new(settings, Arc::new(registry), Arc::new(key_set)),
+        store: shared,
+        keyring: sealing.keyring(),
+        revocations,
+        outbound: outbound(config, base, dev)?,
+        clock,
+        policy: apply::policy(config),
+        people: PeopleOptions {
+            mailer: mailer(config, base)?,
+            ..PeopleOptions::default()
+        },
+    });
+    Ok(Built {
+        app,
+        keys: Arc::new(signing),
+        store,
+    })
+}
+
+fn seal_with(keyring: &Keyring) -> impl Fn(&str, &[u8]) -> Option<Vec<u8>> {
+    |client_id, secret| {
+        keyring
+            .seal_with(Purpose::ClientSecret, client_id.as_bytes(), secret)
+            .ok()
+    }
+}
+
+/// Looks after the signing keys for as long as the process runs.
+pub async fn keep_keys(app: Arc<App>, signing: Arc<SigningKeys>) {
+    tokio::time::sleep(KEYS_FIRST).await;
+    loop {
+        if let Err(error) = keys::maintain(&app, &signing).await {
+            tracing::error!(%error, "the signing keys could not be looked after; the ones in place stay");
+        }
+        tokio::time::sleep(KEYS_EVERY).await;
+    }
+}
+
+/// People of the configuration who do not exist yet.
+async fn seed_users(config: &Config, base: &Path, users: &Users, now: u64) -> Result<(), String> {
+    for user in &config.users {
+        let failed =
+            |e: &dyn std::fmt::Display| format!("the user {} cannot be made: {e}", user.username);
+        if users
+            .by_login(&user.username, now)
+            .await
+            .map_err(|e| failed(&e))?
+            .is_some()
+        {
+            continue;
+        }
+        let phc = match &user.password {
+            None => None,
+            Some(reference) => {
+                let secret = reference.read(base).map_err(|e| failed(&e))?;
+                Some(
+                    password::hash(secret.expose().as_bytes(), password::Cost::default())
+                        .map_err(|e| failed(&e))?,
+                )
+            }
+        };
+        let new = NewUser {
+            username: user.username.clone(),
+            email: user.email.clone(),
+            email_verified: user.email_verified,
+            password: phc,
+            admin: user.admin,
+            profile: Profile {
+                name: user.name.clone(),
+                ..Profile::default()
+            },
+        };
+        match users.create(new, now).await {
+            Ok(_) => tracing::info!(
+                username = user.username,
+                "the user of the configuration was made"
+            ),
+            Err(UserError::UsernameTaken) => {}
+            Err(e) => return Err(failed(&e)),
+        }
+    }
+    Ok(())
+}
+
+fn mailer(config: &Config, base: &Path) -> Result<Option<Mailer>, String> {
+    let Some(mail) = &config.mail else {
+        return Ok(None);
+    };
+    let made = match (&mail.smtp, &mail.directory) {
+        (Some(smtp), _) => Mailer::smtp(&mail.from, smtp_options(smtp, base)?),
+        (None, Some(directory)) => Mailer::directory(&mail.from, &base.join(directory)),
+        (None, None) => return Err("mail: needs one of smtp and directory".into()),
+    };
+    made.map(Some).map_err(|e| format!("mail: {e}"))
+}
+
+fn smtp_options(smtp: &model::Smtp, base: &Path) -> Result<SmtpOptions, String> {
+    let credentials = match (&smtp.username, &smtp.password) {
+        (Some(name), Some(reference)) => {
+            let secret: Secret<String> = reference.read(base).map_err(|e| format!("mail: {e}"))?;
+            Some((name.clone(), secret))
+        }
+        _ => None,
+    };
+    Ok(SmtpOptions {
+        host: smtp.host.clone(),
+        port: smtp.port,
+        security: match smtp.security {
+            model::SmtpSecurity::Tls => SmtpSecurity::Tls,
+            model::SmtpSecurity::Starttls => SmtpSecurity::StartTls,
+            model::SmtpSecurity::Plain => SmtpSecurity::Plain,
+        },
+        credentials,
+    })
+}
+
+fn outbound(config: &Config, base: &Path, dev: Option<&Dev>) -> Result<OutboundOptions, String> {
+    let mut trust = match &config.outbound.trust {
+        None => Vec::new(),
+        Some(file) => {
+            let file = base.join(file);
+            std::fs::read(&file).map_err(|e| format!("{}: {e}", file.display()))?
+        }
+    };
+    if let Some(dev) = dev {
+        // Servers of a first try often get their certificate from the same CA.
+        trust.extend_from_slice(b"\n");
+        trust.extend_from_slice(&dev.ca_pem);
+    }
+    Ok(OutboundOptions {
+        allow_http: config.outbound.allow_loopback,
+        allow_loopback: config.outbound.allow_loopback,
+        allow_private: config.outbound.allow_private_addresses,
+        trust: (!trust.is_empty()).then_some(trust),
+        ..OutboundOptions::default()
+    })
+}
