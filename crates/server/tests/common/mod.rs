@@ -3,7 +3,9 @@
     dead_code,
     reason = "every test file compiles this module and uses its own part of it"
 )]
+pub mod browser;
 pub mod client;
+pub mod people;
 
 use signet_crypto::{
     Algorithm, SigningKey,
