@@ -6,5 +6,6 @@
 
 pub mod client;
 pub mod echo;
+pub mod flow;
 pub mod process;
 pub mod report;

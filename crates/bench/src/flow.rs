@@ -1,0 +1,433 @@
+//! The scenarios: clients made by dynamic registration, and one operation of each, as a client sends it.
+
+use bytes::Bytes;
+use http::{Method, StatusCode};
+use signet_crypto::certificate::DevelopmentCa;
+use signet_crypto::{Algorithm, SigningKey};
+use signet_jose::jwk::Jwk;
+use signet_jose::jwt::{JwtSigner, Typ};
+use signet_jose::{base64url, json};
+
+use crate::client::{Answer, Connection, Failure, Target};
+use crate::process::Server;
+
+/// The six ways in which a client proves itself at the token endpoint.
+pub const METHODS: [&str; 6] = [
+    "client_secret_basic",
+    "client_secret_post",
+    "client_secret_jwt",
+    "private_key_jwt",
+    "tls_client_auth",
+    "self_signed_tls_client_auth",
+];
+
+/// A running server and what its documents say.
+pub struct Provider {
+    /// The process.
+    pub server: Server,
+    issuer: String,
+    ca: Vec<u8>,
+    mtls_port: u16,
+    developer: serde_json::Value,
+}
+
+/// A registered client and how it proves itself.
+pub struct RegisteredClient {
+    client_id: String,
+    secret: Option<String>,
+    method: &'static str,
+    signer: Option<JwtSigner>,
+    /// Where to connect: the ordinary listener, or the one that asks for certificates.
+    pub target: Target,
+}
+
+impl Provider {
+    /// Starts a development server and reads what it wrote.
+    pub async fn start() -> Result<Provider, Failure> {
+        let server = Server::signet()?;
+        let developer: serde_json::Value = serde_json::from_slice(&server.file("dev.json")?)?;
+        let ca = server.file("ca.pem")?;
+        let mut connection = Target::new(server.port()?, &ca, None)?.connect().await?;
+        let path = "/.well-known/openid-configuration";
+        let metadata = connection
+            .send(Method::GET, path, &[], Bytes::new())
+            .await?
+            .json()?;
+        let alias = metadata["mtls_endpoint_aliases"]["token_endpoint"]
+            .as_str()
+            .unwrap_or("");
+        let mtls_port = alias
+            .split(':')
+            .nth(2)
+            .and_then(|rest| rest.split('/').next())
+            .and_then(|port| port.parse().ok())
+            .ok_or("no mtls_endpoint_aliases")?;
+        let issuer = metadata["issuer"].as_str().ok_or("no issuer")?.to_owned();
+        Ok(Provider {
+            server,
+            issuer,
+            ca,
+            mtls_port,
+            developer,
+        })
+    }
+
+    /// The ordinary listener.
+    pub fn target(&self) -> Result<Target, Failure> {
+        Target::new(self.server.port()?, &self.ca, None)
+    }
+
+    /// Registers a client for `grant_types` with one authentication method; its access tokens are signed with `algorithm`.
+    pub async fn register(
+        &self,
+        method: &'static str,
+        algorithm: Algorithm,
+        more: serde_json::Value,
+    ) -> Result<RegisteredClient, Failure> {
+        let mut metadata = serde_json::json!({
+            "client_name": format!("bench {method} {}", algorithm.name()),
+            "grant_types": ["client_credentials"],
+            "response_types": [],
+            "redirect_uris": [],
+            "token_endpoint_auth_method": method,
+            "access_token_signed_response_alg": algorithm.name(),
+        });
+        let mut target = self.target()?;
+        let mut signer = None;
+        match method {
+            "client_secret_jwt" => metadata["token_endpoint_auth_signing_alg"] = "HS256".into(),
+            "private_key_jwt" => {
+                let key = SigningKey::generate(Algorithm::Es256)?;
+                let public = key.public().ok_or("an asymmetric key")?.clone();
+                metadata["token_endpoint_auth_signing_alg"] = "ES256".into();
+                metadata["jwks"] = jwks(Jwk::new(public))?;
+                signer = Some(JwtSigner::new(key, "bench"));
+            }
+            "tls_client_auth" | "self_signed_tls_client_auth" => {
+                let ca = match method {
+                    "tls_client_auth" => self.development_ca()?,
+                    _ => DevelopmentCa::generate()?,
+                };
+                let (chain, key) = ca.issue_client("bench.example")?;
+                target = Target::new(self.mtls_port, &self.ca, Some((&chain, key.expose())))?;
+                if method == "tls_client_auth" {
+                    metadata["tls_client_auth_subject_dn"] = "CN=bench.example".into();
+                } else {
+                    metadata["jwks"] = certificate_jwks(&chain)?;
+                }
+            }
+            _ => {}
+        }
+        if let (Some(metadata), Some(more)) = (metadata.as_object_mut(), more.as_object()) {
+            metadata.extend(more.clone());
+        }
+        let mut connection = self.target()?.connect().await?;
+        let body = Bytes::from(serde_json::to_vec(&metadata)?);
+        let answer = connection
+            .send(
+                Method::POST,
+                "/register",
+                &[("content-type", "application/json")],
+                body,
+            )
+            .await?;
+        if answer.status != StatusCode::CREATED {
+            return Err(format!(
+                "registration: {} {}",
+                answer.status,
+                String::from_utf8_lossy(&answer.body)
+            )
+            .into());
+        }
+        let answer = answer.json()?;
+        let text = |name: &str| answer[name].as_str().map(str::to_owned);
+        let secret = text("client_secret");
+        if method == "client_secret_jwt" {
+            let secret = secret.as_deref().ok_or("no client_secret")?;
+            signer = Some(JwtSigner::new(
+                SigningKey::from_private(Algorithm::Hs256, secret.as_bytes())?,
+                "bench",
+            ));
+        }
+        Ok(RegisteredClient {
+            client_id: text("client_id").ok_or("no client_id")?,
+            secret,
+            method,
+            signer,
+            target,
+        })
+    }
+
+    /// The development server's own authority, whose client certificates it trusts.
+    fn development_ca(&self) -> Result<DevelopmentCa, Failure> {
+        let key = self.server.file("ca-key.pem")?;
+        Ok(DevelopmentCa::from_pem(
+            std::str::from_utf8(&self.ca)?,
+            std::str::from_utf8(&key)?,
+        )?)
+    }
+
+    /// A client assertion for each coming request: making one is the client's work, not the server's.
+    pub fn requests(
+        &self,
+        client: &RegisteredClient,
+        form: &str,
+        count: usize,
+    ) -> Result<Vec<Prepared>, Failure> {
+        let now = std::time::SystemTime::now()
+            .duration_since(std::time::UNIX_EPOCH)?
+            .as_secs();
+        (0..count)
+            .map(|_| client.prepare(&self.issuer, form, now))
+            .collect()
+    }
+
+    /// Logs the development user in and gives the session's cookies.
+    pub async fn log_in(
+        &self,
+        connection: &mut Connection,
+        client_id: &str,
+        redirect_uri: &str,
+    ) -> Result<String, Failure> {
+        let user = &self.developer["user"];
+        let (name, password) = (
+            user["username"].as_str().ok_or("no username")?,
+            user["password"].as_str().ok_or("no password")?,
+        );
+        let mut cookies = Cookies::default();
+        let path = authorization_path(client_id, redirect_uri, "");
+        let mut answer = connection
+            .send(Method::GET, &path, &[], Bytes::new())
+            .await?;
+        for _ in 0..10 {
+            cookies.read(&answer);
+            let cookie = cookies.header();
+            if let Some(location) = location(&answer) {
+                if location.starts_with(redirect_uri) {
+                    return Ok(cookie);
+                }
+                let path = location
+                    .strip_prefix(&self.issuer)
+                    .unwrap_or(&location)
+                    .to_owned();
+                answer = connection
+                    .send(Method::GET, &path, &[("cookie", &cookie)], Bytes::new())
+                    .await?;
+                continue;
+            }
+            let page = String::from_utf8(answer.body.to_vec())?;
+            let (action, mut fields) =
+                form(&page).ok_or_else(|| format!("a page without a form: {page}"))?;
+            if page.contains("name=\"password\"") {
+                fields.push(("username".into(), name.into()));
+                fields.push(("password".into(), password.into()));
+            }
+            fields.push(("decision".into(), "allow".into()));
+            let body = encode(&fields);
+            let headers = [
+                ("cookie", cookie.as_str()),
+                ("content-type", "application/x-www-form-urlencoded"),
+                ("origin", self.issuer.as_str()),
+            ];
+            let path = action
+                .strip_prefix(&self.issuer)
+                .unwrap_or(&action)
+                .to_owned();
+            answer = connection
+                .send(Method::POST, &path, &headers, Bytes::from(body))
+                .await?;
+        }
+        Err("the login did not come to an end".into())
+    }
+}
+
+/// One request, ready to be sent.
+pub struct Prepared {
+    /// `Authorization`, where the method has one.
+    pub authorization: Option<String>,
+    /// The form.
+    pub body: Bytes,
+}
+
+impl RegisteredClient {
+    /// The client's identifier.
+    pub fn client_id(&self) -> &str {
+        &self.client_id
+    }
+
+    fn prepare(&self, issuer: &str, form: &str, now: u64) -> Result<Prepared, Failure> {
+        let secret = || self.secret.as_deref().ok_or("the client has no secret");
+        Ok(match self.method {
+            "client_secret_basic" => {
+                // Both are URL-safe: the form encoding of RFC 6749 section 2.3.1 changes nothing.
+                let pair = base64(format!("{}:{}", self.client_id, secret()?).as_bytes());
+                Prepared {
+                    authorization: Some(format!("Basic {pair}")),
+                    body: Bytes::from(form.to_owned()),
+                }
+            }
+            "client_secret_post" => {
+                let body = format!(
+                    "{form}&client_id={}&client_secret={}",
+                    self.client_id,
+                    secret()?
+                );
+                Prepared {
+                    authorization: None,
+                    body: body.into(),
+                }
+            }
+            "client_secret_jwt" | "private_key_jwt" => {
+                let mut claims = Vec::new();
+                json::Writer::new(&mut claims).object(|w| {
+                    w.member("iss").string(&self.client_id);
+                    w.member("sub").string(&self.client_id);
+                    w.member("aud").string(issuer);
+                    w.member("jti")
+                        .string(&base64url::encode(&signet_crypto::random::bytes::<16>()));
+                    w.member("iat").number(now);
+                    w.member("exp").number(now + 290);
+                });
+                let mut assertion = Vec::new();
+                self.signer.as_ref().ok_or("no signer")?.sign_into(
+                    Typ::Jwt,
+                    &claims,
+                    &mut assertion,
+                )?;
+                let kind = "urn%3Aietf%3Aparams%3Aoauth%3Aclient-assertion-type%3Ajwt-bearer";
+                let body = format!(
+                    "{form}&client_assertion_type={kind}&client_assertion={}",
+                    String::from_utf8(assertion)?
+                );
+                Prepared {
+                    authorization: None,
+                    body: body.into(),
+                }
+            }
+            _ => Prepared {
+                authorization: None,
+                body: format!("{form}&client_id={}", self.client_id).into(),
+            },
+        })
+    }
+}
+
+/// A request to `/authorize` with a fixed PKCE challenge: the verifier is [`VERIFIER`].
+pub fn authorization_path(client_id: &str, redirect_uri: &str, more: &str) -> String {
+    let challenge = base64url::encode(&signet_crypto::hash::sha256(VERIFIER.as_bytes()));
+    let redirect = redirect_uri.replace(':', "%3A").replace('/', "%2F");
+    format!(
+        "/authorize?response_type=code&client_id={client_id}&redirect_uri={redirect}&scope=openid%20profile%20offline_access&state=s&nonce=n&code_challenge={challenge}&code_challenge_method=S256{more}"
+    )
+}
+
+/// RFC 7636: 43 characters and more.
+pub const VERIFIER: &str = "bench-verifier-bench-verifier-bench-verifier-bench";
+
+/// `Location`, as text.
+pub fn location(answer: &Answer) -> Option<String> {
+    Some(answer.headers.get("location")?.to_str().ok()?.to_owned())
+}
+
+fn jwks(mut key: Jwk) -> Result<serde_json::Value, Failure> {
+    key.kid = Some("bench".into());
+    let mut text = Vec::new();
+    json::Writer::new(&mut text).object(|w| {
+        w.member("keys").array(|w| key.write(w));
+    });
+    Ok(serde_json::from_slice(&text)?)
+}
+
+/// The certificate's key, with the certificate beside it (RFC 8705 section 2.2.2).
+fn certificate_jwks(chain: &str) -> Result<serde_json::Value, Failure> {
+    use rustls::pki_types::{CertificateDer, pem::PemObject};
+    let der = CertificateDer::pem_slice_iter(chain.as_bytes())
+        .next()
+        .ok_or("no certificate")??;
+    let parsed = signet_crypto::certificate::ClientCertificate::parse(&der)?;
+    // A P-256 SubjectPublicKeyInfo ends with the uncompressed point.
+    let point = parsed
+        .spki
+        .get(parsed.spki.len().saturating_sub(64)..)
+        .ok_or("no point")?;
+    Ok(serde_json::json!({ "keys": [{
+        "kty": "EC", "crv": "P-256", "kid": "bench",
+        "x": base64url::encode(&point[..32]), "y": base64url::encode(&point[32..]),
+        "x5c": [base64(&der)],
+    }] }))
+}
+
+/// Base64 with padding: `Authorization: Basic` and `x5c`.
+fn base64(data: &[u8]) -> String {
+    let mut text = base64url::encode(data).replace('-', "+").replace('_', "/");
+    while !text.len().is_multiple_of(4) {
+        text.push('=');
+    }
+    text
+}
+
+#[derive(Default)]
+struct Cookies(Vec<(String, String)>);
+
+impl Cookies {
+    fn read(&mut self, answer: &Answer) {
+        for cookie in answer
+            .headers
+            .get_all("set-cookie")
+            .iter()
+            .filter_map(|value| value.to_str().ok())
+        {
+            let pair = cookie.split(';').next().unwrap_or("");
+            if let Some((name, value)) = pair.split_once('=') {
+                self.0.retain(|(own, _)| own != name);
+                if !value.is_empty() {
+                    self.0.push((name.to_owned(), value.to_owned()));
+                }
+            }
+        }
+    }
+
+    fn header(&self) -> String {
+        self.0
+            .iter()
+            .map(|(name, value)| format!("{name}={value}"))
+            .collect::<Vec<_>>()
+            .join("; ")
+    }
+}
+
+/// Action and hidden fields of the first form of a page.
+fn form(page: &str) -> Option<(String, Vec<(String, String)>)> {
+    let form = &page[page.find("<form")?..];
+    let form = &form[..form.find("</form>")?];
+    let attribute = |tag: &str, name: &str| {
+        let rest = tag.split_once(&format!(" {name}=\""))?.1;
+        Some(rest.split_once('"')?.0.replace("&amp;", "&"))
+    };
+    let fields = form
+        .split("<input")
+        .skip(1)
+        .filter(|tag| tag.contains("type=\"hidden\""))
+        .filter_map(|tag| Some((attribute(tag, "name")?, attribute(tag, "value")?)))
+        .collect();
+    Some((attribute(form, "action")?, fields))
+}
+
+fn encode(fields: &[(String, String)]) -> String {
+    let escape = |text: &str| -> String {
+        text.bytes()
+            .map(|b| {
+                if b.is_ascii_alphanumeric() || b"-._~".contains(&b) {
+                    char::from(b).to_string()
+                } else {
+                    format!("%{b:02X}")
+                }
+            })
+            .collect()
+    };
+    fields
+        .iter()
+        .map(|(name, value)| format!("{}={}", escape(name), escape(value)))
+        .collect::<Vec<_>>()
+        .join("&")
+}
