@@ -9,6 +9,7 @@ use signet_jose::{
     jws,
     jwt::Typ,
 };
+use std::sync::Arc;
 
 /// Longest token that is looked at, in bytes.
 pub const MAX_BYTES: usize = 16 * 1024;
@@ -204,11 +205,11 @@ fn may_act(r: &mut Reader<'_>) -> Result<MayAct, JsonError> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TokenState {
     /// Ours, not ended, not revoked.
-    Valid(Box<AccessTokenFacts>),
+    Valid(Arc<AccessTokenFacts>),
     /// Ours, and its time is over.
-    Expired(Box<AccessTokenFacts>),
+    Expired(Arc<AccessTokenFacts>),
     /// Ours, and revoked: itself, or something it hangs on.
-    Revoked(Box<AccessTokenFacts>),
+    Revoked(Arc<AccessTokenFacts>),
     /// No access token of this issuer: malformed, of another kind or issuer, or with a signature that does not hold.
     Forged,
     /// Ours and not ended, but whether it was revoked cannot be said. Never to be read as valid (known fault A7).
@@ -224,35 +225,16 @@ pub trait TokenLookup {
 /// The issuer's own tokens under its own keys: no other issuer's token is ever believed (known fault A3).
 impl TokenLookup for Context<'_> {
     fn look_up(&self, token: &str) -> TokenState {
-        let Some(facts) = verify(self, token) else {
-            return TokenState::Forged;
-        };
-        let facts = Box::new(facts);
-        if self.now() >= facts.exp {
-            return TokenState::Expired(facts);
-        }
-        let identity = facts.identity();
-        // An exchanged token of a client's own ends with that client too, not only with the one that exchanged it.
-        let subject = TokenIdentity {
-            client_id: &facts.sub,
-            ..identity
-        };
-        let revoked = self.revocations.is_revoked(&identity).and_then(|revoked| {
-            if revoked || facts.user_id().is_none() {
-                Ok(revoked)
-            } else {
-                self.revocations.is_revoked(&subject)
-            }
-        });
-        match revoked {
-            Ok(false) => TokenState::Valid(facts),
-            Ok(true) => TokenState::Revoked(facts),
-            Err(_) => TokenState::Unknown,
+        match verify(self, token) {
+            Some(facts) => judge(self, Arc::new(facts)),
+            None => TokenState::Forged,
         }
     }
 }
 
-fn verify(context: &Context<'_>, token: &str) -> Option<AccessTokenFacts> {
+/// The half of a look-up that never changes while the key stays: signature, type, claims, issuer. A caller may keep the result
+/// for the very same token string and go on with [`judge`] each time; the key's withdrawal must end what it keeps.
+pub fn verify(context: &Context<'_>, token: &str) -> Option<AccessTokenFacts> {
     let compact = jws::split(token.as_bytes(), MAX_BYTES).ok()?;
     let header = compact.decode_header().ok()?;
     // RFC 9068 section 4: an ID token, a logout token or a proof is no access token.
@@ -263,4 +245,104 @@ fn verify(context: &Context<'_>, token: &str) -> Option<AccessTokenFacts> {
     let payload = compact.verify(&header, key).ok()?;
     let facts = AccessTokenFacts::parse(&payload).ok()?;
     (facts.issuer == context.settings.issuer).then_some(facts)
+}
+
+/// The half of a look-up that changes with time: end and revocation. To be asked for every use.
+pub fn judge(context: &Context<'_>, facts: Arc<AccessTokenFacts>) -> TokenState {
+    if context.now() >= facts.exp {
+        return TokenState::Expired(facts);
+    }
+    let identity = facts.identity();
+    let revoked = context
+        .revocations
+        .is_revoked(&identity)
+        .and_then(|revoked| {
+            if revoked || facts.user_id().is_none() {
+                return Ok(revoked);
+            }
+            // An exchanged token of a client's own ends with that client too, not only with the one that exchanged it.
+            let subject = TokenIdentity {
+                client_id: &facts.sub,
+                ..identity
+            };
+            context.revocations.is_revoked(&subject)
+        });
+    match revoked {
+        Ok(false) => TokenState::Valid(facts),
+        Ok(true) => TokenState::Revoked(facts),
+        Err(_) => TokenState::Unknown,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const GOOD: &str =
+        r#"{"iss":"i","sub":"s","aud":"a","exp":2,"iat":1,"jti":"j","client_id":"c"}"#;
+
+    #[test]
+    fn required_claims_and_their_types_are_required() {
+        assert!(AccessTokenFacts::parse(GOOD.as_bytes()).is_ok());
+        for (from, to) in [
+            (r#""iss":"i","#, ""),
+            (r#""sub":"s","#, ""),
+            (r#""aud":"a","#, ""),
+            (r#""exp":2,"#, ""),
+            (r#""iat":1,"#, ""),
+            (r#""jti":"j","#, ""),
+            (r#","client_id":"c""#, ""),
+            (r#""sub":"s""#, r#""sub":1"#),
+            (r#""sub":"s""#, r#""sub":"""#),
+            (r#""aud":"a""#, r#""aud":[]"#),
+            (r#""aud":"a""#, r#""aud":["a",1]"#),
+            (r#""exp":2"#, r#""exp":"2""#),
+            (r#""exp":2"#, r#""exp":2,"exp":3"#),
+            (r#""exp":2"#, r#""exp":2,"act":[]"#),
+            (r#""exp":2"#, r#""exp":2,"grant_id":"AAAA""#),
+        ] {
+            let bad = GOOD.replace(from, to);
+            assert_ne!(bad, GOOD);
+            assert!(AccessTokenFacts::parse(bad.as_bytes()).is_err(), "{bad}");
+        }
+    }
+
+    /// A confirmation that this version does not know must not turn into a bearer token.
+    #[test]
+    fn an_unknown_confirmation_refuses_the_token() {
+        for cnf in [
+            r#"{"kid":"x"}"#,
+            "{}",
+            r#"{"jkt":"x","x5t#S256":"y"}"#,
+            r#""x""#,
+        ] {
+            let bad = GOOD.replace(r#""iat":1"#, &format!(r#""iat":1,"cnf":{cnf}"#));
+            assert!(AccessTokenFacts::parse(bad.as_bytes()).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn an_id_without_a_time_falls_back_to_iat() {
+        assert_eq!(
+            AccessTokenFacts::parse(GOOD.as_bytes())
+                .unwrap()
+                .issued_at_ms(),
+            1000
+        );
+        assert_eq!(jti_time_ms("not base64url of sixteen bytes"), None);
+    }
+
+    proptest! {
+        #[test]
+        fn parsing_never_panics(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+            let _ = AccessTokenFacts::parse(&bytes);
+        }
+        #[test]
+        fn a_damaged_payload_never_panics(at in 0..GOOD.len(), byte: u8) {
+            let mut bytes = GOOD.as_bytes().to_vec();
+            bytes[at] = byte;
+            let _ = AccessTokenFacts::parse(&bytes);
+        }
+    }
 }

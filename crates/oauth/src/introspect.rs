@@ -13,6 +13,7 @@ use crate::{
     sealed::RefreshToken,
 };
 use signet_jose::json::Writer;
+use std::sync::Arc;
 
 /// The answer for everything that may not be said.
 pub const INACTIVE: &[u8] = br#"{"active":false}"#;
@@ -23,7 +24,7 @@ pub enum Introspection {
     /// nothing that this caller may hear
     Inactive,
     /// a living access token
-    AccessToken(Box<AccessTokenFacts>),
+    AccessToken(Arc<AccessTokenFacts>),
     /// a refresh token that looks good; whether it lives is known when the store says that its family is at its generation:
     /// [`Introspection::with_family`]
     RefreshToken(Box<RefreshToken>),
@@ -42,7 +43,11 @@ pub fn decide(
     decide_with(context, caller, params, context)
 }
 
-fn decide_with(
+/// As [`decide`], with a look-up of the caller's own: one that keeps what [`crate::access_token::verify`] gave, say.
+///
+/// # Errors
+/// As [`decide`].
+pub fn decide_with(
     context: &Context<'_>,
     caller: &Client,
     params: &Params,

@@ -157,3 +157,115 @@ pub(crate) fn write_confirmation(confirmation: Option<&Confirmation>, w: &mut Wr
     };
     w.member("cnf").object(|w| w.member(name).string(value));
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{access_token::AccessTokenFacts, testing};
+    use signet_crypto::Algorithm;
+
+    fn access_token() -> AccessToken {
+        AccessToken {
+            client_id: "client".into(),
+            sub: "user-1".into(),
+            audience: vec!["https://api.example".into()],
+            scope: testing::scope("openid api:read"),
+            lifetime: 600,
+            algorithm: Algorithm::Es256,
+            grant_id: Some([2; 16]),
+            sid: Some("sid-1".into()),
+            auth_time: Some(testing::NOW - 5),
+            acr: Some("a".into()),
+            amr: vec!["pwd".into(), "otp".into()],
+            confirmation: Some(Confirmation::Jkt("thumbprint".into())),
+            act: Some(r#"{"sub":"actor"}"#.into()),
+            claims: Some(r#"{"userinfo":{"name":null}}"#.into()),
+        }
+    }
+
+    #[test]
+    fn what_is_written_is_what_is_read() {
+        let token = access_token();
+        let id = jti(testing::NOW * 1000 + 7, [9; 10]);
+        let mut out = Vec::new();
+        write_access_token(&token, "https://as.example", &id, testing::NOW, &mut out);
+        let facts = AccessTokenFacts::parse(&out).unwrap();
+        assert_eq!(facts.issued_at_ms(), testing::NOW * 1000 + 7);
+        assert_eq!((facts.exp, facts.iat), (testing::NOW + 600, testing::NOW));
+        assert_eq!(
+            (&facts.audience, &facts.scope, &facts.amr),
+            (&token.audience, &token.scope, &token.amr)
+        );
+        assert_eq!((&facts.act, &facts.claims), (&token.act, &token.claims));
+        assert_eq!(
+            (facts.grant_id, facts.confirmation),
+            (token.grant_id, token.confirmation)
+        );
+    }
+
+    #[test]
+    fn a_client_token_is_short() {
+        let token = AccessToken {
+            sub: "client".into(),
+            grant_id: None,
+            sid: None,
+            auth_time: None,
+            acr: None,
+            amr: Vec::new(),
+            confirmation: None,
+            act: None,
+            claims: None,
+            ..access_token()
+        };
+        let mut out = Vec::new();
+        write_access_token(&token, "https://as.example", "id", 1, &mut out);
+        assert_eq!(
+            String::from_utf8(out).unwrap(),
+            r#"{"iss":"https://as.example","sub":"client","aud":"https://api.example","exp":601,"iat":1,"jti":"id","client_id":"client","scope":"openid api:read"}"#
+        );
+    }
+
+    /// Known fault A6: `acr` is what was done; and single claims come from the person's record alone.
+    #[test]
+    fn an_id_token_says_what_was_done_and_what_was_asked_for() {
+        let id_token = IdToken {
+            algorithm: Algorithm::Rs256,
+            lifetime: 60,
+            nonce: Some("n".into()),
+            claims: Some(r#"{"id_token":{"acr":{"value":"gold"},"email":null,"sub":null}}"#.into()),
+            sid: Some("sid-1".into()),
+        };
+        let user = UserClaims {
+            email: Some("a@b.example".into()),
+            ..UserClaims::default()
+        };
+        let mut out = Vec::new();
+        write_id_token(
+            &id_token,
+            &access_token(),
+            "token",
+            Some(&user),
+            "https://as.example",
+            1,
+            &mut out,
+        );
+        let hash = half_hash(Algorithm::Rs256, "token");
+        assert_eq!(
+            String::from_utf8(out).unwrap(),
+            format!(
+                r#"{{"iss":"https://as.example","sub":"user-1","aud":"client","exp":61,"iat":1,"auth_time":{},"nonce":"n","acr":"a","amr":["pwd","otp"],"at_hash":"{hash}","sid":"sid-1","email":"a@b.example"}}"#,
+                testing::NOW - 5
+            )
+        );
+    }
+
+    #[test]
+    fn a_certificate_bound_token_is_still_called_bearer() {
+        assert_eq!(
+            token_type(Some(&Confirmation::X5tS256("x".into()))),
+            "Bearer"
+        );
+        assert_eq!(token_type(Some(&Confirmation::Jkt("x".into()))), "DPoP");
+        assert_eq!(token_type(None), "Bearer");
+    }
+}

@@ -24,6 +24,10 @@ pub(super) fn decide(request: &GrantRequest<'_>) -> Result<Decision, OAuthError>
         return Err(invalid_grant("the code has ended"));
     }
     check_redirect_uri(&code, request.params.get("redirect_uri"))?;
+    if code.code_challenge.is_none() && request.client.is_public() {
+        // OAuth 2.1 section 4.1.1: the authorization endpoint gives no such code; a record that became public since does not use one.
+        return Err(invalid_grant("a public client's code without a challenge"));
+    }
     check_verifier(&code, request.params.get("code_verifier"))?;
     if let Some(expected) = &code.dpop_jkt {
         // RFC 9449 section 10: the code is bound to the key that the authorization request named.

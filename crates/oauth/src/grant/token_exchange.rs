@@ -16,6 +16,7 @@ use crate::{
     scope, target,
 };
 use signet_jose::json::{self, JsonError, Limits, Reader, Writer};
+use std::sync::Arc;
 
 /// RFC 8693 section 3: an OAuth access token of this issuer.
 pub const ACCESS_TOKEN_TYPE: &str = "urn:ietf:params:oauth:token-type:access_token";
@@ -75,17 +76,17 @@ pub(super) fn decide(request: &GrantRequest<'_>) -> Result<Decision, OAuthError>
         issue: Issue {
             access_token: AccessToken {
                 client_id: client.client_id.clone(),
-                sub: subject.sub,
+                sub: subject.sub.clone(),
                 audience: target.audience,
                 scope,
                 lifetime: target.lifetime.min(end.saturating_sub(context.now())),
                 algorithm: target.algorithm,
                 // The result ends with the grant and the session of its subject.
                 grant_id: subject.grant_id,
-                sid: subject.sid,
+                sid: subject.sid.clone(),
                 auth_time: subject.auth_time,
-                acr: subject.acr,
-                amr: subject.amr,
+                acr: subject.acr.clone(),
+                amr: subject.amr.clone(),
                 confirmation: request.confirmation.clone(),
                 act,
                 claims: None,
@@ -114,7 +115,7 @@ fn presented(
     request: &GrantRequest<'_>,
     token: &str,
     which: &'static str,
-) -> Result<Box<AccessTokenFacts>, OAuthError> {
+) -> Result<Arc<AccessTokenFacts>, OAuthError> {
     let reason = match request.lookup.look_up(token) {
         TokenState::Valid(facts) => return Ok(facts),
         TokenState::Unknown => return Err(unavailable()),

@@ -5,5 +5,6 @@ mod dpop;
 mod grants;
 mod introspect_revoke;
 mod refresh_token;
+mod robustness;
 mod support;
 mod token_exchange;

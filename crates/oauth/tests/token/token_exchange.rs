@@ -36,7 +36,7 @@ fn delegate(
 }
 fn facts(world: &World, token: &str) -> AccessTokenFacts {
     match world.context().look_up(token) {
-        TokenState::Valid(facts) => *facts,
+        TokenState::Valid(facts) => AccessTokenFacts::clone(&facts),
         other => panic!("{other:?}"),
     }
 }
