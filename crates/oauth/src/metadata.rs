@@ -47,6 +47,8 @@ pub fn metadata(settings: &Settings, registry: &Registry) -> Vec<u8> {
         for name in [
             "id_token_signing_alg_values_supported",
             "userinfo_signing_alg_values_supported",
+            // RFC 9701 section 7
+            "introspection_signing_alg_values_supported",
         ] {
             w.member(name)
                 .strings(settings.signing_algs.iter().map(|a| a.name()));
@@ -89,10 +91,11 @@ pub fn metadata(settings: &Settings, registry: &Registry) -> Vec<u8> {
     out
 }
 
-/// Is the endpoint answered under these settings? The router asks the same.
+/// Has the endpoint anything to give under these settings? Closed registration is done by the admin API.
 pub fn is_served(id: EndpointId, settings: &Settings) -> bool {
     match id {
-        EndpointId::Register | EndpointId::RegisterClient => settings.registration.enabled,
+        EndpointId::Register => settings.registration.enabled && settings.registration.open,
+        EndpointId::RegisterClient => settings.registration.enabled,
         _ => true,
     }
 }
@@ -185,6 +188,11 @@ mod tests {
         assert!(!methods.iter().any(|m| m.contains("tls")));
 
         settings.registration.enabled = true;
+        assert!(!has(
+            &metadata(&settings, &registry()),
+            "registration_endpoint"
+        ));
+        settings.registration.open = true;
         settings.mtls_base = Some("https://id.example:9443".into());
         let document = metadata(&settings, &registry());
         assert!(has(&document, "registration_endpoint"));

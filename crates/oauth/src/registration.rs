@@ -326,13 +326,12 @@ fn refuse_unsafe_members(document: &Object<'_>) -> Result<(), OAuthError> {
         "userinfo_encrypted_response_alg",
         "userinfo_encrypted_response_enc",
         "introspection_encrypted_response_alg",
-        "introspection_signed_response_alg",
         "authorization_signed_response_alg",
         "authorization_encrypted_response_alg",
     ] {
         if document.get(name).is_some_and(|v| *v != json::Value::Null) {
             return Err(invalid(
-                "software statements, encrypted responses and signed authorization or introspection responses are not supported",
+                "software statements, encrypted responses and signed authorization responses are not supported",
             )
             .with_hint(format!("unsupported member: {name}")));
         }

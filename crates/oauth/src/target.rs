@@ -3,8 +3,10 @@
 use crate::{
     client::Client,
     error::{ErrorCode, OAuthError},
+    registry::Registry,
     request::Context,
     scope::{self, ScopeSet},
+    settings::Settings,
     uri::Uri,
 };
 use signet_crypto::Algorithm;
@@ -48,7 +50,8 @@ impl Target {
 
 /// Checks the `resource` parameters of an authorization, device or token request against what the client may ask for. All or nothing.
 pub fn requested<'a>(
-    context: &Context<'_>,
+    settings: &Settings,
+    registry: &Registry,
     client: &Client,
     resources: &[&'a str],
 ) -> Result<Vec<&'a str>, OAuthError> {
@@ -68,8 +71,8 @@ pub fn requested<'a>(
         if Uri::parse(resource).is_none() || resource.contains('#') {
             return refuse("not an absolute URI without fragment");
         }
-        let is_default = resource == default_audience(context);
-        let is_registered = context.registry.resource(resource).is_some()
+        let is_default = resource == default_audience(settings);
+        let is_registered = registry.resource(resource).is_some()
             && client.resources.iter().any(|own| own == resource);
         if !is_default && !is_registered {
             return refuse("not one of the client's resources");
@@ -87,7 +90,7 @@ pub fn for_client(
     client: &Client,
     resources: &[&str],
 ) -> Result<Target, OAuthError> {
-    let resources = requested(context, client, resources)?;
+    let resources = requested(context.settings, context.registry, client, resources)?;
     Ok(target(context, client, &resources))
 }
 
@@ -99,9 +102,9 @@ pub fn for_grant(
     resources: &[&str],
     granted: &[String],
 ) -> Result<Target, OAuthError> {
-    let asked = requested(context, client, resources)?;
+    let asked = requested(context.settings, context.registry, client, resources)?;
     let part = |asked: &str| match granted {
-        [] => asked == default_audience(context),
+        [] => asked == default_audience(context.settings),
         granted => granted.iter().any(|resource| resource == asked),
     };
     if !asked.iter().all(|asked| part(asked)) {
@@ -118,7 +121,7 @@ pub fn for_grant(
     Ok(target(
         context,
         client,
-        &requested(context, client, &granted)?,
+        &requested(context.settings, context.registry, client, &granted)?,
     ))
 }
 
@@ -127,7 +130,7 @@ pub(crate) fn target(context: &Context<'_>, client: &Client, resources: &[&str])
     let settings = context.settings;
     if resources.is_empty() {
         return Target {
-            audience: vec![default_audience(context).to_owned()],
+            audience: vec![default_audience(settings).to_owned()],
             algorithm: client
                 .access_token_signed_response_alg
                 .unwrap_or(settings.access_token_alg),
@@ -180,10 +183,9 @@ pub(crate) fn target(context: &Context<'_>, client: &Client, resources: &[&str])
 }
 
 /// The audience where no resource was asked for.
-pub fn default_audience<'a>(context: &Context<'a>) -> &'a str {
-    context
-        .settings
+pub fn default_audience(settings: &Settings) -> &str {
+    settings
         .default_audience
         .as_deref()
-        .unwrap_or(&context.settings.issuer)
+        .unwrap_or(&settings.issuer)
 }

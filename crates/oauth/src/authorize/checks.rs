@@ -15,6 +15,7 @@ use crate::{
     registry::Registry,
     scope::{self, ScopeSet},
     settings::Settings,
+    target,
 };
 use signet_crypto::{VerifyingKey, seal::Keyring};
 use signet_jose::base64url;
@@ -452,26 +453,11 @@ fn redirect_uri_was_sent(d: &mut Draft<'_>) -> Result<(), OAuthError> {
 
 /// RFC 8707 section 2
 fn resource(d: &mut Draft<'_>) -> Result<(), OAuthError> {
-    let client = d.client()?;
-    let settings = d.context.settings;
-    let default = settings
-        .default_audience
-        .as_ref()
-        .unwrap_or(&settings.issuer);
-    for resource in d.params.all("resource") {
-        let known = resource == default
-            || d.context.registry.resource(resource).is_some()
-                && client.resources.iter().any(|r| r == resource);
-        if !known {
-            return Err(OAuthError::new(
-                ErrorCode::InvalidTarget,
-                "a requested resource is unknown, or not allowed for this client",
-            ));
-        }
-        if !d.request.resources.iter().any(|r| r == resource) {
-            d.request.resources.push(resource.to_owned());
-        }
-    }
+    let Context {
+        settings, registry, ..
+    } = d.context;
+    let resources = target::requested(settings, registry, d.client()?, &d.params.all("resource"))?;
+    d.request.resources = resources.into_iter().map(str::to_owned).collect();
     Ok(())
 }
 
@@ -563,7 +549,7 @@ fn id_token_hint(d: &mut Draft<'_>) -> Result<(), OAuthError> {
         return Ok(());
     };
     let hint = verify_id_token_hint(token, &d.context.settings.issuer, d.context.keys)
-        .filter(|h| h.audience.iter().any(|a| *a == d.request.client_id))
+        .filter(|h| h.audience.contains(&d.request.client_id))
         .ok_or_else(|| {
             OAuthError::invalid_request(
                 "id_token_hint is not an ID token that this server gave to this client, or is too old",

@@ -45,7 +45,7 @@ fn respond(to: &ReturnTo, mut fields: Vec<(&'static str, String)>, issuer: &str)
 }
 
 /// `uri` with the fields added to its query; what was there stays (RFC 6749 section 3.1.2).
-pub fn with_query<'a>(uri: &str, fields: &[(&'a str, impl AsRef<str>)]) -> String {
+pub fn with_query(uri: &str, fields: &[(&str, impl AsRef<str>)]) -> String {
     let mut out = String::with_capacity(uri.len() + 256);
     out.push_str(uri);
     let mut separator = match uri.find('?') {

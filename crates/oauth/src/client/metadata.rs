@@ -184,13 +184,19 @@ pub fn read(document: &Object<'_>, client: &mut Client, rules: &Rules) -> Result
         algorithm,
         "a supported algorithm"
     );
+    set_some!(
+        introspection_signed_response_alg,
+        algorithm,
+        "a supported algorithm"
+    );
     if let Some(keys) = member(
         document,
         "jwks",
         |v| v.as_object(),
         must!("jwks", "a JWK Set"),
     )? {
-        let keys = JwkSet::from_value_strict(keys)
+        // RFC 7517 section 5: keys for encryption, or of kinds that are not known here, are left out.
+        let keys = JwkSet::from_value(keys)
             .map_err(|e| invalid("jwks has a key that cannot be used").with_hint(e.to_string()))?;
         client.jwks = Some(keys);
     }
@@ -224,11 +230,6 @@ pub fn read(document: &Object<'_>, client: &mut Client, rules: &Rules) -> Result
         set!(may_act_for, strings, "an array of strings");
         set_some!(
             access_token_signed_response_alg,
-            algorithm,
-            "a supported algorithm"
-        );
-        set_some!(
-            introspection_signed_response_alg,
             algorithm,
             "a supported algorithm"
         );
@@ -472,6 +473,10 @@ pub fn write(w: &mut Writer<'_>, client: &Client) {
             "userinfo_signed_response_alg",
             client.userinfo_signed_response_alg,
         ),
+        (
+            "introspection_signed_response_alg",
+            client.introspection_signed_response_alg,
+        ),
     ] {
         optional(name, alg.map(Algorithm::name));
     }
@@ -552,16 +557,10 @@ pub fn write_policy(w: &mut Writer<'_>, client: &Client) {
             w.member(name).strings(values);
         }
     }
-    for (name, alg) in [
-        (
-            "access_token_signed_response_alg",
-            client.access_token_signed_response_alg,
-        ),
-        (
-            "introspection_signed_response_alg",
-            client.introspection_signed_response_alg,
-        ),
-    ] {
+    for (name, alg) in [(
+        "access_token_signed_response_alg",
+        client.access_token_signed_response_alg,
+    )] {
         if let Some(alg) = alg {
             w.member(name).string(alg.name());
         }
