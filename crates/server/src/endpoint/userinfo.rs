@@ -117,7 +117,7 @@ fn check(
     call: &Call,
     scheme: Scheme,
     token: &str,
-) -> Result<(Box<AccessTokenFacts>, Option<Once>), OAuthError> {
+) -> Result<(std::sync::Arc<AccessTokenFacts>, Option<Once>), OAuthError> {
     let keyring = call.context.app.keyring();
     let index = call.index();
     let rules = call.rules(&keyring, &index);
