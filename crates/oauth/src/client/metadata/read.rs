@@ -1,9 +1,10 @@
-//! Client metadata as RFC 7591, RFC 8705, RFC 9126, RFC 9449 and OpenID Connect Registration name it: reading, writing,
-//! and the checks that hold for every client, whoever registered it.
-use super::{
-    ApplicationType, AuthMethod, Client, ConsentPolicy, GrantType, RefreshRotation, TlsClientAuth,
-};
+//! Reading a metadata document into a client.
+use super::invalid;
 use crate::{
+    client::{
+        ApplicationType, AuthMethod, Client, ConsentPolicy, GrantType, RefreshRotation,
+        TlsClientAuth,
+    },
     error::{ErrorCode, OAuthError},
     redirect_uri::RedirectUri,
     scope::ScopeSet,
@@ -12,7 +13,7 @@ use crate::{
 };
 use signet_crypto::Algorithm;
 use signet_jose::{
-    json::{Object, Value, Writer},
+    json::{Object, Value},
     jwk::JwkSet,
 };
 
@@ -48,10 +49,6 @@ impl Rules {
             operator: true,
         }
     }
-}
-
-fn invalid(description: &'static str) -> OAuthError {
-    OAuthError::new(ErrorCode::InvalidClientMetadata, description)
 }
 
 /// A description that names the member and what it must be.
@@ -344,234 +341,3 @@ const TLS_MEMBERS: [(&str, MakeTls); 5] = [
     ("tls_client_auth_san_ip",     |t| Some(TlsClientAuth::SanIp(t.parse().ok()?))),
     ("tls_client_auth_san_email",  |t| Some(TlsClientAuth::SanEmail(t.to_owned()))),
 ];
-
-/// The rules that hold for every client, whoever registered it.
-///
-/// # Errors
-/// `invalid_client_metadata` or `invalid_redirect_uri`; the description says which rule.
-pub fn check(client: &Client, settings: &Settings) -> Result<(), OAuthError> {
-    let code = client.may_use(GrantType::AuthorizationCode);
-    let method = client.token_endpoint_auth_method;
-    let has_keys = client.jwks.is_some() || client.jwks_uri.is_some();
-    let mtls = settings.mtls_base.is_some();
-    let signs = |alg: Option<Algorithm>| alg.is_none_or(|a| settings.signing_algs.contains(&a));
-    let assertion_alg = client.token_endpoint_auth_signing_alg;
-    if code && client.redirect_uris.is_empty() {
-        return Err(OAuthError::new(
-            ErrorCode::InvalidRedirectUri,
-            "redirect_uris is missing: the authorization_code grant needs one",
-        ));
-    }
-    // (what must hold, what is said where it does not)
-    #[rustfmt::skip]
-    let rules = [
-        (client.grant_types.iter().enumerate().all(|(i, g)| !client.grant_types[..i].contains(g)),
-            "grant_types names one grant twice"),
-        (client.response_types.iter().all(|t| t == "code") && client.response_types.len() <= 1,
-            "the only supported response type is code"),
-        (code != client.response_types.is_empty(),
-            "response_type code and grant type authorization_code go together (RFC 7591 section 2.1)"),
-        (!(client.is_public() && client.may_use(GrantType::ClientCredentials)),
-            "client_credentials is for clients that authenticate (RFC 6749 section 4.4)"),
-        (!(client.is_public() && client.may_use(GrantType::TokenExchange)),
-            "token exchange is for clients that authenticate"),
-        (!(client.is_public() && !client.require_pkce && code),
-            "a public client cannot be freed of PKCE (RFC 7636, OAuth 2.1 section 4.1.1)"),
-        (!(client.jwks.is_some() && client.jwks_uri.is_some()),
-            "jwks and jwks_uri must not be used together (RFC 7591 section 2)"),
-        (client.jwks.as_ref().is_none_or(|k| !k.keys.is_empty()),
-            "jwks has no key that can be used"),
-        (method != AuthMethod::PrivateKeyJwt || has_keys,
-            "private_key_jwt needs jwks or jwks_uri"),
-        (method != AuthMethod::SelfSignedTlsClientAuth || has_keys,
-            "self_signed_tls_client_auth needs jwks or jwks_uri (RFC 8705 section 2.2.2)"),
-        (method != AuthMethod::TlsClientAuth || client.tls_client_auth.is_some(),
-            "tls_client_auth needs exactly one tls_client_auth_* member (RFC 8705 section 2.1.2)"),
-        (!method.is_mtls() || mtls,
-            "this server has no listener that asks for client certificates"),
-        (!client.tls_client_certificate_bound_access_tokens || mtls,
-            "this server has no listener that asks for client certificates"),
-        (method != AuthMethod::PrivateKeyJwt || assertion_alg.is_none_or(|a| !a.is_symmetric()),
-            "token_endpoint_auth_signing_alg does not fit private_key_jwt"),
-        (method != AuthMethod::ClientSecretJwt || assertion_alg.is_none_or(|a| a.is_symmetric()),
-            "token_endpoint_auth_signing_alg does not fit client_secret_jwt"),
-        (signs(client.id_token_signed_response_alg),
-            "id_token_signed_response_alg is not one that this server signs with"),
-        (signs(client.userinfo_signed_response_alg),
-            "userinfo_signed_response_alg is not one that this server signs with"),
-        (signs(client.access_token_signed_response_alg),
-            "access_token_signed_response_alg is not one that this server signs with"),
-        (signs(client.introspection_signed_response_alg),
-            "introspection_signed_response_alg is not one that this server signs with"),
-        (client.refresh_rotation == RefreshRotation::Rotate || !client.is_public() && client.is_sender_constrained(),
-            "only a confidential client with sender-constrained tokens may keep its refresh token"),
-        (client.initiate_login_uri.as_ref().is_none_or(|u| u.starts_with("https:")),
-            "initiate_login_uri must be an https URL"),
-        (client.allowed_origins.iter().all(|o| uri::is_origin(o)),
-            "allowed_origins must be web origins, without path"),
-    ];
-    if let Some((_, fault)) = rules.iter().find(|(holds, _)| !holds) {
-        return Err(invalid(fault));
-    }
-    Ok(())
-}
-
-/// OpenID Connect Registration section 5: every redirect URI must be in the list that `sector_identifier_uri` leads to.
-/// `sector`: that list; None where it could not be fetched.
-///
-/// # Errors
-/// `invalid_client_metadata`.
-pub fn check_sector(client: &Client, sector: Option<&[String]>) -> Result<(), OAuthError> {
-    match (&client.sector_identifier_uri, sector) {
-        (None, _) => Ok(()),
-        (Some(_), None) => Err(invalid(
-            "the list at sector_identifier_uri could not be read",
-        )),
-        (Some(_), Some(list)) => {
-            let listed = |r: &RedirectUri| list.iter().any(|l| l == r.as_str());
-            if client.redirect_uris.iter().all(listed) {
-                Ok(())
-            } else {
-                Err(invalid(
-                    "a redirect URI is not in the list at sector_identifier_uri",
-                ))
-            }
-        }
-    }
-}
-
-/// Writes a client's metadata as members of the object that is open; absent values are left out.
-pub fn write(w: &mut Writer<'_>, client: &Client) {
-    let mut optional = |name: &str, value: Option<&str>| {
-        if let Some(value) = value {
-            w.member(name).string(value);
-        }
-    };
-    optional("client_name", client.client_name.as_deref());
-    optional("client_uri", client.client_uri.as_deref());
-    optional("logo_uri", client.logo_uri.as_deref());
-    optional("policy_uri", client.policy_uri.as_deref());
-    optional("tos_uri", client.tos_uri.as_deref());
-    optional("initiate_login_uri", client.initiate_login_uri.as_deref());
-    optional("jwks_uri", client.jwks_uri.as_deref());
-    optional("software_id", client.software_id.as_deref());
-    optional("software_version", client.software_version.as_deref());
-    optional(
-        "sector_identifier_uri",
-        client.sector_identifier_uri.as_deref(),
-    );
-    for (name, alg) in [
-        (
-            "token_endpoint_auth_signing_alg",
-            client.token_endpoint_auth_signing_alg,
-        ),
-        (
-            "id_token_signed_response_alg",
-            client.id_token_signed_response_alg,
-        ),
-        (
-            "userinfo_signed_response_alg",
-            client.userinfo_signed_response_alg,
-        ),
-        (
-            "introspection_signed_response_alg",
-            client.introspection_signed_response_alg,
-        ),
-    ] {
-        optional(name, alg.map(Algorithm::name));
-    }
-    optional("application_type", Some(client.application_type.as_str()));
-    optional(
-        "token_endpoint_auth_method",
-        Some(client.token_endpoint_auth_method.as_str()),
-    );
-    optional("subject_type", Some("public"));
-    optional("scope", Some(client.scope.to_string().as_str()));
-    if let Some(tls) = &client.tls_client_auth {
-        let (name, value) = match tls {
-            TlsClientAuth::SubjectDn(v) => ("tls_client_auth_subject_dn", v.clone()),
-            TlsClientAuth::SanDns(v) => ("tls_client_auth_san_dns", v.clone()),
-            TlsClientAuth::SanUri(v) => ("tls_client_auth_san_uri", v.clone()),
-            TlsClientAuth::SanIp(v) => ("tls_client_auth_san_ip", v.to_string()),
-            TlsClientAuth::SanEmail(v) => ("tls_client_auth_san_email", v.clone()),
-        };
-        optional(name, Some(value.as_str()));
-    }
-    if !client.contacts.is_empty() {
-        w.member("contacts").strings(&client.contacts);
-    }
-    w.member("redirect_uris")
-        .strings(client.redirect_uris.iter().map(RedirectUri::as_str));
-    if !client.post_logout_redirect_uris.is_empty() {
-        w.member("post_logout_redirect_uris").strings(
-            client
-                .post_logout_redirect_uris
-                .iter()
-                .map(RedirectUri::as_str),
-        );
-    }
-    w.member("grant_types")
-        .strings(client.grant_types.iter().map(|g| g.as_str()));
-    w.member("response_types").strings(&client.response_types);
-    if let Some(jwks) = &client.jwks {
-        jwks.write_value(w.member("jwks"));
-    }
-    if let Some(seconds) = client.default_max_age {
-        w.member("default_max_age").number(seconds);
-    }
-    if !client.default_acr_values.is_empty() {
-        w.member("default_acr_values")
-            .strings(&client.default_acr_values);
-    }
-    for (name, value) in [
-        ("require_auth_time", client.require_auth_time),
-        (
-            "require_pushed_authorization_requests",
-            client.require_pushed_authorization_requests,
-        ),
-        ("dpop_bound_access_tokens", client.dpop_bound_access_tokens),
-        (
-            "tls_client_certificate_bound_access_tokens",
-            client.tls_client_certificate_bound_access_tokens,
-        ),
-    ] {
-        if value {
-            w.member(name).bool(true);
-        }
-    }
-}
-
-/// Writes the operator's policy as members of the open object: with [`write`], everything that [`Rules::operator`] reads.
-pub fn write_policy(w: &mut Writer<'_>, client: &Client) {
-    w.member("enabled").bool(client.enabled);
-    w.member("require_pkce").bool(client.require_pkce);
-    w.member("refresh_rotation")
-        .string(client.refresh_rotation.as_str());
-    w.member("consent").string(client.consent.as_str());
-    for (name, values) in [
-        ("allowed_origins", &client.allowed_origins),
-        ("resources", &client.resources),
-        ("may_act_for", &client.may_act_for),
-    ] {
-        if !values.is_empty() {
-            w.member(name).strings(values);
-        }
-    }
-    for (name, alg) in [(
-        "access_token_signed_response_alg",
-        client.access_token_signed_response_alg,
-    )] {
-        if let Some(alg) = alg {
-            w.member(name).string(alg.name());
-        }
-    }
-    for (name, number) in [
-        ("access_token_lifetime", client.access_token_lifetime),
-        ("refresh_token_lifetime", client.refresh_token_lifetime),
-        ("expires_at", client.expires_at),
-    ] {
-        if let Some(number) = number {
-            w.member(name).number(number);
-        }
-    }
-}

@@ -1,35 +1,15 @@
-//! Device authorization (RFC 8628): the codes, and the record's life.
-//!
-//! ```text
-//! POST /device_authorization   authorize_device(..)             -> codes and a DeviceRecord (Pending) to be stored
-//! /device (page, session)      normalize_user_code, record.approve(&session, ..) or record.deny()
-//! POST /token, polled          open_device_code, record.poll(..) -> error, or the approval; consumed with it
-//! ```
-//!
-//! Every change is a new record that replaces the stored one under its version, so that of two racing polls one
-//! gets the tokens. An approval takes its person from the server's session and from nothing else (known fault A2).
+//! The record of a device authorization, and its life.
+use super::expired;
 use crate::{
-    authorize::{Context, validate_device},
-    client::Client,
     codec::{Decoder, Encoder, Undecodable},
-    endpoint::EndpointId,
     error::{ErrorCode, OAuthError},
-    params::{self, Params},
     scope::ScopeSet,
     session::Session,
 };
-use signet_crypto::seal::{Keyring, Purpose};
-use signet_jose::{base64url, json::Writer};
-use std::sync::Arc;
 
-/// Twenty letters that are neither vowels nor alike (RFC 8628 section 6.1): 20^8 codes, 34 bits.
-pub const USER_CODE_ALPHABET: &[u8; 20] = b"BCDFGHJKLMNPQRSTVWXZ";
-/// Letters of a user code, without its dash.
-pub const USER_CODE_LETTERS: usize = 8;
 /// RFC 8628 section 3.5: a poll that comes too soon adds this many seconds.
 const SLOW_DOWN_SECONDS: u64 = 5;
 const VERSION: u8 = 1;
-const CODE_VERSION: u8 = 1;
 
 /// What a device asked for, and what became of it. Stored under its `id`; the user code leads to the id.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -78,173 +58,6 @@ pub struct Approval {
     pub session: Session,
     /// Unix milliseconds
     pub approved_at_ms: u64,
-}
-
-/// The answer of the device authorization endpoint.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DeviceResponse {
-    /// sealed; for the device only
-    pub device_code: String,
-    /// with its dash, for the person
-    pub user_code: String,
-    /// where to type it
-    pub verification_uri: String,
-    /// seconds
-    pub expires_in: u64,
-    /// seconds
-    pub interval: u64,
-}
-
-impl DeviceResponse {
-    /// The JSON body (section 3.2).
-    pub fn to_json(&self) -> Vec<u8> {
-        let mut complete = format!("{}?user_code=", self.verification_uri);
-        params::encode_into(&self.user_code, &mut complete);
-        let mut out = Vec::with_capacity(512);
-        Writer::new(&mut out).object(|w| {
-            w.member("device_code").string(&self.device_code);
-            w.member("user_code").string(&self.user_code);
-            w.member("verification_uri").string(&self.verification_uri);
-            w.member("verification_uri_complete").string(&complete);
-            w.member("expires_in").number(self.expires_in);
-            w.member("interval").number(self.interval);
-        });
-        out
-    }
-}
-
-/// Checks a device authorization request of an authenticated client. `id` is random; `below(n)` gives a uniform
-/// random number below `n`. The record is to be inserted with its user code; on a collision, call again.
-///
-/// # Errors
-/// `unauthorized_client`, `invalid_scope`, `invalid_target`, `invalid_request`.
-pub fn authorize_device(
-    params: &Params,
-    client: &Arc<Client>,
-    id: [u8; 16],
-    below: impl FnMut(u32) -> u32,
-    context: &Context<'_>,
-) -> Result<(DeviceResponse, DeviceRecord), OAuthError> {
-    if params
-        .get("client_id")
-        .is_some_and(|c| c != client.client_id)
-    {
-        return Err(OAuthError::invalid_request(
-            "client_id is not the authenticated client's",
-        ));
-    }
-    let (scope, resources) = validate_device(params, client, context)?;
-    let settings = context.settings;
-    let record = DeviceRecord {
-        id,
-        user_code: new_user_code(below),
-        client_id: client.client_id.clone(),
-        scope,
-        resources,
-        interval: settings.device_poll_interval,
-        last_poll: 0,
-        expires_at: context.now + settings.device_code_lifetime,
-        state: DeviceState::Pending,
-    };
-    let response = DeviceResponse {
-        device_code: seal_device_code(context.keyring, &record)?,
-        user_code: display_user_code(&record.user_code),
-        verification_uri: settings.url(EndpointId::DeviceVerification),
-        expires_in: settings.device_code_lifetime,
-        interval: settings.device_poll_interval,
-    };
-    Ok((response, record))
-}
-
-/// What a device code says of itself.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DeviceCode {
-    /// the record's
-    pub id: [u8; 16],
-    /// whom it was given to
-    pub client_id: String,
-    /// Unix seconds
-    pub expires_at: u64,
-}
-
-fn seal_device_code(keyring: &Keyring, record: &DeviceRecord) -> Result<String, OAuthError> {
-    let mut e = Encoder::new(CODE_VERSION);
-    e.fixed(&record.id)
-        .text(&record.client_id)
-        .number(record.expires_at);
-    keyring
-        .seal(Purpose::DeviceCode, &e.finish())
-        .map(|sealed| base64url::encode(&sealed))
-        .map_err(|_| OAuthError::new(ErrorCode::ServerError, "no device code could be made"))
-}
-
-/// Opens a device code, for this client and this moment.
-///
-/// # Errors
-/// `invalid_grant` if it is none of ours or another client's, `expired_token` from its end on.
-pub fn open_device_code(
-    keyring: &Keyring,
-    device_code: &str,
-    client_id: &str,
-    now: u64,
-) -> Result<DeviceCode, OAuthError> {
-    let read = || {
-        if device_code.len() > 1024 {
-            return None;
-        }
-        let sealed = base64url::decode(device_code.as_bytes()).ok()?;
-        let bytes = keyring.open(Purpose::DeviceCode, &sealed).ok()?;
-        let mut d = Decoder::new(&bytes, CODE_VERSION).ok()?;
-        let code = DeviceCode {
-            id: d.fixed().ok()?,
-            client_id: d.string().ok()?,
-            expires_at: d.number().ok()?,
-        };
-        d.finish().ok()?;
-        Some(code)
-    };
-    let code = read()
-        .filter(|c| c.client_id == client_id)
-        .ok_or_else(|| OAuthError::invalid_grant("the device_code is not valid for this client"))?;
-    if now >= code.expires_at {
-        return Err(expired());
-    }
-    Ok(code)
-}
-
-fn expired() -> OAuthError {
-    OAuthError::new(ErrorCode::ExpiredToken, "the device_code has expired")
-}
-
-/// A fresh user code, without dash.
-pub fn new_user_code(mut below: impl FnMut(u32) -> u32) -> String {
-    let letters = USER_CODE_ALPHABET.len();
-    (0..USER_CODE_LETTERS)
-        .map(|_| char::from(USER_CODE_ALPHABET[below(letters as u32) as usize % letters]))
-        .collect()
-}
-
-/// `WDJB-MJHT`: as people read and type it.
-pub fn display_user_code(user_code: &str) -> String {
-    match user_code.split_at_checked(USER_CODE_LETTERS / 2) {
-        Some((front, back)) => format!("{front}-{back}"),
-        None => user_code.to_owned(),
-    }
-}
-
-/// What a person typed, as it is stored: case, dashes and spaces do not count (section 6.1). None: it cannot be one.
-pub fn normalize_user_code(typed: &str) -> Option<String> {
-    if typed.len() > 64 {
-        return None;
-    }
-    let code: String = typed
-        .chars()
-        .filter(|c| !matches!(c, '-' | ' '))
-        .map(|c| c.to_ascii_uppercase())
-        .collect();
-    let fits =
-        code.len() == USER_CODE_LETTERS && code.bytes().all(|b| USER_CODE_ALPHABET.contains(&b));
-    fits.then_some(code)
 }
 
 /// What a poll answers, and the record that must replace the stored one before it is answered.
@@ -525,23 +338,6 @@ mod tests {
     }
 
     #[test]
-    fn user_codes_are_read_as_people_type_them() {
-        assert_eq!(display_user_code("WDJBMJHT"), "WDJB-MJHT");
-        for typed in ["WDJB-MJHT", "wdjbmjht", " wdjb mjht "] {
-            assert_eq!(normalize_user_code(typed).as_deref(), Some("WDJBMJHT"));
-        }
-        for bad in ["", "WDJB-MJH", "WDJB-MJHTT", "AEIO-UAEI", "WDJB-MJH\u{17f}"] {
-            assert_eq!(normalize_user_code(bad), None, "{bad}");
-        }
-        let mut n = 0;
-        let made = new_user_code(|bound| {
-            n += 7;
-            n % bound
-        });
-        assert_eq!(normalize_user_code(&made).as_deref(), Some(made.as_str()));
-    }
-
-    #[test]
     fn a_record_survives_its_encoding() {
         let approved = record()
             .approve(&session(), true, [2; 16], 1_001_000)
@@ -553,8 +349,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn reading_any_bytes_never_panics(mut bytes in proptest::collection::vec(any::<u8>(), 0..120), typed in ".{0,40}") {
-            let _ = normalize_user_code(&typed);
+        fn reading_any_bytes_never_panics(mut bytes in proptest::collection::vec(any::<u8>(), 0..120)) {
             if let Some(first) = bytes.first_mut() {
                 *first = VERSION;
             }

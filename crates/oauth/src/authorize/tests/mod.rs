@@ -1,0 +1,185 @@
+//! The rules of the authorization endpoint, one test each; here, the house that they are tried in.
+mod decisions;
+mod pushed;
+mod requests;
+
+use super::*;
+use crate::{
+    client::{Client, ConsentPolicy, GrantType},
+    error::ErrorCode,
+    par,
+    params::Params,
+    redirect_uri::RedirectUri,
+    registry::{Registry, Resource},
+    scope::ScopeSet,
+    session::{Consent, Session},
+    settings::Settings,
+    testing::{CHALLENGE, NOW, keyring, scope},
+};
+use signet_crypto::{Algorithm, SigningKey, VerifyingKey, seal::Keyring};
+use signet_jose::jwt::{JwtSigner, Typ};
+use std::sync::Arc;
+
+const ISSUER: &str = "https://as.example";
+
+/// A confidential client with every grant.
+fn a_client(client_id: &str) -> Client {
+    let mut client = Client::new(client_id, NOW - 1_000_000);
+    client.redirect_uris = vec![RedirectUri::parse("https://client.example/cb", false).unwrap()];
+    client.grant_types = GrantType::ALL.to_vec();
+    client
+}
+
+/// One server: a client `client`, a resource, a key, and the moment.
+struct House {
+    registry: Registry,
+    settings: Settings,
+    keyring: Keyring,
+    signer: JwtSigner,
+    key: Arc<VerifyingKey>,
+    now: u64,
+}
+
+fn house_with(change: impl FnOnce(&mut Client)) -> House {
+    let mut client = a_client("client");
+    client.scope = scope("openid profile email offline_access signet:admin api:read");
+    client.resources = vec!["https://api.example".into()];
+    change(&mut client);
+    let mut registry = Registry {
+        scopes: Registry::standard_scopes(),
+        ..Registry::default()
+    };
+    for identifier in ["https://api.example", "https://other.example"] {
+        let resource = Resource {
+            identifier: identifier.into(),
+            name: None,
+            scopes: scope("api:read signet:admin"),
+            access_token_signed_response_alg: None,
+            access_token_lifetime: None,
+            introspectors: Vec::new(),
+            revision: 1,
+        };
+        registry
+            .resources
+            .insert(identifier.into(), Arc::new(resource));
+    }
+    registry
+        .clients
+        .insert(client.client_id.clone(), Arc::new(client));
+    let key = SigningKey::generate(Algorithm::Es256).unwrap();
+    let public = VerifyingKey::new(Algorithm::Es256, key.public().unwrap()).unwrap();
+    House {
+        registry,
+        settings: Settings::new(ISSUER),
+        keyring: keyring(),
+        signer: JwtSigner::new(key, "k1"),
+        key: Arc::new(public),
+        now: NOW,
+    }
+}
+
+fn house() -> House {
+    house_with(|_| {})
+}
+
+const GOOD: &[(&str, &str)] = &[
+    ("client_id", "client"),
+    ("redirect_uri", "https://client.example/cb"),
+    ("response_type", "code"),
+    ("scope", "openid email"),
+    ("state", "xyz"),
+    ("code_challenge", CHALLENGE),
+    ("code_challenge_method", "S256"),
+];
+
+/// `GOOD` with these set, or taken out where the value is empty.
+fn params(changes: &[(&str, &str)]) -> Params {
+    let kept = GOOD
+        .iter()
+        .filter(|(n, _)| changes.iter().all(|(c, _)| c != n));
+    Params::from_pairs(kept.chain(changes).copied().filter(|(_, v)| !v.is_empty())).unwrap()
+}
+
+impl House {
+    fn with_context<T>(&self, f: impl FnOnce(&Context<'_>) -> T) -> T {
+        let keys = |kid: &str| (kid == "k1").then(|| self.key.clone());
+        f(&Context {
+            registry: &self.registry,
+            settings: &self.settings,
+            keyring: &self.keyring,
+            keys: &keys,
+            now: self.now,
+        })
+    }
+    fn validate(&self, changes: &[(&str, &str)]) -> Result<AuthorizationRequest, AuthorizeError> {
+        self.with_context(|c| validate(&params(changes), c))
+    }
+    fn ok(&self, changes: &[(&str, &str)]) -> AuthorizationRequest {
+        self.validate(changes)
+            .unwrap_or_else(|e| panic!("{changes:?}: {e:?}"))
+    }
+    fn redirected(&self, changes: &[(&str, &str)]) -> ErrorCode {
+        match self.validate(changes) {
+            Err(AuthorizeError::Redirect(back)) => {
+                assert_eq!(back.to.redirect_uri, "https://client.example/cb");
+                back.error.code
+            }
+            other => panic!("{changes:?}: {other:?}"),
+        }
+    }
+    fn page(&self, changes: &[(&str, &str)]) -> ErrorCode {
+        match self.validate(changes) {
+            Err(AuthorizeError::Page(error)) => error.code,
+            other => panic!("{changes:?}: {other:?}"),
+        }
+    }
+    fn client(&self) -> &Arc<Client> {
+        &self.registry.clients["client"]
+    }
+    fn push(&self, changes: &[(&str, &str)]) -> Result<String, ErrorCode> {
+        self.with_context(|c| par::push(&params(changes), self.client(), None, [9; 16], c))
+            .map(|r| r.request_uri)
+            .map_err(|e| e.code)
+    }
+    fn id_token(&self, typ: Typ, payload: &str) -> String {
+        let mut out = Vec::new();
+        self.signer
+            .sign_into(typ, payload.as_bytes(), &mut out)
+            .unwrap();
+        String::from_utf8(out).unwrap()
+    }
+}
+
+fn session() -> Session {
+    Session {
+        sid: "sid-1".into(),
+        user_id: "alice".into(),
+        auth_time: NOW - 100,
+        acr: acr::PASSWORD.into(),
+        amr: vec!["pwd".into()],
+    }
+}
+
+fn facts(session: Option<&Session>) -> Facts<'_> {
+    Facts {
+        session,
+        consent: None,
+        is_admin: false,
+        progress: Progress::default(),
+        now: NOW,
+    }
+}
+
+fn refused(step: &Step<'_>) -> ErrorCode {
+    match step {
+        Step::Refuse(error) => error.code,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn granted<'a>(step: Step<'a>) -> Granted<'a> {
+    match step {
+        Step::Grant(granted) => granted,
+        other => panic!("{other:?}"),
+    }
+}

@@ -1,0 +1,16 @@
+//! Client metadata as RFC 7591, RFC 8705, RFC 9126, RFC 9449 and OpenID Connect Registration name it: reading, writing,
+//! and the checks that hold for every client, whoever registered it.
+mod check;
+mod read;
+mod write;
+
+pub use check::{check, check_sector};
+pub(crate) use read::sector_identifier_uri;
+pub use read::{Rules, read};
+pub use write::{write, write_policy};
+
+use crate::error::{ErrorCode, OAuthError};
+
+fn invalid(description: &'static str) -> OAuthError {
+    OAuthError::new(ErrorCode::InvalidClientMetadata, description)
+}
