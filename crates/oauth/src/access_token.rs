@@ -252,6 +252,14 @@ pub fn judge(context: &Context<'_>, facts: Arc<AccessTokenFacts>) -> TokenState 
     if context.now() >= facts.exp {
         return TokenState::Expired(facts);
     }
+    // A client that was removed or disabled has no tokens, whoever forgot to say so to the index.
+    if context
+        .registry
+        .client(&facts.client_id, context.now())
+        .is_none()
+    {
+        return TokenState::Revoked(facts);
+    }
     let identity = facts.identity();
     let revoked = context
         .revocations

@@ -124,6 +124,17 @@ fn an_expired_or_revoked_token_is_inactive_and_an_unreachable_index_no_answer() 
 }
 
 #[test]
+fn a_disabled_clients_tokens_are_inactive() {
+    let mut world = World::new();
+    let token = world.person_token("web", "openid");
+    world.change("web", |client| client.enabled = false);
+    assert_eq!(
+        introspect(&world, "service", &token),
+        Introspection::Inactive
+    );
+}
+
+#[test]
 fn a_refresh_token_is_active_only_at_its_familys_generation() {
     let world = World::new();
     let token = refresh_token(&world);
