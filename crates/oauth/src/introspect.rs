@@ -77,6 +77,7 @@ pub fn decide_with(
     let visible =
         token.client_id == caller.client_id || caller.may_act_for.contains(&token.client_id);
     let now = context.now();
+    let visible = visible && context.registry.client(&token.client_id, now).is_some();
     if !visible || now >= token.expires_at || now >= token.family_expires_at {
         return Ok(Introspection::Inactive);
     }
