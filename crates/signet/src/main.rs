@@ -3,6 +3,7 @@
 //! This crate has no logic of its own: it reads the configuration, puts the parts of the server together, and speaks to a
 //! running server on behalf of people and scripts. Exit 0: done, or yes. Exit 1: no. Exit 2: wrong usage, or out of reach.
 
+mod admin_client;
 mod cli;
 mod config;
 mod dev;

@@ -1,5 +1,6 @@
 //! The commands: arguments, dispatch, and how an answer becomes output and an exit code.
 
+mod admin;
 mod compact;
 mod config;
 mod output;
@@ -40,6 +41,39 @@ pub enum Command {
     /// Look into tokens and verify them.
     #[command(subcommand, after_help = "Example:\n  signet token inspect \"$TOKEN\"")]
     Token(token::Token),
+    /// Administer clients.
+    #[command(
+        subcommand,
+        after_help = "Example:\n  signet client list --data-dir .signet"
+    )]
+    Client(admin::ClientCommand),
+    /// Administer users, and make the first administrator.
+    #[command(
+        subcommand,
+        after_help = "Example:\n  signet user list --data-dir .signet"
+    )]
+    User(admin::UserCommand),
+    /// See and rotate the signing keys.
+    #[command(
+        subcommand,
+        after_help = "Example:\n  signet key list --data-dir .signet"
+    )]
+    Key(admin::KeyCommand),
+    /// See and end login sessions.
+    #[command(
+        subcommand,
+        after_help = "Example:\n  signet session list --user alice"
+    )]
+    Session(admin::SessionCommand),
+    /// See and end what people have granted to clients.
+    #[command(subcommand, after_help = "Example:\n  signet grant list --user alice")]
+    Grant(admin::GrantCommand),
+    /// Administer scopes.
+    #[command(subcommand, after_help = "Example:\n  signet scope list")]
+    Scope(admin::ScopeCommand),
+    /// Administer resource servers.
+    #[command(subcommand, after_help = "Example:\n  signet resource list")]
+    Resource(admin::ResourceCommand),
     /// Make keys and tokens of the compact format, and verify them.
     #[command(
         subcommand,
@@ -64,6 +98,13 @@ pub fn run() -> ExitCode {
     let outcome = match arguments.command {
         Command::Serve(command) => serve::run(command, &output),
         Command::Token(command) => token::run(command, &output),
+        Command::Client(command) => admin::client(command, &output),
+        Command::User(command) => admin::user(command, &output),
+        Command::Key(command) => admin::key(command, &output),
+        Command::Session(command) => admin::session(command, &output),
+        Command::Grant(command) => admin::grant(command, &output),
+        Command::Scope(command) => admin::scope(command, &output),
+        Command::Resource(command) => admin::resource(command, &output),
         Command::Compact(command) => compact::run(command, &output),
         Command::Config(command) => config::run(command, &output),
     };

@@ -3,7 +3,8 @@
 //! The order: sockets first (a port that is taken must say so before anything is made; in development mode the port is part
 //! of the issuer), then the data directory, the application, the threads that answer, and last whoever waits for readiness.
 
-mod parts;
+mod built_in;
+pub mod parts;
 mod reload;
 mod sockets;
 

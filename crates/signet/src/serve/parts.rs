@@ -82,6 +82,7 @@ pub async fn build(
         &mut registry,
         &mut faults,
     );
+    super::built_in::add(&mut registry)?;
     if let Some(fault) = faults.0.first() {
         return Err(format!("{}: {}", fault.path, fault.message));
     }

@@ -1,0 +1,148 @@
+//! A session with the admin API of a running server.
+//!
+//! The token comes from SIGNET_ADMIN_TOKEN, or from a login as the built-in client `signet-cli`: authorization code and PKCE
+//! with the server's own pages, whose forms are filled in as a browser would. Nothing is kept: each command logs in anew.
+
+mod login;
+mod page;
+
+use std::path::PathBuf;
+
+use bytes::Bytes;
+use http::Method;
+use serde_json::Value;
+use signet_crypto::Secret;
+
+use crate::{
+    cli::Failure,
+    dev,
+    http_client::{Answer, HttpClient},
+    input,
+};
+
+/// The built-in client of the command line.
+pub const CLI_CLIENT_ID: &str = "signet-cli";
+/// Its redirect: nothing listens there, the answer is taken from the Location header.
+pub const CLI_REDIRECT_URI: &str = "http://127.0.0.1/callback";
+
+/// Which server, and as whom.
+#[derive(Clone, Debug, clap::Args)]
+#[group(skip)]
+pub struct Target {
+    /// The server's issuer URL.
+    #[arg(long, value_name = "URL", conflicts_with = "data_dir")]
+    pub server: Option<String>,
+    /// The data directory of a development server on this machine.
+    #[arg(long, value_name = "DIR")]
+    pub data_dir: Option<PathBuf>,
+    /// PEM file of the authority that the server's certificate comes from.
+    #[arg(long, value_name = "FILE")]
+    pub ca_cert: Option<PathBuf>,
+    /// The administrator to log in as; the password comes from SIGNET_PASSWORD or a prompt. SIGNET_ADMIN_TOKEN, a token
+    /// with the scope signet:admin, makes a login needless.
+    #[arg(long, value_name = "NAME")]
+    pub login: Option<String>,
+}
+
+/// A server, and the token it takes.
+pub struct Session {
+    client: HttpClient,
+    base: String,
+    token: Secret<String>,
+}
+
+impl Session {
+    /// Finds the server, and logs in unless a token is at hand.
+    pub async fn open(target: &Target) -> Result<Session, Failure> {
+        let (issuer, trust, account) = match (&target.server, &target.data_dir) {
+            (Some(server), _) => (server.clone(), target.ca_cert.clone(), None),
+            (None, directory) => {
+                let directory = directory.clone().unwrap_or_else(|| dev::DEFAULT_DIR.into());
+                let file = dev::read_file(&directory).map_err(|e| {
+                    Failure::unusable(format!("{e} (--server URL names any other)"))
+                })?;
+                let trust = target.ca_cert.clone().unwrap_or(file.ca_cert);
+                (file.issuer, Some(trust), Some(file.admin))
+            }
+        };
+        let issuer = issuer.trim_end_matches('/').to_owned();
+        let trust: Vec<PathBuf> = trust.into_iter().collect();
+        let client = HttpClient::new(&trust).map_err(Failure::unusable)?;
+        let token = match std::env::var("SIGNET_ADMIN_TOKEN") {
+            Ok(token) if !token.is_empty() => Secret::new(token),
+            _ => {
+                let (name, password) = match (&target.login, account) {
+                    (None, Some(account)) => (account.username, Secret::new(account.password)),
+                    (Some(name), _) => (name.clone(), input::password(false, None, "Password")?),
+                    (None, None) => {
+                        return Err(Failure::unusable(
+                            "who are you? --login NAME, or a token in SIGNET_ADMIN_TOKEN",
+                        ));
+                    }
+                };
+                login::log_in(&client, &issuer, &name, &password).await?
+            }
+        };
+        Ok(Session {
+            client,
+            base: format!("{issuer}/admin/v1"),
+            token,
+        })
+    }
+
+    /// GET; `path` begins with a slash.
+    pub async fn get(&self, path: &str) -> Result<Value, Failure> {
+        self.call(Method::GET, path, None).await
+    }
+
+    /// Any call. A refusal by the server is exit 1 with its own error code and words.
+    pub async fn call(
+        &self,
+        method: Method,
+        path: &str,
+        body: Option<&Value>,
+    ) -> Result<Value, Failure> {
+        let url = format!("{}{path}", self.base);
+        let bearer = format!("Bearer {}", self.token.expose());
+        let mut headers = vec![
+            ("authorization", bearer.as_str()),
+            ("accept", "application/json"),
+        ];
+        let body = match body {
+            Some(value) => {
+                headers.push(("content-type", "application/json"));
+                Bytes::from(value.to_string())
+            }
+            None => Bytes::new(),
+        };
+        let answer = self
+            .client
+            .send(method, &url, &headers, body)
+            .await
+            .map_err(Failure::unusable)?;
+        read(&answer, &url)
+    }
+}
+
+fn read(answer: &Answer, url: &str) -> Result<Value, Failure> {
+    let value = if answer.body.is_empty() {
+        Ok(Value::Null)
+    } else {
+        serde_json::from_slice::<Value>(&answer.body)
+    };
+    if answer.status.is_success() {
+        return value.map_err(|e| Failure::unusable(format!("{url}: the answer is not JSON: {e}")));
+    }
+    let value = value.unwrap_or_default();
+    match value["error"].as_str() {
+        Some(error) => {
+            let words = value["error_description"].as_str().unwrap_or(error);
+            Err(Failure::no(error, words))
+        }
+        // No error of the API: something else answers there.
+        None => Err(Failure::unusable(format!(
+            "{url} answered {}",
+            answer.status
+        ))),
+    }
+}

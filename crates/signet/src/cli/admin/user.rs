@@ -1,0 +1,229 @@
+//! `signet user`: over the admin API, or, for the first administrator, straight into the store of a server that is not running.
+
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::SystemTime,
+};
+
+use clap::{Args, Subcommand};
+use http::Method;
+use serde_json::{Map, Value, json};
+use signet_crypto::{Secret, password};
+use signet_server::{
+    login::password::check_new,
+    user::{NewUser, Profile, UserError, Users},
+};
+use signet_store::{OpenError, SqliteStore};
+
+use super::{
+    fields::{self, Field},
+    noun::{self, Kind, Paging},
+};
+use crate::{
+    admin_client::{Session, Target},
+    cli::{Failure, Output, block_on, output},
+    input, private_file,
+};
+
+const USERS: Kind = Kind {
+    path: "/users",
+    columns: &["id", "username", "email", "admin", "enabled"],
+};
+
+/// `signet user ...`
+#[derive(Debug, Subcommand)]
+pub enum UserCommand {
+    /// List users.
+    #[command(after_help = "Example:\n  signet user list --data-dir .signet")]
+    List {
+        #[command(flatten)]
+        target: Target,
+        #[command(flatten)]
+        paging: Paging,
+    },
+    /// Show one user.
+    #[command(after_help = "Example:\n  signet user show alice --json")]
+    Show {
+        /// User name, mail address or id.
+        name: String,
+        #[command(flatten)]
+        target: Target,
+    },
+    /// Make a user. With --data-dir of a server that is not running, without a server: the first administrator.
+    #[command(
+        after_help = "Example:\n  signet user add root --admin --password-stdin --data-dir /var/lib/signet < password"
+    )]
+    Add(Add),
+    /// Change a user: members of the record, the password.
+    #[command(after_help = "Example:\n  signet user set alice admin=true email=alice@example.com")]
+    Set {
+        /// User name, mail address or id.
+        name: String,
+        /// Members to change.
+        #[arg(value_name = "NAME=VALUE")]
+        fields: Vec<Field>,
+        /// Read a new password from standard input; all of the user's sessions and tokens end.
+        #[arg(long)]
+        password_stdin: bool,
+        #[command(flatten)]
+        target: Target,
+    },
+    /// Remove a user, with all sessions and grants.
+    #[command(after_help = "Example:\n  signet user remove alice")]
+    Remove {
+        /// User name, mail address or id.
+        name: String,
+        #[command(flatten)]
+        target: Target,
+    },
+}
+
+/// `signet user add ...`
+#[derive(Debug, Args)]
+pub struct Add {
+    /// The user name.
+    name: String,
+    /// May administer the server.
+    #[arg(long)]
+    admin: bool,
+    /// Mail address, taken as proven.
+    #[arg(long)]
+    email: Option<String>,
+    /// Full name.
+    #[arg(long, value_name = "NAME")]
+    full_name: Option<String>,
+    /// Read the password from standard input (one line).
+    #[arg(long, conflicts_with_all = ["password_file", "without_password"])]
+    password_stdin: bool,
+    /// Read the password from a file.
+    #[arg(long, value_name = "FILE", conflicts_with = "without_password")]
+    password_file: Option<PathBuf>,
+    /// No password: the person logs in with a mailed code.
+    #[arg(long, requires = "email")]
+    without_password: bool,
+    #[command(flatten)]
+    target: Target,
+}
+
+/// Does the command.
+pub fn run(command: UserCommand, output: &Output) -> Result<(), Failure> {
+    match command {
+        UserCommand::List { target, paging } => noun::list(&USERS, &target, &paging, &[], output),
+        UserCommand::Show { name, target } => noun::show(&USERS, &target, &name, output),
+        UserCommand::Remove { name, target } => noun::remove(&USERS, &target, &name, output),
+        UserCommand::Add(add) => run_add(add, output),
+        UserCommand::Set {
+            name,
+            fields,
+            password_stdin,
+            target,
+        } => {
+            let mut record = Map::new();
+            fields::put(&mut record, fields);
+            if password_stdin {
+                let password = input::password(true, None, "")?;
+                record.insert("password".into(), password.expose().clone().into());
+            }
+            noun::set(&USERS, &target, &name, record, output)
+        }
+    }
+}
+
+fn run_add(add: Add, output: &Output) -> Result<(), Failure> {
+    let secret = if add.without_password {
+        None
+    } else {
+        let secret = input::password(
+            add.password_stdin,
+            add.password_file.as_deref(),
+            &format!("Password of {}", add.name),
+        )?;
+        let names: Vec<&str> = std::iter::once(add.name.as_str())
+            .chain(add.email.as_deref())
+            .collect();
+        check_new(secret.expose(), &names).map_err(|why| Failure::no("invalid_request", why))?;
+        Some(secret)
+    };
+    if let (None, Some(directory)) = (&add.target.server, &add.target.data_dir)
+        && let Some(store) = offline(directory)?
+    {
+        return block_on(add_offline(store, &add, secret.as_ref(), output))?;
+    }
+    let mut record = Map::new();
+    record.insert("username".into(), add.name.clone().into());
+    record.insert("admin".into(), add.admin.into());
+    if let Some(email) = &add.email {
+        record.insert("email".into(), email.clone().into());
+        record.insert("email_verified".into(), true.into());
+    }
+    if let Some(name) = &add.full_name {
+        record.insert("profile".into(), json!({ "name": name }));
+    }
+    if let Some(secret) = secret {
+        record.insert("password".into(), secret.expose().clone().into());
+    }
+    block_on(async {
+        let session = Session::open(&add.target).await?;
+        let made = session
+            .call(Method::POST, USERS.path, Some(&Value::Object(record)))
+            .await?;
+        output.print(&made, || format!("{} was made", add.name))
+    })?
+}
+
+/// The store of a data directory; `None` if a server has it open.
+fn offline(directory: &Path) -> Result<Option<SqliteStore>, Failure> {
+    let failed =
+        |e: &dyn std::fmt::Display| Failure::unusable(format!("{}: {e}", directory.display()));
+    private_file::directory(directory).map_err(|e| failed(&e))?;
+    match SqliteStore::open(directory, Default::default()) {
+        Ok(store) => Ok(Some(store)),
+        Err(OpenError::InUse { .. }) => Ok(None),
+        Err(e) => Err(failed(&e)),
+    }
+}
+
+async fn add_offline(
+    store: SqliteStore,
+    add: &Add,
+    secret: Option<&Secret<String>>,
+    output: &Output,
+) -> Result<(), Failure> {
+    let store = Arc::new(store);
+    let now = SystemTime::now()
+        .duration_since(SystemTime::UNIX_EPOCH)
+        .map_or(0, |d| d.as_secs());
+    let phc = secret
+        .map(|s| password::hash(s.expose().as_bytes(), password::Cost::default()))
+        .transpose()
+        .map_err(|e| Failure::no("invalid_request", e.to_string()))?;
+    let new = NewUser {
+        username: add.name.clone(),
+        email: add.email.clone(),
+        email_verified: add.email.is_some(),
+        password: phc,
+        admin: add.admin,
+        profile: Profile {
+            name: add.full_name.clone(),
+            ..Profile::default()
+        },
+    };
+    let made = Users::new(store.clone()).create(new, now).await;
+    store.close();
+    let user = made.map_err(|e| match e {
+        UserError::Store(e) => Failure::unusable(e.to_string()),
+        refused => Failure::no("invalid_request", refused.to_string()),
+    })?;
+    output::note("the store was written directly: no server is running on it");
+    let shown = json!({ "id": user.id, "username": user.username, "email": user.email, "admin": user.admin,
+                        "enabled": user.enabled, "created_at": user.created_at });
+    output.print(&shown, || {
+        format!(
+            "{} {} was made, id {}",
+            if user.admin { "administrator" } else { "user" },
+            user.username,
+            user.id
+        )
+    })
+}
