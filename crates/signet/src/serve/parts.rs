@@ -45,8 +45,11 @@ pub fn open_store(config: &Config) -> Result<SqliteStore, String> {
         Some(directory) => config.data_dir.join(directory),
         None => config.data_dir.clone(),
     };
-    SqliteStore::open(&directory, signet_store::sqlite::Options::default())
-        .map_err(|e| e.to_string())
+    match config.store.engine {
+        model::StoreEngine::Sqlite => {
+            SqliteStore::open(&directory, Default::default()).map_err(|e| e.to_string())
+        }
+    }
 }
 
 /// Opens store and keys, loads what is kept in memory, makes what is missing.
