@@ -73,11 +73,11 @@ pub fn decide_with(
     let Ok(token) = RefreshToken::open(context.keyring, token) else {
         return Ok(Introspection::Inactive);
     };
-    // No resource server ever sees a refresh token: its client, and who may act for that client.
-    let visible =
-        token.client_id == caller.client_id || caller.may_act_for.contains(&token.client_id);
     let now = context.now();
-    let visible = visible && context.registry.client(&token.client_id, now).is_some();
+    // No resource server ever sees a refresh token: its client, and who may act for that client, as long as that exists.
+    let visible = (token.client_id == caller.client_id
+        || caller.may_act_for.contains(&token.client_id))
+        && context.registry.client(&token.client_id, now).is_some();
     if !visible || now >= token.expires_at || now >= token.family_expires_at {
         return Ok(Introspection::Inactive);
     }

@@ -126,12 +126,14 @@ fn an_expired_or_revoked_token_is_inactive_and_an_unreachable_index_no_answer() 
 #[test]
 fn a_disabled_clients_tokens_are_inactive() {
     let mut world = World::new();
-    let token = world.person_token("web", "openid");
+    let tokens = [world.person_token("web", "openid"), refresh_token(&world)];
     world.change("web", |client| client.enabled = false);
-    assert_eq!(
-        introspect(&world, "service", &token),
-        Introspection::Inactive
-    );
+    for token in tokens {
+        assert_eq!(
+            introspect(&world, "service", &token),
+            Introspection::Inactive
+        );
+    }
 }
 
 #[test]
