@@ -8,10 +8,12 @@
 //! - [`endpoint`]: one file per protocol endpoint.
 //! - [`keys`]: the signing keys' life.
 //! - [`people`]: what concerns persons: [`user`]s, [`login`], [`session`]s, [`consent`]s, [`mail`], [`page`]s.
+//! - [`admin`]: the admin API.
 //! - [`outbound`]: the only place that opens connections on a client's word.
 #![forbid(unsafe_code)]
 
 pub mod account;
+pub mod admin;
 pub mod consent;
 pub mod cookie;
 pub mod endpoint;
@@ -41,4 +43,5 @@ pub mod visit;
 pub fn routes(router: &mut http::Router) {
     endpoint::routes(router);
     health::routes(router);
+    admin::routes(router);
 }

@@ -133,6 +133,25 @@ impl App {
         self.revocations.revoke(subject, end, now_ms / 1000).await
     }
 
+    /// Ends every session, grant and token of a user. The epoch alone ends what was made up to now; sessions and grants
+    /// are ended one by one as well, so that a family that is being rotated at this moment ends, too (known fault A13).
+    ///
+    /// # Errors
+    /// The store's; then some may be left, and the caller must not answer that none is.
+    pub async fn revoke_everything_of(&self, user_id: &str) -> Result<(), StoreError> {
+        self.revoke_user(user_id).await?;
+        let now = self.now();
+        for sid in crate::session::end_all(&*self.store, user_id, None, now).await? {
+            self.revoke_session(&sid).await?;
+        }
+        for (grant_id, _) in crate::grants::list(&*self.store, user_id, now).await? {
+            self.revoke_grant(grant_id).await?;
+            let removal = crate::grants::removal(user_id, &grant_id);
+            self.store.commit(Change::new(removal), now).await?;
+        }
+        Ok(())
+    }
+
     /// Ends everything of a client that was made up to now.
     ///
     /// # Errors

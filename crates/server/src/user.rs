@@ -57,7 +57,7 @@ pub struct User {
 }
 
 /// Standard claims (OpenID Connect Core section 5.1) that are kept and given out, and never interpreted.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Profile {
     /// Full name.
@@ -371,6 +371,45 @@ impl Users {
     pub async fn by_id(&self, id: &str, now: u64) -> Result<Option<User>, UserError> {
         let row = self.store.get(&user_key(id), now).await?;
         Ok(row.map(|row| decode(&row.value)).transpose()?)
+    }
+
+    /// As [`Users::by_id`], with the version of the row, which changes at every write.
+    pub async fn by_id_with_version(
+        &self,
+        id: &str,
+        now: u64,
+    ) -> Result<Option<(User, u64)>, UserError> {
+        let row = self.store.get(&user_key(id), now).await?;
+        Ok(row
+            .map(|row| Ok::<_, StoreError>((decode(&row.value)?, row.version)))
+            .transpose()?)
+    }
+
+    /// Applies `change` to the record of this version only. None: somebody else has written it since. User name, e-mail
+    /// address and id stay as they are.
+    pub async fn change_version(
+        &self,
+        id: &str,
+        version: u64,
+        now: u64,
+        change: impl FnOnce(&mut User),
+    ) -> Result<Option<User>, UserError> {
+        let row = self.store.get(&user_key(id), now).await?;
+        let row = row.ok_or(UserError::NotFound)?;
+        if row.version != version {
+            return Ok(None);
+        }
+        let before = decode(&row.value)?;
+        let mut user = before.clone();
+        change(&mut user);
+        user.id = before.id;
+        user.username = before.username;
+        user.email = before.email;
+        user.email_verified = before.email_verified;
+        user.profile.check()?;
+        user.updated_at = now;
+        let replaced = self.replace(&user, version, now).await?;
+        Ok(replaced.then_some(user))
     }
 
     /// The user that this user name or e-mail address names. None also where the text cannot be a name.

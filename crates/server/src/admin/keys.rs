@@ -1,0 +1,71 @@
+//! Signing keys.
+use super::{
+    call::{Call, Reply},
+    model::{KeyDocument, List, Rotation},
+    operation::{Method, Operation, Outcome, handler},
+    problem::Problem,
+};
+use crate::keys::{KeysError, Moment, SigningKeys};
+use signet_crypto::Algorithm;
+use std::sync::Arc;
+
+const LIST: &str = "/admin/v1/keys";
+const ROTATE: &str = "/admin/v1/keys/rotate";
+
+#[rustfmt::skip]
+pub(super) const OPERATIONS: &[Operation] = &[
+    Operation::new("listKeys", Method::Get, LIST, "List the signing keys", handler!(list))
+        .answers::<List<KeyDocument>>(200),
+    Operation::new("rotateKeys", Method::Post, ROTATE, "Let the standby keys take over", handler!(rotate))
+        .takes::<Rotation>().answers::<List<KeyDocument>>(200),
+];
+
+fn keeper(call: &Call) -> Result<Arc<SigningKeys>, Problem> {
+    let keys = call.app().signing_keys.get();
+    keys.cloned().ok_or_else(Problem::unavailable)
+}
+
+async fn reply(keys: &SigningKeys) -> Outcome {
+    let items = keys.list().await.into_iter().map(KeyDocument::from);
+    Reply::ok(&List {
+        items: items.collect(),
+        next: None,
+    })
+}
+
+async fn list(call: Call) -> Outcome {
+    reply(&*keeper(&call)?).await
+}
+
+async fn rotate(mut call: Call) -> Outcome {
+    let wanted: Rotation = call.read().await?;
+    let algorithm = match wanted.alg.as_deref() {
+        None => None,
+        Some(name) => Some(
+            Algorithm::from_name(name)
+                .ok_or_else(|| Problem::invalid("alg is no signature algorithm"))?,
+        ),
+    };
+    if wanted.standby_too && !wanted.compromised {
+        return Err(Problem::invalid("standby_too goes with compromised"));
+    }
+    let keys = keeper(&call)?;
+    let app = call.app();
+    let keyring = Arc::clone(&app.keyring());
+    let publish = |set| app.update(|snapshot| snapshot.keys = Arc::new(set));
+    let at = Moment::of(app);
+    let rotated = if wanted.compromised {
+        keys.rotate_compromised(algorithm, wanted.standby_too, &keyring, at, publish)
+            .await
+    } else {
+        keys.rotate(algorithm, &keyring, at, publish).await
+    };
+    rotated.map_err(|error| match error {
+        KeysError::NoSuchAlgorithm => Problem::invalid("there is no signing key for this alg"),
+        other => {
+            tracing::error!(error = %other, "the signing keys could not be rotated");
+            Problem::unavailable()
+        }
+    })?;
+    reply(&keys).await
+}

@@ -1,0 +1,412 @@
+//! What goes over the wire. Field names are the specifications' own; times are Unix seconds.
+use crate::{
+    grants::GrantRow,
+    keys::KeyInfo,
+    session::SessionRow,
+    user::{Profile, User},
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use signet_jose::base64url;
+use signet_oauth::{
+    registry::{Resource, ScopeEntry},
+    session::Consent,
+};
+
+pub(super) use super::problem::Problem as ErrorDocument;
+
+/// A page of a list.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct List<T> {
+    /// In a fixed order.
+    pub(super) items: Vec<T>,
+    /// The `after` of the next page; none: this is the last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) next: Option<String>,
+}
+
+impl<T> List<T> {
+    /// A page that was read with room for one more than `limit`, to see whether there is a next.
+    pub(super) fn cut(mut items: Vec<T>, limit: usize, id: impl Fn(&T) -> String) -> List<T> {
+        let more = items.len() > limit;
+        items.truncate(limit);
+        let next = items.last().filter(|_| more).map(id);
+        List { items, next }
+    }
+}
+
+/// A client: RFC 7591 metadata and the operator's policy. Absent members are at their defaults.
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+#[schemars(rename = "Client")]
+pub(super) struct ClientDocument {
+    /// Chosen by the server where a new client has none. Read-only afterwards.
+    pub(super) client_id: Option<String>,
+    /// Read-only: the revision of the record.
+    pub(super) revision: Option<u64>,
+    /// Read-only.
+    pub(super) created_at: Option<u64>,
+    /// Only in the answer that made it; never again.
+    pub(super) client_secret: Option<String>,
+    pub(super) client_name: Option<String>,
+    pub(super) client_uri: Option<String>,
+    pub(super) logo_uri: Option<String>,
+    pub(super) policy_uri: Option<String>,
+    pub(super) tos_uri: Option<String>,
+    pub(super) contacts: Option<Vec<String>>,
+    /// `web` or `native`
+    pub(super) application_type: Option<String>,
+    pub(super) redirect_uris: Option<Vec<String>>,
+    pub(super) post_logout_redirect_uris: Option<Vec<String>>,
+    pub(super) initiate_login_uri: Option<String>,
+    pub(super) grant_types: Option<Vec<String>>,
+    pub(super) response_types: Option<Vec<String>>,
+    pub(super) token_endpoint_auth_method: Option<String>,
+    pub(super) token_endpoint_auth_signing_alg: Option<String>,
+    /// A JWK Set (RFC 7517).
+    pub(super) jwks: Option<serde_json::Value>,
+    pub(super) jwks_uri: Option<String>,
+    pub(super) tls_client_auth_subject_dn: Option<String>,
+    pub(super) tls_client_auth_san_dns: Option<String>,
+    pub(super) tls_client_auth_san_uri: Option<String>,
+    pub(super) tls_client_auth_san_ip: Option<String>,
+    pub(super) tls_client_auth_san_email: Option<String>,
+    /// Everything that it may ask for, separated by spaces.
+    pub(super) scope: Option<String>,
+    pub(super) subject_type: Option<String>,
+    pub(super) id_token_signed_response_alg: Option<String>,
+    pub(super) userinfo_signed_response_alg: Option<String>,
+    pub(super) access_token_signed_response_alg: Option<String>,
+    pub(super) introspection_signed_response_alg: Option<String>,
+    pub(super) default_max_age: Option<u64>,
+    pub(super) require_auth_time: Option<bool>,
+    pub(super) default_acr_values: Option<Vec<String>>,
+    pub(super) require_pushed_authorization_requests: Option<bool>,
+    pub(super) dpop_bound_access_tokens: Option<bool>,
+    pub(super) tls_client_certificate_bound_access_tokens: Option<bool>,
+    pub(super) software_id: Option<String>,
+    pub(super) software_version: Option<String>,
+    pub(super) sector_identifier_uri: Option<String>,
+    /// Policy: false is as if it did not exist.
+    pub(super) enabled: Option<bool>,
+    /// Policy: web origins that may call the token side.
+    pub(super) allowed_origins: Option<Vec<String>>,
+    /// Policy: resources (RFC 8707) that it may ask for.
+    pub(super) resources: Option<Vec<String>>,
+    /// Policy: clients whose tokens it may exchange or introspect besides its own.
+    pub(super) may_act_for: Option<Vec<String>>,
+    /// Policy: false frees a confidential client of PKCE.
+    pub(super) require_pkce: Option<bool>,
+    /// Policy: `rotate` or `keep`
+    pub(super) refresh_rotation: Option<String>,
+    /// Policy: `ask` or `implicit`
+    pub(super) consent: Option<String>,
+    /// Policy: seconds.
+    pub(super) access_token_lifetime: Option<u64>,
+    /// Policy: seconds.
+    pub(super) refresh_token_lifetime: Option<u64>,
+    /// Policy: from then on it does not exist.
+    pub(super) expires_at: Option<u64>,
+}
+
+/// Entries to add to and to remove from a list; what others changed meanwhile stays.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ListChange {
+    #[serde(default)]
+    pub(super) add: Vec<String>,
+    #[serde(default)]
+    pub(super) remove: Vec<String>,
+}
+
+/// How a new secret is made.
+#[derive(Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct NewSecret {
+    /// Seconds for which the secrets before it go on; 0: they end now.
+    pub(super) others_expire_in: u64,
+}
+
+/// A secret that was just made. It is not shown again.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct SecretShownOnce {
+    pub(super) client_id: String,
+    pub(super) client_secret: String,
+}
+
+/// A user.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "User")]
+pub(super) struct UserDocument {
+    /// The `sub` of their tokens.
+    pub(super) id: String,
+    pub(super) username: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) email: Option<String>,
+    pub(super) email_verified: bool,
+    /// May administer.
+    pub(super) admin: bool,
+    pub(super) enabled: bool,
+    pub(super) has_password: bool,
+    pub(super) created_at: u64,
+    pub(super) updated_at: u64,
+    pub(super) profile: Profile,
+}
+
+impl From<User> for UserDocument {
+    fn from(user: User) -> UserDocument {
+        UserDocument {
+            has_password: user.password.is_some(),
+            id: user.id,
+            username: user.username,
+            email: user.email,
+            email_verified: user.email_verified,
+            admin: user.admin,
+            enabled: user.enabled,
+            created_at: user.created_at,
+            updated_at: user.updated_at,
+            profile: user.profile,
+        }
+    }
+}
+
+/// An account to be made.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct NewUserDocument {
+    pub(super) username: String,
+    #[serde(default)]
+    pub(super) email: Option<String>,
+    /// The address is known to be theirs.
+    #[serde(default)]
+    pub(super) email_verified: bool,
+    /// None: login by e-mailed code only.
+    #[serde(default)]
+    pub(super) password: Option<String>,
+    #[serde(default)]
+    pub(super) admin: bool,
+    #[serde(default)]
+    pub(super) profile: Profile,
+}
+
+/// What of a user is replaced. User name and address have operations of their own.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct UserChange {
+    pub(super) admin: bool,
+    pub(super) enabled: bool,
+    pub(super) profile: Profile,
+}
+
+/// An e-mail address, or none.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct EmailChange {
+    pub(super) email: Option<String>,
+    #[serde(default)]
+    pub(super) verified: bool,
+}
+
+/// A password, or none.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct PasswordChange {
+    pub(super) password: Option<String>,
+}
+
+/// A login session.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Session")]
+pub(super) struct SessionDocument {
+    pub(super) sid: String,
+    pub(super) auth_time: u64,
+    pub(super) acr: String,
+    pub(super) amr: Vec<String>,
+    pub(super) created_at: u64,
+    pub(super) last_seen: u64,
+    pub(super) ends_at: u64,
+    pub(super) user_agent: String,
+    pub(super) address: String,
+}
+
+// The secret id of a session is not in its row, and so cannot get here.
+impl From<SessionRow> for SessionDocument {
+    fn from(row: SessionRow) -> SessionDocument {
+        SessionDocument {
+            sid: row.sid,
+            auth_time: row.auth_time,
+            acr: row.acr,
+            amr: row.amr,
+            created_at: row.created_at,
+            last_seen: row.last_seen,
+            ends_at: row.ends_at,
+            user_agent: row.user_agent,
+            address: row.address,
+        }
+    }
+}
+
+/// What a user has granted to a client.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Grant")]
+pub(super) struct GrantDocument {
+    pub(super) grant_id: String,
+    pub(super) client_id: String,
+    pub(super) scope: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) sid: Option<String>,
+    pub(super) created_at: u64,
+}
+
+impl GrantDocument {
+    pub(super) fn new(id: &[u8; 16], row: GrantRow) -> GrantDocument {
+        GrantDocument {
+            grant_id: base64url::encode(id),
+            client_id: row.client_id,
+            scope: row.scope,
+            sid: row.sid,
+            created_at: row.created_at,
+        }
+    }
+}
+
+/// What a user has agreed to for a client.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Consent")]
+pub(super) struct ConsentDocument {
+    pub(super) client_id: String,
+    pub(super) scope: String,
+    pub(super) claims: Vec<String>,
+    pub(super) granted_at: u64,
+}
+
+impl ConsentDocument {
+    pub(super) fn new(client_id: String, consent: Consent) -> ConsentDocument {
+        ConsentDocument {
+            client_id,
+            scope: consent.scope.to_string(),
+            claims: consent.claims,
+            granted_at: consent.granted_at,
+        }
+    }
+}
+
+/// A signing key; never its private half.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "SigningKey")]
+pub(super) struct KeyDocument {
+    pub(super) kid: String,
+    pub(super) alg: &'static str,
+    /// `standby`, `active` or `retired`
+    pub(super) phase: &'static str,
+    pub(super) created_at: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) active_from: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) retired_at: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) ends_at: Option<u64>,
+    /// The next key takes over as soon as it has been published for long enough.
+    pub(super) rotates_soon: bool,
+}
+
+impl From<KeyInfo> for KeyDocument {
+    fn from(key: KeyInfo) -> KeyDocument {
+        KeyDocument {
+            kid: key.kid,
+            alg: key.algorithm.name(),
+            phase: key.phase.as_str(),
+            created_at: key.created_at,
+            active_from: key.active_from,
+            retired_at: key.retired_at,
+            ends_at: key.ends_at,
+            rotates_soon: key.rotates_soon,
+        }
+    }
+}
+
+/// Which keys are rotated, and how.
+#[derive(Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct Rotation {
+    /// One algorithm; none: all.
+    pub(super) alg: Option<String>,
+    /// Somebody else may have the active key: it is withdrawn at once, with every token that it signed.
+    pub(super) compromised: bool,
+    /// With `compromised`: the standby keys are withdrawn, too.
+    pub(super) standby_too: bool,
+}
+
+/// A resource server.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Resource")]
+pub(super) struct ResourceDocument {
+    pub(super) identifier: String,
+    pub(super) revision: u64,
+    #[serde(flatten)]
+    pub(super) rest: ResourceChange,
+}
+
+/// What of a resource server can be written.
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct ResourceChange {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) name: Option<String>,
+    /// Separated by spaces; empty: every scope may be asked for.
+    pub(super) scope: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) access_token_signed_response_alg: Option<String>,
+    /// Seconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) access_token_lifetime: Option<u64>,
+    /// Clients that may introspect tokens for this resource.
+    pub(super) introspectors: Vec<String>,
+}
+
+impl From<&Resource> for ResourceDocument {
+    fn from(resource: &Resource) -> ResourceDocument {
+        let algorithm = resource.access_token_signed_response_alg;
+        ResourceDocument {
+            identifier: resource.identifier.clone(),
+            revision: resource.revision,
+            rest: ResourceChange {
+                name: resource.name.clone(),
+                scope: resource.scopes.to_string(),
+                access_token_signed_response_alg: algorithm.map(|a| a.name().to_owned()),
+                access_token_lifetime: resource.access_token_lifetime,
+                introspectors: resource.introspectors.clone(),
+            },
+        }
+    }
+}
+
+/// A scope.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Scope")]
+pub(super) struct ScopeDocument {
+    pub(super) name: String,
+    /// What a consent page says.
+    pub(super) description: String,
+    /// Listed in the metadata.
+    pub(super) published: bool,
+}
+
+impl From<&ScopeEntry> for ScopeDocument {
+    fn from(entry: &ScopeEntry) -> ScopeDocument {
+        ScopeDocument {
+            name: entry.name.clone(),
+            description: entry.description.clone(),
+            published: entry.published,
+        }
+    }
+}
+
+/// What of a scope can be written.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ScopeChange {
+    pub(super) description: String,
+    #[serde(default)]
+    pub(super) published: bool,
+}

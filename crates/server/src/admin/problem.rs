@@ -1,0 +1,156 @@
+//! Errors of the admin API: problem documents (RFC 9457) with a code that programs can rely on.
+use crate::{
+    http::{Response, response},
+    registry::RegistryError,
+    user::UserError,
+};
+use http::{HeaderValue, StatusCode, header};
+use schemars::JsonSchema;
+use serde::Serialize;
+use signet_oauth::error::{ErrorCode, OAuthError};
+use signet_store::StoreError;
+use std::borrow::Cow;
+
+/// An error, as the caller sees it.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub(super) struct Problem {
+    /// Always `about:blank`: `code` says which problem it is.
+    #[serde(rename = "type")]
+    kind: &'static str,
+    /// The status in words.
+    title: &'static str,
+    /// The HTTP status.
+    status: u16,
+    /// Stable, for programs.
+    code: &'static str,
+    /// For people: what to put right.
+    detail: Cow<'static, str>,
+}
+
+impl Problem {
+    pub(super) fn new(
+        status: StatusCode,
+        code: &'static str,
+        detail: impl Into<Cow<'static, str>>,
+    ) -> Problem {
+        Problem {
+            kind: "about:blank",
+            title: status.canonical_reason().unwrap_or("Error"),
+            status: status.as_u16(),
+            code,
+            detail: detail.into(),
+        }
+    }
+
+    pub(super) fn invalid(detail: impl Into<Cow<'static, str>>) -> Problem {
+        Problem::new(StatusCode::BAD_REQUEST, "invalid_request", detail)
+    }
+
+    pub(super) fn not_found() -> Problem {
+        Problem::new(
+            StatusCode::NOT_FOUND,
+            "not_found",
+            "there is no such record",
+        )
+    }
+
+    pub(super) fn conflict(code: &'static str, detail: &'static str) -> Problem {
+        Problem::new(StatusCode::CONFLICT, code, detail)
+    }
+
+    pub(super) fn changed() -> Problem {
+        Problem::new(
+            StatusCode::PRECONDITION_FAILED,
+            "changed_meanwhile",
+            "the record was changed since it was read: read it again",
+        )
+    }
+
+    pub(super) fn unavailable() -> Problem {
+        Problem::new(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "temporarily_unavailable",
+            "the server cannot do this at the moment",
+        )
+    }
+
+    pub(super) fn code(&self) -> &'static str {
+        self.code
+    }
+
+    pub(super) fn into_response(self) -> Response {
+        let status = StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        // A struct of strings and a number always serializes; an empty body would still carry the status.
+        let body = serde_json::to_vec(&self).unwrap_or_default();
+        let mut answer = response::body(status, "application/problem+json", body);
+        let challenge = match status {
+            StatusCode::UNAUTHORIZED => Some("Bearer error=\"invalid_token\""),
+            StatusCode::FORBIDDEN => {
+                Some("Bearer error=\"insufficient_scope\", scope=\"signet:admin\"")
+            }
+            _ => None,
+        };
+        let headers = answer.headers_mut();
+        if let Some(challenge) = challenge {
+            headers.insert(
+                header::WWW_AUTHENTICATE,
+                HeaderValue::from_static(challenge),
+            );
+        }
+        if status == StatusCode::SERVICE_UNAVAILABLE {
+            headers.insert(header::RETRY_AFTER, HeaderValue::from_static("2"));
+        }
+        answer
+    }
+}
+
+/// The rules' refusals of what an operator wrote.
+impl From<OAuthError> for Problem {
+    fn from(error: OAuthError) -> Problem {
+        let status = match error.code {
+            ErrorCode::TemporarilyUnavailable | ErrorCode::ServerError => {
+                return Problem::unavailable();
+            }
+            ErrorCode::InvalidToken | ErrorCode::UseDpopNonce | ErrorCode::InvalidDpopProof => {
+                StatusCode::UNAUTHORIZED
+            }
+            _ => StatusCode::BAD_REQUEST,
+        };
+        Problem::new(status, error.code.as_str(), error.description)
+    }
+}
+
+impl From<StoreError> for Problem {
+    fn from(error: StoreError) -> Problem {
+        tracing::error!(%error, "the store failed an administrator");
+        Problem::unavailable()
+    }
+}
+
+impl From<RegistryError> for Problem {
+    fn from(error: RegistryError) -> Problem {
+        match error {
+            RegistryError::Exists => Problem::conflict("exists", "there is one with this name"),
+            RegistryError::NotFound => Problem::not_found(),
+            RegistryError::Conflict => Problem::changed(),
+            RegistryError::Store(error) => error.into(),
+        }
+    }
+}
+
+impl From<UserError> for Problem {
+    fn from(error: UserError) -> Problem {
+        match error {
+            UserError::NotFound => Problem::not_found(),
+            UserError::Conflict => Problem::changed(),
+            UserError::UsernameTaken => {
+                Problem::conflict("username_taken", "somebody has this user name")
+            }
+            UserError::EmailTaken => {
+                Problem::conflict("email_taken", "somebody has this e-mail address")
+            }
+            UserError::Store(error) => error.into(),
+            other => Problem::invalid(other.to_string()),
+        }
+    }
+}

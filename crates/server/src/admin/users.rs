@@ -1,0 +1,194 @@
+//! Users.
+use super::{
+    call::{Call, Reply},
+    model::{EmailChange, List, NewUserDocument, PasswordChange, UserChange, UserDocument},
+    operation::{IfMatch, Method, Operation, Outcome, handler},
+    problem::Problem,
+};
+use crate::{
+    login::password::{PoolError, check_new},
+    user::{self, NewUser, User},
+};
+use http::StatusCode;
+use signet_crypto::Secret;
+
+const LIST: &str = "/admin/v1/users";
+const ONE: &str = "/admin/v1/users/{user_id}";
+const EMAIL: &str = "/admin/v1/users/{user_id}/email";
+const PASSWORD: &str = "/admin/v1/users/{user_id}/password";
+const ENABLE: &str = "/admin/v1/users/{user_id}/enable";
+const DISABLE: &str = "/admin/v1/users/{user_id}/disable";
+const REVOKE: &str = "/admin/v1/users/{user_id}/revoke";
+
+#[rustfmt::skip]
+pub(super) const OPERATIONS: &[Operation] = &[
+    Operation::new("listUsers", Method::Get, LIST, "List users; `login` finds one by name or address", handler!(list))
+        .paged().answers::<List<UserDocument>>(200),
+    Operation::new("createUser", Method::Post, LIST, "Make an account", handler!(create))
+        .takes::<NewUserDocument>().answers::<UserDocument>(201),
+    Operation::new("showUser", Method::Get, ONE, "Show a user", handler!(show))
+        .answers::<UserDocument>(200),
+    Operation::new("replaceUser", Method::Put, ONE, "Replace a user's rights and profile", handler!(replace))
+        .if_match(IfMatch::Required).takes::<UserChange>().answers::<UserDocument>(200),
+    Operation::new("removeUser", Method::Delete, ONE, "Remove a user and end everything of theirs", handler!(remove)),
+    Operation::new("setEmail", Method::Put, EMAIL, "Set or remove the e-mail address", handler!(set_email))
+        .takes::<EmailChange>().answers::<UserDocument>(200),
+    Operation::new("setPassword", Method::Put, PASSWORD, "Set or remove the password and end everything of theirs", handler!(set_password))
+        .takes::<PasswordChange>(),
+    Operation::new("enableUser", Method::Post, ENABLE, "Let a user in again", handler!(enable))
+        .answers::<UserDocument>(200),
+    Operation::new("disableUser", Method::Post, DISABLE, "Keep a user out and end everything of theirs", handler!(disable))
+        .answers::<UserDocument>(200),
+    Operation::new("revokeUser", Method::Post, REVOKE, "End every session, grant and token of a user", handler!(revoke)),
+];
+
+async fn list(call: Call) -> Outcome {
+    let page = call.page()?;
+    let (store, now) = (&*call.app().store, call.now());
+    if let Some(login) = call.context.query_params()?.get("login") {
+        let found = call.app().people.users.by_login(login, now).await?;
+        let items = found.into_iter().map(UserDocument::from).collect();
+        return Reply::ok(&List { items, next: None });
+    }
+    let users = user::list(store, page.after.as_deref(), page.limit + 1, now).await?;
+    let items: Vec<UserDocument> = users.into_iter().map(UserDocument::from).collect();
+    Reply::ok(&List::cut(items, page.limit, |user| user.id.clone()))
+}
+
+async fn hash(call: &Call, password: String, names: &[&str]) -> Result<String, Problem> {
+    check_new(&password, names).map_err(Problem::invalid)?;
+    let hashed = call.app().people.passwords.hash(Secret::new(password));
+    hashed.await.map_err(|error| match error {
+        PoolError::Busy => Problem::unavailable(),
+        other => Problem::invalid(other.to_string()),
+    })
+}
+
+async fn create(mut call: Call) -> Outcome {
+    let wanted: NewUserDocument = call.read().await?;
+    let names: Vec<&str> = std::iter::once(&*wanted.username)
+        .chain(wanted.email.as_deref())
+        .collect();
+    let password = match wanted.password {
+        Some(password) => Some(hash(&call, password, &names).await?),
+        None => None,
+    };
+    let new = NewUser {
+        username: wanted.username,
+        email: wanted.email,
+        email_verified: wanted.email_verified,
+        password,
+        admin: wanted.admin,
+        profile: wanted.profile,
+    };
+    let user = call.app().people.users.create(new, call.now()).await?;
+    let (user, version) = read(&call, &user.id).await?;
+    Ok(Reply::json(StatusCode::CREATED, &UserDocument::from(user))?.revision(version))
+}
+
+async fn read(call: &Call, id: &str) -> Result<(User, u64), Problem> {
+    let users = &call.app().people.users;
+    let found = users.by_id_with_version(id, call.now()).await?;
+    found.ok_or_else(Problem::not_found)
+}
+
+async fn reply(call: &Call) -> Outcome {
+    let (user, version) = read(call, call.segment("user_id")).await?;
+    Ok(Reply::ok(&UserDocument::from(user))?.revision(version))
+}
+
+async fn show(call: Call) -> Outcome {
+    reply(&call).await
+}
+
+async fn replace(mut call: Call) -> Outcome {
+    let wanted: UserChange = call.read().await?;
+    let (before, version) = read(&call, call.segment("user_id")).await?;
+    if call.if_match() != Some(version) {
+        return Err(Problem::changed());
+    }
+    let users = &call.app().people.users;
+    let ends = (before.admin && !wanted.admin) || (before.enabled && !wanted.enabled);
+    let replaced = users.change_version(&before.id, version, call.now(), |user| {
+        user.admin = wanted.admin;
+        user.enabled = wanted.enabled;
+        user.profile = wanted.profile;
+    });
+    if replaced.await?.is_none() {
+        return Err(Problem::changed());
+    }
+    if ends {
+        // Tokens say what their holder might do when they were made: they end with the right.
+        call.app().revoke_everything_of(&before.id).await?;
+    }
+    reply(&call).await
+}
+
+async fn remove(call: Call) -> Outcome {
+    let (user, _) = read(&call, call.segment("user_id")).await?;
+    let (app, now) = (call.app(), call.now());
+    // From here on nothing new begins; then everything ends; then the record goes. Each step can be repeated.
+    app.people.users.set_enabled(&user.id, false, now).await?;
+    app.revoke_everything_of(&user.id).await?;
+    loop {
+        let consents = crate::consent::list(&*app.store, &user.id, now).await?;
+        if consents.is_empty() {
+            break;
+        }
+        for (client_id, _) in consents {
+            crate::consent::withdraw(&*app.store, &user.id, &client_id, now).await?;
+        }
+    }
+    app.people.users.remove(&user.id, now).await?;
+    Reply::done()
+}
+
+async fn set_email(mut call: Call) -> Outcome {
+    let wanted: EmailChange = call.read().await?;
+    let users = &call.app().people.users;
+    let id = call.segment("user_id");
+    users
+        .set_email(id, wanted.email.as_deref(), wanted.verified, call.now())
+        .await?;
+    reply(&call).await
+}
+
+async fn set_password(mut call: Call) -> Outcome {
+    let wanted: PasswordChange = call.read().await?;
+    let (user, _) = read(&call, call.segment("user_id")).await?;
+    let names: Vec<&str> = std::iter::once(&*user.username)
+        .chain(user.email.as_deref())
+        .collect();
+    let phc = match wanted.password {
+        Some(password) => Some(hash(&call, password, &names).await?),
+        None => None,
+    };
+    let app = call.app();
+    app.people
+        .users
+        .set_password(&user.id, phc.as_deref(), call.now())
+        .await?;
+    // Whoever knew the old one is out.
+    app.revoke_everything_of(&user.id).await?;
+    Reply::done()
+}
+
+async fn enable(call: Call) -> Outcome {
+    let users = &call.app().people.users;
+    let id = call.segment("user_id");
+    users.set_enabled(id, true, call.now()).await?;
+    reply(&call).await
+}
+
+async fn disable(call: Call) -> Outcome {
+    let (app, id) = (call.app(), call.segment("user_id"));
+    app.people.users.set_enabled(id, false, call.now()).await?;
+    app.revoke_everything_of(id).await?;
+    reply(&call).await
+}
+
+async fn revoke(call: Call) -> Outcome {
+    let (user, _) = read(&call, call.segment("user_id")).await?;
+    call.app().revoke_everything_of(&user.id).await?;
+    Reply::done()
+}
