@@ -1,7 +1,7 @@
 // A relying party nobody here wrote: Apache with Debian's mod_auth_openidc, and a person who opens a protected page.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
+import { chmodSync, copyFileSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
@@ -19,6 +19,9 @@ function configuration() {
   chmodSync(directory, 0o777)
   writeFileSync(join(directory, 'htdocs/index.html'), '<!doctype html><title>protected</title><main id="protected">The protected page.</main>')
   writeFileSync(join(directory, 'mime.types'), 'text/html html\n')
+  // Apache's own user may not look into the server's data directory.
+  copyFileSync(dev.ca_cert, join(directory, 'ca.pem'))
+  chmodSync(join(directory, 'ca.pem'), 0o644)
   const file = join(directory, 'apache.conf')
   writeFileSync(file, `
 ServerRoot ${directory}
@@ -42,7 +45,7 @@ OIDCClientSecret ${dev.clients.web.client_secret}
 OIDCProviderTokenEndpointAuth client_secret_basic
 OIDCRedirectURI ${redirect.href}
 OIDCCryptoPassphrase ${randomBytes(32).toString('hex')}
-OIDCCABundlePath ${dev.ca_cert}
+OIDCCABundlePath ${directory}/ca.pem
 OIDCPKCEMethod S256
 OIDCScope "openid profile email"
 OIDCInfoHook userinfo id_token

@@ -23,6 +23,7 @@ async function register(redirect, metadata = {}, authentication = undefined) {
     {
       client_name: 'openid-client',
       application_type: 'native',
+      token_endpoint_auth_method: 'client_secret_post',
       redirect_uris: [redirect],
       grant_types: ['authorization_code', 'refresh_token'],
       scope: 'openid profile email offline_access',
