@@ -222,6 +222,20 @@ mod tests {
     }
 
     #[test]
+    fn every_advertised_algorithm_exists() {
+        let document = metadata(&Settings::new("https://id.example"), &registry());
+        let object = json::parse_object(&document, &Limits::default()).unwrap();
+        for (name, _) in object.iter().filter(|(n, _)| n.contains("_alg_values_")) {
+            let algorithms = strings(&document, name);
+            assert!(!algorithms.is_empty());
+            assert!(
+                algorithms.iter().all(|a| Algorithm::from_name(a).is_some()),
+                "{name}"
+            );
+        }
+    }
+
+    #[test]
     fn what_discovery_requires_is_there() {
         let document = metadata(&Settings::new("https://id.example"), &registry());
         for name in [

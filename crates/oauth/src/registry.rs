@@ -28,16 +28,6 @@ impl Registry {
     pub fn scope(&self, name: &str) -> Option<&ScopeEntry> {
         self.scopes.iter().find(|s| s.name == name)
     }
-    /// Does the scope exist: in the list, or at a resource server?
-    pub fn knows_scope(&self, name: &str) -> bool {
-        self.scope(name).is_some() || self.resources.values().any(|r| r.scopes.contains(name))
-    }
-    /// The origins that any enabled client registered: the CORS allow list.
-    pub fn is_allowed_origin(&self, origin: &str) -> bool {
-        self.clients
-            .values()
-            .any(|c| c.enabled && c.allowed_origins.iter().any(|o| o == origin))
-    }
     /// The scopes of OpenID Connect Core sections 5.4 and 11, with the words that a consent page shows.
     pub fn standard_scopes() -> Vec<ScopeEntry> {
         [

@@ -170,7 +170,7 @@ fn parameters_that_only_the_server_may_set_change_nothing() {
         ("consent", "true"),
         ("logged_in_now", "true"),
         ("auth_time", "9999999999"),
-        ("acr", "urn:signet:acr:password+email-code"),
+        ("acr", "urn:signet:acr:password-and-email-code"),
         ("interaction", "x"),
         ("decision", "allow"),
         ("prompt", "none"),

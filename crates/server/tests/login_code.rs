@@ -205,7 +205,7 @@ fn both_factors_are_reached_when_they_are_asked_for_and_never_claimed_otherwise(
     // A6
     let mut mail = Mail::new();
     let server = server(&mail);
-    let both = "urn:signet:acr:password+email-code";
+    let both = "urn:signet:acr:password-and-email-code";
     let mut browser = Browser::new(&server);
     let page = browser.get(&request(&[("acr_values", both)]));
     let page = browser

@@ -16,8 +16,8 @@ pub struct AcrClass {
 pub const PASSWORD: &str = "urn:signet:acr:password";
 /// A one-time code, sent to the account's e-mail address, was typed.
 pub const EMAIL_CODE: &str = "urn:signet:acr:email-code";
-/// Both, in one session.
-pub const PASSWORD_AND_EMAIL_CODE: &str = "urn:signet:acr:password+email-code";
+/// Both, in one session. (No `+` in a name: a careless client's query would turn it into a space.)
+pub const PASSWORD_AND_EMAIL_CODE: &str = "urn:signet:acr:password-and-email-code";
 
 /// Every class, strongest first: `acr_values_supported`.
 #[rustfmt::skip]
@@ -59,6 +59,15 @@ mod tests {
         assert_eq!(of(&["otp"]), Some(EMAIL_CODE));
         assert_eq!(of(&["otp", "pwd"]), Some(PASSWORD_AND_EMAIL_CODE));
         assert_eq!(of::<&str>(&[]), None);
+    }
+
+    #[test]
+    fn a_name_needs_no_escaping_in_a_query() {
+        for class in CLASSES {
+            let mut encoded = String::new();
+            crate::params::encode_into(&class.name.replace(':', ""), &mut encoded);
+            assert_eq!(encoded, class.name.replace(':', ""));
+        }
     }
 
     #[test]

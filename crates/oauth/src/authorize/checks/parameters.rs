@@ -138,14 +138,12 @@ pub(super) fn grant(d: &mut Draft<'_>) -> Result<(), OAuthError> {
     }
 }
 
-/// Narrowed, never widened: unknown values and those that the client may not have are left out (RFC 6749
+/// Narrowed, never widened: values that the client was not registered for are left out (RFC 6749
 /// section 3.3, OpenID Connect Core section 3.1.2.1); it is an error if nothing is left.
 pub(super) fn requested_scope(d: &mut Draft<'_>) -> Result<(), OAuthError> {
     let client = d.client()?;
-    let registry = d.context.registry;
     let may_have = |s: &str| {
         client.scope.contains(s)
-            && registry.knows_scope(s)
             // Core section 11: without a refresh token there is no offline access.
             && (s != scope::OFFLINE_ACCESS || client.may_use(GrantType::RefreshToken))
     };
@@ -159,7 +157,7 @@ pub(super) fn requested_scope(d: &mut Draft<'_>) -> Result<(), OAuthError> {
     if scope.is_empty() {
         return Err(OAuthError::new(
             ErrorCode::InvalidScope,
-            "none of the requested scopes is known and allowed for this client",
+            "none of the requested scopes is allowed for this client",
         ));
     }
     d.request.scope = scope;
