@@ -6,6 +6,7 @@
 pub mod browser;
 pub mod client;
 pub mod people;
+pub mod made;
 
 use signet_crypto::{
     Algorithm, SigningKey,
