@@ -3,7 +3,9 @@ mod common;
 use common::{
     SECRET, Server, Setup, client,
     client::{Call, Reply},
-    made::{self, Proof, alice, claims, code, code_content, proof, random_id, redeem, rows, signer},
+    made::{
+        self, Proof, alice, claims, code, code_content, proof, random_id, redeem, rows, signer,
+    },
 };
 use signet_crypto::Algorithm;
 use signet_oauth::{
@@ -71,7 +73,10 @@ fn a_code_gives_tokens_that_say_who_and_how() {
     assert_eq!(rows(&server, Table::UserGrant), 1);
     // Also by POST with a form body (RFC 6750 section 2.2).
     let form = [("access_token", access_token.as_str())];
-    Call::post("/userinfo").form(&form).send(&server).expect(200);
+    Call::post("/userinfo")
+        .form(&form)
+        .send(&server)
+        .expect(200);
 }
 
 #[test]
@@ -101,7 +106,10 @@ fn a_stranger_cannot_burn_a_code() {
     wrong.send(&server).expect_error(401, "invalid_client");
     for (name, value) in [
         ("redirect_uri", "https://client.example/other"),
-        ("code_verifier", "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXx"),
+        (
+            "code_verifier",
+            "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXx",
+        ),
     ] {
         let mut form = form.clone();
         form.iter_mut().find(|(n, _)| *n == name).unwrap().1 = value;
@@ -346,9 +354,16 @@ fn revoking_takes_effect_at_once_and_only_for_the_owner() {
 #[test]
 fn revoking_a_user_a_client_or_a_session_ends_everything_at_once() {
     for what in 0..3 {
-        let (server, user, first) = logged_in(Setup::default());
-        let (app, mut waiting) = (&server.app, Vec::new());
-        waiting.push(code(&server, "service", &user));
+        let server = Server::start(Setup::default());
+        let (app, user) = (&server.app, alice(&server));
+        // Without offline_access: what a session gave ends with it.
+        let make = || {
+            let mut content = code_content(&server, "service", &user);
+            content.scope = common::scope("openid email");
+            content.seal(&app.keyring()).unwrap()
+        };
+        let first = token(&server, &redeem(&make())).expect(200);
+        let waiting = make();
         common::block_on(async {
             match what {
                 0 => app.revoke_user(&user).await,
@@ -358,8 +373,11 @@ fn revoking_a_user_a_client_or_a_session_ends_everything_at_once() {
         })
         .unwrap();
         userinfo(&server, &first.member("access_token")).expect_error(401, "invalid_token");
-        refresh(&server, &first.member("refresh_token")).expect_error(400, "invalid_grant");
-        token(&server, &redeem(&waiting[0])).expect_error(400, "invalid_grant");
+        token(&server, &redeem(&waiting)).expect_error(400, "invalid_grant");
+        let refresh_token = first.member("refresh_token");
+        if !refresh_token.is_empty() {
+            refresh(&server, &refresh_token).expect_error(400, "invalid_grant");
+        }
     }
 }
 
@@ -397,7 +415,9 @@ fn introspection_says_nothing_to_those_who_may_not_see() {
             .insert(resource.identifier.clone(), Arc::new(resource));
         let mut service = client("service");
         service.resources = vec!["https://api.example".to_owned()];
-        registry.clients.insert("service".to_owned(), Arc::new(service));
+        registry
+            .clients
+            .insert("service".to_owned(), Arc::new(service));
         next.registry = Arc::new(registry);
     });
     let form = [
@@ -419,7 +439,9 @@ fn introspection_says_nothing_to_those_who_may_not_see() {
     assert_eq!(ask("stranger", &access), inactive);
     assert!(ask("api", &access).contains(r#""active":true"#));
     assert!(ask("service", &access).contains(r#""active":true"#));
-    let forged = format!("{}A", &access[..access.len() - 1]);
+    let (front, back) = access.split_at(access.len() - 20);
+    let other = if back.starts_with('A') { "B" } else { "A" };
+    let forged = format!("{front}{other}{}", &back[1..]);
     for junk in [&*forged, "x", "....", "\u{e9}", &"x".repeat(9000)] {
         assert_eq!(ask("api", junk), inactive);
     }
@@ -435,7 +457,10 @@ fn introspection_says_nothing_to_those_who_may_not_see() {
         signed.header("content-type"),
         "application/token-introspection+jwt"
     );
-    assert_eq!(claims(&signed.text())["token_introspection"]["active"], true);
+    assert_eq!(
+        claims(&signed.text())["token_introspection"]["active"],
+        true
+    );
     server.pass(7200);
     assert_eq!(ask("api", &access), inactive);
 }
@@ -530,7 +555,12 @@ fn a_device_gets_its_tokens_once_after_a_person_said_yes() {
             amr: vec!["pwd".to_owned()],
         };
         let approved = record
-            .approve(&session, false, signet_crypto::random::bytes(), app.now_ms())
+            .approve(
+                &session,
+                false,
+                signet_crypto::random::bytes(),
+                app.now_ms(),
+            )
             .unwrap();
         let put = Op::Put {
             key: Key::new(Table::DeviceCode, record.id.to_vec()),
@@ -559,5 +589,4 @@ fn a_sweep_removes_what_has_ended_and_nothing_else() {
     common::block_on(signet_server::tasks::sweep_once(&server.app));
     assert_eq!(rows(&server, Table::Once), 0);
     refresh(&server, &first.member("refresh_token")).expect(200);
-    let _ = made::VERIFIER;
 }

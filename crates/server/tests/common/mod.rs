@@ -5,8 +5,8 @@
 )]
 pub mod browser;
 pub mod client;
-pub mod people;
 pub mod made;
+pub mod people;
 
 use signet_crypto::{
     Algorithm, SigningKey,
