@@ -120,7 +120,8 @@ pub(crate) fn sector_identifier_uri(document: &Object<'_>) -> Result<Option<Stri
     )
 }
 
-/// Reads a document into `client`, which has the defaults. Members that are not known are ignored.
+/// Reads a document into `client`: what it names is set, what it leaves out stays as it is. Members that are not known are
+/// ignored.
 ///
 /// # Errors
 /// `invalid_client_metadata` or `invalid_redirect_uri`; the description names the member.
@@ -197,6 +198,12 @@ pub fn read(document: &Object<'_>, client: &mut Client, rules: &Rules) -> Result
             .map_err(|e| invalid("jwks has a key that cannot be used").with_hint(e.to_string()))?;
         client.jwks = Some(keys);
     }
+    // One takes the other's place where a record is changed; both in one document are refused by the checks.
+    match (document.get("jwks"), document.get("jwks_uri")) {
+        (Some(Value::Object(_)), None) => client.jwks_uri = None,
+        (None, Some(Value::String(_))) => client.jwks = None,
+        _ => {}
+    }
     tls_client_auth(document, client)?;
     if let Some(scope) = member(document, "scope", |v| v.as_str(), must!("scope", "a text"))? {
         client.scope = ScopeSet::parse(scope).map_err(|_| invalid("scope is malformed"))?;
@@ -219,7 +226,9 @@ pub fn read(document: &Object<'_>, client: &mut Client, rules: &Rules) -> Result
         |v| v.as_bool(),
         "true or false"
     );
-    client.sector_identifier_uri = sector_identifier_uri(document)?;
+    if let Some(uri) = sector_identifier_uri(document)? {
+        client.sector_identifier_uri = Some(uri);
+    }
     if rules.operator {
         set!(enabled, |v| v.as_bool(), "true or false");
         set!(allowed_origins, strings, "an array of origins");
@@ -328,7 +337,9 @@ fn tls_client_auth(document: &Object<'_>, client: &mut Client) -> Result<(), OAu
             return Err(fault());
         }
     }
-    client.tls_client_auth = found;
+    if found.is_some() {
+        client.tls_client_auth = found;
+    }
     Ok(())
 }
 
