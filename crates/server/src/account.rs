@@ -168,7 +168,8 @@ async fn withdraw(visit: Visit, present: &Present, client_id: &str) -> Response 
     let app = visit.context.app.clone();
     let now = visit.context.now();
     let withdrawn = async {
-        // The consent first: nothing new can come of it while the old is being ended.
+        // The consent first: nothing new can come of it while the old is being ended. A code that was given in the
+        // last seconds and is redeemed after this is the one thing that slips through, once.
         crate::consent::withdraw(&*app.store, &present.user.id, client_id, now).await?;
         app.revoke_grants_of(&present.user.id, client_id).await
     };

@@ -101,7 +101,7 @@ pub struct Profile {
     pub phone_number: Option<String>,
     /// Whether the number was verified.
     pub phone_number_verified: bool,
-    /// JSON text of the `address` object (section 5.1.1).
+    /// Postal address: the `formatted` member of the claim (section 5.1.1).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub address: Option<String>,
 }
@@ -601,5 +601,177 @@ fn only(first: Op) -> Change {
     Change {
         first,
         then: Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use signet_store::MemoryStore;
+
+    fn users() -> Users {
+        Users::new(Arc::new(MemoryStore::new()))
+    }
+
+    fn new(username: &str, email: Option<&str>) -> NewUser {
+        NewUser {
+            username: username.into(),
+            email: email.map(str::to_owned),
+            ..NewUser::default()
+        }
+    }
+
+    #[tokio::test]
+    async fn a_user_is_found_by_name_and_address_in_any_case() {
+        let users = users();
+        let alice = users
+            .create(new("Alice", Some("Alice@Example.test")), 1)
+            .await
+            .unwrap();
+        for typed in ["alice", " ALICE ", "alice@example.test", "\u{ff21}lice"] {
+            let found = users.by_login(typed, 1).await.unwrap();
+            assert_eq!(found.as_ref(), Some(&alice), "{typed}");
+        }
+        assert_eq!(users.by_login("bob", 1).await.unwrap(), None);
+        assert_eq!(alice.username, "Alice");
+    }
+
+    #[tokio::test]
+    async fn names_and_addresses_have_one_owner() {
+        let users = users();
+        users
+            .create(new("alice", Some("a@example.test")), 1)
+            .await
+            .unwrap();
+        let taken = users.create(new("ALICE", Some("b@example.test")), 1).await;
+        assert!(matches!(taken, Err(UserError::UsernameTaken)));
+        let taken = users.create(new("bob", Some("A@example.test")), 1).await;
+        assert!(matches!(taken, Err(UserError::EmailTaken)));
+        // What failed left nothing behind.
+        users
+            .create(new("bob", Some("b@example.test")), 1)
+            .await
+            .unwrap();
+        assert_eq!(list(&*users.store, None, 10, 1).await.unwrap().len(), 2);
+    }
+
+    #[tokio::test]
+    async fn a_name_that_looks_like_somebody_elses_address_is_refused() {
+        let users = users();
+        let grab = users.create(new("victim@example.test", None), 1).await;
+        assert!(matches!(grab, Err(UserError::Username)));
+        users
+            .create(new("me@example.test", Some("me@example.test")), 1)
+            .await
+            .unwrap();
+    }
+
+    #[tokio::test]
+    async fn of_racing_registrations_one_gets_the_name() {
+        let users = users();
+        let racers: Vec<_> = (0..20)
+            .map(|_| {
+                let users = users.clone();
+                tokio::spawn(async move { users.create(new("alice", None), 1).await })
+            })
+            .collect();
+        let mut created = Vec::new();
+        for racer in racers {
+            created.extend(racer.await.unwrap().ok());
+        }
+        assert_eq!(created.len(), 1);
+        let found = users.by_login("alice", 1).await.unwrap();
+        assert_eq!(found.unwrap().id, created[0].id);
+    }
+
+    #[tokio::test]
+    async fn a_name_left_behind_by_a_crash_can_be_taken() {
+        let users = users();
+        let stale = Op::Insert {
+            key: lookup_key("alice"),
+            value: b"nobody".to_vec(),
+            end: None,
+        };
+        users.store.commit(only(stale), 1).await.unwrap();
+        assert_eq!(users.by_login("alice", 1).await.unwrap(), None);
+        users.create(new("alice", None), 1).await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn an_address_moves_and_frees_the_old_one() {
+        let users = users();
+        let alice = users
+            .create(new("alice", Some("a@example.test")), 1)
+            .await
+            .unwrap();
+        let moved = users.set_email(&alice.id, Some("b@example.test"), true, 2);
+        assert!(moved.await.unwrap().email_verified);
+        assert_eq!(users.by_login("a@example.test", 2).await.unwrap(), None);
+        assert!(users.by_login("b@example.test", 2).await.unwrap().is_some());
+        users
+            .create(new("bob", Some("a@example.test")), 2)
+            .await
+            .unwrap();
+        let taken = users.set_email(&alice.id, Some("a@example.test"), true, 3);
+        assert!(matches!(taken.await, Err(UserError::EmailTaken)));
+    }
+
+    #[tokio::test]
+    async fn changes_keep_what_others_wrote_and_never_the_identity() {
+        let users = users();
+        let alice = users.create(new("alice", None), 1).await.unwrap();
+        users.set_password(&alice.id, Some("phc"), 2).await.unwrap();
+        let changed = users
+            .change(&alice.id, 3, |user| {
+                user.admin = true;
+                user.id = "other".into();
+                user.username = "other".into();
+                user.email = Some("x@example.test".into());
+            })
+            .await
+            .unwrap();
+        assert!(changed.admin);
+        assert_eq!(changed.password.as_deref(), Some("phc"));
+        assert_eq!(
+            (&changed.id, &changed.username),
+            (&alice.id, &alice.username)
+        );
+        assert_eq!(changed.email, None);
+        users.remove(&alice.id, 4).await.unwrap();
+        assert_eq!(users.by_login("alice", 4).await.unwrap(), None);
+        users.create(new("alice", None), 5).await.unwrap();
+    }
+
+    #[test]
+    fn names_with_invisible_or_odd_characters_are_refused() {
+        for text in [
+            "",
+            " ",
+            "a b",
+            "a\u{200b}b",
+            "a\u{202e}b",
+            "a\u{0}b",
+            "a\nb",
+            "a\u{feff}",
+            "\u{e0061}",
+        ] {
+            assert_eq!(fold(text), None, "{text:?}");
+        }
+        assert_eq!(fold("\u{c4}RGER").as_deref(), Some("\u{e4}rger"));
+    }
+
+    #[test]
+    fn addresses_are_checked() {
+        for text in [
+            "a",
+            "a@",
+            "@b.test",
+            "a@b@c.test",
+            "a b@c.test",
+            "a@b..test",
+        ] {
+            assert!(folded_email(text).is_err(), "{text}");
+        }
+        assert!(folded_email("a.b+c@example.test").is_ok());
     }
 }

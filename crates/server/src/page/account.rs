@@ -136,7 +136,7 @@ pub fn account(view: &AccountView<'_>) -> Html {
             }
             (new_password())
             button .main type="submit" name="decision" value="password" { "Save the password" }
-            p .small .soft { "This ends your other sessions." }
+            p .small .soft .after { "This ends your other sessions." }
         }
     })
 }

@@ -74,7 +74,7 @@ pub fn consent(page: &ConsentPage<'_>) -> Html {
                 @if let Some(uri) = terms { a href=(uri) rel="noopener noreferrer nofollow" target="_blank" { "Terms of service" } }
             }
         }
-        p .small .soft { "You can withdraw this at any time on your " a href="account" { "account page" } "." }
+        p .small .soft .after { "You can withdraw this at any time on your " a href="account" { "account page" } "." }
     })
 }
 

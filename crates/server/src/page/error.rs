@@ -14,13 +14,27 @@ pub fn error(code: &str, description: &str, request_id: &str) -> Html {
     }
     .render(html! {
         h1 { "This did not work" }
-        p { (description) }
+        p { (sentence(description)) }
         p .soft .small {
             "Error: " code { (code) }
             @if !request_id.is_empty() { br; "Request: " code { (request_id) } }
         }
         p .small .soft { "Go back to the application that sent you here and start again. If it happens again, give these two lines to whoever runs it." }
     })
+}
+
+/// The rules' descriptions are fragments: a capital and a full stop make them sentences.
+fn sentence(description: &str) -> String {
+    let mut text = String::with_capacity(description.len() + 1);
+    let mut chars = description.chars();
+    if let Some(first) = chars.next() {
+        text.extend(first.to_uppercase());
+    }
+    text.push_str(chars.as_str());
+    if !text.ends_with(['.', '!', '?']) {
+        text.push('.');
+    }
+    text
 }
 
 #[cfg(test)]

@@ -53,7 +53,7 @@ pub fn login(page: &LoginPage<'_>) -> Html {
             }
         }
         @if page.email {
-            p .small { a href="account/recover" { "Forgotten your password?" } }
+            p .small { a .alone href="account/recover" { "Forgotten your password?" } }
         }
     })
 }

@@ -18,7 +18,7 @@ pub const CHEAP: Cost = Cost {
 pub const PASSWORD: &str = "correct horse battery staple";
 pub const CHALLENGE: &str = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
 /// The verifier of `CHALLENGE` (RFC 7636 appendix B).
-pub const VERIFIER: &str = "dBjftJeZ4CVP-mBa9jX5XgdQQ9cbyPFrRjOXlOxgeIk";
+pub const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
 
 /// The folder that mail goes to; removed with the value.
 pub struct Mail {
