@@ -28,8 +28,8 @@ const ENABLE: &str = "/admin/v1/clients/{client_id}/enable";
 const DISABLE: &str = "/admin/v1/clients/{client_id}/disable";
 const REVOKE: &str = "/admin/v1/clients/{client_id}/revoke";
 
-/// How often a change that lost a race is tried again.
-const MAX_TRIES: usize = 5;
+/// How often a change that lost a race is tried again. Each time somebody else's went through.
+const MAX_TRIES: usize = 32;
 const MAX_ID_BYTES: usize = 128;
 
 #[rustfmt::skip]

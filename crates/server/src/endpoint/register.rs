@@ -2,7 +2,7 @@
 use super::backchannel::store_failed;
 use crate::{
     http::{Context, Response, response},
-    registry::{self, RegistryError},
+    registry::RegistryError,
 };
 use bytes::Bytes;
 use http::{HeaderValue, Method, StatusCode, header};
@@ -199,39 +199,21 @@ fn not_written(context: &Context, error: RegistryError) -> OAuthError {
 }
 
 async fn create(context: &Context, client: Client) -> Result<Arc<Client>, RegistryError> {
-    let app = &context.app;
-    registry::insert_client(&*app.store, &client, context.now()).await?;
-    Ok(show(context, client))
+    context.app.insert_client(client).await
 }
 
 async fn store_next(context: &Context, client: Client) -> Result<Arc<Client>, RegistryError> {
     let read = client.revision.saturating_sub(1);
-    let app = &context.app;
-    registry::replace_client(&*app.store, &client, read, context.now()).await?;
-    Ok(show(context, client))
+    context.app.replace_client(client, read).await
 }
 
 /// Removes the record, and ends everything that was issued to it.
 async fn remove(context: &Context, client: &Client) -> Result<(), RegistryError> {
     let app = &context.app;
     let (id, revision) = (&client.client_id, Some(client.revision));
-    registry::remove_client(&*app.store, id, revision, context.now()).await?;
-    registry::publish(app, |registry| drop(registry.clients.remove(id)));
+    app.remove_client(id, revision).await?;
     app.revoke_client(id).await?;
     Ok(())
-}
-
-/// Lets requests see a record that is durable. Of two writers the later revision stays, in whatever order they come here.
-fn show(context: &Context, client: Client) -> Arc<Client> {
-    let client = Arc::new(client);
-    registry::publish(&context.app, |registry| {
-        let id = client.client_id.clone();
-        let known = registry.clients.get(&id).map_or(0, |c| c.revision);
-        if known <= client.revision {
-            registry.clients.insert(id, client.clone());
-        }
-    });
-    client
 }
 
 /// An endpoint that is not served answers like one that does not exist.

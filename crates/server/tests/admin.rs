@@ -1,0 +1,649 @@
+//! The admin API, over real sockets.
+mod common;
+
+use common::{Server, Setup, block_on, client, client::Call, scope};
+use http::Method;
+use serde_json::{Value, json};
+use signet_crypto::{Algorithm, hash::sha256};
+use signet_jose::base64url;
+use signet_oauth::{client::Client, sealed::AuthorizationCode};
+use signet_server::{
+    grants, keys,
+    user::{NewUser, User},
+};
+use std::sync::Arc;
+
+const CLIENTS: &str = "/admin/v1/clients";
+const USERS: &str = "/admin/v1/users";
+const VERIFIER: &str = "verifier-verifier-verifier-verifier-verifier-verifier";
+
+fn admin_client() -> Client {
+    Client {
+        scope: scope("signet:admin openid"),
+        ..client("operator")
+    }
+}
+
+fn server() -> Server {
+    Server::start(Setup {
+        clients: vec![client("service"), admin_client()],
+        ..Setup::default()
+    })
+}
+
+/// A token for the client itself.
+fn token(server: &Server, client_id: &str, secret: &str, scope: &str) -> String {
+    Call::post("/token")
+        .basic(client_id, secret)
+        .form(&[("grant_type", "client_credentials"), ("scope", scope)])
+        .send(server)
+        .expect(200)
+        .member("access_token")
+}
+
+struct Operator<'a> {
+    server: &'a Server,
+    token: String,
+}
+
+impl<'a> Operator<'a> {
+    fn of(server: &'a Server) -> Operator<'a> {
+        let token = token(server, "operator", common::SECRET, "signet:admin");
+        Operator { server, token }
+    }
+    fn call(&self, method: Method, target: &str) -> Call {
+        Call::new(method, target).bearer(&self.token)
+    }
+    fn get(&self, target: &str) -> Value {
+        let reply = self.call(Method::GET, target).send(self.server);
+        reply.expect(200).json()
+    }
+    #[track_caller]
+    fn post(&self, target: &str, body: &Value, status: u16) -> Value {
+        let call = self.call(Method::POST, target).json(body);
+        let reply = call.send(self.server).expect(status);
+        if reply.body.is_empty() {
+            return Value::Null;
+        }
+        reply.json()
+    }
+    fn etag(&self, target: &str) -> String {
+        let reply = self.call(Method::GET, target).send(self.server);
+        reply.expect(200).header("etag").to_owned()
+    }
+    #[track_caller]
+    fn put(&self, target: &str, etag: &str, body: &Value, status: u16) -> Value {
+        let call = self.call(Method::PUT, target).header("if-match", etag);
+        call.json(body).send(self.server).expect(status).json()
+    }
+    #[track_caller]
+    fn delete(&self, target: &str, status: u16) {
+        self.call(Method::DELETE, target)
+            .send(self.server)
+            .expect(status);
+    }
+    fn is_active(&self, token: &str) -> bool {
+        let call = Call::post("/introspect").basic("service", common::SECRET);
+        let reply = call.form(&[("token", token)]).send(self.server);
+        reply.expect(200).json()["active"] == true
+    }
+}
+
+fn service_document() -> Value {
+    json!({
+        "client_name": "Worker",
+        "grant_types": ["client_credentials"],
+        "token_endpoint_auth_method": "client_secret_basic",
+        "scope": "api:read",
+    })
+}
+
+#[test]
+fn without_a_token_of_the_admin_scope_nothing_is_answered() {
+    let server = server();
+    let anonymous = Call::get(CLIENTS).send(&server).expect(401);
+    assert_eq!(anonymous.header("content-type"), "application/problem+json");
+    assert!(anonymous.header("www-authenticate").starts_with("Bearer"));
+    assert_eq!(anonymous.header("cache-control"), "no-store");
+
+    let plain = token(&server, "service", common::SECRET, "api:read");
+    let refused = Call::get(CLIENTS).bearer(&plain).send(&server).expect(403);
+    assert_eq!(refused.member("code"), "insufficient_scope");
+    for junk in ["", "x", "a.b.c", &format!("{plain}x")] {
+        Call::get(CLIENTS).bearer(junk).send(&server).expect(401);
+    }
+    // A service cannot ask for the scope that its record has not.
+    Call::post("/token")
+        .basic("service", common::SECRET)
+        .form(&[
+            ("grant_type", "client_credentials"),
+            ("scope", "signet:admin"),
+        ])
+        .send(&server)
+        .expect_error(400, "invalid_scope");
+}
+
+#[test]
+fn a_right_that_was_taken_away_ends_at_once() {
+    let server = server();
+    let operator = Operator::of(&server);
+    operator.get(CLIENTS);
+    server.app.update(|snapshot| {
+        let mut registry = signet_oauth::registry::Registry::clone(&snapshot.registry);
+        let demoted = Client {
+            scope: scope("openid"),
+            ..admin_client()
+        };
+        registry
+            .clients
+            .insert("operator".into(), Arc::new(demoted));
+        snapshot.registry = Arc::new(registry);
+    });
+    let reply = operator.call(Method::GET, CLIENTS).send(&server);
+    assert_eq!(reply.expect(403).member("code"), "insufficient_scope");
+}
+
+#[test]
+fn the_document_and_the_routes_are_one() {
+    let server = server();
+    let document = Call::get("/admin/v1/openapi.json")
+        .send(&server)
+        .expect(200);
+    let text = document.text();
+    let document = document.json();
+    assert_eq!(document["openapi"], "3.1.0");
+    let mut ids = std::collections::HashSet::new();
+    for (path, methods) in document["paths"].as_object().expect("paths") {
+        for (method, operation) in methods.as_object().expect("methods") {
+            let id = operation["operationId"].as_str().expect("an id");
+            assert!(ids.insert(id.to_owned()), "{id} twice");
+            let method = Method::from_bytes(method.to_uppercase().as_bytes()).expect("a method");
+            let target: String = path.replace(['{', '}'], "");
+            // Served, and never without a token.
+            Call::new(method, &target).send(&server).expect(401);
+        }
+    }
+    assert!(ids.len() > 30);
+    let schemas = document["components"]["schemas"]
+        .as_object()
+        .expect("schemas");
+    for reference in text.split("\"$ref\":\"#/components/schemas/").skip(1) {
+        let name = reference.split('"').next().expect("a name");
+        assert!(schemas.contains_key(name), "{name}");
+    }
+}
+
+#[test]
+fn a_secret_is_shown_once_and_a_replaced_one_ends_at_once() {
+    let server = server();
+    let operator = Operator::of(&server);
+    let made = operator.post(CLIENTS, &service_document(), 201);
+    let (id, secret) = (
+        made["client_id"].as_str().unwrap(),
+        made["client_secret"].as_str().unwrap(),
+    );
+    let target = format!("{CLIENTS}/{id}");
+    assert!(operator.get(&target).get("client_secret").is_none());
+    assert!(!operator.get(CLIENTS).to_string().contains(secret));
+    token(&server, id, secret, "api:read");
+
+    // A15: the old secret does not work on, not even for a moment.
+    let rotated = operator.post(&format!("{target}/secrets"), &json!({}), 201);
+    let new = rotated["client_secret"].as_str().unwrap();
+    let old = Call::post("/token")
+        .basic(id, secret)
+        .form(&[("grant_type", "client_credentials")]);
+    old.clone()
+        .send(&server)
+        .expect_error(401, "invalid_client");
+    token(&server, id, new, "api:read");
+
+    // Or for as long as was asked for.
+    let kept = json!({ "others_expire_in": 60 });
+    let newest = operator.post(&format!("{target}/secrets"), &kept, 201);
+    token(&server, id, new, "api:read");
+    token(
+        &server,
+        id,
+        newest["client_secret"].as_str().unwrap(),
+        "api:read",
+    );
+    server.pass(61);
+    Call::post("/token")
+        .basic(id, new)
+        .form(&[("grant_type", "client_credentials")])
+        .send(&server)
+        .expect_error(401, "invalid_client");
+}
+
+// A18
+#[test]
+fn two_writers_do_not_lose_each_others_redirect_uris() {
+    let server = server();
+    let operator = Operator::of(&server);
+    let web = json!({
+        "redirect_uris": ["https://app.example/cb"],
+        "grant_types": ["authorization_code"],
+        "token_endpoint_auth_method": "none",
+    });
+    let made = operator.post(CLIENTS, &web, 201);
+    let target = format!("{CLIENTS}/{}", made["client_id"].as_str().unwrap());
+
+    let etag = operator.etag(&target);
+    let mut first = operator.get(&target);
+    let mut second = first.clone();
+    first["redirect_uris"] = json!(["https://app.example/cb", "https://app.example/first"]);
+    second["redirect_uris"] = json!(["https://app.example/cb", "https://app.example/second"]);
+    operator.put(&target, &etag, &first, 200);
+    let refused = operator.put(&target, &etag, &second, 412);
+    assert_eq!(refused["code"], "changed_meanwhile");
+    let blind = operator.call(Method::PUT, &target).json(&second);
+    blind.send(&server).expect(428);
+
+    // Adding and removing goes on beside others.
+    std::thread::scope(|scope| {
+        for number in 0..10 {
+            let (operator, target) = (&operator, format!("{target}/redirect_uris"));
+            scope.spawn(move || {
+                let uri = format!("https://app.example/{number}");
+                operator.post(&target, &json!({ "add": [uri] }), 200);
+            });
+        }
+    });
+    let remove = json!({ "remove": ["https://app.example/first"] });
+    operator.post(&format!("{target}/redirect_uris"), &remove, 200);
+    let uris = operator.get(&target)["redirect_uris"].clone();
+    assert_eq!(uris.as_array().unwrap().len(), 11, "{uris}");
+    let bad = json!({ "add": ["http://elsewhere.example/#x"] });
+    operator.post(&format!("{target}/redirect_uris"), &bad, 400);
+}
+
+#[test]
+fn what_is_shown_can_be_written_back_and_typing_errors_are_refused() {
+    let server = server();
+    let operator = Operator::of(&server);
+    let made = operator.post(CLIENTS, &service_document(), 201);
+    let target = format!("{CLIENTS}/{}", made["client_id"].as_str().unwrap());
+    let shown = operator.get(&target);
+    let written = operator.put(&target, &operator.etag(&target), &shown, 200);
+    assert_eq!(written["revision"], 2);
+    let without_revision = |value: &Value| {
+        let mut value = value.clone();
+        value.as_object_mut().unwrap().remove("revision");
+        value
+    };
+    assert_eq!(without_revision(&written), without_revision(&shown));
+    // The secret stayed.
+    token(
+        &server,
+        made["client_id"].as_str().unwrap(),
+        made["client_secret"].as_str().unwrap(),
+        "api:read",
+    );
+
+    let mut typo = shown.clone();
+    typo["redirect_urls"] = json!([]);
+    let refused = operator.put(&target, &operator.etag(&target), &typo, 400);
+    assert_eq!(refused["code"], "invalid_request");
+    assert!(
+        refused["detail"]
+            .as_str()
+            .unwrap()
+            .contains("redirect_urls")
+    );
+    let plain = operator
+        .call(Method::POST, CLIENTS)
+        .body("text/plain", b"{}");
+    plain.send(&server).expect(415);
+}
+
+#[test]
+fn a_disabled_or_removed_client_holds_nothing() {
+    let server = server();
+    let operator = Operator::of(&server);
+    for end in ["disable", "revoke", "remove"] {
+        let made = operator.post(CLIENTS, &service_document(), 201);
+        let (id, secret) = (
+            made["client_id"].as_str().unwrap(),
+            made["client_secret"].as_str().unwrap(),
+        );
+        let target = format!("{CLIENTS}/{id}");
+        let mut document = operator.get(&target);
+        document["scope"] = json!("signet:admin");
+        operator.put(&target, &operator.etag(&target), &document, 200);
+        let held = token(&server, id, secret, "signet:admin");
+        let works = || Call::get(CLIENTS).bearer(&held).send(&server).status == 200;
+        assert!(works());
+        match end {
+            "remove" => operator.delete(&target, 204),
+            "revoke" => drop(operator.post(&format!("{target}/revoke"), &json!({}), 204)),
+            _ => drop(operator.post(&format!("{target}/disable"), &json!({}), 200)),
+        }
+        assert!(!works(), "{end}");
+        let again = Call::post("/token")
+            .basic(id, secret)
+            .form(&[("grant_type", "client_credentials")])
+            .send(&server);
+        assert_eq!(again.status == 200, end == "revoke");
+    }
+}
+
+#[test]
+fn what_the_configuration_declares_is_not_changed_here() {
+    let server = server();
+    let operator = Operator::of(&server);
+    let target = format!("{CLIENTS}/service");
+    let refused = operator.post(&format!("{target}/disable"), &json!({}), 409);
+    assert_eq!(refused["code"], "declared_in_configuration");
+    operator.delete(&target, 409);
+    operator.delete(&format!("{CLIENTS}/nobody"), 404);
+}
+
+fn new_user(server: &Server, name: &str, admin: bool) -> User {
+    let new = NewUser {
+        username: name.to_owned(),
+        admin,
+        ..NewUser::default()
+    };
+    let users = &server.app.people.users;
+    block_on(users.create(new, server.app.now())).expect("is made")
+}
+
+/// What a client holds after its user has logged in: an access token and a refresh token.
+struct Device {
+    access_token: String,
+    refresh_token: String,
+}
+
+impl Device {
+    fn log_in(server: &Server, user: &User, scope_text: &str, client_id: &str) -> Device {
+        let now = server.app.now();
+        let code = AuthorizationCode {
+            id: signet_crypto::random::bytes(),
+            grant_id: signet_crypto::random::bytes(),
+            client_id: client_id.to_owned(),
+            redirect_uri: "https://client.example/cb".to_owned(),
+            redirect_uri_was_sent: true,
+            code_challenge: Some(base64url::encode(&sha256(VERIFIER.as_bytes()))),
+            nonce: None,
+            scope: scope(scope_text),
+            resources: Vec::new(),
+            user_id: user.id.clone(),
+            sid: base64url::encode(&signet_crypto::random::bytes::<16>()),
+            auth_time: now,
+            acr: "0".to_owned(),
+            amr: Vec::new(),
+            claims: None,
+            dpop_jkt: None,
+            issued_at_ms: server.app.now_ms(),
+            expires_at: now + 60,
+        };
+        let code = code.seal(&server.app.keyring()).expect("seals");
+        let reply = Call::post("/token")
+            .basic(client_id, common::SECRET)
+            .form(&[
+                ("grant_type", "authorization_code"),
+                ("code", &code),
+                ("redirect_uri", "https://client.example/cb"),
+                ("code_verifier", VERIFIER),
+            ])
+            .send(server)
+            .expect(200);
+        Device {
+            access_token: reply.member("access_token"),
+            refresh_token: reply.member("refresh_token"),
+        }
+    }
+
+    fn refresh(&mut self, server: &Server) -> bool {
+        let reply = Call::post("/token")
+            .basic("service", common::SECRET)
+            .form(&[
+                ("grant_type", "refresh_token"),
+                ("refresh_token", &self.refresh_token),
+            ])
+            .send(server);
+        if reply.status != 200 {
+            return false;
+        }
+        self.access_token = reply.member("access_token");
+        self.refresh_token = reply.member("refresh_token");
+        true
+    }
+}
+
+// A13
+#[test]
+fn revoke_all_ends_every_device_also_after_a_rotation_and_nobody_elses() {
+    let server = server();
+    let operator = Operator::of(&server);
+    let (alice, bob) = (
+        new_user(&server, "alice", false),
+        new_user(&server, "bob", false),
+    );
+    let granted = "openid offline_access api:read";
+    let mut phone = Device::log_in(&server, &alice, granted, "service");
+    let mut laptop = Device::log_in(&server, &alice, granted, "service");
+    let mut other = Device::log_in(&server, &bob, granted, "service");
+    // Two devices are two families: both go on.
+    assert!(phone.refresh(&server) && laptop.refresh(&server) && phone.refresh(&server));
+    let grants = operator.get(&format!("{USERS}/{}/grants", alice.id));
+    assert_eq!(grants["items"].as_array().unwrap().len(), 2, "{grants}");
+
+    operator.post(&format!("{USERS}/{}/revoke", alice.id), &json!({}), 204);
+    for device in [&mut phone, &mut laptop] {
+        assert!(!operator.is_active(&device.access_token));
+        assert!(!device.refresh(&server));
+    }
+    assert!(operator.is_active(&other.access_token));
+    assert!(other.refresh(&server));
+    let grants = block_on(grants::list(
+        &*server.app.store,
+        &alice.id,
+        server.app.now(),
+    ));
+    assert_eq!(grants.expect("answers"), []);
+
+    // And who logs in again is in.
+    server.pass(1);
+    let again = Device::log_in(&server, &alice, granted, "service");
+    assert!(operator.is_active(&again.access_token));
+}
+
+#[test]
+fn one_grant_is_ended_and_the_others_go_on() {
+    let server = server();
+    let operator = Operator::of(&server);
+    let alice = new_user(&server, "alice", false);
+    let granted = "openid offline_access";
+    let mut first = Device::log_in(&server, &alice, granted, "service");
+    let listed = operator.get(&format!("{USERS}/{}/grants", alice.id));
+    let grant_id = listed["items"][0]["grant_id"].as_str().unwrap().to_owned();
+    let mut second = Device::log_in(&server, &alice, granted, "service");
+    let target = format!("{USERS}/{}/grants/{grant_id}", alice.id);
+    operator.delete(&target, 204);
+    assert!(!operator.is_active(&first.access_token));
+    assert!(!first.refresh(&server));
+    assert!(second.refresh(&server));
+    operator.delete(&target, 404);
+}
+
+#[test]
+fn an_administrator_who_is_demoted_or_disabled_is_out_at_once() {
+    let server = server();
+    let operator = Operator::of(&server);
+    for (name, change) in [
+        (
+            "carol",
+            json!({ "admin": false, "enabled": true, "profile": {} }),
+        ),
+        (
+            "dave",
+            json!({ "admin": true, "enabled": false, "profile": {} }),
+        ),
+    ] {
+        let user = new_user(&server, name, true);
+        let device = Device::log_in(&server, &user, "signet:admin", "operator");
+        let status = || {
+            Call::get(CLIENTS)
+                .bearer(&device.access_token)
+                .send(&server)
+                .status
+        };
+        assert_eq!(status(), 200);
+        let target = format!("{USERS}/{}", user.id);
+        operator.put(&target, &operator.etag(&target), &change, 200);
+        assert_eq!(status(), 401);
+    }
+    // The flag counts, whatever an old token says.
+    let eve = new_user(&server, "eve", false);
+    let device = Device::log_in(&server, &eve, "signet:admin", "operator");
+    Call::get(CLIENTS)
+        .bearer(&device.access_token)
+        .send(&server)
+        .expect(403);
+}
+
+#[test]
+fn users_are_made_listed_changed_and_removed() {
+    let server = server();
+    let operator = Operator::of(&server);
+    let wanted = json!({
+        "username": "alice", "email": "alice@example.test", "password": "correct horse battery",
+        "profile": { "name": "Alice" },
+    });
+    let made = operator.post(USERS, &wanted, 201);
+    assert_eq!(made["has_password"], true);
+    assert!(made.get("password").is_none());
+    assert_eq!(operator.post(USERS, &wanted, 409)["code"], "username_taken");
+    let weak = json!({ "username": "weak", "password": "short" });
+    operator.post(USERS, &weak, 400);
+    for number in 0..5 {
+        operator.post(USERS, &json!({ "username": format!("user{number}") }), 201);
+    }
+    let (mut seen, mut target) = (0, format!("{USERS}?limit=2"));
+    loop {
+        let page = operator.get(&target);
+        seen += page["items"].as_array().unwrap().len();
+        let Some(next) = page["next"].as_str() else {
+            break;
+        };
+        target = format!("{USERS}?limit=2&after={next}");
+    }
+    assert_eq!(seen, 6);
+    let found = operator.get(&format!("{USERS}?login=ALICE%40example.test"));
+    assert_eq!(found["items"][0]["username"], "alice");
+
+    let target = format!("{USERS}/{}", made["id"].as_str().unwrap());
+    let etag = operator.etag(&target);
+    let change = json!({ "admin": false, "enabled": true, "profile": { "name": "Alice B." } });
+    assert_eq!(
+        operator.put(&target, &etag, &change, 200)["profile"]["name"],
+        "Alice B."
+    );
+    operator.put(&target, &etag, &change, 412);
+    let moved = json!({ "email": "a@example.test", "verified": true });
+    let reply = operator
+        .call(Method::PUT, &format!("{target}/email"))
+        .json(&moved);
+    assert_eq!(
+        reply.send(&server).expect(200).json()["email"],
+        "a@example.test"
+    );
+    operator.delete(&target, 204);
+    operator.delete(&target, 404);
+    operator.post(USERS, &wanted, 201);
+}
+
+#[test]
+fn keys_are_listed_and_rotated_without_a_restart() {
+    let server = server();
+    let algorithms = vec![Algorithm::Es256, Algorithm::EdDsa];
+    let before = server.app.now() - 100_000;
+    let keyring = Arc::clone(&server.app.keyring());
+    let at = keys::Moment {
+        now: before,
+        longest_token: 600,
+    };
+    let loaded = keys::SigningKeys::load(
+        server.app.store.clone(),
+        keyring.clone(),
+        algorithms,
+        keys::Policy::default(),
+        at,
+    );
+    let (keeper, set) = block_on(loaded).expect("loads");
+    server.app.update(|snapshot| snapshot.keys = Arc::new(set));
+    let publish = |set| server.app.update(|snapshot| snapshot.keys = Arc::new(set));
+    block_on(keeper.tick(&keyring, at, publish)).expect("ticks");
+    assert!(server.app.signing_keys.set(Arc::new(keeper)).is_ok());
+
+    let operator = Operator::of(&server);
+    let active = |listed: &Value| {
+        let items = listed["items"].as_array().unwrap().clone();
+        let key = items
+            .into_iter()
+            .find(|k| k["alg"] == "ES256" && k["phase"] == "active");
+        key.expect("an active key")["kid"]
+            .as_str()
+            .unwrap()
+            .to_owned()
+    };
+    let old = active(&operator.get("/admin/v1/keys"));
+    let rotated = operator.post("/admin/v1/keys/rotate", &json!({ "alg": "ES256" }), 200);
+    assert_ne!(active(&rotated), old);
+    // What the old key signed is still good, and the new key signs.
+    operator.get("/admin/v1/keys");
+    let next = Operator::of(&server);
+    assert!(Call::get("/jwks").send(&server).text().contains(&old));
+
+    let compromised = json!({ "alg": "ES256", "compromised": true });
+    next.post("/admin/v1/keys/rotate", &compromised, 200);
+    assert!(!Call::get("/jwks").send(&server).text().contains(&old));
+    next.call(Method::GET, CLIENTS).send(&server).expect(401);
+    Operator::of(&server).post("/admin/v1/keys/rotate", &json!({ "alg": "HS256" }), 400);
+}
+
+#[test]
+fn resource_servers_and_scopes_are_written_and_removed() {
+    let server = server();
+    let operator = Operator::of(&server);
+    let target = "/admin/v1/resources/https%3A%2F%2Fapi.example%2Fv1";
+    let wanted = json!({ "name": "API", "scope": "read write", "access_token_lifetime": 60 });
+    let made = operator
+        .call(Method::PUT, target)
+        .json(&wanted)
+        .send(&server)
+        .expect(201);
+    assert_eq!(made.member("identifier"), "https://api.example/v1");
+    let etag = made.header("etag").to_owned();
+    operator
+        .call(Method::PUT, target)
+        .json(&wanted)
+        .send(&server)
+        .expect(409);
+    operator.put(target, &etag, &json!({ "scope": "read" }), 200);
+    operator.put(target, &etag, &json!({ "scope": "write" }), 412);
+    assert_eq!(
+        operator.get("/admin/v1/resources")["items"][0]["scope"],
+        "read"
+    );
+    operator.delete(target, 204);
+    operator.delete(target, 404);
+
+    let target = "/admin/v1/scopes/invoices";
+    let scope = json!({ "description": "See your invoices", "published": true });
+    operator
+        .call(Method::PUT, target)
+        .json(&scope)
+        .send(&server)
+        .expect(200);
+    assert!(
+        operator
+            .get("/admin/v1/scopes")
+            .to_string()
+            .contains("invoices")
+    );
+    operator.delete(target, 204);
+    operator.delete("/admin/v1/scopes/openid", 409);
+}
