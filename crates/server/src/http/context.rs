@@ -8,7 +8,7 @@ use signet_oauth::{endpoint::EndpointId, error::OAuthError, params::Params};
 use std::{
     fmt,
     net::IpAddr,
-    sync::{Arc, Mutex},
+    sync::{Arc, OnceLock},
     time::Duration,
 };
 
@@ -115,15 +115,15 @@ pub struct Context {
     pub(crate) params: Vec<(&'static str, String)>,
     pub(crate) route: &'static str,
     /// For the log: who it turned out to be, and a private hint.
-    pub(crate) log: Arc<Mutex<LogNotes>>,
+    pub(crate) log: Arc<LogNotes>,
 }
 
-/// What a handler adds to the request's log line.
+/// What a handler adds to the request's log line. Each is written once: the first word counts.
 #[derive(Default, Debug)]
-pub struct LogNotes {
-    pub(crate) client_id: Option<String>,
-    pub(crate) error: Option<&'static str>,
-    pub(crate) hint: Option<String>,
+pub(crate) struct LogNotes {
+    pub(crate) client_id: OnceLock<String>,
+    /// the error's code and its private half
+    pub(crate) error: OnceLock<(&'static str, String)>,
 }
 
 impl Context {
@@ -222,24 +222,13 @@ impl Context {
 
     /// Adds who the request is from to its log line.
     pub fn note_client(&self, client_id: &str) {
-        self.notes().client_id = Some(client_id.to_owned());
+        let _ = self.log.client_id.set(client_id.to_owned());
     }
 
     /// Adds an error, with its private half, to the log line.
     pub fn note_error(&self, error: &OAuthError) {
-        let mut notes = self.notes();
-        notes.error = Some(error.code.as_str());
-        notes.hint = Some(
-            error
-                .hint
-                .clone()
-                .unwrap_or_else(|| error.description.to_owned()),
-        );
-    }
-
-    fn notes(&self) -> std::sync::MutexGuard<'_, LogNotes> {
-        // Notes are plain data: what a panicking handler left is still readable.
-        self.log.lock().unwrap_or_else(|e| e.into_inner())
+        let hint = error.hint.as_deref().unwrap_or(error.description);
+        let _ = self.log.error.set((error.code.as_str(), hint.to_owned()));
     }
 }
 

@@ -10,7 +10,10 @@ use std::{
     io,
     net::{SocketAddr, TcpListener},
     pin::pin,
-    sync::{Arc, atomic::Ordering::Relaxed},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering::Relaxed},
+    },
     thread::JoinHandle,
     time::Duration,
 };
@@ -247,6 +250,40 @@ async fn converse(
     serve(service, stream, h2, connection, stopped).await;
 }
 
+/// How many requests of a connection are under way, and how many there ever were.
+#[derive(Default)]
+struct Activity {
+    under_way: AtomicU64,
+    begun: AtomicU64,
+}
+
+impl Activity {
+    fn begin(&self) -> UnderWay<'_> {
+        self.under_way.fetch_add(1, Relaxed);
+        self.begun.fetch_add(1, Relaxed);
+        UnderWay(self)
+    }
+
+    /// Returns when no request was under way, and none began, for this long.
+    async fn idle(&self, time: Duration) {
+        loop {
+            let before = self.begun.load(Relaxed);
+            tokio::time::sleep(time).await;
+            if self.under_way.load(Relaxed) == 0 && self.begun.load(Relaxed) == before {
+                return;
+            }
+        }
+    }
+}
+
+struct UnderWay<'a>(&'a Activity);
+
+impl Drop for UnderWay<'_> {
+    fn drop(&mut self) {
+        self.0.under_way.fetch_sub(1, Relaxed);
+    }
+}
+
 async fn serve<S>(
     service: &Arc<Service>,
     stream: S,
@@ -257,11 +294,13 @@ async fn serve<S>(
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     let limits = *service.limits();
-    let shared = Arc::new((service.clone(), connection));
+    let shared = Arc::new((service.clone(), connection, Activity::default()));
+    let handled = shared.clone();
     let handler = hyper::service::service_fn(move |request: http::Request<_>| {
-        let shared = shared.clone();
+        let shared = handled.clone();
         async move {
-            let (service, connection) = &*shared;
+            let (service, connection, activity) = &*shared;
+            let _under_way = activity.begin();
             let request = request.map(Body::Incoming);
             Ok::<_, Infallible>(service.respond(connection, request).await)
         }
@@ -279,9 +318,12 @@ async fn serve<S>(
         let mut conversation = pin!(builder.serve_connection(io, handler));
         tokio::select! {
             _ = conversation.as_mut() => return,
-            _ = stopped.wait_for(|stop| *stop) => conversation.as_mut().graceful_shutdown(),
+            _ = stopped.wait_for(|stop| *stop) => {}
+            // HTTP/1.1 counts idle time as part of the head's; here nothing else does.
+            () = shared.2.idle(limits.head) => {}
         }
-        let _ = conversation.await;
+        conversation.as_mut().graceful_shutdown();
+        let _ = timeout(limits.grace, conversation).await;
     } else {
         let mut builder = hyper::server::conn::http1::Builder::new();
         builder

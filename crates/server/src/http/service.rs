@@ -30,6 +30,15 @@ pub struct Connection {
     pub certificate: Option<Arc<PresentedCertificate>>,
 }
 
+/// What is known of a request before it is routed.
+struct Arrived<'a> {
+    connection: &'a Connection,
+    snapshot: Arc<Snapshot>,
+    request_id: RequestId,
+    peer: IpAddr,
+    notes: Arc<LogNotes>,
+}
+
 impl Service {
     /// Puts the parts together.
     pub fn new(app: Arc<App>, router: Router, limits: Limits) -> Arc<Service> {
@@ -57,9 +66,16 @@ impl Service {
         let head_only = head.method == Method::HEAD;
         let method = head.method.clone();
         let snapshot = self.app.snapshot();
-        let (mut response, route, mut line) = self
-            .dispatch(connection, snapshot.clone(), request_id, head, body)
-            .await;
+        let peer = proxy::client_address(connection.peer, &head.headers, &self.app.policy);
+        let notes = Arc::new(LogNotes::default());
+        let arrived = Arrived {
+            connection,
+            snapshot: snapshot.clone(),
+            request_id,
+            peer,
+            notes: notes.clone(),
+        };
+        let (mut response, route) = self.dispatch(arrived, head, body).await;
         self.finish(&mut response, &snapshot, request_id);
         if head_only {
             let length = hyper::body::Body::size_hint(response.body()).exact();
@@ -73,11 +89,10 @@ impl Service {
         let took = started.elapsed();
         let status = response.status().as_u16();
         self.app.metrics.request(route, status, took);
-        let LogNotes {
-            client_id,
-            error,
-            hint,
-        } = line.take().unwrap_or_default();
+        let (error, hint) = match notes.error.get() {
+            Some((error, hint)) => (Some(*error), Some(hint.as_str())),
+            None => (None, None),
+        };
         tracing::info!(
             target: "signet::request",
             %request_id,
@@ -85,33 +100,38 @@ impl Service {
             route,
             status,
             micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX),
-            peer = %connection.peer,
-            client_id = client_id.as_deref(),
+            %peer,
+            client_id = notes.client_id.get().map(String::as_str),
             error,
-            hint = hint.as_deref(),
+            hint,
         );
         response
     }
 
     async fn dispatch(
         &self,
-        connection: &Connection,
-        snapshot: Arc<Snapshot>,
-        request_id: RequestId,
+        arrived: Arrived<'_>,
         head: request::Parts,
         body: Body,
-    ) -> (Response, &'static str, Option<LogNotes>) {
+    ) -> (Response, &'static str) {
+        let Arrived {
+            connection,
+            snapshot,
+            request_id,
+            peer,
+            notes,
+        } = arrived;
         let target = head.uri.path_and_query().map_or(0, |t| t.as_str().len());
         if target > self.limits.url_bytes {
             let response = response::text(StatusCode::URI_TOO_LONG, "the URL is too long\n");
-            return (response, "other", None);
+            return (response, "other");
         }
         let path = below_issuer(head.uri.path(), path_of(&snapshot.settings.issuer));
         let mtls = connection.entrance == Entrance::Mtls;
         let found = path.and_then(|path| self.router.find(&path));
         let Some((route, params)) = found.filter(|(route, _)| route.mtls || !mtls) else {
             let response = response::text(StatusCode::NOT_FOUND, "there is nothing here\n");
-            return (response, "other", None);
+            return (response, "other");
         };
         let cors = route.cors;
         if head.method == Method::OPTIONS {
@@ -119,7 +139,7 @@ impl Service {
             let allow = route.allow();
             cors::preflight(&mut response, cors, &head.headers, &snapshot, &allow);
             allow_header(&mut response, &allow);
-            return (response, route.path, None);
+            return (response, route.path);
         }
         let Some(handler) = route.handler(&head.method) else {
             let mut response = response::text(
@@ -127,16 +147,14 @@ impl Service {
                 "this method is not for here\n",
             );
             allow_header(&mut response, &route.allow());
-            return (response, route.path, None);
+            return (response, route.path);
         };
         let policy = &self.app.policy;
-        let peer = proxy::client_address(connection.peer, &head.headers, policy);
         let certificate = match &connection.certificate {
             Some(certificate) => Some(certificate.clone()),
             None => proxy::client_certificate(connection.peer, &head.headers, policy).map(Arc::new),
         };
         let origin = head.headers.get(header::ORIGIN).cloned();
-        let log = Arc::new(std::sync::Mutex::new(LogNotes::default()));
         let context = Context {
             app: self.app.clone(),
             request_id,
@@ -156,7 +174,7 @@ impl Service {
             body_timeout: self.limits.body,
             params,
             route: route.path,
-            log: log.clone(),
+            log: notes,
             snapshot: snapshot.clone(),
         };
         let mut response = handler(context).await;
@@ -165,8 +183,7 @@ impl Service {
             origin_only.insert(header::ORIGIN, origin);
         }
         cors::mark(&mut response, cors, &origin_only, &snapshot);
-        let notes = std::mem::take(&mut *log.lock().unwrap_or_else(|e| e.into_inner()));
-        (response, route.path, Some(notes))
+        (response, route.path)
     }
 
     /// What every answer carries.
