@@ -45,7 +45,13 @@ pub fn check(config: &Config, base: &Path, secrets: bool) -> Vec<Fault> {
     let seal: apply::Seal<'_> = &|_, secret| Some(secret.to_vec());
     for (i, entry) in config.clients.iter().enumerate() {
         let path = format!("clients[{i}]");
-        apply::client(entry, &path, base, secrets.then_some(seal), &mut faults);
+        if let Some(client) =
+            apply::client(entry, &path, base, secrets.then_some(seal), &mut faults)
+            && let Err(error) = signet_oauth::client::metadata::check(&client, &settings)
+        {
+            // The rules that a dynamically registered client is held to, too.
+            faults.add(&path, error.description);
+        }
         for (member, name) in [
             (
                 "id_token_signed_response_alg",
