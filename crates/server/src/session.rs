@@ -117,7 +117,7 @@ pub async fn begin(
     settings: &Settings,
     before: Option<&Found>,
     login: &Login<'_>,
-) -> Result<(SessionId, SessionRow), StoreError> {
+) -> Result<Found, StoreError> {
     let now = login.now_ms / 1000;
     let same = before.filter(|before| before.row.user_id == login.user_id);
     let row = SessionRow {
@@ -168,7 +168,7 @@ pub async fn begin(
         )
         .await?
     {
-        Outcome::Done { .. } => Ok((id, row)),
+        Outcome::Done { version } => Ok(Found { id, row, version }),
         Outcome::Refused(_) => Err(StoreError::Corrupt("session id".into())),
     }
 }
@@ -254,7 +254,7 @@ pub async fn list(
             sessions.push((id, found.row));
         }
     }
-    sessions.sort_by(|a, b| b.1.last_seen.cmp(&a.1.last_seen));
+    sessions.sort_by_key(|(_, row)| std::cmp::Reverse(row.last_seen));
     Ok(sessions)
 }
 

@@ -115,13 +115,11 @@ impl Visit {
             address: self.context.peer.to_string(),
             now_ms: self.context.now_ms,
         };
-        let (id, _) =
+        let found =
             session::begin(&*app.store, &snapshot.settings, before.as_ref(), &login).await?;
-        let found = session::find(&*app.store, &id, self.context.now()).await?;
-        let found = found.ok_or_else(|| StoreError::Unavailable("a new session is gone".into()))?;
         let device = self.device();
         let mut carrier = response::empty(StatusCode::OK);
-        cookie::set_session(&mut carrier, &app.keyring(), &id);
+        cookie::set_session(&mut carrier, &app.keyring(), &found.id);
         Device::remember(device, &user.id, &app.keyring(), &mut carrier);
         self.take_cookies(&carrier);
         tracing::info!(target: "signet::login", user = %user.id, method, sid = %found.row.sid, "logged in");

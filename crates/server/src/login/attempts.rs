@@ -23,6 +23,8 @@ pub struct Limits {
     pub device: u32,
     /// Failures from one address (one /64 of IPv6), for whatever accounts.
     pub address: u32,
+    /// Wrong mailed codes for one account from strangers in a day, over however many codes: a code is one of a million.
+    pub codes_per_day: u32,
     /// Messages that may be asked for, per account and window.
     pub mails: u32,
 }
@@ -34,6 +36,7 @@ impl Default for Limits {
             account: 10,
             device: 10,
             address: 100,
+            codes_per_day: 50,
             mails: 10,
         }
     }
@@ -90,6 +93,19 @@ impl Limits {
             &[account.as_bytes(), device.unwrap_or(&[])],
             most,
         )
+    }
+
+    /// The day's budget beside [`Limits::of_account`], where guesses are worth more than a window's time.
+    pub fn of_account_day(
+        &self,
+        kind: Kind,
+        account: &str,
+        device: Option<&[u8]>,
+    ) -> Option<Budget> {
+        (kind == Kind::Code && device.is_none()).then(|| Budget {
+            window: 24 * 3600,
+            ..self.budget(kind, b"day", &[account.as_bytes()], self.codes_per_day)
+        })
     }
 
     /// Guesses from an address.
@@ -223,6 +239,7 @@ mod tests {
         account: 3,
         device: 3,
         address: 5,
+        codes_per_day: 4,
         mails: 2,
     };
 
@@ -276,6 +293,15 @@ mod tests {
             allowed += u32::from(guess.await.unwrap());
         }
         assert_eq!(allowed, 3);
+    }
+
+    #[test]
+    fn mailed_codes_have_a_days_budget_too() {
+        let day = LIMITS.of_account_day(Kind::Code, "alice", None).unwrap();
+        assert_eq!((day.most, day.window), (4, 86_400));
+        assert_ne!(day.key, LIMITS.of_account(Kind::Code, "alice", None).key);
+        assert_eq!(LIMITS.of_account_day(Kind::Password, "alice", None), None);
+        assert_eq!(LIMITS.of_account_day(Kind::Code, "alice", Some(b"d")), None);
     }
 
     #[test]

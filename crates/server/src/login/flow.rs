@@ -104,6 +104,8 @@ pub async fn submit(visit: Visit, interaction: Interaction, form: &Params) -> Ou
 /// What guesses of an account are counted against. Known and unknown names have budgets alike.
 struct Budgets {
     account: Budget,
+    /// For what is worth guessing for longer than a window.
+    day: Option<Budget>,
     /// None: a device of the account counts for itself, also behind an address that strangers share.
     address: Option<Budget>,
 }
@@ -123,6 +125,7 @@ impl Budgets {
         };
         Budgets {
             account: limits.of_account(kind, account, known),
+            day: limits.of_account_day(kind, account, known),
             address: known
                 .is_none()
                 .then(|| limits.of_address(kind, visit.context.peer)),
@@ -134,6 +137,9 @@ impl Budgets {
         let (store, now) = (&*visit.context.app.store, visit.context.now());
         if let Some(address) = &self.address {
             attempts::check(store, address, now).await?;
+        }
+        if let Some(day) = &self.day {
+            attempts::count(store, day, now).await?;
         }
         attempts::count(store, &self.account, now).await
     }
@@ -153,6 +159,9 @@ impl Budgets {
     /// The guess was right, or was not looked at.
     async fn right(&self, visit: &Visit) -> Result<(), StoreError> {
         let (store, now) = (&*visit.context.app.store, visit.context.now());
+        if let Some(day) = &self.day {
+            attempts::give_back(store, day, now).await?;
+        }
         attempts::give_back(store, &self.account, now).await
     }
 }
