@@ -331,3 +331,109 @@ fn once_key(kind: u8, owner: &str, id: &str) -> Key {
     partition.extend_from_slice(&hash.finish());
     Key::new(Table::Once, partition)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use signet_store::MemoryStore;
+
+    const GRANT: [u8; 16] = [7; 16];
+
+    fn run<T>(future: impl Future<Output = T>) -> T {
+        tokio::runtime::Builder::new_current_thread()
+            .build()
+            .unwrap()
+            .block_on(future)
+    }
+    fn refusal(store: &MemoryStore, once: &[Once], now: u64) -> Option<Refusal> {
+        match run(commit(store, once, Vec::new(), now)) {
+            Ok(()) => None,
+            Err(OnceError::Refused(refusal)) => Some(refusal),
+            Err(OnceError::Store(error)) => panic!("{error}"),
+        }
+    }
+    fn code(id: u8) -> Once {
+        Once::Code {
+            id: [id; 16],
+            grant_id: GRANT,
+            end: 1000,
+            family_end: Some(9000),
+        }
+    }
+    fn rotate(from: u64, retry_window: u64) -> Once {
+        Once::Rotate {
+            grant_id: GRANT,
+            from,
+            end: 9000,
+            retry_window,
+        }
+    }
+    fn proof(jti: &str) -> Once {
+        Once::DpopProof {
+            jkt: "k".to_owned(),
+            jti: jti.to_owned(),
+            end: 1000,
+        }
+    }
+
+    #[test]
+    fn a_replayed_proof_burns_no_code() {
+        let store = MemoryStore::new();
+        assert_eq!(refusal(&store, &[proof("1")], 100), None);
+        let both = [proof("1"), code(1)];
+        assert_eq!(refusal(&store, &both, 100), Some(Refusal::DpopProof));
+        assert_eq!(refusal(&store, &[proof("2"), code(1)], 100), None);
+    }
+
+    #[test]
+    fn a_replayed_proof_makes_no_replay_of_an_old_refresh_token() {
+        let store = MemoryStore::new();
+        assert_eq!(refusal(&store, &[proof("1"), code(1)], 100), None);
+        assert_eq!(refusal(&store, &[rotate(0, 0)], 100), None);
+        // The sender did not prove to be the client: the family may not be ended for it.
+        let stranger = [proof("1"), rotate(0, 0)];
+        assert_eq!(refusal(&store, &stranger, 100), Some(Refusal::DpopProof));
+        let owner = [proof("2"), rotate(0, 0)];
+        let replay = Refusal::RefreshReplay { grant_id: GRANT };
+        assert_eq!(refusal(&store, &owner, 100), Some(replay));
+    }
+
+    #[test]
+    fn a_retry_holds_within_its_window_and_for_the_last_generation_only() {
+        let store = MemoryStore::new();
+        let replay = Some(Refusal::RefreshReplay { grant_id: GRANT });
+        assert_eq!(refusal(&store, &[code(1)], 100), None);
+        assert_eq!(refusal(&store, &[rotate(0, 10)], 100), None);
+        assert_eq!(refusal(&store, &[rotate(0, 10)], 109), None);
+        assert_eq!(refusal(&store, &[rotate(0, 10)], 110), replay);
+        assert_eq!(refusal(&store, &[rotate(1, 10)], 110), None);
+        assert_eq!(refusal(&store, &[rotate(0, 10)], 111), replay);
+        assert_eq!(refusal(&store, &[rotate(1, 0)], 111), replay);
+    }
+
+    #[test]
+    fn a_family_that_is_gone_has_ended() {
+        let store = MemoryStore::new();
+        assert_eq!(
+            refusal(&store, &[rotate(0, 0)], 100),
+            Some(Refusal::FamilyEnded)
+        );
+        assert_eq!(refusal(&store, &[code(1)], 100), None);
+        assert_eq!(
+            refusal(&store, &[rotate(0, 0)], 9000),
+            Some(Refusal::FamilyEnded)
+        );
+    }
+
+    #[test]
+    fn ids_of_two_owners_do_not_meet() {
+        let a = once_key(b'a', "client", "x");
+        for other in [
+            once_key(b'a', "clien", "tx"),
+            once_key(b'p', "client", "x"),
+            once_key(b'a', "client", "y"),
+        ] {
+            assert_ne!(a.partition, other.partition);
+        }
+    }
+}

@@ -175,3 +175,33 @@ impl App {
             .max(self.longest_access_token())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use signet_store::{MemoryStore, Store};
+    use std::sync::Arc;
+
+    #[test]
+    fn a_token_whose_id_cannot_be_looked_up_is_never_called_unrevoked() {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .build()
+            .unwrap();
+        let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+        let index = runtime.block_on(RevocationIndex::load(store, 100)).unwrap();
+        let token = |jti| TokenIdentity {
+            jti: Some(jti),
+            issued_at_ms: 100_000,
+            grant_id: None,
+            sid: None,
+            user_id: None,
+            client_id: "client",
+        };
+        let good = signet_jose::base64url::encode(&[1; 16]);
+        assert_eq!(Index(&index).is_revoked(&token(&good)), Ok(false));
+        // Known fault A7.
+        for bad in ["", "x", "AAAAAAAAAAAAAAAAAAAAAB", &good[1..]] {
+            assert_eq!(Index(&index).is_revoked(&token(bad)), Err(Unavailable));
+        }
+    }
+}

@@ -263,9 +263,10 @@ fn introspection_and_revocation_need_a_token_and_take_any_string() {
 
 #[test]
 fn broken_http_is_answered_or_closed_and_the_server_goes_on() {
-    let mut setup = Setup::default();
-    setup.plain = true;
-    let server = Server::start(setup);
+    let server = Server::start(Setup {
+        plain: true,
+        ..Setup::default()
+    });
     for raw in [
         "GARBAGE\r\n\r\n",
         "GET  / HTTP/1.1\r\n\r\n",

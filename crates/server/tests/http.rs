@@ -107,8 +107,10 @@ fn other_origins_read_public_documents_and_nothing_unregistered() {
 
 #[test]
 fn a_connection_that_says_nothing_is_closed() {
-    let mut setup = Setup::default();
-    setup.plain = true;
+    let mut setup = Setup {
+        plain: true,
+        ..Setup::default()
+    };
     setup.limits.head = std::time::Duration::from_millis(200);
     let server = Server::start(setup);
     let mut stream = std::net::TcpStream::connect(server.address).unwrap();

@@ -3,9 +3,7 @@ mod common;
 use common::{
     SECRET, Server, Setup, client,
     client::{Call, Reply},
-    made::{
-        self, Proof, alice, claims, code, code_content, proof, random_id, redeem, rows, signer,
-    },
+    made::{Proof, alice, claims, code, code_content, proof, random_id, redeem, rows, signer},
 };
 use signet_crypto::Algorithm;
 use signet_oauth::{

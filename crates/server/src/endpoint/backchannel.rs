@@ -35,11 +35,11 @@ pub(super) struct Call {
 }
 
 impl Call {
-    /// Reads the form and the headers that decide. `Err` is the answer.
-    pub async fn read(mut context: Context, endpoint: EndpointId) -> Result<Call, Response> {
+    /// Reads the form and the headers that decide. `Err` is the answer, boxed because it is large and rare.
+    pub async fn read(mut context: Context, endpoint: EndpointId) -> Result<Call, Box<Response>> {
         let params = match context.form().await {
             Ok(params) => params,
-            Err(failure) => return Err(response::form_error(&failure)),
+            Err(failure) => return Err(Box::new(response::form_error(&failure))),
         };
         Call::with_params(context, endpoint, params)
     }
@@ -49,15 +49,15 @@ impl Call {
         context: Context,
         endpoint: EndpointId,
         params: Params,
-    ) -> Result<Call, Response> {
-        let alone = |name: HeaderName, code, text| -> Result<Option<String>, Response> {
+    ) -> Result<Call, Box<Response>> {
+        let alone = |name: HeaderName, code, text| -> Result<Option<String>, Box<Response>> {
             let mut values = context.headers.get_all(name).iter();
             let Some(first) = values.next() else {
                 return Ok(None);
             };
             match (first.to_str(), values.next()) {
                 (Ok(value), None) => Ok(Some(value.to_owned())),
-                _ => Err(response::error(&OAuthError::new(code, text))),
+                _ => Err(Box::new(response::error(&OAuthError::new(code, text)))),
             }
         };
         let authorization = alone(

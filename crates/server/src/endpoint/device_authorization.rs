@@ -17,7 +17,7 @@ const TRIES: usize = 3;
 pub(super) async fn handle(context: Context) -> Response {
     let call = match Call::read(context, EndpointId::DeviceAuthorization).await {
         Ok(call) => call,
-        Err(answer) => return answer,
+        Err(answer) => return *answer,
     };
     match answer(&call).await {
         Ok(body) => response::json(StatusCode::OK, body),

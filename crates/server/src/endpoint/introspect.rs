@@ -14,7 +14,7 @@ const SIGNED: &str = "application/token-introspection+jwt";
 pub(super) async fn handle(context: Context) -> Response {
     let call = match Call::read(context, EndpointId::Introspect).await {
         Ok(call) => call,
-        Err(answer) => return answer,
+        Err(answer) => return *answer,
     };
     match answer(&call).await {
         Ok(answer) => answer,

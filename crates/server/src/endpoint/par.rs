@@ -7,7 +7,7 @@ use signet_oauth::{dpop_policy, endpoint::EndpointId, error::OAuthError, par};
 pub(super) async fn handle(context: Context) -> Response {
     let call = match Call::read(context, EndpointId::Par).await {
         Ok(call) => call,
-        Err(answer) => return answer,
+        Err(answer) => return *answer,
     };
     match answer(&call).await {
         Ok(body) => {

@@ -15,7 +15,7 @@ use signet_store::Subject;
 pub(super) async fn handle(context: Context) -> Response {
     let call = match Call::read(context, EndpointId::Revoke).await {
         Ok(call) => call,
-        Err(answer) => return answer,
+        Err(answer) => return *answer,
     };
     match answer(&call).await {
         Ok(()) => response::empty(StatusCode::OK),

@@ -23,7 +23,7 @@ use std::sync::atomic::Ordering::Relaxed;
 pub(super) async fn handle(context: Context) -> Response {
     let call = match Call::read(context, EndpointId::Token).await {
         Ok(call) => call,
-        Err(answer) => return answer,
+        Err(answer) => return *answer,
     };
     match answer(&call).await {
         Ok(body) => {

@@ -30,7 +30,7 @@ pub(super) async fn handle(mut context: Context) -> Response {
     };
     let call = match Call::with_params(context, EndpointId::Userinfo, params) {
         Ok(call) => call,
-        Err(answer) => return answer,
+        Err(answer) => return *answer,
     };
     let mut answer = match answer(&call).await {
         Ok(answer) => answer,

@@ -235,7 +235,7 @@ pub fn basic(id: &str, secret: &str) -> String {
         .replace('-', "+")
         .replace('_', "/");
     debug_assert!(encoded.bytes().all(|b| ALPHABET.contains(&b)));
-    while encoded.len() % 4 != 0 {
+    while !encoded.len().is_multiple_of(4) {
         encoded.push('=');
     }
     format!("Basic {encoded}")

@@ -7,7 +7,6 @@ use signet_jose::{
 };
 use signet_oauth::sealed::AuthorizationCode;
 use signet_server::user::NewUser;
-use signet_store::Store as _;
 
 pub const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
 pub const CHALLENGE: &str = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
