@@ -92,22 +92,26 @@ impl Session {
 
     /// GET; `path` begins with a slash.
     pub async fn get(&self, path: &str) -> Result<Value, Failure> {
-        self.call(Method::GET, path, None).await
+        Ok(self.call(Method::GET, path, None, None).await?.value)
     }
 
-    /// Any call. A refusal by the server is exit 1 with its own error code and words.
+    /// Any call. `if_match`: the ETag of what is replaced. A refusal by the server is exit 1 with its own code and words.
     pub async fn call(
         &self,
         method: Method,
         path: &str,
         body: Option<&Value>,
-    ) -> Result<Value, Failure> {
+        if_match: Option<&str>,
+    ) -> Result<Reply, Failure> {
         let url = format!("{}{path}", self.base);
         let bearer = format!("Bearer {}", self.token.expose());
         let mut headers = vec![
             ("authorization", bearer.as_str()),
             ("accept", "application/json"),
         ];
+        if let Some(etag) = if_match {
+            headers.push(("if-match", etag));
+        }
         let body = match body {
             Some(value) => {
                 headers.push(("content-type", "application/json"));
@@ -120,8 +124,19 @@ impl Session {
             .send(method, &url, &headers, body)
             .await
             .map_err(Failure::unusable)?;
-        read(&answer, &url)
+        let etag = answer.header("etag").map(str::to_owned);
+        Ok(Reply {
+            value: read(&answer, &url)?,
+            etag,
+        })
     }
+}
+
+/// What a call answered.
+pub struct Reply {
+    pub value: Value,
+    /// Names the revision of the record.
+    pub etag: Option<String>,
 }
 
 fn read(answer: &Answer, url: &str) -> Result<Value, Failure> {
@@ -134,10 +149,13 @@ fn read(answer: &Answer, url: &str) -> Result<Value, Failure> {
         return value.map_err(|e| Failure::unusable(format!("{url}: the answer is not JSON: {e}")));
     }
     let value = value.unwrap_or_default();
-    match value["error"].as_str() {
+    // OAuth's own form (RFC 6749 section 5.2), or a problem document (RFC 9457) of the admin API.
+    match value["error"].as_str().or(value["code"].as_str()) {
         Some(error) => {
-            let words = value["error_description"].as_str().unwrap_or(error);
-            Err(Failure::no(error, words))
+            let words = value["error_description"]
+                .as_str()
+                .or(value["detail"].as_str());
+            Err(Failure::no(error, words.unwrap_or(error)))
         }
         // No error of the API: something else answers there.
         None => Err(Failure::unusable(format!(

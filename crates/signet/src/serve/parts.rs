@@ -123,11 +123,10 @@ pub async fn build(
             ..PeopleOptions::default()
         },
     });
-    Ok(Built {
-        app,
-        keys: Arc::new(signing),
-        store,
-    })
+    let keys = Arc::new(signing);
+    // Set once, here: nobody else has the application yet.
+    let _ = app.signing_keys.set(keys.clone());
+    Ok(Built { app, keys, store })
 }
 
 fn seal_with(keyring: &Keyring) -> impl Fn(&str, &[u8]) -> Option<Vec<u8>> {

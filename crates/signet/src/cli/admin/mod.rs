@@ -2,10 +2,11 @@
 
 mod fields;
 mod noun;
+mod of_user;
 mod user;
 
 pub use noun::{
-    ClientCommand, GrantCommand, KeyCommand, ResourceCommand, ScopeCommand, SessionCommand, client,
-    grant, key, resource, scope, session,
+    ClientCommand, KeyCommand, ResourceCommand, ScopeCommand, client, key, resource, scope,
 };
+pub use of_user::{GrantCommand, SessionCommand, grant, session};
 pub use user::{UserCommand, run as user};

@@ -8,6 +8,7 @@ use super::fields::{self, Field};
 use crate::{
     admin_client::{Session, Target},
     cli::{Failure, Output, block_on, output},
+    config::duration::Duration,
     http_client::percent_encode,
 };
 
@@ -25,7 +26,6 @@ const CLIENTS: Kind = Kind {
         "client_id",
         "client_name",
         "token_endpoint_auth_method",
-        "grant_types",
         "scope",
         "enabled",
     ],
@@ -41,35 +41,18 @@ const KEYS: Kind = Kind {
         "ends_at",
     ],
 };
-const SESSIONS: Kind = Kind {
-    path: "/sessions",
-    columns: &[
-        "sid",
-        "username",
-        "auth_time",
-        "last_seen",
-        "address",
-        "browser",
-    ],
-};
-const GRANTS: Kind = Kind {
-    path: "/grants",
-    columns: &[
-        "grant_id",
-        "username",
-        "client_id",
-        "scope",
-        "created_at",
-        "expires_at",
-    ],
-};
 const SCOPES: Kind = Kind {
     path: "/scopes",
-    columns: &["name", "description", "published"],
+    columns: &["name", "published", "description"],
 };
 const RESOURCES: Kind = Kind {
     path: "/resources",
-    columns: &["identifier", "name", "scopes"],
+    columns: &[
+        "identifier",
+        "name",
+        "scope",
+        "access_token_signed_response_alg",
+    ],
 };
 
 /// How much of a list.
@@ -78,7 +61,7 @@ const RESOURCES: Kind = Kind {
 pub struct Paging {
     /// At most so many.
     #[arg(long, default_value_t = 1000)]
-    limit: usize,
+    pub limit: usize,
 }
 
 /// `signet client ...`
@@ -120,14 +103,14 @@ pub enum ClientCommand {
         #[command(flatten)]
         target: Target,
     },
-    /// Make another secret, printed this once; the older ones go on for a while, or end with --only.
-    #[command(after_help = "Example:\n  signet client secret web --only")]
+    /// Make another secret, printed this once; the ones before it end, at once or after a while.
+    #[command(after_help = "Example:\n  signet client secret web --others-expire-in 1h")]
     Secret {
         /// Its client_id.
         id: String,
-        /// End every other secret at once.
-        #[arg(long)]
-        only: bool,
+        /// How long the other secrets go on: 90s, 10m, 8h, 30d.
+        #[arg(long, value_name = "DURATION", default_value = "0", value_parser = Duration::parse)]
+        others_expire_in: Duration,
         #[command(flatten)]
         target: Target,
     },
@@ -187,70 +170,9 @@ pub enum KeyCommand {
         /// The current keys may be in other hands: withdraw them at once, with everything that they signed.
         #[arg(long)]
         compromised: bool,
-        #[command(flatten)]
-        target: Target,
-    },
-}
-
-/// `signet session ...`
-#[derive(Debug, Subcommand)]
-pub enum SessionCommand {
-    /// List a user's login sessions.
-    #[command(after_help = "Example:\n  signet session list --user alice")]
-    List {
-        /// User name, mail address or id.
-        #[arg(long, value_name = "NAME")]
-        user: Option<String>,
-        #[command(flatten)]
-        target: Target,
-        #[command(flatten)]
-        paging: Paging,
-    },
-    /// Show one session.
-    #[command(after_help = "Example:\n  signet session show SID")]
-    Show {
-        /// Its sid.
-        id: String,
-        #[command(flatten)]
-        target: Target,
-    },
-    /// End a session, with the tokens that came from it.
-    #[command(after_help = "Example:\n  signet session remove SID")]
-    Remove {
-        /// Its sid.
-        id: String,
-        #[command(flatten)]
-        target: Target,
-    },
-}
-
-/// `signet grant ...`
-#[derive(Debug, Subcommand)]
-pub enum GrantCommand {
-    /// List what a user has granted.
-    #[command(after_help = "Example:\n  signet grant list --user alice")]
-    List {
-        /// User name, mail address or id.
-        #[arg(long, value_name = "NAME")]
-        user: Option<String>,
-        #[command(flatten)]
-        target: Target,
-        #[command(flatten)]
-        paging: Paging,
-    },
-    /// Show one grant.
-    #[command(after_help = "Example:\n  signet grant show GRANT_ID")]
-    Show {
-        /// Its grant_id.
-        id: String,
-        #[command(flatten)]
-        target: Target,
-    },
-    /// End a grant: its refresh tokens and every access token.
-    #[command(after_help = "Example:\n  signet grant remove GRANT_ID")]
-    Remove {
-        /// Its grant_id.
-        id: String,
+        /// With --compromised: the published next keys, too.
+        #[arg(long, requires = "compromised")]
+        standby_too: bool,
         #[command(flatten)]
         target: Target,
     },
@@ -344,16 +266,20 @@ pub enum ResourceCommand {
 /// `signet client ...`
 pub fn client(command: ClientCommand, output: &Output) -> Result<(), Failure> {
     match command {
-        ClientCommand::List { target, paging } => list(&CLIENTS, &target, &paging, &[], output),
+        ClientCommand::List { target, paging } => list(&CLIENTS, &target, &paging, output),
         ClientCommand::Show { id, target } => show(&CLIENTS, &target, &id, output),
         ClientCommand::Remove { id, target } => remove(&CLIENTS, &target, &id, output),
         ClientCommand::Set { id, fields, target } => {
-            set(&CLIENTS, &target, &id, record(fields), output)
+            set(&CLIENTS, &target, &id, record(fields), &[], output)
         }
-        ClientCommand::Secret { id, only, target } => {
+        ClientCommand::Secret {
+            id,
+            others_expire_in,
+            target,
+        } => {
             let path = format!("{}/secrets", item(&CLIENTS, &id));
-            let body = serde_json::json!({ "only": only });
-            post(&target, &path, &body, output, secret_once)
+            let body = serde_json::json!({ "others_expire_in": others_expire_in.0 });
+            send(&target, Method::POST, &path, &body, output, secret_once)
         }
         ClientCommand::Add(add) => {
             let mut fields = Map::new();
@@ -379,8 +305,9 @@ pub fn client(command: ClientCommand, output: &Output) -> Result<(), Failure> {
                 put("scope", add.scope.join(" ").into());
             }
             fields::put(&mut fields, add.fields);
-            post(
+            send(
                 &add.target,
+                Method::POST,
                 CLIENTS.path,
                 &Value::Object(fields),
                 output,
@@ -393,10 +320,11 @@ pub fn client(command: ClientCommand, output: &Output) -> Result<(), Failure> {
 /// `signet key ...`
 pub fn key(command: KeyCommand, output: &Output) -> Result<(), Failure> {
     match command {
-        KeyCommand::List { target } => list(&KEYS, &target, &Paging { limit: 1000 }, &[], output),
+        KeyCommand::List { target } => list(&KEYS, &target, &Paging { limit: 1000 }, output),
         KeyCommand::Rotate {
             alg,
             compromised,
+            standby_too,
             target,
         } => {
             let mut body = Map::new();
@@ -404,8 +332,10 @@ pub fn key(command: KeyCommand, output: &Output) -> Result<(), Failure> {
                 body.insert("alg".into(), alg.into());
             }
             body.insert("compromised".into(), compromised.into());
-            post(
+            body.insert("standby_too".into(), standby_too.into());
+            send(
                 &target,
+                Method::POST,
                 "/keys/rotate",
                 &Value::Object(body),
                 output,
@@ -418,50 +348,10 @@ pub fn key(command: KeyCommand, output: &Output) -> Result<(), Failure> {
     }
 }
 
-/// `signet session ...`
-pub fn session(command: SessionCommand, output: &Output) -> Result<(), Failure> {
-    match command {
-        SessionCommand::List {
-            user,
-            target,
-            paging,
-        } => list(
-            &SESSIONS,
-            &target,
-            &paging,
-            &[("user", user.as_deref())],
-            output,
-        ),
-        SessionCommand::Show { id, target } => show(&SESSIONS, &target, &id, output),
-        SessionCommand::Remove { id, target } => remove(&SESSIONS, &target, &id, output),
-    }
-}
-
-/// `signet grant ...`
-pub fn grant(command: GrantCommand, output: &Output) -> Result<(), Failure> {
-    match command {
-        GrantCommand::List {
-            user,
-            target,
-            paging,
-        } => list(
-            &GRANTS,
-            &target,
-            &paging,
-            &[("user", user.as_deref())],
-            output,
-        ),
-        GrantCommand::Show { id, target } => show(&GRANTS, &target, &id, output),
-        GrantCommand::Remove { id, target } => remove(&GRANTS, &target, &id, output),
-    }
-}
-
 /// `signet scope ...`
 pub fn scope(command: ScopeCommand, output: &Output) -> Result<(), Failure> {
     match command {
-        ScopeCommand::List { target } => {
-            list(&SCOPES, &target, &Paging { limit: 1000 }, &[], output)
-        }
+        ScopeCommand::List { target } => list(&SCOPES, &target, &Paging { limit: 1000 }, output),
         ScopeCommand::Remove { name, target } => remove(&SCOPES, &target, &name, output),
         ScopeCommand::Add {
             name,
@@ -469,10 +359,15 @@ pub fn scope(command: ScopeCommand, output: &Output) -> Result<(), Failure> {
             unpublished,
             target,
         } => {
-            let body = serde_json::json!({ "name": name, "description": description, "published": !unpublished });
-            post(&target, SCOPES.path, &body, output, |_| {
-                format!("{name} was made")
-            })
+            let body = serde_json::json!({ "description": description, "published": !unpublished });
+            send(
+                &target,
+                Method::PUT,
+                &item(&SCOPES, &name),
+                &body,
+                output,
+                |_| format!("{name} was made"),
+            )
         }
     }
 }
@@ -481,20 +376,25 @@ pub fn scope(command: ScopeCommand, output: &Output) -> Result<(), Failure> {
 pub fn resource(command: ResourceCommand, output: &Output) -> Result<(), Failure> {
     match command {
         ResourceCommand::List { target } => {
-            list(&RESOURCES, &target, &Paging { limit: 1000 }, &[], output)
+            list(&RESOURCES, &target, &Paging { limit: 1000 }, output)
         }
         ResourceCommand::Show { id, target } => show(&RESOURCES, &target, &id, output),
         ResourceCommand::Remove { id, target } => remove(&RESOURCES, &target, &id, output),
-        ResourceCommand::Set { id, fields, target } => {
-            set(&RESOURCES, &target, &id, record(fields), output)
-        }
+        ResourceCommand::Set { id, fields, target } => set(
+            &RESOURCES,
+            &target,
+            &id,
+            record(fields),
+            &["identifier", "revision"],
+            output,
+        ),
         ResourceCommand::Add { id, fields, target } => {
-            let mut body = record(fields);
-            body.insert("identifier".into(), id.clone().into());
-            post(
+            let body = Value::Object(record(fields));
+            send(
                 &target,
-                RESOURCES.path,
-                &Value::Object(body),
+                Method::PUT,
+                &item(&RESOURCES, &id),
+                &body,
                 output,
                 |_| format!("{id} was made"),
             )
@@ -513,42 +413,31 @@ fn item(kind: &Kind, id: &str) -> String {
 }
 
 /// A collection, page after page, up to the limit.
-pub fn list(
-    kind: &Kind,
-    target: &Target,
-    paging: &Paging,
-    filters: &[(&str, Option<&str>)],
-    output: &Output,
-) -> Result<(), Failure> {
+pub fn list(kind: &Kind, target: &Target, paging: &Paging, output: &Output) -> Result<(), Failure> {
     block_on(async {
         let session = Session::open(target).await?;
-        let mut query: Vec<String> = filters
-            .iter()
-            .filter_map(|(name, value)| Some(format!("{name}={}", percent_encode((*value)?))))
-            .collect();
-        query.push(format!("limit={}", paging.limit.clamp(1, 100)));
-        let mut all: Vec<Value> = Vec::new();
-        let mut after: Option<String> = None;
-        while all.len() < paging.limit {
-            let mut query = query.clone();
-            query.extend(
-                after
-                    .take()
-                    .map(|a| format!("after={}", percent_encode(&a))),
-            );
-            let page = session
-                .get(&format!("{}?{}", kind.path, query.join("&")))
-                .await?;
-            all.extend(items(&page).into_iter().flatten().cloned());
-            after = page["next"].as_str().map(str::to_owned);
-            if after.is_none() {
-                break;
-            }
-        }
-        all.truncate(paging.limit);
+        let all = all(&session, kind.path, paging.limit).await?;
         let text = rows_table(kind, &all);
         output.print(&Value::Array(all), || text)
     })?
+}
+
+/// At most `limit` items of a collection.
+pub async fn all(session: &Session, path: &str, limit: usize) -> Result<Vec<Value>, Failure> {
+    let mut all: Vec<Value> = Vec::new();
+    let mut after = String::new();
+    while all.len() < limit {
+        let page = session
+            .get(&format!("{path}?limit={}{after}", limit.clamp(1, 100)))
+            .await?;
+        all.extend(items(&page).into_iter().flatten().cloned());
+        match page["next"].as_str() {
+            Some(next) => after = format!("&after={}", percent_encode(next)),
+            None => break,
+        }
+    }
+    all.truncate(limit);
+    Ok(all)
 }
 
 /// The items of a list answer.
@@ -556,7 +445,8 @@ fn items(answer: &Value) -> Option<&Vec<Value>> {
     answer["items"].as_array()
 }
 
-fn rows_table(kind: &Kind, rows: &[Value]) -> String {
+/// Items as a table.
+pub fn rows_table(kind: &Kind, rows: &[Value]) -> String {
     let rows: Vec<Vec<String>> = rows
         .iter()
         .map(|row| kind.columns.iter().map(|c| cell(c, &row[*c])).collect())
@@ -564,7 +454,7 @@ fn rows_table(kind: &Kind, rows: &[Value]) -> String {
     output::table(kind.columns, &rows)
 }
 
-fn cell(column: &str, value: &Value) -> String {
+pub fn cell(column: &str, value: &Value) -> String {
     let is_time = column.ends_with("_at")
         || column.ends_with("_time")
         || column.ends_with("_from")
@@ -591,7 +481,7 @@ pub fn show(kind: &Kind, target: &Target, id: &str, output: &Output) -> Result<(
 }
 
 /// One item as lines.
-fn members(value: &Value) -> String {
+pub fn members(value: &Value) -> String {
     let Some(object) = value.as_object() else {
         return output::pretty(value);
     };
@@ -603,25 +493,31 @@ fn members(value: &Value) -> String {
     output::table(&["member", "value"], &rows)
 }
 
-/// Changes members of an item (RFC 7396 merge patch).
+/// Changes members of an item: reads it, and replaces what was read, or nothing if somebody else was faster. A member set
+/// to null goes back to its default. `shown_only`: members that the API shows and does not take.
 pub fn set(
     kind: &Kind,
     target: &Target,
     id: &str,
-    record: Map<String, Value>,
+    changes: Map<String, Value>,
+    shown_only: &[&str],
     output: &Output,
 ) -> Result<(), Failure> {
-    if record.is_empty() {
-        return Err(Failure::unusable(
-            "nothing to change: name a member as NAME=VALUE",
-        ));
-    }
     block_on(async {
         let session = Session::open(target).await?;
-        let value = session
-            .call(Method::PATCH, &item(kind, id), Some(&Value::Object(record)))
+        let path = item(kind, id);
+        let read = session.call(Method::GET, &path, None, None).await?;
+        let Value::Object(mut record) = read.value else {
+            return Err(Failure::unusable("the server's answer is no record"));
+        };
+        record.retain(|name, _| !shown_only.contains(&name.as_str()));
+        record.extend(changes);
+        record.retain(|_, value| !value.is_null());
+        let body = Value::Object(record);
+        let written = session
+            .call(Method::PUT, &path, Some(&body), read.etag.as_deref())
             .await?;
-        output.print(&value, || members(&value))
+        output.print(&written.value, || secret_once(&written.value))
     })?
 }
 
@@ -629,15 +525,23 @@ pub fn set(
 pub fn remove(kind: &Kind, target: &Target, id: &str, output: &Output) -> Result<(), Failure> {
     block_on(async {
         let session = Session::open(target).await?;
-        session.call(Method::DELETE, &item(kind, id), None).await?;
-        output.print(&serde_json::json!({ "removed": id }), || {
-            format!("{id} was removed")
-        })
+        session
+            .call(Method::DELETE, &item(kind, id), None, None)
+            .await?;
+        removed(id, output)
     })?
 }
 
-fn post(
+/// Says that something is gone.
+pub fn removed(id: &str, output: &Output) -> Result<(), Failure> {
+    output.print(&serde_json::json!({ "removed": id }), || {
+        format!("{id} was removed")
+    })
+}
+
+fn send(
     target: &Target,
+    method: Method,
     path: &str,
     body: &Value,
     output: &Output,
@@ -645,8 +549,8 @@ fn post(
 ) -> Result<(), Failure> {
     block_on(async {
         let session = Session::open(target).await?;
-        let value = session.call(Method::POST, path, Some(body)).await?;
-        output.print(&value, || text(&value))
+        let answer = session.call(method, path, Some(body), None).await?;
+        output.print(&answer.value, || text(&answer.value))
     })?
 }
 

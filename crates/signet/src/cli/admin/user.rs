@@ -23,12 +23,14 @@ use super::{
 use crate::{
     admin_client::{Session, Target},
     cli::{Failure, Output, block_on, output},
+    http_client::percent_encode,
     input, private_file,
 };
 
-const USERS: Kind = Kind {
+/// The users of the admin API.
+pub const USERS: Kind = Kind {
     path: "/users",
-    columns: &["id", "username", "email", "admin", "enabled"],
+    columns: &["username", "id", "email", "admin", "enabled"],
 };
 
 /// `signet user ...`
@@ -109,9 +111,18 @@ pub struct Add {
 /// Does the command.
 pub fn run(command: UserCommand, output: &Output) -> Result<(), Failure> {
     match command {
-        UserCommand::List { target, paging } => noun::list(&USERS, &target, &paging, &[], output),
-        UserCommand::Show { name, target } => noun::show(&USERS, &target, &name, output),
-        UserCommand::Remove { name, target } => noun::remove(&USERS, &target, &name, output),
+        UserCommand::List { target, paging } => noun::list(&USERS, &target, &paging, output),
+        UserCommand::Show { name, target } => block_on(async {
+            let session = Session::open(&target).await?;
+            let user = session.get(&path(&find(&session, &name).await?)).await?;
+            output.print(&user, || noun::members(&user))
+        })?,
+        UserCommand::Remove { name, target } => block_on(async {
+            let session = Session::open(&target).await?;
+            let path = path(&find(&session, &name).await?);
+            session.call(Method::DELETE, &path, None, None).await?;
+            noun::removed(&name, output)
+        })?,
         UserCommand::Add(add) => run_add(add, output),
         UserCommand::Set {
             name,
@@ -119,15 +130,81 @@ pub fn run(command: UserCommand, output: &Output) -> Result<(), Failure> {
             password_stdin,
             target,
         } => {
-            let mut record = Map::new();
-            fields::put(&mut record, fields);
-            if password_stdin {
-                let password = input::password(true, None, "")?;
-                record.insert("password".into(), password.expose().clone().into());
+            let mut changes = Map::new();
+            fields::put(&mut changes, fields);
+            let password = password_stdin
+                .then(|| input::password(true, None, ""))
+                .transpose()?;
+            if changes.is_empty() && password.is_none() {
+                return Err(Failure::unusable(
+                    "nothing to change: name a member as NAME=VALUE",
+                ));
             }
-            noun::set(&USERS, &target, &name, record, output)
+            block_on(set(&target, &name, changes, password, output))?
         }
     }
+}
+
+/// A user's id, from the name or address that people know, or the id itself.
+pub async fn find(session: &Session, name: &str) -> Result<String, Failure> {
+    let found = session
+        .get(&format!("{}?login={}", USERS.path, percent_encode(name)))
+        .await?;
+    match found["items"][0]["id"].as_str() {
+        Some(id) => Ok(id.to_owned()),
+        // Not a name: the next call says whether it is an id.
+        None => Ok(name.to_owned()),
+    }
+}
+
+/// The path of one user.
+pub fn path(id: &str) -> String {
+    format!("{}/{}", USERS.path, percent_encode(id))
+}
+
+/// Address and password have operations of their own; rights and profile are replaced with a compare.
+async fn set(
+    target: &Target,
+    name: &str,
+    mut changes: Map<String, Value>,
+    password: Option<Secret<String>>,
+    output: &Output,
+) -> Result<(), Failure> {
+    let session = Session::open(target).await?;
+    let path = path(&find(&session, name).await?);
+    let email = changes.remove("email");
+    let verified = changes.remove("email_verified");
+    if email.is_some() || verified.is_some() {
+        let user = session.get(&path).await?;
+        let email = email.unwrap_or_else(|| user["email"].clone());
+        let body = json!({ "email": email, "verified": verified.unwrap_or(Value::Bool(!email.is_null())) });
+        session
+            .call(Method::PUT, &format!("{path}/email"), Some(&body), None)
+            .await?;
+    }
+    if !changes.is_empty() {
+        let read = session.call(Method::GET, &path, None, None).await?;
+        let mut body = json!({ "admin": read.value["admin"], "enabled": read.value["enabled"],
+                               "profile": read.value["profile"] });
+        for (member, value) in changes {
+            match member.as_str() {
+                "admin" | "enabled" => body[member] = value,
+                // Everything else is a claim of the profile (OpenID Connect Core section 5.1); the server knows which.
+                _ => body["profile"][member] = value,
+            }
+        }
+        session
+            .call(Method::PUT, &path, Some(&body), read.etag.as_deref())
+            .await?;
+    }
+    if let Some(password) = password {
+        let body = json!({ "password": password.expose() });
+        session
+            .call(Method::PUT, &format!("{path}/password"), Some(&body), None)
+            .await?;
+    }
+    let user = session.get(&path).await?;
+    output.print(&user, || noun::members(&user))
 }
 
 fn run_add(add: Add, output: &Output) -> Result<(), Failure> {
@@ -166,9 +243,9 @@ fn run_add(add: Add, output: &Output) -> Result<(), Failure> {
     block_on(async {
         let session = Session::open(&add.target).await?;
         let made = session
-            .call(Method::POST, USERS.path, Some(&Value::Object(record)))
+            .call(Method::POST, USERS.path, Some(&Value::Object(record)), None)
             .await?;
-        output.print(&made, || format!("{} was made", add.name))
+        output.print(&made.value, || format!("{} was made", add.name))
     })?
 }
 

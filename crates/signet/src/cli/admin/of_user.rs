@@ -1,0 +1,190 @@
+//! Sessions and grants: the API keeps them under their user; the commands find the user where none is named.
+
+use clap::Subcommand;
+use http::Method;
+use serde_json::Value;
+
+use super::{
+    noun::{self, Kind, Paging},
+    user,
+};
+use crate::{
+    admin_client::{Session, Target},
+    cli::{Failure, Output, block_on},
+    http_client::percent_encode,
+};
+
+/// What belongs to a user.
+struct Belonging {
+    kind: Kind,
+    /// The member that names one.
+    id: &'static str,
+}
+
+const SESSIONS: Belonging = Belonging {
+    kind: Kind {
+        path: "sessions",
+        columns: &[
+            "username",
+            "sid",
+            "auth_time",
+            "last_seen",
+            "address",
+            "user_agent",
+        ],
+    },
+    id: "sid",
+};
+const GRANTS: Belonging = Belonging {
+    kind: Kind {
+        path: "grants",
+        columns: &["username", "grant_id", "client_id", "created_at", "scope"],
+    },
+    id: "grant_id",
+};
+
+/// `signet session ...`
+#[derive(Debug, Subcommand)]
+pub enum SessionCommand {
+    /// List login sessions.
+    #[command(after_help = "Example:\n  signet session list --user alice")]
+    List(List),
+    /// Show one session.
+    #[command(after_help = "Example:\n  signet session show SID --user alice")]
+    Show(One),
+    /// End a session, with the tokens that came of it.
+    #[command(after_help = "Example:\n  signet session remove SID --user alice")]
+    Remove(One),
+}
+
+/// `signet grant ...`
+#[derive(Debug, Subcommand)]
+pub enum GrantCommand {
+    /// List what people have granted to clients.
+    #[command(after_help = "Example:\n  signet grant list --user alice")]
+    List(List),
+    /// Show one grant.
+    #[command(after_help = "Example:\n  signet grant show GRANT_ID --user alice")]
+    Show(One),
+    /// End a grant: its refresh tokens and access tokens.
+    #[command(after_help = "Example:\n  signet grant remove GRANT_ID --user alice")]
+    Remove(One),
+}
+
+/// A list's arguments.
+#[derive(Debug, clap::Args)]
+pub struct List {
+    /// User name, mail address or id. Without it, everybody's.
+    #[arg(long, value_name = "NAME")]
+    user: Option<String>,
+    #[command(flatten)]
+    target: Target,
+    #[command(flatten)]
+    paging: Paging,
+}
+
+/// One session's or grant's.
+#[derive(Debug, clap::Args)]
+pub struct One {
+    /// Its id, as the list shows it.
+    #[arg(allow_hyphen_values = true)]
+    id: String,
+    /// User name, mail address or id. Without it, everybody is searched.
+    #[arg(long, value_name = "NAME")]
+    user: Option<String>,
+    #[command(flatten)]
+    target: Target,
+}
+
+/// `signet session ...`
+pub fn session(command: SessionCommand, output: &Output) -> Result<(), Failure> {
+    match command {
+        SessionCommand::List(arguments) => list(&SESSIONS, arguments, output),
+        SessionCommand::Show(arguments) => show(&SESSIONS, arguments, output),
+        SessionCommand::Remove(arguments) => remove(&SESSIONS, arguments, output),
+    }
+}
+
+/// `signet grant ...`
+pub fn grant(command: GrantCommand, output: &Output) -> Result<(), Failure> {
+    match command {
+        GrantCommand::List(arguments) => list(&GRANTS, arguments, output),
+        GrantCommand::Show(arguments) => show(&GRANTS, arguments, output),
+        GrantCommand::Remove(arguments) => remove(&GRANTS, arguments, output),
+    }
+}
+
+fn list(of: &Belonging, arguments: List, output: &Output) -> Result<(), Failure> {
+    block_on(async {
+        let session = Session::open(&arguments.target).await?;
+        let limit = arguments.paging.limit;
+        let found = collect(&session, of, arguments.user.as_deref(), limit).await?;
+        let text = noun::rows_table(&of.kind, &found);
+        output.print(&Value::Array(found), || text)
+    })?
+}
+
+fn show(of: &Belonging, arguments: One, output: &Output) -> Result<(), Failure> {
+    block_on(async {
+        let session = Session::open(&arguments.target).await?;
+        let found = find(&session, of, &arguments).await?;
+        output.print(&found, || noun::members(&found))
+    })?
+}
+
+fn remove(of: &Belonging, arguments: One, output: &Output) -> Result<(), Failure> {
+    block_on(async {
+        let session = Session::open(&arguments.target).await?;
+        let found = find(&session, of, &arguments).await?;
+        let user_id = found["user_id"].as_str().unwrap_or_default();
+        let path = format!(
+            "{}/{}/{}",
+            user::path(user_id),
+            of.kind.path,
+            percent_encode(&arguments.id)
+        );
+        session.call(Method::DELETE, &path, None, None).await?;
+        noun::removed(&arguments.id, output)
+    })?
+}
+
+async fn find(session: &Session, of: &Belonging, arguments: &One) -> Result<Value, Failure> {
+    let all = collect(session, of, arguments.user.as_deref(), usize::MAX).await?;
+    all.into_iter()
+        .find(|item| item[of.id] == arguments.id.as_str())
+        .ok_or_else(|| Failure::no("not_found", "there is no such record"))
+}
+
+/// One user's, or everybody's, each with its user's id and name.
+async fn collect(
+    session: &Session,
+    of: &Belonging,
+    user: Option<&str>,
+    limit: usize,
+) -> Result<Vec<Value>, Failure> {
+    let users = match user {
+        Some(name) => vec![
+            session
+                .get(&user::path(&user::find(session, name).await?))
+                .await?,
+        ],
+        None => noun::all(session, user::USERS.path, usize::MAX).await?,
+    };
+    let mut found = Vec::new();
+    for user in users {
+        let id = user["id"].as_str().unwrap_or_default();
+        let page = session
+            .get(&format!("{}/{}", user::path(id), of.kind.path))
+            .await?;
+        for item in page["items"].as_array().into_iter().flatten() {
+            let mut item = item.clone();
+            item["user_id"] = user["id"].clone();
+            item["username"] = user["username"].clone();
+            found.push(item);
+            if found.len() >= limit {
+                return Ok(found);
+            }
+        }
+    }
+    Ok(found)
+}
