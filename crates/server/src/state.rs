@@ -16,7 +16,7 @@ use std::{
 use crate::outbound::{ClientKeysCache, Outbound, OutboundOptions};
 use crate::{
     http::metrics::Metrics,
-    keys::{KeySet, SigningKeys},
+    keys::{KeySet, SealingFile, SigningKeys},
     people::{People, PeopleOptions},
 };
 
@@ -143,6 +143,8 @@ pub struct App {
     pub(crate) registry_writes: tokio::sync::Mutex<()>,
     /// The signing keys' keeper; set once by the wiring. The keys that requests use are the snapshot's.
     pub signing_keys: OnceLock<Arc<SigningKeys>>,
+    /// The file that the keyring came from; set once by the wiring, where there is one.
+    pub sealing_file: OnceLock<Arc<std::sync::Mutex<SealingFile>>>,
     /// Where state rests.
     pub store: Arc<dyn Store>,
     /// The time.
@@ -170,6 +172,7 @@ impl App {
             writing: std::sync::Mutex::new(()),
             registry_writes: tokio::sync::Mutex::new(()),
             signing_keys: OnceLock::new(),
+            sealing_file: OnceLock::new(),
             people: People::new(Arc::clone(&parts.store), parts.people),
             store: parts.store,
             clock: parts.clock,
@@ -192,8 +195,8 @@ impl App {
     }
 
     /// Puts another keyring in place (sealing key rotation). Its older keys must still open what the last one sealed.
-    pub fn replace_keyring(&self, keyring: Keyring) {
-        self.keyring.store(Arc::new(keyring));
+    pub fn replace_keyring(&self, keyring: impl Into<Arc<Keyring>>) {
+        self.keyring.store(keyring.into());
     }
 
     /// Seconds since the Unix epoch.

@@ -555,29 +555,83 @@ fn users_are_made_listed_changed_and_removed() {
     operator.post(USERS, &wanted, 201);
 }
 
-#[test]
-fn keys_are_listed_and_rotated_without_a_restart() {
-    let server = server();
-    let algorithms = vec![Algorithm::Es256, Algorithm::EdDsa];
+/// Keys with a life, made long ago, sealed with keys from a file: as the binary wires them.
+fn with_keys(server: &Server) -> tempfile::TempDir {
     let before = server.app.now() - 100_000;
-    let keyring = Arc::clone(&server.app.keyring());
+    let directory = tempfile::tempdir().expect("a directory");
+    let file = keys::SealingFile::open_or_create(directory.path(), before).expect("is made");
+    let keyring = Arc::new(file.keyring());
+    server.app.replace_keyring(keyring.clone());
     let at = keys::Moment {
         now: before,
         longest_token: 600,
     };
+    let publish = |set| server.app.update(|snapshot| snapshot.keys = Arc::new(set));
+    let keeper = block_on(async {
+        let (keeper, set) = keys::SigningKeys::load(
+            server.app.store.clone(),
+            keyring.clone(),
+            vec![Algorithm::Es256, Algorithm::EdDsa],
+            keys::Policy::default(),
+            at,
+        )
+        .await
+        .expect("loads");
+        publish(set);
+        keeper.tick(&keyring, at, publish).await.expect("ticks");
+        keeper
+    });
+    let file = Arc::new(std::sync::Mutex::new(file));
+    assert!(server.app.sealing_file.set(file).is_ok());
+    assert!(server.app.signing_keys.set(Arc::new(keeper)).is_ok());
+    directory
+}
+
+#[test]
+fn a_new_sealing_key_leaves_what_people_and_clients_hold_in_force() {
+    let server = server();
+    let directory = with_keys(&server);
+    let operator = Operator::of(&server);
+    let hmac = json!({
+        "grant_types": ["client_credentials"],
+        "token_endpoint_auth_method": "client_secret_jwt",
+        "scope": "api:read",
+    });
+    operator.post(CLIENTS, &hmac, 201);
+    let alice = new_user(&server, "alice", false);
+    let mut device = Device::log_in(&server, &alice, "openid offline_access", "service");
+
+    let target = "/admin/v1/keys/sealing/rotate";
+    let done = operator.post(target, &json!({}), 200);
+    let expected = json!({ "signing_keys": 4, "clients": 1, "sealing_keys": 2 });
+    assert_eq!(done, expected);
+    assert!(device.refresh(&server));
+    assert!(operator.is_active(&device.access_token));
+    // Nothing that rests needs the old key: the new one alone opens it.
+    let file = keys::SealingFile::open_or_create(directory.path(), 0).expect("is read");
+    assert_eq!(
+        file.keyring().current_id(),
+        server.app.keyring().current_id()
+    );
+
+    // Long after, nothing that the first key sealed is alive: it is forgotten, and what rests still opens.
+    server.pass(40 * 86_400);
+    let operator = Operator::of(&server);
+    assert_eq!(operator.post(target, &json!({}), 200)["sealing_keys"], 2);
     let loaded = keys::SigningKeys::load(
         server.app.store.clone(),
-        keyring.clone(),
-        algorithms,
+        Arc::clone(&server.app.keyring()),
+        vec![Algorithm::Es256, Algorithm::EdDsa],
         keys::Policy::default(),
-        at,
+        keys::Moment::of(&server.app),
     );
-    let (keeper, set) = block_on(loaded).expect("loads");
-    server.app.update(|snapshot| snapshot.keys = Arc::new(set));
-    let publish = |set| server.app.update(|snapshot| snapshot.keys = Arc::new(set));
-    block_on(keeper.tick(&keyring, at, publish)).expect("ticks");
-    assert!(server.app.signing_keys.set(Arc::new(keeper)).is_ok());
+    assert!(block_on(loaded).is_ok());
+}
 
+#[test]
+fn keys_are_listed_and_rotated_without_a_restart() {
+    let server = server();
+    let _directory = with_keys(&server);
     let operator = Operator::of(&server);
     let active = |listed: &Value| {
         let items = listed["items"].as_array().unwrap().clone();

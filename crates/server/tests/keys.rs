@@ -14,9 +14,9 @@ use std::{
 const ALGORITHMS: [Algorithm; 2] = [Algorithm::Es256, Algorithm::EdDsa];
 const LIFETIME: u64 = 600;
 const CACHED_FOR: u64 = 300;
-const DAY: u64 = 86_400;
+const HOUR: u64 = 3_600;
 const POLICY: Policy = Policy {
-    period: DAY,
+    period: 6 * HOUR,
     publish_ahead: 600,
     grace: 60,
 };
@@ -141,11 +141,11 @@ async fn a_client_that_caches_the_jwks_for_five_minutes_never_meets_an_unknown_k
     });
     let mut alive: Vec<(u64, String)> = Vec::new();
     let mut seen = HashSet::new();
-    for minute in 0..5 * DAY / 60 {
+    for minute in 0..30 * HOUR / 60 {
         let now = start + minute * 60;
         issuer.tick(now).await;
         // Commands come when they come: also twice within the time that a key must be published.
-        if [1_000, 1_003, 1_700, 3_000].contains(&minute) {
+        if [500, 503, 511, 1_200].contains(&minute) {
             issuer.rotate(now).await;
         }
         alive.retain(|(end, _)| *end > now);
@@ -167,7 +167,7 @@ async fn a_client_that_caches_the_jwks_for_five_minutes_never_meets_an_unknown_k
             assert!(issuer.set().verifying_key(&kid_of(token)).is_some());
         }
     }
-    assert!(seen.len() >= 2 * 6, "{} keys in five days", seen.len());
+    assert!(seen.len() >= 2 * 6, "{} keys in thirty hours", seen.len());
     // What has ended is gone: an active, a standby and perhaps a retired key for each algorithm.
     assert!(issuer.keys.list().await.len() <= 6);
 }

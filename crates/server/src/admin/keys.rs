@@ -1,15 +1,16 @@
 //! Signing keys.
 use super::{
     call::{Call, Reply},
-    model::{KeyDocument, List, Rotation},
+    model::{KeyDocument, List, Rotation, SealingRotation},
     operation::{Method, Operation, Outcome, handler},
     problem::Problem,
 };
-use crate::keys::{KeysError, Moment, SigningKeys};
+use crate::keys::{KeysError, Moment, SigningKeys, rotate_sealing_key};
 use signet_crypto::Algorithm;
 use std::sync::Arc;
 
 const LIST: &str = "/admin/v1/keys";
+const SEALING: &str = "/admin/v1/keys/sealing/rotate";
 const ROTATE: &str = "/admin/v1/keys/rotate";
 
 #[rustfmt::skip]
@@ -18,6 +19,8 @@ pub(super) const OPERATIONS: &[Operation] = &[
         .answers::<List<KeyDocument>>(200),
     Operation::new("rotateKeys", Method::Post, ROTATE, "Let the standby keys take over", handler!(rotate))
         .takes::<Rotation>().answers::<List<KeyDocument>>(200),
+    Operation::new("rotateSealingKey", Method::Post, SEALING, "Make a new sealing key and seal anew what rests", handler!(rotate_sealing))
+        .answers::<SealingRotation>(200),
 ];
 
 fn keeper(call: &Call) -> Result<Arc<SigningKeys>, Problem> {
@@ -68,4 +71,21 @@ async fn rotate(mut call: Call) -> Outcome {
         }
     })?;
     reply(&keys).await
+}
+
+async fn rotate_sealing(call: Call) -> Outcome {
+    let keys = keeper(&call)?;
+    let app = call.app();
+    let file = app.sealing_file.get().ok_or_else(Problem::unavailable)?;
+    let done = rotate_sealing_key(app, file, &keys)
+        .await
+        .map_err(|error| {
+            tracing::error!(%error, "the sealing key could not be rotated to the end");
+            Problem::unavailable()
+        })?;
+    Reply::ok(&SealingRotation {
+        signing_keys: done.signing_keys,
+        clients: done.clients,
+        sealing_keys: done.sealing_keys,
+    })
 }

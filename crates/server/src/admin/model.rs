@@ -337,6 +337,17 @@ pub(super) struct Rotation {
     pub(super) standby_too: bool,
 }
 
+/// What was sealed anew.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct SealingRotation {
+    /// Signing keys.
+    pub(super) signing_keys: usize,
+    /// Clients whose secrets rest sealed.
+    pub(super) clients: usize,
+    /// Sealing keys that are left, the new one included.
+    pub(super) sealing_keys: usize,
+}
+
 /// A resource server.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Resource")]

@@ -10,10 +10,12 @@
 mod keeper;
 mod plan;
 mod record;
+mod rewrap;
 mod sealing;
 mod set;
 
 pub use keeper::{KeyInfo, KeysError, Moment, SigningKeys, longest_token, maintain};
 pub use plan::{Phase, Policy};
+pub use rewrap::{RewrapError, Rewrapped, rotate_sealing_key};
 pub use sealing::{SEALING_FILE, SealingError, SealingFile};
 pub use set::KeySet;

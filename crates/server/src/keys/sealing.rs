@@ -93,8 +93,20 @@ impl SealingFile {
                     path,
                     keys: vec![StoredKey::generate(now)],
                 };
-                file.write()?;
-                Ok(file)
+                match file.write(false) {
+                    // Another process was faster. Its keys count: it may have sealed with them already.
+                    Err(SealingError::Io { path, source })
+                        if source.kind() == io::ErrorKind::AlreadyExists =>
+                    {
+                        let made = File::open(&path);
+                        let made = made.map_err(|source| SealingError::Io {
+                            path: path.clone(),
+                            source,
+                        })?;
+                        SealingFile::read(path, made)
+                    }
+                    written => written.map(|()| file),
+                }
             }
             Err(source) => Err(SealingError::Io { path, source }),
         }
@@ -132,7 +144,8 @@ impl SealingFile {
         })
     }
 
-    fn write(&self) -> Result<(), SealingError> {
+    /// Writes the file whole. Without `replace`, an existing one stays, and that is an error.
+    fn write(&self, replace: bool) -> Result<(), SealingError> {
         let io_error = |source| SealingError::Io {
             path: self.path.clone(),
             source,
@@ -144,13 +157,10 @@ impl SealingFile {
         let text = serde_json::to_vec_pretty(&document)
             .map(Secret::new)
             .map_err(|error| io_error(error.into()))?;
-        let beside = self.path.with_extension("json.new");
+        // A name of its own for each writer; what a crash left behind is no use to anybody.
+        let unique = base64url::encode(&signet_crypto::random::bytes::<8>());
+        let beside = self.path.with_extension(format!("{unique}.new"));
         let write = || -> io::Result<()> {
-            // Left behind by a crash: no use to anybody.
-            match fs::remove_file(&beside) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-                _ => {}
-            }
             let mut options = OpenOptions::new();
             options.write(true).create_new(true);
             #[cfg(unix)]
@@ -161,14 +171,21 @@ impl SealingFile {
             let mut file = options.open(&beside)?;
             file.write_all(text.expose())?;
             file.sync_all()?;
-            fs::rename(&beside, &self.path)?;
+            if replace {
+                fs::rename(&beside, &self.path)?;
+            } else {
+                fs::hard_link(&beside, &self.path)?;
+                fs::remove_file(&beside)?;
+            }
             // The new name is durable when its directory is.
             match self.path.parent() {
                 Some(directory) => File::open(directory)?.sync_all(),
                 None => Ok(()),
             }
         };
-        write().map_err(io_error)
+        write()
+            .inspect_err(|_| drop(fs::remove_file(&beside)))
+            .map_err(io_error)
     }
 
     /// The ring of these keys.
@@ -190,7 +207,7 @@ impl SealingFile {
             current.retired_at = Some(now);
         }
         self.keys.insert(0, StoredKey::generate(now));
-        self.write().inspect_err(|_| self.keys = before)
+        self.write(true).inspect_err(|_| self.keys = before)
     }
 
     /// Forgets older keys that sealed nothing since `moment` (Unix seconds); how many.
@@ -203,7 +220,7 @@ impl SealingFile {
             .retain(|key| key.retired_at.is_none_or(|retired| retired >= moment));
         let count = before.len() - self.keys.len();
         if count > 0 {
-            self.write().inspect_err(|_| self.keys = before)?;
+            self.write(true).inspect_err(|_| self.keys = before)?;
         }
         Ok(count)
     }
@@ -270,6 +287,25 @@ mod tests {
             let exposed = SealingFile::open_or_create(directory.path(), 5);
             assert!(matches!(exposed, Err(SealingError::Exposed { .. })));
         }
+    }
+
+    #[test]
+    fn of_racing_first_starts_all_have_the_same_keys() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let ids: Vec<_> = std::thread::scope(|scope| {
+            let open = || {
+                let file = SealingFile::open_or_create(directory.path(), 1).expect("opens");
+                file.keyring().current_id()
+            };
+            let starts: Vec<_> = (0..8).map(|_| scope.spawn(open)).collect();
+            starts
+                .into_iter()
+                .map(|start| start.join().expect("ends"))
+                .collect()
+        });
+        assert!(ids.iter().all(|id| *id == ids[0]));
+        let files = fs::read_dir(directory.path()).expect("lists").count();
+        assert_eq!(files, 1);
     }
 
     #[test]

@@ -1,6 +1,10 @@
 //! The application from its configuration: store, sealing keys, registry, signing keys, mail.
 
-use std::{path::Path, sync::Arc, time::Duration};
+use std::{
+    path::Path,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
 
 use signet_crypto::{
     Secret, password,
@@ -62,9 +66,10 @@ pub async fn build(
     let now = clock.now();
     private_file::directory(&config.data_dir)
         .map_err(|e| format!("{}: {e}", config.data_dir.display()))?;
+    // The store first: it holds the lock of the data directory.
+    let store = Arc::new(open_store(config)?);
     let sealing = SealingFile::open_or_create(&config.data_dir, now).map_err(|e| e.to_string())?;
     let keyring = Arc::new(sealing.keyring());
-    let store = Arc::new(open_store(config)?);
     let shared: Arc<dyn Store> = store.clone();
     let users = Users::new(shared.clone());
     if let Some(dev) = dev.filter(|d| d.is_new()) {
@@ -126,6 +131,7 @@ pub async fn build(
     let keys = Arc::new(signing);
     // Set once, here: nobody else has the application yet.
     let _ = app.signing_keys.set(keys.clone());
+    let _ = app.sealing_file.set(Arc::new(Mutex::new(sealing)));
     Ok(Built { app, keys, store })
 }
 
