@@ -95,6 +95,16 @@ pub async fn log_in(
     }
 }
 
+/// The user and session that a token came of. Unverified: it is the server's own, just received.
+pub fn session_of(token: &str) -> Option<(String, String)> {
+    let payload = base64url::decode(token.split('.').nth(1)?.as_bytes()).ok()?;
+    let claims: Value = serde_json::from_slice(&payload).ok()?;
+    Some((
+        claims["sub"].as_str()?.to_owned(),
+        claims["sid"].as_str()?.to_owned(),
+    ))
+}
+
 async fn metadata(client: &HttpClient, issuer: &str) -> Result<Value, Failure> {
     let url = format!("{issuer}/.well-known/openid-configuration");
     let answer = client.get(&url, &[]).await.map_err(Failure::unusable)?;

@@ -16,7 +16,7 @@ use signet_crypto::Secret;
 use crate::{
     cli::Failure,
     dev,
-    http_client::{Answer, HttpClient},
+    http_client::{Answer, HttpClient, percent_encode},
     input,
 };
 
@@ -49,11 +49,39 @@ pub struct Session {
     client: HttpClient,
     base: String,
     token: Secret<String>,
+    /// By a login of its own.
+    made: bool,
 }
 
 impl Session {
-    /// Finds the server, and logs in unless a token is at hand.
-    pub async fn open(target: &Target) -> Result<Session, Failure> {
+    /// Finds the server, logs in unless a token is at hand, does `work`, and ends the login that it made.
+    pub async fn with<T>(
+        target: &Target,
+        work: impl AsyncFnOnce(&Session) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        let session = Session::open(target).await?;
+        let done = work(&session).await;
+        session.close().await;
+        done
+    }
+
+    /// Ends the login session, and with it the token. Its own end comes within minutes anyway: a failure is no failure.
+    async fn close(&self) {
+        if let Some((user, sid)) = self
+            .made
+            .then(|| login::session_of(self.token.expose()))
+            .flatten()
+        {
+            let path = format!(
+                "/users/{}/sessions/{}",
+                percent_encode(&user),
+                percent_encode(&sid)
+            );
+            let _ = self.call(Method::DELETE, &path, None, None).await;
+        }
+    }
+
+    async fn open(target: &Target) -> Result<Session, Failure> {
         let (issuer, trust, account) = match (&target.server, &target.data_dir) {
             (Some(server), _) => (server.clone(), target.ca_cert.clone(), None),
             (None, directory) => {
@@ -68,8 +96,8 @@ impl Session {
         let issuer = issuer.trim_end_matches('/').to_owned();
         let trust: Vec<PathBuf> = trust.into_iter().collect();
         let client = HttpClient::new(&trust).map_err(Failure::unusable)?;
-        let token = match std::env::var("SIGNET_ADMIN_TOKEN") {
-            Ok(token) if !token.is_empty() => Secret::new(token),
+        let (token, made) = match std::env::var("SIGNET_ADMIN_TOKEN") {
+            Ok(token) if !token.is_empty() => (Secret::new(token), false),
             _ => {
                 let (name, password) = match (&target.login, account) {
                     (None, Some(account)) => (account.username, Secret::new(account.password)),
@@ -80,13 +108,17 @@ impl Session {
                         ));
                     }
                 };
-                login::log_in(&client, &issuer, &name, &password).await?
+                (
+                    login::log_in(&client, &issuer, &name, &password).await?,
+                    true,
+                )
             }
         };
         Ok(Session {
             client,
             base: format!("{issuer}/admin/v1"),
             token,
+            made,
         })
     }
 

@@ -257,6 +257,7 @@ pub struct Keys {
 
 impl Default for Keys {
     fn default() -> Self {
+        let life = signet_server::keys::Policy::default();
         Keys {
             algorithms: [
                 "ES256",
@@ -273,8 +274,8 @@ impl Default for Keys {
             .to_vec(),
             access_token: "ES256".into(),
             id_token: "RS256".into(),
-            rotate_after: Duration(90 * 86_400),
-            publish_ahead: Duration(86_400),
+            rotate_after: Duration(life.period),
+            publish_ahead: Duration(life.publish_ahead),
         }
     }
 }

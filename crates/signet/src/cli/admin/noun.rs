@@ -39,6 +39,7 @@ const KEYS: Kind = Kind {
         "created_at",
         "active_from",
         "ends_at",
+        "rotates_soon",
     ],
 };
 const SCOPES: Kind = Kind {
@@ -414,12 +415,11 @@ fn item(kind: &Kind, id: &str) -> String {
 
 /// A collection, page after page, up to the limit.
 pub fn list(kind: &Kind, target: &Target, paging: &Paging, output: &Output) -> Result<(), Failure> {
-    block_on(async {
-        let session = Session::open(target).await?;
-        let all = all(&session, kind.path, paging.limit).await?;
+    block_on(Session::with(target, async |session| {
+        let all = all(session, kind.path, paging.limit).await?;
         let text = rows_table(kind, &all);
         output.print(&Value::Array(all), || text)
-    })?
+    }))?
 }
 
 /// At most `limit` items of a collection.
@@ -473,11 +473,10 @@ pub fn cell(column: &str, value: &Value) -> String {
 
 /// One item.
 pub fn show(kind: &Kind, target: &Target, id: &str, output: &Output) -> Result<(), Failure> {
-    block_on(async {
-        let session = Session::open(target).await?;
+    block_on(Session::with(target, async |session| {
         let value = session.get(&item(kind, id)).await?;
         output.print(&value, || members(&value))
-    })?
+    }))?
 }
 
 /// One item as lines.
@@ -503,8 +502,7 @@ pub fn set(
     shown_only: &[&str],
     output: &Output,
 ) -> Result<(), Failure> {
-    block_on(async {
-        let session = Session::open(target).await?;
+    block_on(Session::with(target, async |session| {
         let path = item(kind, id);
         let read = session.call(Method::GET, &path, None, None).await?;
         let Value::Object(mut record) = read.value else {
@@ -518,18 +516,17 @@ pub fn set(
             .call(Method::PUT, &path, Some(&body), read.etag.as_deref())
             .await?;
         output.print(&written.value, || secret_once(&written.value))
-    })?
+    }))?
 }
 
 /// Removes an item.
 pub fn remove(kind: &Kind, target: &Target, id: &str, output: &Output) -> Result<(), Failure> {
-    block_on(async {
-        let session = Session::open(target).await?;
+    block_on(Session::with(target, async |session| {
         session
             .call(Method::DELETE, &item(kind, id), None, None)
             .await?;
         removed(id, output)
-    })?
+    }))?
 }
 
 /// Says that something is gone.
@@ -547,11 +544,10 @@ fn send(
     output: &Output,
     text: impl FnOnce(&Value) -> String,
 ) -> Result<(), Failure> {
-    block_on(async {
-        let session = Session::open(target).await?;
+    block_on(Session::with(target, async |session| {
         let answer = session.call(method, path, Some(body), None).await?;
         output.print(&answer.value, || text(&answer.value))
-    })?
+    }))?
 }
 
 /// A new client's record, with a word about the secret.

@@ -115,27 +115,24 @@ pub fn grant(command: GrantCommand, output: &Output) -> Result<(), Failure> {
 }
 
 fn list(of: &Belonging, arguments: List, output: &Output) -> Result<(), Failure> {
-    block_on(async {
-        let session = Session::open(&arguments.target).await?;
+    block_on(Session::with(&arguments.target, async |session| {
         let limit = arguments.paging.limit;
-        let found = collect(&session, of, arguments.user.as_deref(), limit).await?;
+        let found = collect(session, of, arguments.user.as_deref(), limit).await?;
         let text = noun::rows_table(&of.kind, &found);
         output.print(&Value::Array(found), || text)
-    })?
+    }))?
 }
 
 fn show(of: &Belonging, arguments: One, output: &Output) -> Result<(), Failure> {
-    block_on(async {
-        let session = Session::open(&arguments.target).await?;
-        let found = find(&session, of, &arguments).await?;
+    block_on(Session::with(&arguments.target, async |session| {
+        let found = find(session, of, &arguments).await?;
         output.print(&found, || noun::members(&found))
-    })?
+    }))?
 }
 
 fn remove(of: &Belonging, arguments: One, output: &Output) -> Result<(), Failure> {
-    block_on(async {
-        let session = Session::open(&arguments.target).await?;
-        let found = find(&session, of, &arguments).await?;
+    block_on(Session::with(&arguments.target, async |session| {
+        let found = find(session, of, &arguments).await?;
         let user_id = found["user_id"].as_str().unwrap_or_default();
         let path = format!(
             "{}/{}/{}",
@@ -145,7 +142,7 @@ fn remove(of: &Belonging, arguments: One, output: &Output) -> Result<(), Failure
         );
         session.call(Method::DELETE, &path, None, None).await?;
         noun::removed(&arguments.id, output)
-    })?
+    }))?
 }
 
 async fn find(session: &Session, of: &Belonging, arguments: &One) -> Result<Value, Failure> {

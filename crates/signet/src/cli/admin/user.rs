@@ -112,17 +112,17 @@ pub struct Add {
 pub fn run(command: UserCommand, output: &Output) -> Result<(), Failure> {
     match command {
         UserCommand::List { target, paging } => noun::list(&USERS, &target, &paging, output),
-        UserCommand::Show { name, target } => block_on(async {
-            let session = Session::open(&target).await?;
-            let user = session.get(&path(&find(&session, &name).await?)).await?;
+        UserCommand::Show { name, target } => block_on(Session::with(&target, async |session| {
+            let user = session.get(&path(&find(session, &name).await?)).await?;
             output.print(&user, || noun::members(&user))
-        })?,
-        UserCommand::Remove { name, target } => block_on(async {
-            let session = Session::open(&target).await?;
-            let path = path(&find(&session, &name).await?);
-            session.call(Method::DELETE, &path, None, None).await?;
-            noun::removed(&name, output)
-        })?,
+        }))?,
+        UserCommand::Remove { name, target } => {
+            block_on(Session::with(&target, async |session| {
+                let path = path(&find(session, &name).await?);
+                session.call(Method::DELETE, &path, None, None).await?;
+                noun::removed(&name, output)
+            }))?
+        }
         UserCommand::Add(add) => run_add(add, output),
         UserCommand::Set {
             name,
@@ -140,7 +140,9 @@ pub fn run(command: UserCommand, output: &Output) -> Result<(), Failure> {
                     "nothing to change: name a member as NAME=VALUE",
                 ));
             }
-            block_on(set(&target, &name, changes, password, output))?
+            block_on(Session::with(&target, async |session| {
+                set(session, &name, changes, password, output).await
+            }))?
         }
     }
 }
@@ -164,14 +166,13 @@ pub fn path(id: &str) -> String {
 
 /// Address and password have operations of their own; rights and profile are replaced with a compare.
 async fn set(
-    target: &Target,
+    session: &Session,
     name: &str,
     mut changes: Map<String, Value>,
     password: Option<Secret<String>>,
     output: &Output,
 ) -> Result<(), Failure> {
-    let session = Session::open(target).await?;
-    let path = path(&find(&session, name).await?);
+    let path = path(&find(session, name).await?);
     let email = changes.remove("email");
     let verified = changes.remove("email_verified");
     if email.is_some() || verified.is_some() {
@@ -240,13 +241,12 @@ fn run_add(add: Add, output: &Output) -> Result<(), Failure> {
     if let Some(secret) = secret {
         record.insert("password".into(), secret.expose().clone().into());
     }
-    block_on(async {
-        let session = Session::open(&add.target).await?;
+    block_on(Session::with(&add.target, async |session| {
         let made = session
             .call(Method::POST, USERS.path, Some(&Value::Object(record)), None)
             .await?;
         output.print(&made.value, || format!("{} was made", add.name))
-    })?
+    }))?
 }
 
 /// The store of a data directory; `None` if a server has it open.
