@@ -488,3 +488,31 @@ fn guessing_user_codes_is_limited() {
         .press(&page, "allow", &[("user_code", "XXXX-XXXX")])
         .expect_status(429);
 }
+
+#[test]
+fn of_many_racing_uses_of_a_recovery_link_one_sets_the_password() {
+    let mut mail = Mail::new();
+    let server = server(&mail);
+    let mut browser = Browser::new(&server);
+    let page = browser.get("/account/recover");
+    browser.press(&page, "email", &[("username", "alice")]);
+    let link = link_of(&server, &mail.fresh());
+    let token = link.split_once("token=").unwrap().1;
+    let done: usize = std::thread::scope(|scope| {
+        let racers: Vec<_> = (0..20)
+            .map(|_| {
+                scope.spawn(|| {
+                    common::client::Call::post("/account/recover")
+                        .form(&[("token", token), ("new_password", NEW)])
+                        .send(&server)
+                        .status
+                })
+            })
+            .collect();
+        racers
+            .into_iter()
+            .map(|racer| usize::from(racer.join().unwrap() == 303))
+            .sum()
+    });
+    assert_eq!(done, 1);
+}

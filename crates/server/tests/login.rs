@@ -625,3 +625,62 @@ fn without_mail_no_code_is_offered_and_none_is_answered() {
         .expect_status(400)
         .expect("<main id=\"error\"");
 }
+
+#[test]
+fn enormous_passwords_are_refused_without_hashing_them() {
+    // A22
+    let mail = Mail::new();
+    let server = server(&mail);
+    let mut browser = Browser::new(&server);
+    let page = browser.get(&request(&[]));
+    browser
+        .log_in(&page, "alice", &"x".repeat(10_000))
+        .expect_status(200)
+        .expect("is not right");
+    for size in [20_000, 60_000] {
+        let status = browser
+            .log_in(&page, "alice", &"x".repeat(size))
+            .reply
+            .status;
+        assert!((400..500).contains(&status), "{size}: {status}");
+    }
+}
+
+#[test]
+fn a_full_password_queue_answers_later_and_counts_nothing() {
+    let mail = Mail::new();
+    let server = start(&mail, |setup| {
+        setup.people.password_cost = signet_crypto::password::Cost {
+            memory_kib: 19_456,
+            passes: 8,
+            lanes: 1,
+        };
+        setup.people.password_threads = 1;
+        setup.people.password_queue = 1;
+    });
+    let statuses: Vec<u16> = std::thread::scope(|scope| {
+        let logins: Vec<_> = (0..12)
+            .map(|n| {
+                let server = &server;
+                scope.spawn(move || {
+                    let mut browser = Browser::new(server);
+                    let page = browser.get(&request(&[]));
+                    let page = browser.log_in(&page, &format!("nobody{n}"), "wrong password");
+                    if page.reply.status == 503 {
+                        assert_eq!(page.reply.header("retry-after"), "5");
+                    }
+                    page.reply.status
+                })
+            })
+            .collect();
+        logins
+            .into_iter()
+            .map(|login| login.join().unwrap())
+            .collect()
+    });
+    assert!(statuses.contains(&503), "{statuses:?}");
+    assert!(
+        statuses.iter().all(|s| matches!(s, 200 | 503)),
+        "{statuses:?}"
+    );
+}

@@ -224,3 +224,42 @@ fn both_factors_are_reached_when_they_are_asked_for_and_never_claimed_otherwise(
     assert_eq!(code.acr, "urn:signet:acr:password");
     assert_eq!(code.amr, ["pwd"]);
 }
+
+#[test]
+fn of_many_racing_attempts_with_the_right_code_one_logs_in() {
+    let mut mail = Mail::new();
+    let server = server(&mail);
+    let mut browser = Browser::new(&server);
+    let page = ask(&mut browser, "alice");
+    let otp = mail.code();
+    let sealed = page.field("interaction");
+    let cookies: Vec<String> = browser
+        .cookies
+        .iter()
+        .map(|(name, value)| format!("{name}={value}"))
+        .collect();
+    let call = common::client::Call::post("/interaction")
+        .header("cookie", &cookies.join("; "))
+        .form(&[
+            ("interaction", &sealed),
+            ("otp", &otp),
+            ("decision", "allow"),
+        ]);
+    let logged_in: usize = std::thread::scope(|scope| {
+        let racers: Vec<_> = (0..40)
+            .map(|_| scope.spawn(|| call.send(&server)))
+            .collect();
+        racers
+            .into_iter()
+            .map(|racer| {
+                let reply = racer.join().unwrap();
+                let cookies = reply.headers.get_all("set-cookie");
+                let session = |c: &http::HeaderValue| {
+                    c.to_str().unwrap().starts_with("__Host-signet-session=")
+                };
+                usize::from(cookies.iter().any(session))
+            })
+            .sum()
+    });
+    assert_eq!(logged_in, 1);
+}

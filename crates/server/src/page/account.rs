@@ -87,7 +87,9 @@ pub fn account(view: &AccountView<'_>) -> Html {
                         form .inline method="post" action="account" {
                             (hidden)
                             input type="hidden" name="sid" value=(session.sid);
-                            button .narrow type="submit" name="decision" value="end-session" {
+                            // Many buttons of one name: a screen reader says which.
+                            button .narrow type="submit" name="decision" value="end-session"
+                                aria-label=(format!("{} {}, since {}", if session.current { "Log out" } else { "End" }, session.browser, time_text(session.created_at))) {
                                 @if session.current { "Log out" } @else { "End" }
                             }
                         }
@@ -118,7 +120,7 @@ pub fn account(view: &AccountView<'_>) -> Html {
                             form .inline method="post" action="account" {
                                 (hidden)
                                 input type="hidden" name="client_id" value=(consent.client_id);
-                                button .narrow type="submit" name="decision" value="withdraw" { "Withdraw" }
+                                button .narrow type="submit" name="decision" value="withdraw" aria-label=(format!("Withdraw {}", consent.client_name)) { "Withdraw" }
                             }
                         }
                     }
