@@ -676,7 +676,9 @@ fn resource_servers_and_scopes_are_written_and_removed() {
         .json(&wanted)
         .send(&server)
         .expect(409);
-    operator.put(target, &etag, &json!({ "scope": "read" }), 200);
+    let written = operator.put(target, &etag, &json!({ "scope": "read" }), 200);
+    let again = operator.put(target, &operator.etag(target), &written, 200);
+    assert_eq!(again["revision"], 3);
     operator.put(target, &etag, &json!({ "scope": "write" }), 412);
     assert_eq!(
         operator.get("/admin/v1/resources")["items"][0]["scope"],

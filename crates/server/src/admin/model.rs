@@ -354,14 +354,6 @@ pub(super) struct SealingRotation {
 pub(super) struct ResourceDocument {
     pub(super) identifier: String,
     pub(super) revision: u64,
-    #[serde(flatten)]
-    pub(super) rest: ResourceChange,
-}
-
-/// What of a resource server can be written.
-#[derive(Default, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub(super) struct ResourceChange {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) name: Option<String>,
     /// Separated by spaces; empty: every scope may be asked for.
@@ -375,19 +367,36 @@ pub(super) struct ResourceChange {
     pub(super) introspectors: Vec<String>,
 }
 
+/// What of a resource server can be written. What was shown can be written back: identifier and revision are read-only.
+#[derive(Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct ResourceChange {
+    /// Read-only.
+    pub(super) identifier: Option<String>,
+    /// Read-only.
+    #[serde(rename = "revision")]
+    _revision: Option<u64>,
+    pub(super) name: Option<String>,
+    /// Separated by spaces; empty: every scope may be asked for.
+    pub(super) scope: String,
+    pub(super) access_token_signed_response_alg: Option<String>,
+    /// Seconds.
+    pub(super) access_token_lifetime: Option<u64>,
+    /// Clients that may introspect tokens for this resource.
+    pub(super) introspectors: Vec<String>,
+}
+
 impl From<&Resource> for ResourceDocument {
     fn from(resource: &Resource) -> ResourceDocument {
         let algorithm = resource.access_token_signed_response_alg;
         ResourceDocument {
             identifier: resource.identifier.clone(),
             revision: resource.revision,
-            rest: ResourceChange {
-                name: resource.name.clone(),
-                scope: resource.scopes.to_string(),
-                access_token_signed_response_alg: algorithm.map(|a| a.name().to_owned()),
-                access_token_lifetime: resource.access_token_lifetime,
-                introspectors: resource.introspectors.clone(),
-            },
+            name: resource.name.clone(),
+            scope: resource.scopes.to_string(),
+            access_token_signed_response_alg: algorithm.map(|a| a.name().to_owned()),
+            access_token_lifetime: resource.access_token_lifetime,
+            introspectors: resource.introspectors.clone(),
         }
     }
 }

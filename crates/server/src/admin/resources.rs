@@ -89,6 +89,13 @@ async fn write(mut call: Call) -> Outcome {
             "the identifier must be an absolute URI without fragment (RFC 8707 section 2)",
         ));
     }
+    if wanted
+        .identifier
+        .as_deref()
+        .is_some_and(|id| id != identifier)
+    {
+        return Err(Problem::invalid("the identifier cannot be changed"));
+    }
     if wanted.name.as_deref().is_some_and(|name| !short(name)) {
         return Err(Problem::invalid("name must be a short text"));
     }

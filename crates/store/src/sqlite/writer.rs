@@ -234,3 +234,66 @@ impl Writer {
         Ok(outcome)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{MAX_VALUE_BYTES, Op, Table, sqlite::open};
+
+    fn put(id: &str, size: usize) -> Change {
+        Change::new(Op::Put {
+            key: Key::new(Table::Once, id),
+            value: vec![7; size],
+            end: Some(2_000),
+        })
+    }
+
+    #[test]
+    fn where_the_disk_is_full_nobody_of_the_group_is_told_done_and_work_goes_on_later() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let connection = open::writer(&directory.path().join(open::DATABASE_FILE)).expect("opens");
+        connection
+            .pragma_update(None, "max_page_count", 64)
+            .expect("is set");
+        let mut writer = Writer {
+            connection,
+            queue: Arc::new(Queue::new(8)),
+            counters: Arc::default(),
+            versions: sql::Versions::default(),
+        };
+        let mut answers = Vec::new();
+        let mut group: Vec<Job> = [
+            put("small", 1),
+            put("large", MAX_VALUE_BYTES),
+            put("last", 1),
+        ]
+        .map(|change| {
+            let (reply, answer) = oneshot::channel();
+            answers.push(answer);
+            Job::Commit {
+                change,
+                now: 1_000,
+                reply,
+            }
+        })
+        .into();
+        assert!(!writer.commit_group(&mut group));
+        for mut answer in answers {
+            let answer = answer.try_recv().expect("is answered");
+            assert!(matches!(answer, Err(StoreError::Unavailable(_))));
+        }
+        let small = Key::new(Table::Once, "small");
+        let row = sql::get(&writer.connection, &small, 1_000).expect("reads");
+        assert_eq!(row, None);
+
+        let (reply, mut answer) = oneshot::channel();
+        let mut group = vec![Job::Commit {
+            change: put("small", 1),
+            now: 1_000,
+            reply,
+        }];
+        assert!(writer.commit_group(&mut group));
+        let answer = answer.try_recv().expect("is answered");
+        assert!(answer.is_ok_and(|outcome| outcome.is_done()));
+    }
+}
