@@ -317,3 +317,31 @@ fn a_certificate_header_counts_only_from_a_named_proxy() {
     send(&Server::start(setup(Some("192.0.2.1")))).expect_error(401, "invalid_client");
     send(&Server::start(setup(None))).expect_error(401, "invalid_client");
 }
+
+#[test]
+fn self_signed_tls_client_auth_needs_the_registered_key_and_no_ca() {
+    use rustls::pki_types::{CertificateDer, pem::PemObject};
+    let ca = signet_crypto::certificate::DevelopmentCa::generate().unwrap();
+    let issue = |name| {
+        let (chain, key) = ca.issue_client(name).unwrap();
+        (chain, key.expose().clone())
+    };
+    let (own, other) = (issue("own"), issue("own"));
+    let der = CertificateDer::from_pem_slice(own.0.as_bytes()).unwrap();
+    let certificate = signet_crypto::certificate::ClientCertificate::parse(&der).unwrap();
+    let mut setup = with(AuthMethod::SelfSignedTlsClientAuth, |c| {
+        c.secrets.clear();
+        c.jwks = Some(JwkSet {
+            keys: vec![Jwk::new(certificate.public_key().unwrap())],
+        });
+    });
+    setup.trust_client_ca = false;
+    let server = Server::start(setup);
+    let form = [GRANT, ("client_id", "service")];
+    let send = |call: Call| call.form(&form).send(&server);
+    send(Call::post("/token").certificate(&own)).expect(200);
+    send(Call::post("/token").certificate(&own).h2()).expect(200);
+    send(Call::post("/token").certificate(&other)).expect_error(401, "invalid_client");
+    send(Call::post("/token").mtls()).expect_error(401, "invalid_client");
+    send(Call::post("/token")).expect_error(401, "invalid_client");
+}

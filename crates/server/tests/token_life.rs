@@ -588,3 +588,55 @@ fn a_sweep_removes_what_has_ended_and_nothing_else() {
     assert_eq!(rows(&server, Table::Once), 0);
     refresh(&server, &first.member("refresh_token")).expect(200);
 }
+
+#[test]
+fn an_exchange_narrows_and_refuses_what_is_dead_forged_or_not_its_own() {
+    let mut setup = Setup::default();
+    let mut agent = client("agent");
+    agent.may_act_for = vec!["service".to_owned()];
+    setup.clients.push(agent);
+    setup.clients.push(client("stranger"));
+    let (server, user, first) = logged_in(setup);
+    let subject = first.member("access_token");
+    let exchange = |who, subject: &str, scope: &str| {
+        let mut form = vec![
+            (
+                "grant_type",
+                "urn:ietf:params:oauth:grant-type:token-exchange",
+            ),
+            ("subject_token", subject),
+            (
+                "subject_token_type",
+                "urn:ietf:params:oauth:token-type:access_token",
+            ),
+        ];
+        if !scope.is_empty() {
+            form.push(("scope", scope));
+        }
+        Call::post("/token")
+            .basic(who, SECRET)
+            .form(&form)
+            .send(&server)
+    };
+    let reply = exchange("agent", &subject, "email").expect(200);
+    let exchanged = claims(&reply.member("access_token"));
+    assert_eq!(exchanged["sub"], user.as_str());
+    assert_eq!(exchanged["client_id"], "agent");
+    assert_eq!(exchanged["scope"], "email");
+    assert_eq!(
+        reply.member("issued_token_type"),
+        "urn:ietf:params:oauth:token-type:access_token"
+    );
+    exchange("agent", &subject, "email api:write").expect_error(400, "invalid_scope");
+    for who in ["stranger", "agent"] {
+        let token = match who {
+            "stranger" => subject.clone(),
+            _ => format!("{}.x", &subject[..subject.rfind('.').unwrap()]),
+        };
+        assert_eq!(exchange(who, &token, "").status, 400, "{who}");
+    }
+    let revoke = Call::post("/revoke").basic("service", SECRET);
+    let form = [("token", subject.as_str())];
+    revoke.form(&form).send(&server).expect(200);
+    assert_eq!(exchange("agent", &subject, "").status, 400);
+}

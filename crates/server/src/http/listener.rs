@@ -89,7 +89,7 @@ pub struct Door {
     pub entrance: Entrance,
 }
 
-/// A running server.
+/// A running server. Dropping it is `stop` without waiting.
 pub struct Running {
     stop: watch::Sender<bool>,
     threads: Vec<JoinHandle<()>>,

@@ -48,7 +48,7 @@ impl Default for OutboundOptions {
             trust: None,
             timeout: Duration::from_secs(5),
             max_bytes: 64 * 1024,
-            concurrency: 16,
+            concurrency: 64,
         }
     }
 }
