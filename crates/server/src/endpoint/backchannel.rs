@@ -221,9 +221,12 @@ impl Call {
     }
 
     /// `refuse`, where clients authenticate: a failed one is counted against its address, and one that fails too often
-    /// hears 429. Only failures ask the store for this: a good secret is never held up.
+    /// hears 429. Only failures ask the store for this: a good secret is never held up. What counts is guessed secrets:
+    /// an assertion or a certificate that does not hold is no guess, and a client's own retry must not shut it out.
     pub async fn refuse_counted(&self, error: &OAuthError) -> Response {
-        if error.code != ErrorCode::InvalidClient {
+        let secret = self.params.get("client_secret").is_some()
+            || self.context.headers.contains_key(header::AUTHORIZATION);
+        if error.code != ErrorCode::InvalidClient || !secret {
             return self.refuse(error);
         }
         let app = &self.context.app;

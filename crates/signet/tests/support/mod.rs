@@ -1,0 +1,411 @@
+//! Real processes for the tests: a server on free ports in a directory of its own, the command line, and a small browser.
+#![allow(dead_code)] // Each test file uses a part.
+
+#[path = "../../src/http_client.rs"]
+pub mod http_client;
+#[path = "../../src/admin_client/page.rs"]
+pub mod page;
+
+use std::{
+    net::TcpListener,
+    path::{Path, PathBuf},
+    process::{Child, Command, Output, Stdio},
+    time::{Duration, Instant},
+};
+
+use http_client::{Answer, HttpClient, form, percent_encode};
+use serde_json::Value;
+
+/// The binary under test.
+pub const SIGNET: &str = env!("CARGO_BIN_EXE_signet");
+/// A start on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A port that was free a moment ago.
+pub fn free_port() -> u16 {
+    TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap()
+        .port()
+}
+
+/// Runs a command of the binary to its end.
+pub fn signet(arguments: &[&str]) -> Output {
+    signet_with(arguments, "")
+}
+
+/// The same, with something on standard input.
+pub fn signet_with(arguments: &[&str], input: &str) -> Output {
+    use std::io::Write;
+    let mut child = Command::new(SIGNET)
+        .args(arguments)
+        .env_remove("SIGNET_ADMIN_TOKEN")
+        .env_remove("SIGNET_PASSWORD")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // A command that ends without reading closes its end first.
+    let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
+    child.wait_with_output().unwrap()
+}
+
+/// Standard output as JSON.
+pub fn json(output: &Output) -> Value {
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|e| {
+        panic!(
+            "no JSON ({e}): {}{}",
+            text(&output.stdout),
+            text(&output.stderr)
+        )
+    })
+}
+
+/// Bytes as text.
+pub fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// A running server; killed when dropped.
+pub struct Server {
+    child: Child,
+    arguments: Vec<String>,
+    log: PathBuf,
+}
+
+impl Server {
+    /// Starts `signet serve` with these arguments; its log goes to a file.
+    pub fn start(arguments: &[&str], log: &Path) -> Server {
+        let arguments: Vec<String> = arguments.iter().map(|a| (*a).to_owned()).collect();
+        let child = spawn(&arguments, log);
+        Server {
+            child,
+            arguments,
+            log: log.into(),
+        }
+    }
+
+    /// A development server on a free port, when it answers.
+    pub fn dev(directory: &Path) -> (Server, Dev) {
+        let listen = format!("127.0.0.1:{}", free_port());
+        let data = directory.join("data");
+        let log = directory.join("log");
+        let mut server = Server::start(
+            &[
+                "--dev",
+                "--listen",
+                &listen,
+                "--data-dir",
+                data.to_str().unwrap(),
+            ],
+            &log,
+        );
+        server.wait_for(|| data.join("dev.json").exists());
+        (server, Dev::read(&data))
+    }
+
+    /// Waits until `ready`; a server that ends meanwhile fails the test with its log.
+    pub fn wait_for(&mut self, ready: impl Fn() -> bool) {
+        let started = Instant::now();
+        while !ready() {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                panic!("the server ended with {status}:\n{}", self.log());
+            }
+            assert!(started.elapsed() < PATIENCE, "not ready:\n{}", self.log());
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    /// Sends a signal by its name.
+    pub fn signal(&self, name: &str) {
+        let pid = self.child.id().to_string();
+        assert!(
+            Command::new("kill")
+                .args(["-s", name, &pid])
+                .status()
+                .unwrap()
+                .success()
+        );
+    }
+
+    /// Waits for the end; the exit code.
+    pub fn end(&mut self) -> Option<i32> {
+        let started = Instant::now();
+        loop {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                return status.code();
+            }
+            assert!(
+                started.elapsed() < PATIENCE,
+                "it does not end:\n{}",
+                self.log()
+            );
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    /// `kill -9`, and the same start again; returns when `dev` answers.
+    pub async fn crash_and_restart(&mut self, dev: &Dev) {
+        self.signal("KILL");
+        self.end();
+        self.child = spawn(&self.arguments, &self.log);
+        let started = Instant::now();
+        let url = format!("{}/health/ready", dev.issuer);
+        while dev.client().get(&url, &[]).await.is_err() {
+            assert!(started.elapsed() < PATIENCE, "not back:\n{}", self.log());
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+
+    /// What it logged.
+    pub fn log(&self) -> String {
+        text(&std::fs::read(&self.log).unwrap_or_default())
+    }
+}
+
+fn spawn(arguments: &[String], log: &Path) -> Child {
+    let log = std::fs::File::options()
+        .create(true)
+        .append(true)
+        .open(log)
+        .unwrap();
+    Command::new(SIGNET)
+        .arg("serve")
+        .args(arguments)
+        .env_remove("RUST_LOG")
+        .stdin(Stdio::null())
+        .stdout(log.try_clone().unwrap())
+        .stderr(log)
+        .spawn()
+        .unwrap()
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// What dev.json says.
+#[derive(Clone)]
+pub struct Dev {
+    pub issuer: String,
+    pub ca: PathBuf,
+    pub data: PathBuf,
+    pub json: Value,
+}
+
+impl Dev {
+    fn read(data: &Path) -> Dev {
+        let json: Value =
+            serde_json::from_slice(&std::fs::read(data.join("dev.json")).unwrap()).unwrap();
+        Dev {
+            issuer: json["issuer"].as_str().unwrap().into(),
+            ca: json["ca_cert"].as_str().unwrap().into(),
+            data: data.into(),
+            json,
+        }
+    }
+
+    /// The data directory as an argument.
+    pub fn dir(&self) -> &str {
+        self.data.to_str().unwrap()
+    }
+
+    /// A client that believes the development CA.
+    pub fn client(&self) -> HttpClient {
+        HttpClient::new(std::slice::from_ref(&self.ca)).unwrap()
+    }
+
+    /// A member of `clients`: (client_id, client_secret).
+    pub fn credentials(&self, name: &str) -> (String, String) {
+        let client = &self.json["clients"][name];
+        let member = |m: &str| client[m].as_str().unwrap_or_default().to_owned();
+        (member("client_id"), member("client_secret"))
+    }
+
+    /// POSTs a form to an endpoint, as this client (client_secret_basic) if one is named.
+    pub async fn post(&self, path: &str, client: Option<&str>, fields: &[(&str, &str)]) -> Answer {
+        let authorization = client.map(|name| {
+            let (id, secret) = self.credentials(name);
+            basic(&id, &secret)
+        });
+        let mut headers = vec![("content-type", "application/x-www-form-urlencoded")];
+        if let Some(value) = &authorization {
+            headers.push(("authorization", value));
+        }
+        let url = format!("{}{path}", self.issuer);
+        self.client()
+            .send(http::Method::POST, &url, &headers, form(fields).into())
+            .await
+            .unwrap()
+    }
+
+    /// An access token of the service client.
+    pub async fn service_token(&self) -> String {
+        let answer = self
+            .post(
+                "/token",
+                Some("service"),
+                &[("grant_type", "client_credentials")],
+            )
+            .await;
+        body(&answer)["access_token"].as_str().unwrap().to_owned()
+    }
+}
+
+/// An answer's JSON.
+pub fn body(answer: &Answer) -> Value {
+    serde_json::from_slice(&answer.body)
+        .unwrap_or_else(|e| panic!("{}: {e}: {}", answer.status, text(&answer.body)))
+}
+
+fn basic(id: &str, secret: &str) -> String {
+    // RFC 6749 section 2.3.1: form-encoded, then Basic.
+    let pair = format!("{}:{}", percent_encode(id), percent_encode(secret));
+    format!("Basic {}", base64(pair.as_bytes()))
+}
+
+fn base64(data: &[u8]) -> String {
+    let mut text: String = signet_jose::base64url::encode(data)
+        .chars()
+        .map(|c| match c {
+            '-' => '+',
+            '_' => '/',
+            other => other,
+        })
+        .collect();
+    while text.len() % 4 != 0 {
+        text.push('=');
+    }
+    text
+}
+
+/// Alice's browser: cookies, forms, and no JavaScript.
+pub struct Browser {
+    dev: Dev,
+    cookies: Vec<(String, String)>,
+}
+
+/// The redirect that the tests' clients use.
+pub const REDIRECT: &str = "http://127.0.0.1/callback";
+/// PKCE: RFC 7636 appendix B.
+pub const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
+pub const CHALLENGE: &str = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
+
+impl Browser {
+    pub fn new(dev: &Dev) -> Browser {
+        Browser {
+            dev: dev.clone(),
+            cookies: Vec::new(),
+        }
+    }
+
+    /// The cookies as a header.
+    pub fn cookie_header(&self) -> String {
+        let pairs: Vec<String> = self
+            .cookies
+            .iter()
+            .map(|(n, v)| format!("{n}={v}"))
+            .collect();
+        pairs.join("; ")
+    }
+
+    /// An authorization request by way of login and consent; the URL that the client is sent.
+    pub async fn authorize(&mut self, parameters: &[(&str, &str)]) -> String {
+        let mut url = format!("{}/authorize?{}", self.dev.issuer, form(parameters));
+        let mut post: Option<String> = None;
+        for _ in 0..12 {
+            let answer = self.request(&url, post.take()).await;
+            if answer.status.is_redirection() {
+                let location = answer.header("location").unwrap().to_owned();
+                if location.starts_with(REDIRECT) {
+                    return location;
+                }
+                url = self.absolute(&location);
+                continue;
+            }
+            let html = text(&answer.body);
+            let form_ = page::Form::find(&html)
+                .unwrap_or_else(|| panic!("{}: no form: {html}", answer.status));
+            let mut fields: Vec<(&str, &str)> = form_
+                .hidden
+                .iter()
+                .map(|(n, v)| (n.as_str(), v.as_str()))
+                .collect();
+            let user = &self.dev.json["user"];
+            if form_.asks_for("password") {
+                fields.push(("username", user["username"].as_str().unwrap()));
+                fields.push(("password", user["password"].as_str().unwrap()));
+            }
+            fields.push(("decision", "allow"));
+            post = Some(form(&fields));
+            url = self.absolute(&form_.action);
+        }
+        panic!("the login does not come to an end");
+    }
+
+    /// A code for `native`, with the PKCE pair above.
+    pub async fn code(&mut self, client_id: &str, scope: &str) -> String {
+        let back = self
+            .authorize(&[
+                ("response_type", "code"),
+                ("client_id", client_id),
+                ("redirect_uri", REDIRECT),
+                ("scope", scope),
+                ("code_challenge", CHALLENGE),
+                ("code_challenge_method", "S256"),
+            ])
+            .await;
+        parameter(&back, "code").unwrap_or_else(|| panic!("no code: {back}"))
+    }
+
+    fn absolute(&self, location: &str) -> String {
+        if location.starts_with("https://") {
+            location.to_owned()
+        } else {
+            format!("{}/{}", self.dev.issuer, location.trim_start_matches('/'))
+        }
+    }
+
+    async fn request(&mut self, url: &str, post: Option<String>) -> Answer {
+        let cookies = self.cookie_header();
+        let issuer = self.dev.issuer.clone();
+        let mut headers = vec![("cookie", cookies.as_str()), ("accept", "text/html")];
+        let method = match post {
+            Some(_) => {
+                headers.push(("content-type", "application/x-www-form-urlencoded"));
+                headers.push(("origin", issuer.as_str()));
+                http::Method::POST
+            }
+            None => http::Method::GET,
+        };
+        let answer = self
+            .dev
+            .client()
+            .send(method, url, &headers, post.unwrap_or_default().into())
+            .await
+            .unwrap();
+        for value in answer.headers.get_all("set-cookie") {
+            let (name, rest) = value.to_str().unwrap().split_once('=').unwrap();
+            let content = rest.split(';').next().unwrap();
+            self.cookies.retain(|(n, _)| n != name);
+            if !content.is_empty() {
+                self.cookies.push((name.to_owned(), content.to_owned()));
+            }
+        }
+        answer
+    }
+}
+
+/// A query parameter (the tests' values need no decoding).
+pub fn parameter(url: &str, name: &str) -> Option<String> {
+    let query = url.split_once('?')?.1;
+    query
+        .split('&')
+        .find_map(|p| p.strip_prefix(name)?.strip_prefix('='))
+        .map(str::to_owned)
+}
