@@ -1,178 +1,15 @@
-//! People: their records, the names they log in with, and the claims a record can give.
-//!
-//! A user is one row of [`Table::User`] under a random id that never changes and is the `sub` of every token.
-//! What a person types is looked up in [`Table::UserLookup`], one row for the user name and one for the e-mail
-//! address, both folded by [`fold`]. A name belongs to whoever wrote its lookup row first: that insert is the one
-//! atomic step that decides a race between two registrations.
-//!
-//! The module needs a store and a time, no server: `signet user add` uses it as it is.
+//! The user records of a store: made, found, changed, removed.
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
 use signet_jose::base64url;
-use signet_oauth::session::UserClaims;
 use signet_store::{Change, Key, Op, Outcome, Store, StoreError, Table};
 
-/// Longest user name in characters, after folding.
-pub const MAX_USERNAME_CHARS: usize = 64;
-/// Longest e-mail address in bytes (RFC 5321 section 4.5.3.1.3, less the angle brackets).
-pub const MAX_EMAIL_BYTES: usize = 254;
-/// Longest value of one profile claim in bytes.
-const MAX_CLAIM_BYTES: usize = 1024;
+use super::name::{fold, folded_email, folded_username};
+use super::record::{Profile, User};
+
 /// How often a change that lost a race is tried again before [`UserError::Conflict`].
 const MAX_TRIES: usize = 5;
-
-/// A user's record, as stored. Times are Unix seconds.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct User {
-    /// Random, 16 bytes as base64url; the `sub` claim.
-    pub id: String,
-    /// As it was typed when the account was made; folded for look-up only.
-    pub username: String,
-    /// Unique among users when present.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub email: Option<String>,
-    /// Whether the person has shown that mail to `email` reaches them.
-    #[serde(default)]
-    pub email_verified: bool,
-    /// A PHC string. None: no password login, the e-mailed code only.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub password: Option<String>,
-    /// May be given the scope `signet:admin`.
-    #[serde(default)]
-    pub admin: bool,
-    /// A disabled user cannot log in, and their sessions answer nothing.
-    pub enabled: bool,
-    /// Unix seconds.
-    pub created_at: u64,
-    /// Unix seconds; the `updated_at` claim.
-    pub updated_at: u64,
-    /// Unix seconds of the last change of the password; 0: never set.
-    #[serde(default)]
-    pub password_changed_at: u64,
-    /// The rest of the profile.
-    #[serde(default)]
-    pub profile: Profile,
-}
-
-/// Standard claims (OpenID Connect Core section 5.1) that are kept and given out, and never interpreted.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Profile {
-    /// Full name.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub name: Option<String>,
-    /// Given name or names.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub given_name: Option<String>,
-    /// Surname or surnames.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub family_name: Option<String>,
-    /// Middle name or names.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub middle_name: Option<String>,
-    /// Casual name.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub nickname: Option<String>,
-    /// URL of a profile page.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub profile: Option<String>,
-    /// URL of a picture.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub picture: Option<String>,
-    /// URL of a web page or blog.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub website: Option<String>,
-    /// Free text.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub gender: Option<String>,
-    /// ISO 8601-1 date.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub birthdate: Option<String>,
-    /// IANA time zone name.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub zoneinfo: Option<String>,
-    /// BCP 47 tag.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub locale: Option<String>,
-    /// E.164 number.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub phone_number: Option<String>,
-    /// Whether the number was verified.
-    pub phone_number_verified: bool,
-    /// Postal address: the `formatted` member of the claim (section 5.1.1).
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub address: Option<String>,
-}
-
-impl Profile {
-    fn texts(&self) -> [&Option<String>; 14] {
-        [
-            &self.name,
-            &self.given_name,
-            &self.family_name,
-            &self.middle_name,
-            &self.nickname,
-            &self.profile,
-            &self.picture,
-            &self.website,
-            &self.gender,
-            &self.birthdate,
-            &self.zoneinfo,
-            &self.locale,
-            &self.phone_number,
-            &self.address,
-        ]
-    }
-
-    fn check(&self) -> Result<(), UserError> {
-        let bounded = self
-            .texts()
-            .into_iter()
-            .flatten()
-            .all(|text| text.len() <= MAX_CLAIM_BYTES && !text.chars().any(char::is_control));
-        if bounded {
-            Ok(())
-        } else {
-            Err(UserError::Profile)
-        }
-    }
-}
-
-impl User {
-    /// What an ID token or the userinfo endpoint may say of this user.
-    pub fn claims(&self) -> UserClaims {
-        let profile = self.profile.clone();
-        UserClaims {
-            sub: self.id.clone(),
-            name: profile.name,
-            given_name: profile.given_name,
-            family_name: profile.family_name,
-            middle_name: profile.middle_name,
-            nickname: profile.nickname,
-            preferred_username: Some(self.username.clone()),
-            profile: profile.profile,
-            picture: profile.picture,
-            website: profile.website,
-            email: self.email.clone(),
-            email_verified: self.email_verified,
-            gender: profile.gender,
-            birthdate: profile.birthdate,
-            zoneinfo: profile.zoneinfo,
-            locale: profile.locale,
-            phone_number: profile.phone_number,
-            phone_number_verified: profile.phone_number_verified,
-            address: profile.address,
-            updated_at: Some(self.updated_at),
-        }
-    }
-
-    /// The name to greet the person with.
-    pub fn display_name(&self) -> &str {
-        self.profile.name.as_deref().unwrap_or(&self.username)
-    }
-}
 
 /// What is needed to make an account.
 #[derive(Clone, Debug, Default)]
@@ -219,59 +56,6 @@ pub enum UserError {
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
-}
-
-/// One spelling for names that people take for the same: white space around is cut, full-width forms become ASCII,
-/// letters are lowered (Unicode default mapping). This is the part of NFKC case folding that matters for what people
-/// type at a login; what could make two names look alike without being equal (spaces inside, control, zero-width,
-/// bidirectional and variation characters) is refused instead of mapped.
-///
-/// None: the text cannot be a name.
-pub fn fold(text: &str) -> Option<String> {
-    let text = text.trim();
-    if text.is_empty() || text.len() > 4 * MAX_EMAIL_BYTES {
-        return None;
-    }
-    let mut folded = String::with_capacity(text.len());
-    for c in text.chars() {
-        let c = match c {
-            // U+FF01..U+FF5E are the full-width forms of U+0021..U+007E, in the same order.
-            '\u{ff01}'..='\u{ff5e}' => char::from_u32(c as u32 - 0xfee0)?,
-            c => c,
-        };
-        if c.is_control() || c.is_whitespace() || is_invisible(c) {
-            return None;
-        }
-        folded.extend(c.to_lowercase());
-    }
-    Some(folded)
-}
-
-/// Characters without a shape of their own (format characters, fillers, variation selectors, private use, tags).
-fn is_invisible(c: char) -> bool {
-    matches!(c,
-        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
-        | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
-        | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}'
-        | '\u{fff0}'..='\u{fffb}' | '\u{e000}'..='\u{f8ff}' | '\u{e0000}'..='\u{10ffff}')
-}
-
-fn folded_username(text: &str) -> Result<String, UserError> {
-    let folded = fold(text).ok_or(UserError::Username)?;
-    if folded.chars().count() > MAX_USERNAME_CHARS {
-        return Err(UserError::Username);
-    }
-    Ok(folded)
-}
-
-fn folded_email(text: &str) -> Result<String, UserError> {
-    let folded = fold(text).ok_or(UserError::Email)?;
-    let well_formed = folded.len() <= MAX_EMAIL_BYTES && folded.parse::<lettre::Address>().is_ok();
-    if well_formed {
-        Ok(folded)
-    } else {
-        Err(UserError::Email)
-    }
 }
 
 /// One name space: a user name never equals another user's e-mail address.
@@ -740,38 +524,5 @@ mod tests {
         users.remove(&alice.id, 4).await.unwrap();
         assert_eq!(users.by_login("alice", 4).await.unwrap(), None);
         users.create(new("alice", None), 5).await.unwrap();
-    }
-
-    #[test]
-    fn names_with_invisible_or_odd_characters_are_refused() {
-        for text in [
-            "",
-            " ",
-            "a b",
-            "a\u{200b}b",
-            "a\u{202e}b",
-            "a\u{0}b",
-            "a\nb",
-            "a\u{feff}",
-            "\u{e0061}",
-        ] {
-            assert_eq!(fold(text), None, "{text:?}");
-        }
-        assert_eq!(fold("\u{c4}RGER").as_deref(), Some("\u{e4}rger"));
-    }
-
-    #[test]
-    fn addresses_are_checked() {
-        for text in [
-            "a",
-            "a@",
-            "@b.test",
-            "a@b@c.test",
-            "a b@c.test",
-            "a@b..test",
-        ] {
-            assert!(folded_email(text).is_err(), "{text}");
-        }
-        assert!(folded_email("a.b+c@example.test").is_ok());
     }
 }

@@ -1,0 +1,161 @@
+//! A user's record and the claims that it gives.
+
+use serde::{Deserialize, Serialize};
+use signet_oauth::session::UserClaims;
+
+use super::UserError;
+
+/// Longest value of one profile claim in bytes.
+const MAX_CLAIM_BYTES: usize = 1024;
+
+/// A user's record, as stored. Times are Unix seconds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct User {
+    /// Random, 16 bytes as base64url; the `sub` claim.
+    pub id: String,
+    /// As it was typed when the account was made; folded for look-up only.
+    pub username: String,
+    /// Unique among users when present.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub email: Option<String>,
+    /// Whether the person has shown that mail to `email` reaches them.
+    #[serde(default)]
+    pub email_verified: bool,
+    /// A PHC string. None: no password login, the e-mailed code only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub password: Option<String>,
+    /// May be given the scope `signet:admin`.
+    #[serde(default)]
+    pub admin: bool,
+    /// A disabled user cannot log in, and their sessions answer nothing.
+    pub enabled: bool,
+    /// Unix seconds.
+    pub created_at: u64,
+    /// Unix seconds; the `updated_at` claim.
+    pub updated_at: u64,
+    /// Unix seconds of the last change of the password; 0: never set.
+    #[serde(default)]
+    pub password_changed_at: u64,
+    /// The rest of the profile.
+    #[serde(default)]
+    pub profile: Profile,
+}
+
+/// Standard claims (OpenID Connect Core section 5.1) that are kept and given out, and never interpreted.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Profile {
+    /// Full name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Given name or names.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub given_name: Option<String>,
+    /// Surname or surnames.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub family_name: Option<String>,
+    /// Middle name or names.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub middle_name: Option<String>,
+    /// Casual name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub nickname: Option<String>,
+    /// URL of a profile page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub profile: Option<String>,
+    /// URL of a picture.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub picture: Option<String>,
+    /// URL of a web page or blog.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub website: Option<String>,
+    /// Free text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gender: Option<String>,
+    /// ISO 8601-1 date.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub birthdate: Option<String>,
+    /// IANA time zone name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub zoneinfo: Option<String>,
+    /// BCP 47 tag.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub locale: Option<String>,
+    /// E.164 number.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub phone_number: Option<String>,
+    /// Whether the number was verified.
+    pub phone_number_verified: bool,
+    /// Postal address: the `formatted` member of the claim (section 5.1.1).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub address: Option<String>,
+}
+
+impl Profile {
+    fn texts(&self) -> [&Option<String>; 14] {
+        [
+            &self.name,
+            &self.given_name,
+            &self.family_name,
+            &self.middle_name,
+            &self.nickname,
+            &self.profile,
+            &self.picture,
+            &self.website,
+            &self.gender,
+            &self.birthdate,
+            &self.zoneinfo,
+            &self.locale,
+            &self.phone_number,
+            &self.address,
+        ]
+    }
+
+    /// Bounded, and without control characters.
+    pub(super) fn check(&self) -> Result<(), UserError> {
+        let bounded = self
+            .texts()
+            .into_iter()
+            .flatten()
+            .all(|text| text.len() <= MAX_CLAIM_BYTES && !text.chars().any(char::is_control));
+        if bounded {
+            Ok(())
+        } else {
+            Err(UserError::Profile)
+        }
+    }
+}
+
+impl User {
+    /// What an ID token or the userinfo endpoint may say of this user.
+    pub fn claims(&self) -> UserClaims {
+        let profile = self.profile.clone();
+        UserClaims {
+            sub: self.id.clone(),
+            name: profile.name,
+            given_name: profile.given_name,
+            family_name: profile.family_name,
+            middle_name: profile.middle_name,
+            nickname: profile.nickname,
+            preferred_username: Some(self.username.clone()),
+            profile: profile.profile,
+            picture: profile.picture,
+            website: profile.website,
+            email: self.email.clone(),
+            email_verified: self.email_verified,
+            gender: profile.gender,
+            birthdate: profile.birthdate,
+            zoneinfo: profile.zoneinfo,
+            locale: profile.locale,
+            phone_number: profile.phone_number,
+            phone_number_verified: profile.phone_number_verified,
+            address: profile.address,
+            updated_at: Some(self.updated_at),
+        }
+    }
+
+    /// The name to greet the person with.
+    pub fn display_name(&self) -> &str {
+        self.profile.name.as_deref().unwrap_or(&self.username)
+    }
+}
