@@ -209,6 +209,7 @@ impl App {
         read: u64,
     ) -> Result<Arc<Client>, RegistryError> {
         let _one_after_another = self.registry_writes.lock().await;
+        self.expect_stored(&client.client_id).await?;
         replace_client(&*self.store, &client, read, self.now()).await?;
         Ok(self.show_client(client))
     }
@@ -223,9 +224,21 @@ impl App {
         read: Option<u64>,
     ) -> Result<(), RegistryError> {
         let _one_after_another = self.registry_writes.lock().await;
+        self.expect_stored(client_id).await?;
         remove_client(&*self.store, client_id, read, self.now()).await?;
         publish(self, |registry| drop(registry.clients.remove(client_id)));
         Ok(())
+    }
+
+    /// The configuration's clients win over stored ones of the same id, and are not changed here.
+    async fn expect_stored(&self, client_id: &str) -> Result<(), RegistryError> {
+        let key = Key::new(Table::Client, client_id.as_bytes());
+        let row = self.store.get(&key, self.now()).await?;
+        let stored = read_client(&row.ok_or(RegistryError::NotFound)?)?;
+        match self.snapshot().registry.clients.get(client_id) {
+            Some(shown) if **shown != stored => Err(RegistryError::NotFound),
+            _ => Ok(()),
+        }
     }
 
     fn show_client(&self, client: Client) -> Arc<Client> {

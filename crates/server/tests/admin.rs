@@ -4,8 +4,11 @@ mod common;
 use common::{Server, Setup, block_on, client, client::Call, scope};
 use http::Method;
 use serde_json::{Value, json};
-use signet_crypto::{Algorithm, hash::sha256};
-use signet_jose::base64url;
+use signet_crypto::{Algorithm, SigningKey, hash::sha256};
+use signet_jose::{
+    base64url, dpop,
+    jwt::{JwtSigner, Typ},
+};
 use signet_oauth::{client::Client, sealed::AuthorizationCode};
 use signet_server::{
     grants, keys,
@@ -141,6 +144,62 @@ fn a_right_that_was_taken_away_ends_at_once() {
     });
     let reply = operator.call(Method::GET, CLIENTS).send(&server);
     assert_eq!(reply.expect(403).member("code"), "insufficient_scope");
+}
+
+// V11
+#[test]
+fn a_bound_token_needs_its_proof_once() {
+    let mut setup = Setup {
+        clients: vec![admin_client()],
+        ..Setup::default()
+    };
+    setup.settings.dpop_nonce_required = true;
+    let server = Server::start(setup);
+    let key = SigningKey::generate(Algorithm::Es256).expect("a key");
+    let signer = JwtSigner::new(key, "");
+    let prove = |method: &str, path: &str, token: Option<&str>, nonce: &str| {
+        let proof = signer.sign(Typ::DpopProof, |w| {
+            let jti = base64url::encode(&signet_crypto::random::bytes::<16>());
+            w.member("jti").string(&jti);
+            w.member("htm").string(method);
+            w.member("htu")
+                .string(&format!("{}{path}", server.issuer()));
+            w.member("iat").number(server.app.now());
+            w.member("nonce").string(nonce);
+            if let Some(token) = token {
+                w.member("ath").string(&dpop::ath(token));
+            }
+        });
+        proof.expect("signs")
+    };
+    let ask = |nonce: &str| {
+        Call::post("/token")
+            .basic("operator", common::SECRET)
+            .header("dpop", &prove("POST", "/token", None, nonce))
+            .form(&[
+                ("grant_type", "client_credentials"),
+                ("scope", "signet:admin"),
+            ])
+            .send(&server)
+    };
+    let nonce = ask("").header("dpop-nonce").to_owned();
+    let token = ask(&nonce).expect(200).member("access_token");
+
+    Call::get(CLIENTS).bearer(&token).send(&server).expect(401);
+    let show = |proof: &str| {
+        Call::get(CLIENTS)
+            .header("authorization", &format!("DPoP {token}"))
+            .header("dpop", proof)
+            .send(&server)
+    };
+    let refused = show(&prove("GET", CLIENTS, Some(&token), "")).expect(401);
+    assert_eq!(refused.member("code"), "use_dpop_nonce");
+    assert!(refused.header("www-authenticate").starts_with("DPoP"));
+    let nonce = refused.header("dpop-nonce").to_owned();
+    let proof = prove("GET", CLIENTS, Some(&token), &nonce);
+    show(&proof).expect(200);
+    show(&proof).expect(401);
+    show(&prove("GET", USERS, Some(&token), &nonce)).expect(401);
 }
 
 #[test]

@@ -14,7 +14,7 @@ use serde::{Serialize, de::DeserializeOwned};
 use signet_oauth::{
     access_token::{AccessTokenFacts, TokenLookup, TokenState},
     decision::Once,
-    dpop_policy::{Scheme, check_presentation},
+    dpop_policy::{Scheme, check_presentation, new_nonce},
     endpoint::split_issuer,
     params::Params,
     request::{self, PeerCertificate, Request},
@@ -26,6 +26,9 @@ use std::sync::Arc;
 const PAGE: usize = 50;
 /// Most entries of a page.
 const MAX_PAGE: usize = 500;
+
+const DPOP: HeaderName = HeaderName::from_static("dpop");
+const DPOP_NONCE: HeaderName = HeaderName::from_static("dpop-nonce");
 
 /// An authorized call. Handlers own it.
 pub(super) struct Call {
@@ -100,6 +103,11 @@ impl Reply {
 /// Authorizes, hands the call to its row's handler, and answers.
 pub(super) async fn run(operation: &'static Operation, context: Context) -> Response {
     let request_id = context.request_id;
+    // RFC 9449 section 8.2: who proves possession is told the next nonce, also with a refusal.
+    let nonce = (context.headers.contains_key(DPOP)
+        && context.snapshot.settings.dpop_nonce_required)
+        .then(|| new_nonce(&context.app.keyring(), context.now()))
+        .flatten();
     let answer = async {
         let caller = authorize(&context).await?;
         let if_match = if_match(operation, &context)?;
@@ -116,10 +124,14 @@ pub(super) async fn run(operation: &'static Operation, context: Context) -> Resp
         }
         answer
     };
-    match answer.await {
+    let mut answer = match answer.await {
         Ok(reply) => reply.into_response(),
         Err(problem) => problem.into_response(),
+    };
+    if let Some(Ok(nonce)) = nonce.map(HeaderValue::try_from) {
+        answer.headers_mut().insert(DPOP_NONCE, nonce);
     }
+    answer
 }
 
 fn unauthorized(detail: &'static str) -> Problem {
@@ -179,7 +191,6 @@ async fn authorize(context: &Context) -> Result<String, Problem> {
 }
 
 fn check_token(context: &Context) -> Result<(Arc<AccessTokenFacts>, Option<Once>), Problem> {
-    const DPOP: HeaderName = HeaderName::from_static("dpop");
     let authorization = context
         .header(header::AUTHORIZATION)
         .ok_or_else(|| unauthorized("an access token with the scope signet:admin is needed"))?;

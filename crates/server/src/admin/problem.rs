@@ -84,6 +84,12 @@ impl Problem {
         let body = serde_json::to_vec(&self).unwrap_or_default();
         let mut answer = response::body(status, "application/problem+json", body);
         let challenge = match status {
+            StatusCode::UNAUTHORIZED if self.code == ErrorCode::UseDpopNonce.as_str() => {
+                Some("DPoP error=\"use_dpop_nonce\"")
+            }
+            StatusCode::UNAUTHORIZED if self.code == ErrorCode::InvalidDpopProof.as_str() => {
+                Some("DPoP error=\"invalid_dpop_proof\"")
+            }
             StatusCode::UNAUTHORIZED => Some("Bearer error=\"invalid_token\""),
             StatusCode::FORBIDDEN => {
                 Some("Bearer error=\"insufficient_scope\", scope=\"signet:admin\"")
