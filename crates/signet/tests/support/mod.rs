@@ -269,7 +269,7 @@ fn basic(id: &str, secret: &str) -> String {
     format!("Basic {}", base64(pair.as_bytes()))
 }
 
-fn base64(data: &[u8]) -> String {
+pub fn base64(data: &[u8]) -> String {
     let mut text: String = signet_jose::base64url::encode(data)
         .chars()
         .map(|c| match c {

@@ -1,0 +1,133 @@
+//! `signet config`: every fault with its place, and the example that the documentation shows.
+
+mod support;
+
+use std::path::Path;
+
+use support::{json, signet, text};
+
+const GOOD: &str = "issuer = \"https://id.example\"\n\n[[listeners]]\naddress = \"127.0.0.1:8080\"\nprotocol = \"http\"\n";
+
+fn check(content: &str) -> std::process::Output {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("signet.toml");
+    std::fs::write(&file, content).unwrap();
+    signet(&["config", "check", "--json", file.to_str().unwrap()])
+}
+
+#[test]
+fn a_good_file_is_exit_0() {
+    let output = check(GOOD);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    assert_eq!(json(&output)["valid"], true);
+}
+
+#[test]
+fn an_unknown_key_is_exit_1_with_line_and_suggestion() {
+    let output = check(&format!("{GOOD}\n[lifetimes]\naccess_tokens = \"5m\"\n"));
+    assert_eq!(output.status.code(), Some(1));
+    let stderr = text(&output.stderr);
+    assert!(
+        stderr.contains("line 8") && stderr.contains("did you mean \"access_token\"?"),
+        "{stderr}"
+    );
+    let answer = json(&output);
+    assert_eq!(answer["error"], "invalid_configuration");
+    assert_eq!(answer["problems"][0]["line"], 8);
+    assert_eq!(answer["problems"][0]["suggestion"], "access_token");
+}
+
+#[test]
+fn a_fault_of_meaning_names_its_line() {
+    for (fault, line, words) in [
+        ("[lifetimes]\ncode = \"2h\"\n", 8, "code_lifetime"),
+        (
+            "[keys]\nid_token = \"HS256\"\n",
+            8,
+            "not a signature algorithm",
+        ),
+        ("[mail]\nfrom = \"a@b.c\"\n", 7, "one of smtp and directory"),
+        (
+            "[[users]]\nusername = \"a\"\npassword = { env = \"SIGNET_TEST_NO_SUCH\" }\n",
+            9,
+            "is not set",
+        ),
+        ("[lifetimes]\ncode = \"soon\"\n", 8, "number with a unit"),
+        ("[log]\nformat = \"jsn\"\n", 8, "did you mean \"json\"?"),
+        ("[log\n", 7, ""),
+    ] {
+        let output = check(&format!("{GOOD}\n{fault}"));
+        let stderr = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{fault}");
+        assert!(stderr.contains(&format!("line {line},")), "{fault}{stderr}");
+        assert!(stderr.contains(words), "{fault}{stderr}");
+    }
+}
+
+#[test]
+fn plain_http_beyond_loopback_needs_a_proxy() {
+    let output = check(&GOOD.replace("127.0.0.1", "0.0.0.0"));
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stderr).contains("needs [proxy]"));
+}
+
+#[test]
+fn a_file_that_cannot_be_read_is_exit_2() {
+    assert_eq!(
+        signet(&["config", "check", "/nonexistent.toml"])
+            .status
+            .code(),
+        Some(2)
+    );
+    assert_eq!(signet(&["config", "check"]).status.code(), Some(2));
+    assert_eq!(
+        signet(&["serve", "--config", "/nonexistent.toml"])
+            .status
+            .code(),
+        Some(2)
+    );
+}
+
+#[test]
+fn the_schema_names_every_section() {
+    let schema = json(&signet(&["config", "schema"]));
+    for section in [
+        "issuer",
+        "listeners",
+        "tls",
+        "store",
+        "mail",
+        "keys",
+        "lifetimes",
+        "clients",
+        "users",
+        "limits",
+        "log",
+    ] {
+        assert!(schema["properties"][section].is_object(), "{section}");
+    }
+}
+
+#[test]
+fn the_example_of_the_documentation_is_a_good_file() {
+    let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/signet.example.toml");
+    let dir = tempfile::tempdir().unwrap();
+    for (name, content) in [
+        ("tls/chain.pem", ""),
+        ("tls/key.pem", ""),
+        ("secrets/shop", ""),
+    ] {
+        let path = dir.path().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, content).unwrap();
+    }
+    let file = dir.path().join("signet.toml");
+    std::fs::copy(example, &file).unwrap();
+    let output = signet(&[
+        "config",
+        "check",
+        "--without-secrets",
+        file.to_str().unwrap(),
+    ]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+}

@@ -1,0 +1,281 @@
+//! `signet serve` as a process: development mode, signals, reload, and what the command line asks of it.
+
+mod support;
+
+use std::os::unix::fs::PermissionsExt;
+
+use http::StatusCode;
+use support::{Server, body, free_port, json, signet, signet_with, text};
+
+#[tokio::test]
+async fn a_second_start_keeps_everything() {
+    let dir = tempfile::tempdir().unwrap();
+    let (mut server, dev) = Server::dev(dir.path());
+    let file = dev.data.join("dev.json");
+    assert_eq!(
+        std::fs::metadata(&file).unwrap().permissions().mode() & 0o777,
+        0o600
+    );
+    let first = std::fs::read(&file).unwrap();
+    let token = dev.service_token().await;
+    server.crash_and_restart(&dev).await;
+    assert_eq!(std::fs::read(&file).unwrap(), first);
+    let verified = verify(&dev, &token, &[]);
+    assert_eq!(
+        verified.status.code(),
+        Some(0),
+        "{}",
+        text(&verified.stderr)
+    );
+    // The secrets rest hashed, and still work.
+    dev.service_token().await;
+    let log = server.log();
+    for secret in ["service", "web"].map(|c| dev.credentials(c).1) {
+        assert!(!log.contains(&secret), "a secret in the log");
+    }
+    assert!(!log.contains(&token), "a token in the log");
+}
+
+#[test]
+fn development_mode_listens_on_loopback_only() {
+    let dir = tempfile::tempdir().unwrap();
+    let data = dir.path().join("d");
+    let listen = format!("0.0.0.0:{}", free_port());
+    let output = signet(&[
+        "serve",
+        "--dev",
+        "--listen",
+        &listen,
+        "--data-dir",
+        data.to_str().unwrap(),
+    ]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("loopback only"));
+    assert!(!data.exists(), "nothing was made");
+}
+
+#[tokio::test]
+async fn a_port_that_is_taken_is_said() {
+    let dir = tempfile::tempdir().unwrap();
+    let (_server, dev) = Server::dev(dir.path());
+    let listen = dev.issuer.replace("https://localhost", "127.0.0.1");
+    let other = dir.path().join("other");
+    let output = signet(&[
+        "serve",
+        "--dev",
+        "--listen",
+        &listen,
+        "--data-dir",
+        other.to_str().unwrap(),
+    ]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("cannot listen"));
+}
+
+#[tokio::test]
+async fn sigterm_finishes_and_exits_0() {
+    let dir = tempfile::tempdir().unwrap();
+    let (mut server, dev) = Server::dev(dir.path());
+    dev.service_token().await;
+    server.signal("TERM");
+    assert_eq!(server.end(), Some(0));
+    assert!(server.log().contains("stopped"));
+}
+
+fn verify(dev: &support::Dev, token: &str, more: &[&str]) -> std::process::Output {
+    let ca = dev.ca.to_str().unwrap();
+    let mut arguments = vec![
+        "token",
+        "verify",
+        "--json",
+        "--issuer",
+        &dev.issuer,
+        "--ca-cert",
+        ca,
+    ];
+    arguments.extend(more);
+    arguments.push(token);
+    signet(&arguments)
+}
+
+#[tokio::test]
+async fn token_verify_answers_with_its_exit_code() {
+    let dir = tempfile::tempdir().unwrap();
+    let (_server, dev) = Server::dev(dir.path());
+    let token = dev.service_token().await;
+    let yes = verify(&dev, &token, &["--audience", &dev.issuer]);
+    assert_eq!(yes.status.code(), Some(0), "{}", text(&yes.stderr));
+    assert_eq!(json(&yes)["claims"]["sub"], "service");
+
+    let (head, signature) = token.rsplit_once('.').unwrap();
+    let other = if signature.starts_with('A') { "B" } else { "A" };
+    let forged = format!("{head}.{other}{}", &signature[1..]);
+    for (token, more) in [
+        (forged.as_str(), &[][..]),
+        ("", &[]),
+        ("x", &[]),
+        ("-", &[]), // standard input, which is empty
+        (&"a".repeat(100_000), &[]),
+        (&token, &["--audience", "https://other"]),
+        (&token, &["--type", "id"]),
+        (&token, &["--type", "logout"]),
+    ] {
+        let no = verify(&dev, token, more);
+        assert_eq!(no.status.code(), Some(1), "{more:?} {}", text(&no.stderr));
+        assert_eq!(json(&no)["error"], "invalid_token");
+        assert!(json(&no)["error_description"].is_string());
+    }
+    assert_eq!(
+        verify(&dev, &token, &["--type", "any"]).status.code(),
+        Some(0)
+    );
+    assert_eq!(
+        verify(&dev, &token, &["--type", "cookie"]).status.code(),
+        Some(2)
+    );
+    let unreachable = signet(&["token", "verify", "--issuer", "https://localhost:1", &token]);
+    assert_eq!(unreachable.status.code(), Some(2));
+
+    // With a file of keys nothing is fetched.
+    let jwks = dev
+        .client()
+        .get(&format!("{}/jwks", dev.issuer), &[])
+        .await
+        .unwrap();
+    let file = dir.path().join("jwks.json");
+    std::fs::write(&file, &jwks.body).unwrap();
+    let offline = |issuer: &str| {
+        let file = file.to_str().unwrap();
+        signet_with(
+            &["token", "verify", "--jwks", file, "--issuer", issuer, "-"],
+            &token,
+        )
+        .status
+        .code()
+    };
+    assert_eq!(offline(&dev.issuer), Some(0));
+    assert_eq!(offline("https://other.example"), Some(1));
+
+    let inspected = signet(&["token", "inspect", "--json", &token]);
+    assert_eq!(json(&inspected)["header"]["typ"], "at+jwt");
+    assert_eq!(signet(&["token", "inspect", "junk"]).status.code(), Some(1));
+}
+
+#[tokio::test]
+async fn sighup_reloads_clients_and_lifetimes_without_dropping_a_request() {
+    let dir = tempfile::tempdir().unwrap();
+    let port = free_port();
+    let issuer = "https://id.example";
+    let secret = "0123456789abcdef0123456789abcdef";
+    std::fs::write(dir.path().join("secret"), secret).unwrap();
+    let file = dir.path().join("signet.toml");
+    let write = |client: &str, lifetime: &str| {
+        let text = format!(
+            "issuer = \"{issuer}\"\ndata_dir = \"{}\"\n[[listeners]]\naddress = \"127.0.0.1:{port}\"\nprotocol = \"http\"\n\
+             [keys]\nalgorithms = [\"ES256\", \"RS256\"]\n[lifetimes]\naccess_token = \"{lifetime}\"\n\
+             [[clients]]\nclient_id = \"{client}\"\ngrant_types = [\"client_credentials\"]\nclient_secrets = [{{ file = \"secret\" }}]\n",
+            dir.path().join("data").display()
+        );
+        std::fs::write(&file, text).unwrap();
+    };
+    write("one", "5m");
+    let log = dir.path().join("log");
+    let mut server = Server::start(&["--config", file.to_str().unwrap()], &log);
+    server.wait_for(|| std::net::TcpStream::connect(("127.0.0.1", port)).is_ok());
+    let client = support::http_client::HttpClient::new(&[]).unwrap();
+    let token = async |id: &str| {
+        let form = support::http_client::form(&[("grant_type", "client_credentials")]);
+        let basic = format!(
+            "Basic {}",
+            support::base64(format!("{id}:{secret}").as_bytes())
+        );
+        let headers = [
+            ("content-type", "application/x-www-form-urlencoded"),
+            ("authorization", basic.as_str()),
+        ];
+        let url = format!("http://127.0.0.1:{port}/token");
+        client
+            .send(http::Method::POST, &url, &headers, form.into())
+            .await
+            .unwrap()
+    };
+    assert_eq!(body(&token("one").await)["expires_in"], 300);
+    assert_eq!(token("two").await.status, StatusCode::UNAUTHORIZED);
+
+    write("two", "7m");
+    server.signal("HUP");
+    server.wait_for(|| {
+        text(&std::fs::read(&log).unwrap()).contains("the configuration was read again")
+    });
+    assert_eq!(body(&token("two").await)["expires_in"], 420);
+    assert_eq!(token("one").await.status, StatusCode::UNAUTHORIZED);
+
+    // A file that is not good changes nothing.
+    std::fs::write(&file, "isuer = 1\n").unwrap();
+    server.signal("HUP");
+    server.wait_for(|| text(&std::fs::read(&log).unwrap()).contains("nothing was changed"));
+    assert_eq!(token("two").await.status, StatusCode::OK);
+    server.signal("TERM");
+    assert_eq!(server.end(), Some(0));
+}
+
+#[tokio::test]
+async fn the_service_manager_hands_over_a_socket_and_hears_of_readiness() {
+    use std::os::unix::net::UnixDatagram;
+    let dir = tempfile::tempdir().unwrap();
+    let notify = UnixDatagram::bind(dir.path().join("notify")).unwrap();
+    notify
+        .set_read_timeout(Some(std::time::Duration::from_secs(60)))
+        .unwrap();
+    let file = dir.path().join("signet.toml");
+    let data = dir.path().join("data");
+    std::fs::write(
+        &file,
+        format!(
+            "issuer = \"https://id.example\"\ndata_dir = \"{}\"\n[keys]\nalgorithms = [\"ES256\", \"RS256\"]\n\
+             [proxy]\ntrusted = [\"127.0.0.1\"]\n[[listeners]]\naddress = \"fd:0\"\nprotocol = \"http\"\n",
+            data.display()
+        ),
+    )
+    .unwrap();
+    let socket = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = socket.local_addr().unwrap().port();
+    // The shell puts the socket at descriptor 3 and names itself in LISTEN_PID before it becomes the server.
+
+    let script = format!(
+        "export LISTEN_PID=$$ LISTEN_FDS=1 NOTIFY_SOCKET={}; exec {} serve --config {}",
+        dir.path().join("notify").display(),
+        support::SIGNET,
+        file.display()
+    );
+
+    let mut child = std::process::Command::new("sh")
+        .args(["-c", &format!("exec 3<&0 0</dev/null; {script}")])
+        .stdin(std::process::Stdio::from(std::os::fd::OwnedFd::from(
+            socket,
+        )))
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut buffer = [0; 256];
+    let size = notify.recv(&mut buffer).unwrap();
+    assert!(buffer[..size].starts_with(b"READY=1"));
+    let client = support::http_client::HttpClient::new(&[]).unwrap();
+    let ready = client
+        .get(&format!("http://127.0.0.1:{port}/health/ready"), &[])
+        .await
+        .unwrap();
+    assert_eq!(ready.status, StatusCode::OK);
+    let pid = child.id().to_string();
+    assert!(
+        std::process::Command::new("kill")
+            .args(["-s", "TERM", &pid])
+            .status()
+            .unwrap()
+            .success()
+    );
+    let size = notify.recv(&mut buffer).unwrap();
+    assert!(buffer[..size].starts_with(b"STOPPING=1"));
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+}
