@@ -160,7 +160,7 @@ impl Provider {
 
     /// The development server's own authority, whose client certificates it trusts.
     fn development_ca(&self) -> Result<DevelopmentCa, Failure> {
-        let key = self.server.file("ca-key.pem")?;
+        let key = self.server.file("ca.key")?;
         Ok(DevelopmentCa::from_pem(
             std::str::from_utf8(&self.ca)?,
             std::str::from_utf8(&key)?,
