@@ -278,7 +278,7 @@ pub fn base64(data: &[u8]) -> String {
             other => other,
         })
         .collect();
-    while text.len() % 4 != 0 {
+    while !text.len().is_multiple_of(4) {
         text.push('=');
     }
     text
