@@ -194,6 +194,7 @@ async fn users_sessions_and_grants_are_administered() {
         body(&dev.post("/token", None, &refresh).await)["error"],
         "invalid_grant"
     );
+    done(&dev, &["client", "revoke", "native"]);
     let sessions = done(&dev, &["session", "list", "--user", "alice"]);
     let sid = sessions[0]["sid"].as_str().unwrap();
     done(&dev, &["session", "remove", sid, "--user", "alice"]);
@@ -209,6 +210,7 @@ async fn users_sessions_and_grants_are_administered() {
         "this command's own: {left}"
     );
 
+    done(&dev, &["user", "revoke", "bob"]);
     done(&dev, &["user", "remove", "bob"]);
     let gone = signet(&["user", "show", "bob", "--data-dir", dev.dir()]);
     assert_eq!(gone.status.code(), Some(1));
@@ -231,6 +233,10 @@ async fn keys_scopes_and_resources_are_administered() {
     done(&dev, &["key", "rotate", "--alg", "ES256"]);
     let bad = signet(&["key", "rotate", "--alg", "ES257", "--data-dir", dev.dir()]);
     assert_eq!(bad.status.code(), Some(1));
+    assert_eq!(
+        done(&dev, &["key", "rotate", "--sealing"])["sealing_keys"],
+        2
+    );
     done(&dev, &["scope", "add", "orders:read", "See orders"]);
     done(
         &dev,

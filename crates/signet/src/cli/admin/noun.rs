@@ -115,6 +115,14 @@ pub enum ClientCommand {
         #[command(flatten)]
         target: Target,
     },
+    /// End everything that a client holds: tokens and grants. Its record stays.
+    #[command(after_help = "Example:\n  signet client revoke web")]
+    Revoke {
+        /// Its client_id.
+        id: String,
+        #[command(flatten)]
+        target: Target,
+    },
     /// Remove a client; its tokens end.
     #[command(after_help = "Example:\n  signet client remove web")]
     Remove {
@@ -174,6 +182,9 @@ pub enum KeyCommand {
         /// With --compromised: the published next keys, too.
         #[arg(long, requires = "compromised")]
         standby_too: bool,
+        /// Not a signing key, but the key that seals what rests: a new one, and everything sealed anew.
+        #[arg(long, conflicts_with_all = ["alg", "compromised"])]
+        sealing: bool,
         #[command(flatten)]
         target: Target,
     },
@@ -270,6 +281,11 @@ pub fn client(command: ClientCommand, output: &Output) -> Result<(), Failure> {
         ClientCommand::List { target, paging } => list(&CLIENTS, &target, &paging, output),
         ClientCommand::Show { id, target } => show(&CLIENTS, &target, &id, output),
         ClientCommand::Remove { id, target } => remove(&CLIENTS, &target, &id, output),
+        ClientCommand::Revoke { id, target } => {
+            block_on(Session::with(&target, async |session| {
+                revoke(session, &item(&CLIENTS, &id), &id, output).await
+            }))?
+        }
         ClientCommand::Set { id, fields, target } => {
             set(&CLIENTS, &target, &id, record(fields), &[], output)
         }
@@ -326,8 +342,20 @@ pub fn key(command: KeyCommand, output: &Output) -> Result<(), Failure> {
             alg,
             compromised,
             standby_too,
+            sealing,
             target,
         } => {
+            if sealing {
+                let nothing = Value::Object(Map::new());
+                return send(
+                    &target,
+                    Method::POST,
+                    "/keys/sealing/rotate",
+                    &nothing,
+                    output,
+                    members,
+                );
+            }
             let mut body = Map::new();
             if let Some(alg) = alg {
                 body.insert("alg".into(), alg.into());
@@ -527,6 +555,21 @@ pub fn remove(kind: &Kind, target: &Target, id: &str, output: &Output) -> Result
             .await?;
         removed(id, output)
     }))?
+}
+
+/// Ends everything of an item.
+pub async fn revoke(
+    session: &Session,
+    path: &str,
+    name: &str,
+    output: &Output,
+) -> Result<(), Failure> {
+    session
+        .call(Method::POST, &format!("{path}/revoke"), None, None)
+        .await?;
+    output.print(&serde_json::json!({ "revoked": name }), || {
+        format!("everything of {name} has ended")
+    })
 }
 
 /// Says that something is gone.

@@ -71,6 +71,14 @@ pub enum UserCommand {
         #[command(flatten)]
         target: Target,
     },
+    /// End every session, grant and token of a user. The account stays.
+    #[command(after_help = "Example:\n  signet user revoke alice")]
+    Revoke {
+        /// User name, mail address or id.
+        name: String,
+        #[command(flatten)]
+        target: Target,
+    },
     /// Remove a user, with all sessions and grants.
     #[command(after_help = "Example:\n  signet user remove alice")]
     Remove {
@@ -121,6 +129,12 @@ pub fn run(command: UserCommand, output: &Output) -> Result<(), Failure> {
                 let path = path(&find(session, &name).await?);
                 session.call(Method::DELETE, &path, None, None).await?;
                 noun::removed(&name, output)
+            }))?
+        }
+        UserCommand::Revoke { name, target } => {
+            block_on(Session::with(&target, async |session| {
+                let path = path(&find(session, &name).await?);
+                noun::revoke(session, &path, &name, output).await
             }))?
         }
         UserCommand::Add(add) => run_add(add, output),
