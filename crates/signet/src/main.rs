@@ -10,6 +10,7 @@ mod dev;
 mod http_client;
 mod input;
 mod log;
+mod memory;
 mod private_file;
 mod serve;
 mod systemd;
@@ -18,5 +19,6 @@ mod verify;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    memory::give_back_large_blocks();
     cli::run()
 }

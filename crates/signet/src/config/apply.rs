@@ -507,22 +507,21 @@ pub fn resource(entry: &model::Resource, path: &str, faults: &mut Faults) -> Res
 
 /// Policy beyond the protocol.
 pub fn policy(config: &Config) -> state::Policy {
-    let Some(proxy) = &config.proxy else {
-        return state::Policy::default();
+    let mut policy = state::Policy {
+        open_metrics: config.metrics.open,
+        ..state::Policy::default()
     };
-    state::Policy {
-        trusted_proxies: proxy.trusted.clone(),
-        forwarded: match proxy.forwarded_header {
+    if let Some(proxy) = &config.proxy {
+        policy.trusted_proxies.clone_from(&proxy.trusted);
+        policy.forwarded = match proxy.forwarded_header {
             model::ForwardedHeader::XForwardedFor => state::ForwardedHeader::XForwardedFor,
             model::ForwardedHeader::Forwarded => state::ForwardedHeader::Forwarded,
-        },
-        client_certificate_header: proxy
-            .client_certificate_header
-            .as_ref()
-            .map(|h| h.to_ascii_lowercase()),
-        proxy_verifies_client_certificates: proxy.verifies_client_certificates,
-        ..state::Policy::default()
+        };
+        let header = proxy.client_certificate_header.as_ref();
+        policy.client_certificate_header = header.map(|h| h.to_ascii_lowercase());
+        policy.proxy_verifies_client_certificates = proxy.verifies_client_certificates;
     }
+    policy
 }
 
 /// Bounds on connections and requests.

@@ -53,6 +53,9 @@ pub struct Config {
     /// What is logged, and how.
     #[serde(default)]
     pub log: Log,
+    /// Figures for monitoring.
+    #[serde(default)]
+    pub metrics: Metrics,
     /// Clients that this file owns. They win over clients of the same id in the store, and the admin API cannot change them.
     #[serde(default)]
     pub clients: Vec<Client>,
@@ -444,6 +447,14 @@ pub struct Log {
     pub level: Option<String>,
     /// Default: text on a terminal, JSON otherwise.
     pub format: Option<LogFormat>,
+}
+
+/// `/metrics`, in the Prometheus text format.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Metrics {
+    /// Also for other machines than this one: figures tell a stranger about load and attacks.
+    pub open: bool,
 }
 
 /// Form of log lines.

@@ -341,6 +341,7 @@ fn configuration(
         },
         limits: model::Limits::default(),
         log: model::Log::default(),
+        metrics: model::Metrics::default(),
         clients: Vec::new(),
         users: Vec::new(),
         resources: Vec::new(),

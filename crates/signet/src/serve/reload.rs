@@ -113,7 +113,7 @@ impl Reloader {
         let old = &self.config;
         let differ =
             |a: &dyn std::fmt::Debug, b: &dyn std::fmt::Debug| format!("{a:?}") != format!("{b:?}");
-        let sections: [(&str, bool); 11] = [
+        let sections: [(&str, bool); 12] = [
             ("issuer", old.issuer != next.issuer),
             ("data_dir", old.data_dir != next.data_dir),
             ("listeners", differ(&old.listeners, &next.listeners)),
@@ -133,6 +133,7 @@ impl Reloader {
             ),
             ("outbound", differ(&old.outbound, &next.outbound)),
             ("limits", differ(&old.limits, &next.limits)),
+            ("metrics", differ(&old.metrics, &next.metrics)),
             ("log.format", old.log.format != next.log.format),
         ];
         sections
