@@ -183,3 +183,120 @@ fn require(there: bool, claim: &str) -> Result<(), String> {
         Err(format!("the token has no {claim}"))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value as Json, json};
+    use signet_crypto::{Algorithm, SigningKey};
+    use signet_jose::{
+        jwk::Jwk,
+        jwt::{JwtSigner, Typ},
+    };
+
+    const NOW: u64 = 1_800_000_000;
+    const ISSUER: &str = "https://id.example";
+
+    struct Issuer {
+        signer: JwtSigner,
+        keys: JwkSet,
+    }
+
+    fn issuer() -> Issuer {
+        let key = SigningKey::generate(Algorithm::Es256).expect("a key");
+        let public = key.public().expect("not symmetric").clone();
+        let jwk = Jwk::for_signatures(public, Algorithm::Es256, "k");
+        Issuer {
+            signer: JwtSigner::new(key, "k"),
+            keys: JwkSet { keys: vec![jwk] },
+        }
+    }
+
+    fn access() -> Json {
+        json!({ "iss": ISSUER, "sub": "alice", "aud": "api", "client_id": "web", "jti": "1",
+                "iat": NOW - 10, "exp": NOW + 300 })
+    }
+
+    fn logout() -> Json {
+        json!({ "iss": ISSUER, "sub": "alice", "aud": "web", "jti": "1", "iat": NOW, "exp": NOW + 60,
+                "events": { "http://schemas.openid.net/event/backchannel-logout": {} } })
+    }
+
+    fn verified(issuer: &Issuer, typ: Typ, claims: &Json, kind: Kind) -> bool {
+        let mut token = Vec::new();
+        issuer
+            .signer
+            .sign_into(typ, claims.to_string().as_bytes(), &mut token)
+            .expect("signs");
+        let token = String::from_utf8(token).expect("ASCII");
+        let want = Expectation {
+            issuer: ISSUER,
+            audience: None,
+            kind,
+            now: NOW,
+        };
+        verify(&token, &issuer.keys, &want).is_ok()
+    }
+
+    #[test]
+    fn a_token_is_taken_for_what_its_typ_says_only() {
+        let issuer = issuer();
+        for (typ, claims, kind) in [
+            (Typ::AccessToken, access(), Kind::Access),
+            (Typ::Jwt, access(), Kind::Id),
+            (Typ::LogoutToken, logout(), Kind::Logout),
+        ] {
+            for asked in [Kind::Access, Kind::Id, Kind::Logout] {
+                assert_eq!(
+                    verified(&issuer, typ, &claims, asked),
+                    asked == kind,
+                    "{typ:?} {asked:?}"
+                );
+            }
+            assert!(verified(&issuer, typ, &claims, Kind::Any));
+        }
+        assert!(!verified(&issuer, Typ::DpopProof, &access(), Kind::Any));
+    }
+
+    #[test]
+    fn a_missing_or_wrong_claim_is_refused() {
+        let issuer = issuer();
+        for (claim, value) in [
+            ("iss", json!("https://other.example")),
+            ("iss", Json::Null),
+            ("sub", Json::Null),
+            ("aud", Json::Null),
+            ("client_id", Json::Null),
+            ("jti", Json::Null),
+            ("iat", Json::Null),
+            ("iat", json!(NOW + 120)),
+            ("exp", Json::Null),
+            ("exp", json!(NOW - 61)),
+            ("nbf", json!(NOW + 120)),
+        ] {
+            let mut claims = access();
+            let members = claims.as_object_mut().expect("an object");
+            match &value {
+                Json::Null => members.remove(claim),
+                other => members.insert(claim.to_owned(), other.clone()),
+            };
+            assert!(
+                !verified(&issuer, Typ::AccessToken, &claims, Kind::Access),
+                "{claim} {value}"
+            );
+        }
+        let mut claims = logout();
+        claims["nonce"] = "n".into();
+        assert!(!verified(&issuer, Typ::LogoutToken, &claims, Kind::Logout));
+    }
+
+    #[test]
+    fn another_issuers_key_does_not_verify() {
+        let (one, other) = (issuer(), issuer());
+        let mixed = Issuer {
+            signer: one.signer,
+            keys: other.keys,
+        };
+        assert!(!verified(&mixed, Typ::AccessToken, &access(), Kind::Access));
+    }
+}

@@ -279,3 +279,43 @@ async fn the_service_manager_hands_over_a_socket_and_hears_of_readiness() {
     assert!(buffer[..size].starts_with(b"STOPPING=1"));
     assert_eq!(child.wait().unwrap().code(), Some(0));
 }
+
+#[tokio::test]
+async fn sighup_puts_another_certificate_in_place() {
+    use signet_crypto::certificate::DevelopmentCa;
+    let dir = tempfile::tempdir().unwrap();
+    let path = |name: &str| dir.path().join(name);
+    let certify = || {
+        let ca = DevelopmentCa::generate().unwrap();
+        let (chain, key) = ca.issue_server(&["localhost".to_owned()]).unwrap();
+        std::fs::write(path("ca.pem"), ca.cert_pem()).unwrap();
+        std::fs::write(path("chain.pem"), chain).unwrap();
+        std::fs::write(path("key.pem"), key.expose()).unwrap();
+        support::http_client::HttpClient::new(&[path("ca.pem")]).unwrap()
+    };
+    let first = certify();
+    let port = free_port();
+    let file = path("signet.toml");
+    std::fs::write(
+        &file,
+        format!(
+            "issuer = \"https://localhost:{port}\"\ndata_dir = \"{}\"\n[keys]\nalgorithms = [\"ES256\", \"RS256\"]\n\
+             [tls]\ncertificate = \"chain.pem\"\nkey = \"key.pem\"\n[[listeners]]\naddress = \"127.0.0.1:{port}\"\n",
+            path("data").display()
+        ),
+    )
+    .unwrap();
+    let log = path("log");
+    let mut server = Server::start(&["--config", file.to_str().unwrap()], &log);
+    server.wait_for(|| std::net::TcpStream::connect(("127.0.0.1", port)).is_ok());
+    let url = format!("https://localhost:{port}/health/ready");
+    assert_eq!(first.get(&url, &[]).await.unwrap().status, StatusCode::OK);
+    let second = certify();
+    assert!(second.get(&url, &[]).await.is_err(), "not yet");
+    server.signal("HUP");
+    server.wait_for(|| {
+        text(&std::fs::read(&log).unwrap()).contains("the configuration was read again")
+    });
+    assert_eq!(second.get(&url, &[]).await.unwrap().status, StatusCode::OK);
+    // Who was here before resumes its session, and need not see a certificate again.
+}
