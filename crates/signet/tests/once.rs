@@ -268,3 +268,78 @@ async fn a_pushed_request_leads_to_one_code() {
         "a request that was answered was durable"
     );
 }
+
+/// A proof for the token endpoint (RFC 9449 section 4.2).
+fn dpop_proof(dev: &Dev, key: &SigningKey, jti: &str) -> String {
+    use signet_jose::{base64url, json::Writer, jwk::Jwk};
+    let mut public = Jwk::for_signatures(key.public().unwrap().clone(), Algorithm::Es256, "k");
+    (public.kid, public.alg, public.key_use) = (None, None, None);
+    let mut jwk = Vec::new();
+    Writer::new(&mut jwk).object(|w| {
+        w.member("typ").string("dpop+jwt");
+        w.member("alg").string("ES256");
+        public.write(w.member("jwk"));
+    });
+    let now = std::time::UNIX_EPOCH.elapsed().unwrap().as_secs();
+    let claims = serde_json::json!({
+        "jti": jti, "htm": "POST", "htu": format!("{}/token", dev.issuer), "iat": now,
+    });
+    let input = format!(
+        "{}.{}",
+        base64url::encode(&jwk),
+        base64url::encode(claims.to_string().as_bytes())
+    );
+    let mut signature = Vec::new();
+    key.sign_into(input.as_bytes(), &mut signature).unwrap();
+    format!("{input}.{}", base64url::encode(&signature))
+}
+
+#[tokio::test]
+async fn a_dpop_proof_is_taken_once() {
+    let dir = tempfile::tempdir().unwrap();
+    let (mut server, dev) = Server::dev(dir.path());
+    let key = SigningKey::generate(Algorithm::Es256).unwrap();
+    let send = |proof: &str| {
+        let (dev, proof) = (dev.clone(), proof.to_owned());
+        async move {
+            let (id, secret) = dev.credentials("service");
+            let authorization = support::basic(&id, &secret);
+            let headers = [
+                ("content-type", "application/x-www-form-urlencoded"),
+                ("authorization", authorization.as_str()),
+                ("dpop", proof.as_str()),
+            ];
+            let url = format!("{}/token", dev.issuer);
+            let form = "grant_type=client_credentials".into();
+            let answer = dev
+                .client()
+                .send(http::Method::POST, &url, &headers, form)
+                .await
+                .unwrap();
+            let answer = body(&answer);
+            answer["error"]
+                .as_str()
+                .or(answer["token_type"].as_str())
+                .unwrap()
+                .to_owned()
+        }
+    };
+    let proof = dpop_proof(&dev, &key, "one");
+    let racers: Vec<_> = (0..RACERS).map(|_| tokio::spawn(send(&proof))).collect();
+    let mut counts = BTreeMap::new();
+    for racer in racers {
+        *counts.entry(racer.await.unwrap()).or_insert(0) += 1;
+    }
+    let expected = [
+        ("DPoP".to_owned(), 1),
+        ("invalid_dpop_proof".to_owned(), RACERS - 1),
+    ];
+    assert_eq!(counts, BTreeMap::from(expected));
+    server.crash_and_restart(&dev).await;
+    assert_eq!(
+        send(&proof).await,
+        "invalid_dpop_proof",
+        "replay ids outlive a crash"
+    );
+    assert_eq!(send(&dpop_proof(&dev, &key, "two")).await, "DPoP");
+}

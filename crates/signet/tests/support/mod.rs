@@ -263,7 +263,8 @@ pub fn body(answer: &Answer) -> Value {
         .unwrap_or_else(|e| panic!("{}: {e}: {}", answer.status, text(&answer.body)))
 }
 
-fn basic(id: &str, secret: &str) -> String {
+/// An `Authorization` header's value (RFC 6749 section 2.3.1).
+pub fn basic(id: &str, secret: &str) -> String {
     // RFC 6749 section 2.3.1: form-encoded, then Basic.
     let pair = format!("{}:{}", percent_encode(id), percent_encode(secret));
     format!("Basic {}", base64(pair.as_bytes()))
