@@ -6,6 +6,7 @@ use signet_crypto::password::MAX_PASSWORD_BYTES;
 
 use super::{
     apply::{self, Fault, Faults},
+    clients,
     model::{Config, ListenAddress, ListenProtocol, SmtpSecurity},
 };
 
@@ -46,7 +47,7 @@ pub fn check(config: &Config, base: &Path, secrets: bool) -> Vec<Fault> {
     for (i, entry) in config.clients.iter().enumerate() {
         let path = format!("clients[{i}]");
         if let Some(client) =
-            apply::client(entry, &path, base, secrets.then_some(seal), &mut faults)
+            clients::client(entry, &path, base, secrets.then_some(seal), &mut faults)
             && let Err(error) = signet_oauth::client::metadata::check(&client, &settings)
         {
             // The rules that a dynamically registered client is held to, too.

@@ -2,6 +2,7 @@
 
 pub mod apply;
 pub mod check;
+pub mod clients;
 pub mod duration;
 pub mod model;
 pub mod read;

@@ -1,12 +1,12 @@
 //! Administration: the commands over the admin API, and the first administrator without a server.
 
+mod client;
 mod fields;
 mod noun;
 mod of_user;
 mod user;
 
-pub use noun::{
-    ClientCommand, KeyCommand, ResourceCommand, ScopeCommand, client, key, resource, scope,
-};
+pub use client::{ClientCommand, run as client};
+pub use noun::{KeyCommand, ResourceCommand, ScopeCommand, key, resource, scope};
 pub use of_user::{GrantCommand, SessionCommand, grant, session};
 pub use user::{UserCommand, run as user};

@@ -1,4 +1,4 @@
-//! The other nouns of the admin API. Each verb is one request; people get tables, scripts the API's own JSON.
+//! Keys, scopes and resource servers, and what all nouns of the admin API share. Each verb is one request; people get tables, scripts the API's own JSON.
 
 use clap::{Args, Subcommand};
 use http::Method;
@@ -8,7 +8,6 @@ use super::fields::{self, Field};
 use crate::{
     admin_client::{Session, Target},
     cli::{Failure, Output, block_on, output},
-    config::duration::Duration,
     http_client::percent_encode,
 };
 
@@ -20,16 +19,6 @@ pub struct Kind {
     pub columns: &'static [&'static str],
 }
 
-const CLIENTS: Kind = Kind {
-    path: "/clients",
-    columns: &[
-        "client_id",
-        "client_name",
-        "token_endpoint_auth_method",
-        "scope",
-        "enabled",
-    ],
-};
 const KEYS: Kind = Kind {
     path: "/keys",
     columns: &[
@@ -63,102 +52,6 @@ pub struct Paging {
     /// At most so many.
     #[arg(long, default_value_t = 1000)]
     pub limit: usize,
-}
-
-/// `signet client ...`
-#[derive(Debug, Subcommand)]
-pub enum ClientCommand {
-    /// List clients.
-    #[command(
-        after_help = "Example:\n  signet client list --server https://id.example.com --login root"
-    )]
-    List {
-        #[command(flatten)]
-        target: Target,
-        #[command(flatten)]
-        paging: Paging,
-    },
-    /// Show one client.
-    #[command(after_help = "Example:\n  signet client show web --json")]
-    Show {
-        /// Its client_id.
-        id: String,
-        #[command(flatten)]
-        target: Target,
-    },
-    /// Make a client. A secret is generated where its method needs one, and printed this once.
-    #[command(
-        after_help = "Example:\n  signet client add --name \"My app\" --redirect-uri https://app.example.com/callback --scope openid"
-    )]
-    Add(Box<AddClient>),
-    /// Change members of a client's record, by their RFC 7591 names.
-    #[command(
-        after_help = "Example:\n  signet client set web require_pkce=false access_token_lifetime=300"
-    )]
-    Set {
-        /// Its client_id.
-        id: String,
-        /// Members to change.
-        #[arg(value_name = "NAME=VALUE", required = true)]
-        fields: Vec<Field>,
-        #[command(flatten)]
-        target: Target,
-    },
-    /// Make another secret, printed this once; the ones before it end, at once or after a while.
-    #[command(after_help = "Example:\n  signet client secret web --others-expire-in 1h")]
-    Secret {
-        /// Its client_id.
-        id: String,
-        /// How long the other secrets go on: 90s, 10m, 8h, 30d.
-        #[arg(long, value_name = "DURATION", default_value = "0", value_parser = Duration::parse)]
-        others_expire_in: Duration,
-        #[command(flatten)]
-        target: Target,
-    },
-    /// End everything that a client holds: tokens and grants. Its record stays.
-    #[command(after_help = "Example:\n  signet client revoke web")]
-    Revoke {
-        /// Its client_id.
-        id: String,
-        #[command(flatten)]
-        target: Target,
-    },
-    /// Remove a client; its tokens end.
-    #[command(after_help = "Example:\n  signet client remove web")]
-    Remove {
-        /// Its client_id.
-        id: String,
-        #[command(flatten)]
-        target: Target,
-    },
-}
-
-/// `signet client add ...`
-#[derive(Debug, Args)]
-pub struct AddClient {
-    /// Its id; generated unless given.
-    #[arg(long, value_name = "ID")]
-    client_id: Option<String>,
-    /// Shown to people.
-    #[arg(long)]
-    name: Option<String>,
-    /// Where answers go.
-    #[arg(long, value_name = "URI")]
-    redirect_uri: Vec<String>,
-    /// A grant: authorization_code, refresh_token, client_credentials, ...
-    #[arg(long, value_name = "GRANT")]
-    grant_type: Vec<String>,
-    /// client_secret_basic, private_key_jwt, none, ...
-    #[arg(long, value_name = "METHOD")]
-    auth_method: Option<String>,
-    /// A scope it may ask for.
-    #[arg(long, value_name = "SCOPE")]
-    scope: Vec<String>,
-    /// Further members.
-    #[arg(value_name = "NAME=VALUE")]
-    fields: Vec<Field>,
-    #[command(flatten)]
-    target: Target,
 }
 
 /// `signet key ...`
@@ -275,65 +168,6 @@ pub enum ResourceCommand {
     },
 }
 
-/// `signet client ...`
-pub fn client(command: ClientCommand, output: &Output) -> Result<(), Failure> {
-    match command {
-        ClientCommand::List { target, paging } => list(&CLIENTS, &target, &paging, output),
-        ClientCommand::Show { id, target } => show(&CLIENTS, &target, &id, output),
-        ClientCommand::Remove { id, target } => remove(&CLIENTS, &target, &id, output),
-        ClientCommand::Revoke { id, target } => {
-            block_on(Session::with(&target, async |session| {
-                revoke(session, &item(&CLIENTS, &id), &id, output).await
-            }))?
-        }
-        ClientCommand::Set { id, fields, target } => {
-            set(&CLIENTS, &target, &id, record(fields), &[], output)
-        }
-        ClientCommand::Secret {
-            id,
-            others_expire_in,
-            target,
-        } => {
-            let path = format!("{}/secrets", item(&CLIENTS, &id));
-            let body = serde_json::json!({ "others_expire_in": others_expire_in.0 });
-            send(&target, Method::POST, &path, &body, output, secret_once)
-        }
-        ClientCommand::Add(add) => {
-            let mut fields = Map::new();
-            let mut put = |name: &str, value: Value| {
-                fields.insert(name.into(), value);
-            };
-            if let Some(id) = add.client_id {
-                put("client_id", id.into());
-            }
-            if let Some(name) = add.name {
-                put("client_name", name.into());
-            }
-            if !add.redirect_uri.is_empty() {
-                put("redirect_uris", add.redirect_uri.into());
-            }
-            if !add.grant_type.is_empty() {
-                put("grant_types", add.grant_type.into());
-            }
-            if let Some(method) = add.auth_method {
-                put("token_endpoint_auth_method", method.into());
-            }
-            if !add.scope.is_empty() {
-                put("scope", add.scope.join(" ").into());
-            }
-            fields::put(&mut fields, add.fields);
-            send(
-                &add.target,
-                Method::POST,
-                CLIENTS.path,
-                &Value::Object(fields),
-                output,
-                secret_once,
-            )
-        }
-    }
-}
-
 /// `signet key ...`
 pub fn key(command: KeyCommand, output: &Output) -> Result<(), Failure> {
     match command {
@@ -431,13 +265,15 @@ pub fn resource(command: ResourceCommand, output: &Output) -> Result<(), Failure
     }
 }
 
-fn record(fields: Vec<Field>) -> Map<String, Value> {
+/// Members of a record from `NAME=VALUE` arguments.
+pub fn record(fields: Vec<Field>) -> Map<String, Value> {
     let mut record = Map::new();
     fields::put(&mut record, fields);
     record
 }
 
-fn item(kind: &Kind, id: &str) -> String {
+/// The path of one item.
+pub fn item(kind: &Kind, id: &str) -> String {
     format!("{}/{}", kind.path, percent_encode(id))
 }
 
@@ -579,7 +415,8 @@ pub fn removed(id: &str, output: &Output) -> Result<(), Failure> {
     })
 }
 
-fn send(
+/// One call with a body, and its answer.
+pub fn send(
     target: &Target,
     method: Method,
     path: &str,
@@ -594,7 +431,7 @@ fn send(
 }
 
 /// A new client's record, with a word about the secret.
-fn secret_once(answer: &Value) -> String {
+pub fn secret_once(answer: &Value) -> String {
     let mut text = members(answer);
     if answer.get("client_secret").is_some() {
         text.push_str("\n\nThe secret is shown this once; the server keeps a hash of it.");

@@ -1,0 +1,181 @@
+//! `signet client`.
+
+use clap::{Args, Subcommand};
+use http::Method;
+use serde_json::{Map, Value};
+
+use super::{
+    fields::{self, Field},
+    noun::{Kind, Paging, item, list, record, remove, revoke, secret_once, send, set, show},
+};
+use crate::{
+    admin_client::{Session, Target},
+    cli::{Failure, Output, block_on},
+    config::duration::Duration,
+};
+
+const CLIENTS: Kind = Kind {
+    path: "/clients",
+    columns: &[
+        "client_id",
+        "client_name",
+        "token_endpoint_auth_method",
+        "scope",
+        "enabled",
+    ],
+};
+
+/// `signet client ...`
+#[derive(Debug, Subcommand)]
+pub enum ClientCommand {
+    /// List clients.
+    #[command(
+        after_help = "Example:\n  signet client list --server https://id.example.com --login root"
+    )]
+    List {
+        #[command(flatten)]
+        target: Target,
+        #[command(flatten)]
+        paging: Paging,
+    },
+    /// Show one client.
+    #[command(after_help = "Example:\n  signet client show web --json")]
+    Show {
+        /// Its client_id.
+        id: String,
+        #[command(flatten)]
+        target: Target,
+    },
+    /// Make a client. A secret is generated where its method needs one, and printed this once.
+    #[command(
+        after_help = "Example:\n  signet client add --name \"My app\" --redirect-uri https://app.example.com/callback --scope openid"
+    )]
+    Add(Box<AddClient>),
+    /// Change members of a client's record, by their RFC 7591 names.
+    #[command(
+        after_help = "Example:\n  signet client set web require_pkce=false access_token_lifetime=300"
+    )]
+    Set {
+        /// Its client_id.
+        id: String,
+        /// Members to change.
+        #[arg(value_name = "NAME=VALUE", required = true)]
+        fields: Vec<Field>,
+        #[command(flatten)]
+        target: Target,
+    },
+    /// Make another secret, printed this once; the ones before it end, at once or after a while.
+    #[command(after_help = "Example:\n  signet client secret web --others-expire-in 1h")]
+    Secret {
+        /// Its client_id.
+        id: String,
+        /// How long the other secrets go on: 90s, 10m, 8h, 30d.
+        #[arg(long, value_name = "DURATION", default_value = "0", value_parser = Duration::parse)]
+        others_expire_in: Duration,
+        #[command(flatten)]
+        target: Target,
+    },
+    /// End everything that a client holds: tokens and grants. Its record stays.
+    #[command(after_help = "Example:\n  signet client revoke web")]
+    Revoke {
+        /// Its client_id.
+        id: String,
+        #[command(flatten)]
+        target: Target,
+    },
+    /// Remove a client; its tokens end.
+    #[command(after_help = "Example:\n  signet client remove web")]
+    Remove {
+        /// Its client_id.
+        id: String,
+        #[command(flatten)]
+        target: Target,
+    },
+}
+
+/// `signet client add ...`
+#[derive(Debug, Args)]
+pub struct AddClient {
+    /// Its id; generated unless given.
+    #[arg(long, value_name = "ID")]
+    client_id: Option<String>,
+    /// Shown to people.
+    #[arg(long)]
+    name: Option<String>,
+    /// Where answers go.
+    #[arg(long, value_name = "URI")]
+    redirect_uri: Vec<String>,
+    /// A grant: authorization_code, refresh_token, client_credentials, ...
+    #[arg(long, value_name = "GRANT")]
+    grant_type: Vec<String>,
+    /// client_secret_basic, private_key_jwt, none, ...
+    #[arg(long, value_name = "METHOD")]
+    auth_method: Option<String>,
+    /// A scope it may ask for.
+    #[arg(long, value_name = "SCOPE")]
+    scope: Vec<String>,
+    /// Further members.
+    #[arg(value_name = "NAME=VALUE")]
+    fields: Vec<Field>,
+    #[command(flatten)]
+    target: Target,
+}
+
+/// `signet client ...`
+pub fn run(command: ClientCommand, output: &Output) -> Result<(), Failure> {
+    match command {
+        ClientCommand::List { target, paging } => list(&CLIENTS, &target, &paging, output),
+        ClientCommand::Show { id, target } => show(&CLIENTS, &target, &id, output),
+        ClientCommand::Remove { id, target } => remove(&CLIENTS, &target, &id, output),
+        ClientCommand::Revoke { id, target } => {
+            block_on(Session::with(&target, async |session| {
+                revoke(session, &item(&CLIENTS, &id), &id, output).await
+            }))?
+        }
+        ClientCommand::Set { id, fields, target } => {
+            set(&CLIENTS, &target, &id, record(fields), &[], output)
+        }
+        ClientCommand::Secret {
+            id,
+            others_expire_in,
+            target,
+        } => {
+            let path = format!("{}/secrets", item(&CLIENTS, &id));
+            let body = serde_json::json!({ "others_expire_in": others_expire_in.0 });
+            send(&target, Method::POST, &path, &body, output, secret_once)
+        }
+        ClientCommand::Add(add) => {
+            let mut fields = Map::new();
+            let mut put = |name: &str, value: Value| {
+                fields.insert(name.into(), value);
+            };
+            if let Some(id) = add.client_id {
+                put("client_id", id.into());
+            }
+            if let Some(name) = add.name {
+                put("client_name", name.into());
+            }
+            if !add.redirect_uri.is_empty() {
+                put("redirect_uris", add.redirect_uri.into());
+            }
+            if !add.grant_type.is_empty() {
+                put("grant_types", add.grant_type.into());
+            }
+            if let Some(method) = add.auth_method {
+                put("token_endpoint_auth_method", method.into());
+            }
+            if !add.scope.is_empty() {
+                put("scope", add.scope.join(" ").into());
+            }
+            fields::put(&mut fields, add.fields);
+            send(
+                &add.target,
+                Method::POST,
+                CLIENTS.path,
+                &Value::Object(fields),
+                output,
+                secret_once,
+            )
+        }
+    }
+}
