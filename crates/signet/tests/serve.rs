@@ -73,6 +73,28 @@ async fn a_port_that_is_taken_is_said() {
 }
 
 #[tokio::test]
+async fn a_second_server_on_one_data_directory_is_refused_and_changes_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let (_server, dev) = Server::dev(dir.path());
+    let kept = ["dev.json", "mtls.port", "server.pem", "sealing-keys.json"];
+    let read = |name| std::fs::read(dev.data.join(name)).unwrap();
+    let before = kept.map(read);
+    let listen = format!("127.0.0.1:{}", free_port());
+    let second = signet(&[
+        "serve",
+        "--dev",
+        "--listen",
+        &listen,
+        "--data-dir",
+        dev.dir(),
+    ]);
+    assert_eq!(second.status.code(), Some(2));
+    assert!(text(&second.stderr).contains("in use by another process"));
+    assert_eq!(kept.map(read), before);
+    dev.service_token().await;
+}
+
+#[tokio::test]
 async fn sigterm_finishes_and_exits_0() {
     let dir = tempfile::tempdir().unwrap();
     let (mut server, dev) = Server::dev(dir.path());

@@ -1,7 +1,7 @@
 //! Wiring: configuration, store, keys and application become a server that answers until a signal ends it.
 //!
 //! The order: sockets first (a port that is taken must say so before anything is made; in development mode the port is part
-//! of the issuer), then the data directory, the application, the threads that answer, and last whoever waits for readiness.
+//! of the issuer), then the data directory with its lock, the application, the threads that answer, and last whoever waits for readiness.
 
 mod built_in;
 pub mod parts;
@@ -91,21 +91,27 @@ async fn start(source: Source, level: log::LogLevel) -> Result<Server, String> {
 
     let clock = Arc::new(SystemClock);
     let now = clock.now();
-    let (config, base, file, mut dev, bound) = match source {
+    // The store is opened before anything else of the data directory is touched: it holds the directory's lock, and what
+    // lies there may be another running server's.
+    let (config, base, file, mut dev, bound, store) = match source {
         Source::File { file, loaded } => {
             let bound = sockets::bind(&loaded.config)?;
-            (loaded.config, loaded.base, Some(file), None, bound)
+            let store = parts::open_store(&loaded.config)?;
+            (loaded.config, loaded.base, Some(file), None, bound, store)
         }
         Source::Dev { listen, wish } => {
-            let bound = sockets::bind_dev(listen, &wish.directory)?;
+            let bound = sockets::bind_dev(listen)?;
+            let store = parts::open_store_in(&wish.directory)?;
+            let bound = sockets::bind_dev_mtls(bound, &wish.directory)?;
             let (config, dev) = dev::prepare(&wish, bound.public(), bound.mtls(), now)?;
-            (config, PathBuf::from("."), None, Some(dev), bound)
+            (config, PathBuf::from("."), None, Some(dev), bound, store)
         }
     };
+    let store = Arc::new(store);
 
     let address = bound.public();
-    let parts::Built { app, keys, store } =
-        parts::build(&config, &base, clock.clone(), dev.as_ref()).await?;
+    let parts::Built { app, keys } =
+        parts::build(&config, &base, store.clone(), clock.clone(), dev.as_ref()).await?;
     let (doors, certificates) = sockets::doors(&config, &base, bound)?;
     let mut router = Router::default();
     signet_server::routes(&mut router);

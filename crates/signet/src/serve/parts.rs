@@ -40,7 +40,6 @@ const KEYS_FIRST: Duration = Duration::from_secs(2);
 pub struct Built {
     pub app: Arc<App>,
     pub keys: Arc<SigningKeys>,
-    pub store: Arc<SqliteStore>,
 }
 
 /// Opens the store of a configuration.
@@ -49,28 +48,31 @@ pub fn open_store(config: &Config) -> Result<SqliteStore, String> {
         Some(directory) => config.data_dir.join(directory),
         None => config.data_dir.clone(),
     };
+    private_file::directory(&config.data_dir)
+        .map_err(|e| format!("{}: {e}", config.data_dir.display()))?;
     match config.store.engine {
-        model::StoreEngine::Sqlite => {
-            SqliteStore::open(&directory, Default::default()).map_err(|e| e.to_string())
-        }
+        model::StoreEngine::Sqlite => open_store_in(&directory),
     }
 }
 
-/// Opens store and keys, loads what is kept in memory, makes what is missing.
+/// Opens the embedded store of a directory, and with it takes the directory's lock. Makes the directory where it is missing.
+pub fn open_store_in(directory: &Path) -> Result<SqliteStore, String> {
+    private_file::directory(directory).map_err(|e| format!("{}: {e}", directory.display()))?;
+    SqliteStore::open(directory, Default::default()).map_err(|e| e.to_string())
+}
+
+/// Opens the keys, loads what is kept in memory, makes what is missing.
 pub async fn build(
     config: &Config,
     base: &Path,
+    store: Arc<SqliteStore>,
     clock: Arc<dyn Clock>,
     dev: Option<&Dev>,
 ) -> Result<Built, String> {
     let now = clock.now();
-    private_file::directory(&config.data_dir)
-        .map_err(|e| format!("{}: {e}", config.data_dir.display()))?;
-    // The store first: it holds the lock of the data directory.
-    let store = Arc::new(open_store(config)?);
     let sealing = SealingFile::open_or_create(&config.data_dir, now).map_err(|e| e.to_string())?;
     let keyring = Arc::new(sealing.keyring());
-    let shared: Arc<dyn Store> = store.clone();
+    let shared: Arc<dyn Store> = store;
     let users = Users::new(shared.clone());
     if let Some(dev) = dev.filter(|d| d.is_new()) {
         dev::seed_users(&users, &dev.file, now).await?;
@@ -132,7 +134,7 @@ pub async fn build(
     // Set once, here: nobody else has the application yet.
     let _ = app.signing_keys.set(keys.clone());
     let _ = app.sealing_file.set(Arc::new(Mutex::new(sealing)));
-    Ok(Built { app, keys, store })
+    Ok(Built { app, keys })
 }
 
 fn seal_with(keyring: &Keyring) -> impl Fn(&str, &[u8]) -> Option<Vec<u8>> {

@@ -68,26 +68,31 @@ pub fn bind(config: &Config) -> Result<Bound, String> {
     Ok(Bound(bound))
 }
 
-/// Development mode: the public listener, and one for client certificates on a free port, the last one's if it is free.
-pub fn bind_dev(listen: SocketAddr, directory: &Path) -> Result<Bound, String> {
-    let workers = workers(None);
-    let public = bind_one(listen, workers)?;
-    private_file::directory(directory).map_err(|e| format!("{}: {e}", directory.display()))?;
+/// Development mode's public listener. It comes first: a port that is taken says so before anything is made.
+pub fn bind_dev(listen: SocketAddr) -> Result<Bound, String> {
+    Ok(Bound(vec![bind_one(listen, workers(None))?]))
+}
+
+/// Adds development mode's listener for client certificates, on a free port: the last one's if it is free. Writes the
+/// port into the directory, which must be this process's own by now.
+pub fn bind_dev_mtls(mut bound: Bound, directory: &Path) -> Result<Bound, String> {
+    let (ip, workers) = (bound.public().ip(), workers(None));
     let note = directory.join("mtls.port");
     let last = std::fs::read_to_string(&note)
         .ok()
         .and_then(|t| t.trim().parse::<u16>().ok());
-    let again = last.and_then(|port| bind_one(SocketAddr::new(listen.ip(), port), workers).ok());
+    let again = last.and_then(|port| bind_one(SocketAddr::new(ip, port), workers).ok());
     let mtls = match again {
         Some(bound) => bound,
-        None => bind_one(SocketAddr::new(listen.ip(), 0), workers)?,
+        None => bind_one(SocketAddr::new(ip, 0), workers)?,
     };
     if last != Some(mtls.address().port()) {
         let text = format!("{}\n", mtls.address().port());
         private_file::write(&note, text.as_bytes())
             .map_err(|e| format!("{}: {e}", note.display()))?;
     }
-    Ok(Bound(vec![public, mtls]))
+    bound.0.push(mtls);
+    Ok(bound)
 }
 
 fn bind_one(address: SocketAddr, workers: usize) -> Result<Listening, String> {

@@ -1,0 +1,139 @@
+//! A store that takes no more writes (a full disk, say): nothing that must be durable is answered as done, what needs no
+//! store goes on, and readiness says so.
+mod common;
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
+
+use common::{
+    Server, Setup,
+    client::Call,
+    made::{alice, code, redeem},
+};
+use signet_store::{Change, Key, MemoryStore, Outcome, Row, Store, StoreError, StoreFuture, Table};
+
+struct Failing {
+    inner: MemoryStore,
+    full: AtomicBool,
+}
+
+impl Failing {
+    fn or_full<'a, T: Send + 'a>(
+        &'a self,
+        write: impl FnOnce() -> StoreFuture<'a, T>,
+    ) -> StoreFuture<'a, T> {
+        if self.full.load(Ordering::SeqCst) {
+            let error = StoreError::Unavailable("the disk is full".into());
+            return Box::pin(std::future::ready(Err(error)));
+        }
+        write()
+    }
+}
+
+impl Store for Failing {
+    fn get<'a>(&'a self, key: &'a Key, now: u64) -> StoreFuture<'a, Option<Row>> {
+        self.inner.get(key, now)
+    }
+    fn commit(&self, change: Change, now: u64) -> StoreFuture<'_, Outcome> {
+        self.or_full(|| self.inner.commit(change, now))
+    }
+    fn commit_each(&self, changes: Vec<Change>, now: u64) -> StoreFuture<'_, Vec<Outcome>> {
+        self.or_full(|| self.inner.commit_each(changes, now))
+    }
+    fn take<'a>(&'a self, key: &'a Key, now: u64) -> StoreFuture<'a, Option<Row>> {
+        self.or_full(|| self.inner.take(key, now))
+    }
+    fn partition<'a>(
+        &'a self,
+        table: Table,
+        partition: &'a [u8],
+        after: &'a [u8],
+        limit: usize,
+        now: u64,
+    ) -> StoreFuture<'a, Vec<(Key, Row)>> {
+        self.inner.partition(table, partition, after, limit, now)
+    }
+    fn page<'a>(
+        &'a self,
+        table: Table,
+        after: Option<&'a Key>,
+        limit: usize,
+        now: u64,
+    ) -> StoreFuture<'a, Vec<(Key, Row)>> {
+        self.inner.page(table, after, limit, now)
+    }
+    fn sweep(&self, now: u64, limit: usize) -> StoreFuture<'_, usize> {
+        self.or_full(|| self.inner.sweep(now, limit))
+    }
+    fn check(&self) -> StoreFuture<'_, ()> {
+        self.or_full(|| self.inner.check())
+    }
+}
+
+fn server() -> (Server, Arc<Failing>) {
+    let store = Arc::new(Failing {
+        inner: MemoryStore::new(),
+        full: AtomicBool::new(false),
+    });
+    let server = Server::start(Setup {
+        store: Some(store.clone()),
+        clients: vec![common::client("service"), common::client("web")],
+        ..Setup::default()
+    });
+    (server, store)
+}
+
+#[test]
+fn readiness_fails_while_the_store_takes_no_writes_and_liveness_does_not() {
+    let (server, store) = server();
+    Call::get("/health/ready").send(&server).expect(200);
+    store.full.store(true, Ordering::SeqCst);
+    Call::get("/health/ready").send(&server).expect(503);
+    Call::get("/health/live").send(&server).expect(200);
+    store.full.store(false, Ordering::SeqCst);
+    Call::get("/health/ready").send(&server).expect(200);
+}
+
+#[test]
+fn what_must_be_durable_is_refused_and_can_be_tried_again() {
+    let (server, store) = server();
+    let user = alice(&server);
+    let code = code(&server, "web", &user);
+    let ask = || {
+        Call::post("/token")
+            .basic("web", common::SECRET)
+            .form(&redeem(&code))
+    };
+    store.full.store(true, Ordering::SeqCst);
+    let refused = ask().send(&server);
+    assert!((500..600).contains(&refused.status), "{}", refused.status);
+    assert!(!refused.text().contains("access_token"));
+    assert!(!refused.text().contains("disk"), "nothing of the inside");
+    store.full.store(false, Ordering::SeqCst);
+    ask().send(&server).expect(200);
+}
+
+#[test]
+fn a_revocation_that_did_not_rest_is_not_reported_as_done() {
+    let (server, store) = server();
+    let user = alice(&server);
+    let code = code(&server, "web", &user);
+    let tokens = Call::post("/token")
+        .basic("web", common::SECRET)
+        .form(&redeem(&code))
+        .send(&server)
+        .expect(200);
+    let token = tokens.member("access_token");
+    let revoke = || {
+        Call::post("/revoke")
+            .basic("web", common::SECRET)
+            .form(&[("token", &token)])
+    };
+    store.full.store(true, Ordering::SeqCst);
+    // RFC 7009 section 2.2.1: the client must assume that the token still exists.
+    revoke().send(&server).expect(503);
+    store.full.store(false, Ordering::SeqCst);
+    revoke().send(&server).expect(200);
+}
