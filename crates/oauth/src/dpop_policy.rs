@@ -130,11 +130,8 @@ pub fn bind(
     certificate: Option<PeerCertificate<'_>>,
 ) -> Result<Option<Confirmation>, OAuthError> {
     if client.dpop_bound_access_tokens && possession.is_none() {
-        // RFC 9449 section 5.2
-        return Err(OAuthError::new(
-            ErrorCode::InvalidDpopProof,
-            "this client must use DPoP",
-        ));
+        // RFC 9449 section 5.2. No proof is not an invalid proof: section 5 has its code for those that came.
+        return Err(OAuthError::invalid_request("this client must use DPoP"));
     }
     if client.tls_client_certificate_bound_access_tokens && certificate.is_none() {
         return Err(OAuthError::invalid_request(

@@ -202,7 +202,7 @@ fn a_client_that_keeps_its_refresh_token_gets_no_new_one() {
         let again = bound(&form).expect(200);
         assert!(again.json().get("refresh_token").is_none());
     }
-    refresh(&server, &refresh_token).expect_error(400, "invalid_dpop_proof");
+    refresh(&server, &refresh_token).expect_error(400, "invalid_request");
 }
 
 #[test]

@@ -19,7 +19,9 @@ fn code_of<T: std::fmt::Debug>(result: Result<T, OAuthError>) -> ErrorCode {
 struct Claims<'a> {
     iss: &'a str,
     sub: &'a str,
+    /// one: as a string, unless `aud_as_array`
     aud: Option<Vec<&'a str>>,
+    aud_as_array: bool,
     exp: Option<u64>,
     iat: Option<u64>,
     nbf: Option<u64>,
@@ -32,6 +34,7 @@ impl Default for Claims<'_> {
             iss: "web",
             sub: "web",
             aud: Some(vec![ISSUER]),
+            aud_as_array: false,
             exp: Some(NOW + 60),
             iat: Some(NOW),
             nbf: None,
@@ -48,7 +51,7 @@ impl Claims<'_> {
             w.member("sub").string(self.sub);
             match self.aud.as_deref() {
                 None => {}
-                Some([one]) => w.member("aud").string(one),
+                Some([one]) if !self.aud_as_array => w.member("aud").string(one),
                 Some(several) => w.member("aud").strings(several),
             }
             for (name, value) in [("exp", self.exp), ("iat", self.iat), ("nbf", self.nbf)] {
@@ -226,6 +229,17 @@ fn an_assertions_audience_is_the_issuer_alone() {
     }
 }
 
+/// FAPI 2.0 section 5.3.2.1.
+#[test]
+fn an_assertions_audience_is_a_string_not_an_array() {
+    let array = Claims {
+        aud_as_array: true,
+        ..Claims::default()
+    };
+    assert_eq!(code_of(try_claims(&array)), ErrorCode::InvalidClient);
+    try_claims(&Claims::default()).unwrap();
+}
+
 #[test]
 fn an_assertion_is_of_and_about_the_client() {
     for (iss, sub) in [
@@ -257,15 +271,15 @@ fn an_assertions_times_and_id_are_bounded() {
             ..Claims::default()
         },
         Claims {
-            exp: Some(NOW + 3661),
+            exp: Some(NOW + 3631),
             ..Claims::default()
         },
         Claims {
-            iat: Some(NOW + 61),
+            iat: Some(NOW + 60),
             ..Claims::default()
         },
         Claims {
-            nbf: Some(NOW + 61),
+            nbf: Some(NOW + 60),
             ..Claims::default()
         },
         Claims {

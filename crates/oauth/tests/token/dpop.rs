@@ -89,7 +89,7 @@ fn a_client_that_must_bind_gets_no_bearer_token() {
     world.change("web", |client| client.dpop_bound_access_tokens = true);
     assert_eq!(
         world.ask_as("web", CC).unwrap_err().code,
-        ErrorCode::InvalidDpopProof
+        ErrorCode::InvalidRequest
     );
     world.change("web", |client| {
         client.dpop_bound_access_tokens = false;

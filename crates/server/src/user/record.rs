@@ -92,7 +92,7 @@ pub struct Profile {
 }
 
 impl Profile {
-    fn texts(&self) -> [&Option<String>; 14] {
+    fn texts(&self) -> [&Option<String>; 13] {
         [
             &self.name,
             &self.given_name,
@@ -107,18 +107,26 @@ impl Profile {
             &self.zoneinfo,
             &self.locale,
             &self.phone_number,
-            &self.address,
         ]
     }
 
-    /// Bounded, and without control characters.
+    /// Bounded, and without control characters; but an address may have lines (OpenID Connect Core section 5.1.1).
     pub(super) fn check(&self) -> Result<(), UserError> {
-        let bounded = self
-            .texts()
-            .into_iter()
-            .flatten()
-            .all(|text| text.len() <= MAX_CLAIM_BYTES && !text.chars().any(char::is_control));
-        if bounded {
+        let short = |text: &String| text.len() <= MAX_CLAIM_BYTES;
+        let one_line = |text: &String| !text.chars().any(char::is_control);
+        let lines = |text: &String| {
+            text.split('\n').all(|line| {
+                !line
+                    .strip_suffix('\r')
+                    .unwrap_or(line)
+                    .chars()
+                    .any(char::is_control)
+            })
+        };
+        let mut texts = self.texts().into_iter().flatten();
+        if texts.all(|text| short(text) && one_line(text))
+            && self.address.iter().all(|text| short(text) && lines(text))
+        {
             Ok(())
         } else {
             Err(UserError::Profile)
@@ -157,5 +165,26 @@ impl User {
     /// The name to greet the person with.
     pub fn display_name(&self) -> &str {
         self.profile.name.as_deref().unwrap_or(&self.username)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_may_have_lines_and_no_other_claim() {
+        let address = |text: &str| Profile {
+            address: Some(text.to_owned()),
+            ..Profile::default()
+        };
+        assert!(address("1 Road\nTown\r\nCountry").check().is_ok());
+        assert!(address("1 Road\tTown").check().is_err());
+        assert!(address("1 Road\rTown").check().is_err());
+        let name = Profile {
+            name: Some("Ann\nAdmin".to_owned()),
+            ..Profile::default()
+        };
+        assert!(name.check().is_err());
     }
 }
