@@ -45,7 +45,7 @@ export APACHE_DIR="$work/apache"
 mkdir -p "$APACHE_DIR"
 
 cd tests/clients
-echo "== Python: authlib, pyoidc, protobuf"
+echo "== Python: authlib, pyoidc, protobuf, the certification plans"
 .venv/bin/python -m pytest -q -p no:cacheprovider
 echo "== Node: openid-client, a browser, Apache as the relying party"
 flags=()
