@@ -21,6 +21,18 @@ impl<T: Zeroize> Secret<T> {
     }
 }
 
+impl<const N: usize> Secret<[u8; N]> {
+    /// New key material, from the generator itself.
+    ///
+    /// # Panics
+    /// If the operating system gives no randomness.
+    pub fn random() -> Self {
+        let mut secret = Secret([0; N]);
+        crate::random::fill_system(&mut secret.0);
+        secret
+    }
+}
+
 impl<T: Zeroize> Drop for Secret<T> {
     fn drop(&mut self) {
         self.0.zeroize();
@@ -55,6 +67,11 @@ pub fn ct_eq(a: &[u8], b: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn random_secrets_differ() {
+        assert_ne!(Secret::<[u8; 32]>::random(), Secret::<[u8; 32]>::random());
+    }
 
     #[test]
     fn a_secret_never_prints_its_value() {

@@ -1,0 +1,32 @@
+//! What a log is known to have contained, and since when.
+//!
+//! A key that was given up as compromised proves nothing any more, for whoever stole it can date back. What a log had taken
+//! in before, and the log's checkpoint says so, still counts.
+
+use std::collections::HashMap;
+
+use crate::id::Hash;
+
+/// Objects that a trusted log had taken in, with the time of the checkpoint that shows it (Unix seconds).
+#[derive(Debug, Clone, Default)]
+pub struct Anchors {
+    times: HashMap<Hash, u64>,
+}
+
+impl Anchors {
+    /// None.
+    pub fn none() -> Anchors {
+        Anchors::default()
+    }
+
+    /// Adds an object that [`crate::log::Checkpoint`] was verified to contain. The earliest time stays.
+    pub fn add(&mut self, object: Hash, time: u64) {
+        let known = self.times.entry(object).or_insert(time);
+        *known = (*known).min(time);
+    }
+
+    /// Whether the object was in a log before this time.
+    pub fn before(&self, object: &Hash, time: u64) -> bool {
+        self.times.get(object).is_some_and(|at| *at < time)
+    }
+}

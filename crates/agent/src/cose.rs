@@ -1,0 +1,442 @@
+//! COSE messages (RFC 9052): COSE_Sign1 where one algorithm signs, COSE_Sign where two sign together.
+//!
+//! The protected header holds the algorithm and nothing else, the unprotected header is empty: a message has one form. What
+//! the payload is, its first field says; it is signed like every other.
+//!
+//! - one algorithm: `18([<<{1: alg}>>, {}, payload, signature])`
+//! - more: `98([h'', {}, payload, [[<<{1: alg}>>, {}, signature], ...]])`, all of them required, in the order of the keys.
+
+use signet_crypto::{BatchItem, verify_ed25519_batch};
+
+use crate::cbor::{Decoder, Encoder};
+use crate::error::{Refusal, Result, ensure};
+use crate::keys::{Alg, SigningKeys, VerifyingKeys};
+
+const SIGN1: u64 = 18;
+const SIGN: u64 = 98;
+
+/// Two key sets of two algorithms each sign a rotation; nothing has more.
+const MAX_SIGNATURES: usize = 4;
+
+/// The longest protected header, `{1: -49}`, has 4 bytes.
+fn protected(alg: Alg) -> Vec<u8> {
+    let mut out = Encoder::with_capacity(4);
+    out.map(1).uint(1).int(alg.number());
+    out.finish()
+}
+
+fn read_protected(data: &[u8]) -> Result<Alg> {
+    let number = Decoder::whole(data, |d| d.map(|map| map.required(1, Decoder::int)))?;
+    Alg::from_number(number).ok_or(Refusal::WrongAlgorithm)
+}
+
+/// What is signed where one algorithm signs (RFC 9052 section 4.4).
+fn sign1_structure(protected: &[u8], payload: &[u8]) -> Vec<u8> {
+    let mut out = Encoder::with_capacity(payload.len() + 32);
+    out.array(4)
+        .text("Signature1")
+        .bytes(protected)
+        .bytes(b"")
+        .bytes(payload);
+    out.finish()
+}
+
+/// What each of several signers signs.
+fn sign_structure(protected: &[u8], payload: &[u8]) -> Vec<u8> {
+    let mut out = Encoder::with_capacity(payload.len() + 32);
+    out.array(5)
+        .text("Signature")
+        .bytes(b"")
+        .bytes(protected)
+        .bytes(b"")
+        .bytes(payload);
+    out.finish()
+}
+
+fn structure(count: usize, alg: Alg, payload: &[u8]) -> Vec<u8> {
+    let protected = protected(alg);
+    if count == 1 {
+        sign1_structure(&protected, payload)
+    } else {
+        sign_structure(&protected, payload)
+    }
+}
+
+/// Signs with every key of every set.
+///
+/// # Errors
+/// [`Refusal::Library`] if the library fails.
+pub fn sign(payload: &[u8], signers: &[&SigningKeys]) -> Result<Vec<u8>> {
+    let count = signers
+        .iter()
+        .map(|keys| keys.set().suite().algorithms().len())
+        .sum();
+    ensure(
+        (1..=MAX_SIGNATURES).contains(&count),
+        Refusal::WrongAlgorithm,
+    )?;
+    let keys = signers.iter().flat_map(|keys| keys.keys());
+    let mut signatures = Vec::with_capacity(count);
+    for (alg, key) in keys {
+        let mut signature = Vec::with_capacity(alg.signature_len());
+        key.sign_into(&structure(count, alg, payload), &mut signature)
+            .map_err(|_| Refusal::Library)?;
+        signatures.push((alg, signature));
+    }
+    assemble(payload, &signatures)
+}
+
+/// The message of signatures that exist already. It is not verified.
+///
+/// # Errors
+/// [`Refusal::WrongAlgorithm`] for a number of signatures, or lengths, that no message has.
+pub fn assemble(payload: &[u8], signatures: &[(Alg, Vec<u8>)]) -> Result<Vec<u8>> {
+    let fits = (1..=MAX_SIGNATURES).contains(&signatures.len())
+        && signatures
+            .iter()
+            .all(|(alg, signature)| signature.len() == alg.signature_len());
+    ensure(fits, Refusal::WrongAlgorithm)?;
+    let room: usize = signatures
+        .iter()
+        .map(|(_, signature)| signature.len() + 12)
+        .sum();
+    let mut out = Encoder::with_capacity(payload.len() + room + 16);
+    if let [(alg, signature)] = signatures {
+        out.tag(SIGN1)
+            .array(4)
+            .bytes(&protected(*alg))
+            .map(0)
+            .bytes(payload)
+            .bytes(signature);
+    } else {
+        out.tag(SIGN)
+            .array(4)
+            .bytes(b"")
+            .map(0)
+            .bytes(payload)
+            .array(signatures.len());
+        for (alg, signature) in signatures {
+            out.array(3).bytes(&protected(*alg)).map(0).bytes(signature);
+        }
+    }
+    Ok(out.finish())
+}
+
+/// A message, read and not verified.
+#[derive(Debug, Clone)]
+pub struct Message<'a> {
+    payload: &'a [u8],
+    signatures: Vec<(Alg, &'a [u8])>,
+}
+
+impl<'a> Message<'a> {
+    /// Reads a message.
+    ///
+    /// # Errors
+    /// [`Refusal::Malformed`], [`Refusal::NotCanonical`], [`Refusal::TooLarge`] as the decoder;
+    /// [`Refusal::WrongAlgorithm`] for an algorithm that is not used here, or a signature of the wrong length.
+    pub fn parse(data: &'a [u8]) -> Result<Message<'a>> {
+        let message = Decoder::whole(data, |d| match d.tag()? {
+            SIGN1 => d.tuple(4, |d| {
+                let alg = read_protected(d.bytes()?)?;
+                d.map(|_| Ok(()))?;
+                let payload = d.bytes()?;
+                let signatures = vec![(alg, d.bytes()?)];
+                Ok(Message {
+                    payload,
+                    signatures,
+                })
+            }),
+            SIGN => d.tuple(4, |d| {
+                ensure(d.bytes()?.is_empty(), Refusal::Malformed)?;
+                d.map(|_| Ok(()))?;
+                let payload = d.bytes()?;
+                let signatures = d.list(MAX_SIGNATURES, |d| {
+                    d.tuple(3, |d| {
+                        let alg = read_protected(d.bytes()?)?;
+                        d.map(|_| Ok(()))?;
+                        Ok((alg, d.bytes()?))
+                    })
+                })?;
+                ensure(signatures.len() > 1, Refusal::NotCanonical)?;
+                Ok(Message {
+                    payload,
+                    signatures,
+                })
+            }),
+            _ => Err(Refusal::WrongType),
+        })?;
+        let lengths = message
+            .signatures
+            .iter()
+            .all(|(alg, s)| s.len() == alg.signature_len());
+        ensure(lengths, Refusal::WrongAlgorithm)?;
+        Ok(message)
+    }
+
+    /// What is signed.
+    pub fn payload(&self) -> &'a [u8] {
+        self.payload
+    }
+
+    /// The algorithm and bytes of each signature.
+    pub fn signatures(&self) -> &[(Alg, &'a [u8])] {
+        &self.signatures
+    }
+
+    /// Checks that exactly these key sets signed, all keys of each.
+    ///
+    /// # Errors
+    /// [`Refusal::WrongAlgorithm`] if number or algorithms differ from the keys'; [`Refusal::SignatureInvalid`].
+    pub fn verify(&self, signers: &[&VerifyingKeys]) -> Result<()> {
+        for (key, structure, signature) in self.equations(signers)? {
+            key.verify(&structure, signature)
+                .map_err(|_| Refusal::SignatureInvalid)?;
+        }
+        Ok(())
+    }
+
+    /// Each key with what it has to have signed.
+    fn equations<'k>(
+        &self,
+        signers: &[&'k VerifyingKeys],
+    ) -> Result<Vec<(&'k signet_crypto::VerifyingKey, Vec<u8>, &'a [u8])>> {
+        let keys = signers.iter().flat_map(|keys| {
+            keys.set()
+                .suite()
+                .algorithms()
+                .iter()
+                .copied()
+                .zip(keys.keys())
+        });
+        let count = self.signatures.len();
+        let mut out = Vec::with_capacity(count);
+        let mut signatures = self.signatures.iter();
+        for (alg, key) in keys {
+            let (found, signature) = signatures.next().ok_or(Refusal::WrongAlgorithm)?;
+            ensure(*found == alg, Refusal::WrongAlgorithm)?;
+            out.push((key, structure(count, alg, self.payload), *signature));
+        }
+        ensure(signatures.next().is_none(), Refusal::WrongAlgorithm)?;
+        Ok(out)
+    }
+}
+
+/// Many messages checked at once: the Ed25519 signatures by one equation, the others one by one. The answer is that of
+/// [`Message::verify`] for all of them.
+///
+/// # Errors
+/// The position of a message that does not hold, with what [`Message::verify`] says of it.
+pub fn verify_batch(
+    messages: &[(Message<'_>, &VerifyingKeys)],
+) -> std::result::Result<(), (usize, Refusal)> {
+    if let [(message, keys)] = messages {
+        return message.verify(&[keys]).map_err(|reason| (0, reason));
+    }
+    let mut equations = Vec::with_capacity(messages.len());
+    for (i, (message, keys)) in messages.iter().enumerate() {
+        equations.extend(message.equations(&[keys]).map_err(|reason| (i, reason))?);
+    }
+    let (mut batch, mut singles) = (Vec::with_capacity(equations.len()), Vec::new());
+    for (key, structure, signature) in &equations {
+        let item = BatchItem {
+            key,
+            message: structure,
+            signature,
+        };
+        let batched = signature.len() == Alg::Ed25519.signature_len();
+        if batched {
+            batch.push(item)
+        } else {
+            singles.push(item)
+        }
+    }
+    let holds = verify_ed25519_batch(&batch).is_ok()
+        && singles
+            .iter()
+            .all(|item| item.key.verify(item.message, item.signature).is_ok());
+    if holds {
+        return Ok(());
+    }
+    for (i, (message, keys)) in messages.iter().enumerate() {
+        message.verify(&[keys]).map_err(|reason| (i, reason))?;
+    }
+    // One did not hold together with the others and holds alone: refused, for the batch's answer is never the weaker one.
+    Err((0, Refusal::SignatureInvalid))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::keys::Suite;
+
+    fn keys(suite: Suite) -> (SigningKeys, VerifyingKeys) {
+        let keys = SigningKeys::generate(suite).expect("generated");
+        let verifying = VerifyingKeys::new(keys.set()).expect("its own keys");
+        (keys, verifying)
+    }
+
+    #[test]
+    fn a_message_verifies_by_its_own_keys_only() {
+        let all: Vec<_> = Suite::ALL.into_iter().map(keys).collect();
+        let (_, stranger) = keys(Suite::Ed25519);
+        for (signer, own) in &all {
+            let message = sign(b"payload", &[signer]).expect("signed");
+            let message = Message::parse(&message).expect("its own encoding");
+            assert_eq!(message.payload(), b"payload");
+            for (_, verifier) in &all {
+                let expected = if verifier.set() == own.set() {
+                    Ok(())
+                } else {
+                    Err(Refusal::WrongAlgorithm)
+                };
+                assert_eq!(message.verify(&[verifier]), expected);
+            }
+            if own.set().suite() == Suite::Ed25519 {
+                assert_eq!(message.verify(&[&stranger]), Err(Refusal::SignatureInvalid));
+            }
+        }
+    }
+
+    #[test]
+    fn every_changed_byte_and_every_cut_is_refused() {
+        for suite in [Suite::Ed25519, Suite::Ed25519MlDsa44] {
+            let (signer, verifier) = keys(suite);
+            let good = sign(b"some payload", &[&signer]).expect("signed");
+            let refused = |data: &[u8]| {
+                Message::parse(data)
+                    .and_then(|message| message.verify(&[&verifier]))
+                    .is_err()
+            };
+            assert!(!refused(&good));
+            // Every byte of what is small, a sample of the long signature.
+            for at in (0..good.len()).filter(|at| *at < 160 || at % 97 == 0) {
+                for flip in [1, 0x80] {
+                    let mut changed = good.clone();
+                    changed[at] ^= flip;
+                    assert!(refused(&changed), "{suite:?} byte {at}");
+                }
+            }
+            for len in (0..good.len()).step_by(7) {
+                assert!(refused(&good[..len]), "{len}");
+            }
+        }
+    }
+
+    #[test]
+    fn both_algorithms_are_required_where_two_sign_together() {
+        let (signer, verifier) = keys(Suite::Ed25519MlDsa44);
+        let message = sign(b"payload", &[&signer]).expect("signed");
+        let message = Message::parse(&message).expect("parsed");
+        let all: Vec<_> = message
+            .signatures()
+            .iter()
+            .map(|(a, s)| (*a, s.to_vec()))
+            .collect();
+        let check = |signatures: &[(Alg, Vec<u8>)]| {
+            let data = assemble(b"payload", signatures).expect("assembled");
+            Message::parse(&data).and_then(|m| m.verify(&[&verifier]))
+        };
+        assert_eq!(check(&all), Ok(()));
+        assert_eq!(check(&all[..1]), Err(Refusal::WrongAlgorithm));
+        assert_eq!(check(&all[1..]), Err(Refusal::WrongAlgorithm));
+        let reversed: Vec<_> = all.iter().rev().cloned().collect();
+        assert_eq!(check(&reversed), Err(Refusal::WrongAlgorithm));
+        for bad in 0..2 {
+            let mut changed = all.clone();
+            changed[bad].1[40] ^= 1;
+            assert_eq!(check(&changed), Err(Refusal::SignatureInvalid));
+        }
+    }
+
+    #[test]
+    fn a_signature_of_one_structure_is_none_of_the_other() {
+        // The Ed25519 half of a COSE_Sign is not a COSE_Sign1 of the same key and payload.
+        let both = SigningKeys::generate(Suite::Ed25519MlDsa44).expect("generated");
+        let alone =
+            SigningKeys::from_seeds(Suite::Ed25519, vec![both.seeds()[0].clone()]).expect("key");
+        let verifier = VerifyingKeys::new(alone.set()).expect("key");
+        let message = sign(b"payload", &[&both]).expect("signed");
+        let message = Message::parse(&message).expect("parsed");
+        let half = vec![(Alg::Ed25519, message.signatures()[0].1.to_vec())];
+        let data = assemble(b"payload", &half).expect("assembled");
+        let half = Message::parse(&data).expect("parsed");
+        assert_eq!(half.verify(&[&verifier]), Err(Refusal::SignatureInvalid));
+    }
+
+    #[test]
+    fn headers_of_other_forms_are_refused() {
+        let mut unprotected = Encoder::new();
+        unprotected
+            .tag(18)
+            .array(4)
+            .bytes(&[0xa1, 1, 0x27])
+            .map(1)
+            .uint(4)
+            .bytes(b"kid");
+        unprotected.bytes(b"p").bytes(&[0; 64]);
+        assert!(Message::parse(&unprotected.finish()).is_err());
+        let mut critical = Encoder::new();
+        critical
+            .tag(18)
+            .array(4)
+            .bytes(&[0xa2, 1, 0x27, 2, 0x81, 1])
+            .map(0)
+            .bytes(b"p")
+            .bytes(&[0; 64]);
+        assert!(Message::parse(&critical.finish()).is_err());
+        let mut untagged = Encoder::new();
+        untagged
+            .array(4)
+            .bytes(&[0xa1, 1, 0x27])
+            .map(0)
+            .bytes(b"p")
+            .bytes(&[0; 64]);
+        assert!(Message::parse(&untagged.finish()).is_err());
+        let mut es256 = Encoder::new();
+        es256
+            .tag(18)
+            .array(4)
+            .bytes(&[0xa1, 1, 0x26])
+            .map(0)
+            .bytes(b"p")
+            .bytes(&[0; 64]);
+        assert_eq!(
+            Message::parse(&es256.finish()).err(),
+            Some(Refusal::WrongAlgorithm)
+        );
+    }
+
+    #[test]
+    fn a_batch_names_the_message_that_does_not_hold() {
+        let all: Vec<_> = [
+            Suite::Ed25519,
+            Suite::Ed25519MlDsa44,
+            Suite::Ed25519,
+            Suite::MlDsa44,
+        ]
+        .into_iter()
+        .map(keys)
+        .collect();
+        let signed: Vec<_> = all
+            .iter()
+            .map(|(s, _)| sign(b"payload", &[s]).expect("signed"))
+            .collect();
+        let items = |signed: &[Vec<u8>]| -> std::result::Result<(), (usize, Refusal)> {
+            let items: Vec<_> = signed
+                .iter()
+                .zip(&all)
+                .map(|(data, (_, v))| (Message::parse(data).expect("parsed"), v))
+                .collect();
+            verify_batch(&items)
+        };
+        assert_eq!(items(&signed), Ok(()));
+        assert_eq!(verify_batch(&[]), Ok(()));
+        for bad in 0..signed.len() {
+            let mut changed = signed.clone();
+            let last = changed[bad].len() - 1;
+            changed[bad][last - 40] ^= 1;
+            assert_eq!(items(&changed), Err((bad, Refusal::SignatureInvalid)));
+        }
+    }
+}

@@ -1,0 +1,429 @@
+//! Identities: documents that certify themselves.
+//!
+//! The id commits to the inception key and to the hash of the next key. Each rotation opens that hash and commits to a
+//! further key; it is signed by the key that ends and by the one that begins. Whoever steals the current key cannot
+//! rotate, because the next key rests elsewhere; whoever changes, cuts or invents history does not arrive at the id.
+//!
+//! The newest document is the one with the most rotations. A document cannot say that there is none newer: a verifier who
+//! has to know asks the agent or a registry again.
+
+use crate::anchor::Anchors;
+use crate::attestation::Attestation;
+use crate::cbor::{Decoder, MapReader};
+use crate::error::{Refusal, Result, ensure};
+use crate::id::{AgentId, Hash};
+use crate::keys::{KeySet, SigningKeys, Suite, VerifyingKeys};
+use crate::method::Method;
+use crate::object::{Fields, KeyRef, Object, Signed, Signer, Type, check_text, read_by, read_hash};
+
+/// Most rotations that are read.
+pub const MAX_ROTATIONS: usize = 256;
+
+/// Longest name in bytes.
+pub const MAX_NAME: usize = 128;
+
+/// Longest reason in bytes.
+pub const MAX_REASON: usize = 512;
+
+/// One step of the history, signed by the keys that end and those that begin, in this order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rotation {
+    /// Whose, and the number of the key that ends.
+    pub by: KeyRef,
+    /// The id of the rotation before, or, for the first, the agent's id.
+    pub previous: Hash,
+    /// The key that begins: the one whose hash the step before committed to.
+    pub keys: KeySet,
+    /// The hash of the key after it.
+    pub next: Hash,
+    /// Why.
+    pub reason: String,
+    /// The key that ends is not to be believed any more, except for what a log had taken in before.
+    pub compromised: bool,
+    /// When, in Unix seconds.
+    pub at: u64,
+}
+
+impl Object for Rotation {
+    const TYPE: Type = Type::Rotation;
+
+    fn write(&self, out: &mut Fields) {
+        out.by(&self.by);
+        out.at(3).bytes(&self.previous.0);
+        self.keys.write(out.at(4));
+        out.at(5).bytes(&self.next.0);
+        out.text(6, &self.reason);
+        if self.compromised {
+            out.at(7).bool(true);
+        }
+        out.at(8).uint(self.at);
+    }
+
+    fn read(map: &mut MapReader<'_, '_>) -> Result<Self> {
+        let rotation = Rotation {
+            by: read_by(map)?,
+            previous: map.required(3, read_hash)?,
+            keys: map.required(4, KeySet::read)?,
+            next: map.required(5, read_hash)?,
+            reason: map.optional(6, Decoder::text)?.unwrap_or("").to_owned(),
+            compromised: map.optional(7, Decoder::bool)?.unwrap_or(false),
+            at: map.required(8, Decoder::uint)?,
+        };
+        check_text(&rotation.reason, MAX_REASON)?;
+        Ok(rotation)
+    }
+
+    fn by(&self) -> KeyRef {
+        self.by
+    }
+}
+
+/// The public identity document, signed by the current key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Document {
+    /// The agent, and the number of its current key.
+    pub by: KeyRef,
+    /// What people call it.
+    pub name: String,
+    /// When it began, in Unix seconds.
+    pub created: u64,
+    /// The first key.
+    pub inception: KeySet,
+    /// The hash of the second.
+    pub next: Hash,
+    /// Every rotation since.
+    pub rotations: Vec<Signed<Rotation>>,
+    /// Keys for sessions, devices and capabilities.
+    pub methods: Vec<Signed<Method>>,
+    /// What others say of it. Reading the document does not verify them: their signers' documents are needed.
+    pub attestations: Vec<Signed<Attestation>>,
+}
+
+fn read_signed<T: Object>(d: &mut Decoder<'_>) -> Result<Signed<T>> {
+    Signed::parse(d.bytes()?.to_vec())
+}
+
+impl Object for Document {
+    const TYPE: Type = Type::Identity;
+
+    fn write(&self, out: &mut Fields) {
+        out.by(&self.by);
+        out.at(3).text(&self.name);
+        out.at(4).uint(self.created);
+        self.inception.write(out.at(5));
+        out.at(6).bytes(&self.next.0);
+        out.list(7, &self.rotations, |out, item| {
+            out.bytes(item.as_bytes());
+        });
+        out.list(8, &self.methods, |out, item| {
+            out.bytes(item.as_bytes());
+        });
+        out.list(9, &self.attestations, |out, item| {
+            out.bytes(item.as_bytes());
+        });
+    }
+
+    fn read(map: &mut MapReader<'_, '_>) -> Result<Self> {
+        let document = Document {
+            by: read_by(map)?,
+            name: map.required(3, Decoder::text)?.to_owned(),
+            created: map.required(4, Decoder::uint)?,
+            inception: map.required(5, KeySet::read)?,
+            next: map.required(6, read_hash)?,
+            rotations: map
+                .optional(7, |d| d.list(MAX_ROTATIONS, read_signed))?
+                .unwrap_or_default(),
+            methods: map
+                .optional(8, |d| d.list(64, read_signed))?
+                .unwrap_or_default(),
+            attestations: map
+                .optional(9, |d| d.list(64, read_signed))?
+                .unwrap_or_default(),
+        };
+        ensure(!document.name.is_empty(), Refusal::InvalidValue)?;
+        check_text(&document.name, MAX_NAME)?;
+        Ok(document)
+    }
+
+    fn by(&self) -> KeyRef {
+        self.by
+    }
+}
+
+/// What a new identity consists of.
+#[derive(Debug)]
+pub struct Created {
+    /// The public document.
+    pub document: VerifiedDocument,
+    /// The current private keys: for the identity file.
+    pub keys: SigningKeys,
+    /// The next ones, already committed to: to be kept elsewhere.
+    pub next: SigningKeys,
+}
+
+/// Makes an identity with random keys.
+///
+/// # Errors
+/// [`Refusal::InvalidValue`] for a name that is empty, too long or has control characters; [`Refusal::Library`].
+pub fn create(name: &str, suite: Suite, now: u64) -> Result<Created> {
+    create_from(
+        name,
+        SigningKeys::generate(suite)?,
+        SigningKeys::generate(suite)?,
+        now,
+    )
+}
+
+/// Makes an identity of these keys.
+///
+/// # Errors
+/// As [`create`].
+pub fn create_from(name: &str, keys: SigningKeys, next: SigningKeys, now: u64) -> Result<Created> {
+    let commitment = next.set().commitment();
+    let body = Document {
+        by: KeyRef {
+            agent: AgentId::commit(keys.set(), &commitment),
+            key: 0,
+        },
+        name: name.to_owned(),
+        created: now,
+        inception: keys.set().clone(),
+        next: commitment,
+        rotations: Vec::new(),
+        methods: Vec::new(),
+        attestations: Vec::new(),
+    };
+    let document = Signed::sign_with(&body, &[&keys])?;
+    Ok(Created {
+        // Its keys and signature were made here: nothing is left to find out but that they are keys.
+        document: VerifiedDocument::new(document)?,
+        keys,
+        next,
+    })
+}
+
+/// What is known of one of an agent's keys.
+#[derive(Debug, Clone)]
+struct Epoch {
+    keys: VerifyingKeys,
+    /// When it was given up as compromised.
+    compromised: Option<u64>,
+}
+
+/// A document whose id, history and signatures were all recomputed.
+#[derive(Debug, Clone)]
+pub struct VerifiedDocument {
+    document: Signed<Document>,
+    epochs: Vec<Epoch>,
+    /// What the current key committed to.
+    next: Hash,
+    /// What the next rotation names as the one before it.
+    head: Hash,
+    last_at: u64,
+}
+
+impl VerifiedDocument {
+    /// Verifies a document: the id from the inception, each step of the history, the methods' certificates, the whole.
+    ///
+    /// # Errors
+    /// [`Refusal::IdMismatch`], [`Refusal::HistoryBroken`], [`Refusal::NextKeyMismatch`], [`Refusal::SignatureInvalid`] and
+    /// what keys and messages refuse.
+    pub fn new(document: Signed<Document>) -> Result<VerifiedDocument> {
+        let body = document.body();
+        let id = body.by.agent;
+        ensure(
+            id == AgentId::commit(&body.inception, &body.next),
+            Refusal::IdMismatch,
+        )?;
+        let mut epochs = vec![Epoch {
+            keys: VerifyingKeys::new(&body.inception)?,
+            compromised: None,
+        }];
+        let (mut next, mut head, mut last_at) = (body.next, Hash(id.0), body.created);
+        for (number, rotation) in (0_u64..).zip(&body.rotations) {
+            let step = rotation.body();
+            let fits = step.by
+                == KeyRef {
+                    agent: id,
+                    key: number,
+                }
+                && step.previous == head
+                && step.at >= last_at;
+            ensure(fits, Refusal::HistoryBroken)?;
+            ensure(step.keys.commitment() == next, Refusal::NextKeyMismatch)?;
+            let keys = VerifyingKeys::new(&step.keys)?;
+            // The first key is pushed above, and one with each step.
+            let last = epochs.last_mut().ok_or(Refusal::HistoryBroken)?;
+            rotation.message()?.verify(&[&last.keys, &keys])?;
+            last.compromised = step.compromised.then_some(step.at);
+            epochs.push(Epoch {
+                keys,
+                compromised: None,
+            });
+            (next, head, last_at) = (step.next, rotation.id(), step.at);
+        }
+        // Key numbers begin at 0.
+        ensure(
+            body.by.key + 1 == epochs.len() as u64,
+            Refusal::HistoryBroken,
+        )?;
+        let verified = VerifiedDocument {
+            document,
+            epochs,
+            next,
+            head,
+            last_at,
+        };
+        verified.document.verify(verified.current())?;
+        for method in &verified.document.body().methods {
+            method.verify_by(&verified, &Anchors::none())?;
+        }
+        let attested = verified
+            .document
+            .body()
+            .attestations
+            .iter()
+            .all(|a| a.body().subject == id);
+        ensure(attested, Refusal::WrongSigner)?;
+        Ok(verified)
+    }
+
+    /// Reads and verifies.
+    ///
+    /// # Errors
+    /// As [`Signed::parse`] and [`VerifiedDocument::new`].
+    pub fn parse(data: Vec<u8>) -> Result<VerifiedDocument> {
+        Self::new(Signed::parse(data)?)
+    }
+
+    /// The agent's id.
+    pub fn id(&self) -> AgentId {
+        self.document.body().by.agent
+    }
+
+    /// The agent with its current key.
+    pub fn by(&self) -> KeyRef {
+        self.document.body().by
+    }
+
+    /// The document.
+    pub fn signed(&self) -> &Signed<Document> {
+        &self.document
+    }
+
+    /// What it says.
+    pub fn body(&self) -> &Document {
+        self.document.body()
+    }
+
+    /// The current public keys.
+    pub fn current(&self) -> &VerifyingKeys {
+        // There is one epoch at least: the inception.
+        &self.epochs[self.epochs.len() - 1].keys
+    }
+
+    /// The hash of the next key.
+    pub fn next(&self) -> Hash {
+        self.next
+    }
+
+    /// The key of a number, whatever became of it.
+    pub fn key(&self, number: u64) -> Option<&VerifyingKeys> {
+        let number = usize::try_from(number).ok()?;
+        self.epochs.get(number).map(|epoch| &epoch.keys)
+    }
+
+    /// The key of a number, to verify this object with.
+    ///
+    /// # Errors
+    /// [`Refusal::UnknownKey`]; [`Refusal::KeyCompromised`] unless a log had taken the object in before.
+    pub fn key_for(&self, number: u64, object: &Hash, anchors: &Anchors) -> Result<&VerifyingKeys> {
+        let epoch = usize::try_from(number)
+            .ok()
+            .and_then(|n| self.epochs.get(n));
+        let epoch = epoch.ok_or(Refusal::UnknownKey)?;
+        match epoch.compromised {
+            Some(at) if !anchors.before(object, at) => Err(Refusal::KeyCompromised),
+            _ => Ok(&epoch.keys),
+        }
+    }
+
+    /// Whether a later document of the same agent continues this one: nothing of this history is missing or different.
+    pub fn is_continued_by(&self, later: &VerifiedDocument) -> bool {
+        let (own, others) = (&self.body().rotations, &later.body().rotations);
+        self.id() == later.id()
+            && others.len() >= own.len()
+            && own.iter().zip(others).all(|(a, b)| a.id() == b.id())
+    }
+
+    /// The next document: the current key ends, the key that was committed to begins.
+    ///
+    /// # Errors
+    /// [`Refusal::NextKeyMismatch`] if `next` is not that key; [`Refusal::WrongSigner`] if `current` is not the current one;
+    /// [`Refusal::InvalidValue`] for a time before the last step or an unusable reason.
+    pub fn rotate(
+        &self,
+        current: &SigningKeys,
+        next: &SigningKeys,
+        following: Hash,
+        reason: &str,
+        compromised: bool,
+        now: u64,
+    ) -> Result<VerifiedDocument> {
+        ensure(current.set() == self.current().set(), Refusal::WrongSigner)?;
+        ensure(
+            next.set().commitment() == self.next,
+            Refusal::NextKeyMismatch,
+        )?;
+        ensure(now >= self.last_at, Refusal::InvalidValue)?;
+        ensure(
+            self.body().rotations.len() < MAX_ROTATIONS,
+            Refusal::TooLarge,
+        )?;
+        let rotation = Rotation {
+            by: self.by(),
+            previous: self.head,
+            keys: next.set().clone(),
+            next: following,
+            reason: reason.to_owned(),
+            compromised,
+            at: now,
+        };
+        let ended = self.by().key;
+        let mut body = self.body().clone();
+        body.rotations
+            .push(Signed::sign_with(&rotation, &[current, next])?);
+        body.by.key += 1;
+        if compromised {
+            // Whoever stole the key could have certified methods of his own.
+            body.methods.retain(|method| method.body().by.key != ended);
+        }
+        Self::new(Signed::sign_with(&body, &[next])?)
+    }
+
+    /// The document with other methods, attestations or name.
+    ///
+    /// # Errors
+    /// As [`VerifiedDocument::new`]; [`Refusal::WrongSigner`] if `keys` is not the current one.
+    pub fn amend(
+        &self,
+        keys: &SigningKeys,
+        change: impl FnOnce(&mut Document),
+    ) -> Result<VerifiedDocument> {
+        ensure(keys.set() == self.current().set(), Refusal::WrongSigner)?;
+        let mut body = self.body().clone();
+        change(&mut body);
+        Self::new(Signed::sign_with(&body, &[keys])?)
+    }
+
+    /// Signs as this agent with its current key.
+    pub fn signer<'a>(&self, keys: &'a SigningKeys) -> Signer<'a> {
+        Signer {
+            by: self.by(),
+            keys,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
