@@ -4,7 +4,7 @@ use std::io::IsTerminal;
 
 use tracing_subscriber::{EnvFilter, fmt};
 
-use crate::config::model::{Log, LogFormat};
+use crate::config::model::{Log, LogFormat, LogRequests};
 
 /// Changes the level of the running process.
 pub struct LogLevel {
@@ -20,11 +20,15 @@ impl LogLevel {
 
 /// RUST_LOG, then the configuration, then "info".
 fn filter(log: &Log) -> Result<EnvFilter, String> {
-    let directives = std::env::var("RUST_LOG")
-        .ok()
-        .filter(|v| !v.is_empty())
+    let rust_log = std::env::var("RUST_LOG").ok().filter(|v| !v.is_empty());
+    let mut directives = rust_log
+        .clone()
         .or_else(|| log.level.clone())
         .unwrap_or_else(|| "info".into());
+    if rust_log.is_none() && log.requests == LogRequests::All {
+        // Requests that went well are logged at level debug.
+        directives.push_str(",signet::request=debug");
+    }
     EnvFilter::try_new(&directives).map_err(|e| format!("log level \"{directives}\": {e}"))
 }
 

@@ -54,6 +54,8 @@ fn a_fault_of_meaning_names_its_line() {
         ),
         ("[lifetimes]\ncode = \"soon\"\n", 8, "number with a unit"),
         ("[log]\nformat = \"jsn\"\n", 8, "did you mean \"json\"?"),
+        ("[guessing]\nper_account = 0\n", 8, "lock everybody out"),
+        ("[log]\nrequests = \"some\"\n", 8, "refused"),
         ("[log\n", 7, ""),
     ] {
         let output = check(&format!("{GOOD}\n{fault}"));

@@ -341,3 +341,52 @@ async fn sighup_puts_another_certificate_in_place() {
     assert_eq!(second.get(&url, &[]).await.unwrap().status, StatusCode::OK);
     // Who was here before resumes its session, and need not see a certificate again.
 }
+
+#[tokio::test]
+async fn limits_of_guessing_and_a_line_for_each_request_come_from_the_configuration() {
+    let dir = tempfile::tempdir().unwrap();
+    let port = free_port();
+    let file = dir.path().join("signet.toml");
+    std::fs::write(
+        &file,
+        format!(
+            "issuer = \"https://id.example\"\ndata_dir = \"{}\"\n[keys]\nalgorithms = [\"ES256\", \"RS256\"]\n\
+             [guessing]\nper_address = 3\n[log]\nrequests = \"all\"\n\
+             [[listeners]]\naddress = \"127.0.0.1:{port}\"\nprotocol = \"http\"\n",
+            dir.path().join("data").display()
+        ),
+    )
+    .unwrap();
+    let log = dir.path().join("log");
+    let mut server = Server::start(&["--config", file.to_str().unwrap()], &log);
+    server.wait_for(|| std::net::TcpStream::connect(("127.0.0.1", port)).is_ok());
+    let client = support::http_client::HttpClient::new(&[]).unwrap();
+    let mut answers = Vec::new();
+    for _ in 0..4 {
+        let form = support::http_client::form(&[
+            ("grant_type", "client_credentials"),
+            ("client_id", "nobody"),
+            ("client_secret", "a-wrong-secret"),
+        ]);
+        let headers = [("content-type", "application/x-www-form-urlencoded")];
+        let url = format!("http://127.0.0.1:{port}/token");
+        let answer = client
+            .send(http::Method::POST, &url, &headers, form.into())
+            .await
+            .unwrap();
+        answers.push(answer.status.as_u16());
+    }
+    assert_eq!(answers, [401, 401, 401, 429]);
+
+    let url = format!("http://127.0.0.1:{port}/jwks?a-query-string=1");
+    client.get(&url, &[]).await.unwrap();
+    server.signal("TERM");
+    assert_eq!(server.end(), Some(0));
+    let log = server.log();
+    let line = log.lines().find(|l| l.contains("/jwks")).expect("a line");
+    for part in ["\"status\":200", "\"request_id\"", "\"peer\":\"127.0.0.1\""] {
+        assert!(line.contains(part), "{line}");
+    }
+    assert!(!log.contains("a-query-string"), "no query");
+    assert!(!log.contains("a-wrong-secret"), "no secret");
+}

@@ -6,6 +6,9 @@ use std::time::Duration;
 pub struct Limits {
     /// Open connections of the process; further ones are closed at once.
     pub connections: u64,
+    /// Open connections of one address (one /64 of IPv6); further ones are closed at once. 0: no bound. Loopback and
+    /// trusted proxies, who speak for many, are not counted.
+    pub connections_per_address: u32,
     /// Time for a TLS handshake.
     pub handshake: Duration,
     /// Time for a request's head, counted from the end of the last answer: also how long an idle connection is kept.
@@ -30,6 +33,7 @@ impl Default for Limits {
     fn default() -> Limits {
         Limits {
             connections: 20_000,
+            connections_per_address: 1_000,
             handshake: Duration::from_secs(10),
             head: Duration::from_secs(30),
             body: Duration::from_secs(15),

@@ -185,6 +185,7 @@ async fn accept(
         }
     };
     let metrics = &service.app().metrics;
+    let policy = &service.app().policy;
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
@@ -203,9 +204,20 @@ async fn accept(
             metrics.connections_refused.fetch_add(1, Relaxed);
             continue;
         }
+        let peer = peer.ip().to_canonical();
+        let place = if peer.is_loopback() || policy.is_trusted_proxy(peer) {
+            None
+        } else {
+            let place = service.addresses().enter(peer);
+            if place.is_none() {
+                metrics.connections_refused.fetch_add(1, Relaxed);
+                continue;
+            }
+            place
+        };
         metrics.connections.fetch_add(1, Relaxed);
         let connection = Connection {
-            peer: peer.ip().to_canonical(),
+            peer,
             entrance: socket.entrance,
             certificate: None,
         };
@@ -215,6 +227,7 @@ async fn accept(
             let _ = stream.set_nodelay(true);
             converse(&service, stream, tls, connection, stopped).await;
             service.app().metrics.connections.fetch_sub(1, Relaxed);
+            drop(place);
             drop(alive);
         });
     }

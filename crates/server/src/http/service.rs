@@ -1,5 +1,6 @@
 //! From a request's head to its answer: limits, routing, the handler, and what every answer carries.
 use super::{
+    addresses::Addresses,
     context::{Body, Context, Entrance, LogNotes, PresentedCertificate, RequestId, path_of},
     cors,
     limits::Limits,
@@ -17,6 +18,7 @@ pub struct Service {
     app: Arc<App>,
     router: Router,
     limits: Limits,
+    addresses: Arc<Addresses>,
 }
 
 /// What is known of a connection before its first request.
@@ -45,6 +47,7 @@ impl Service {
         Arc::new(Service {
             app,
             router,
+            addresses: Addresses::new(limits.connections_per_address),
             limits,
         })
     }
@@ -52,6 +55,10 @@ impl Service {
     /// The application.
     pub fn app(&self) -> &Arc<App> {
         &self.app
+    }
+
+    pub(crate) fn addresses(&self) -> &Arc<Addresses> {
+        &self.addresses
     }
 
     pub(crate) fn limits(&self) -> &Limits {

@@ -9,6 +9,7 @@
 
 use std::net::IpAddr;
 
+use crate::http::addresses::network;
 use signet_crypto::hash::sha256;
 use signet_store::{Change, Key, Op, Outcome, Store, StoreError, Table};
 
@@ -110,10 +111,9 @@ impl Limits {
 
     /// Guesses from an address.
     pub fn of_address(&self, kind: Kind, address: IpAddr) -> Budget {
-        let network = match address.to_canonical() {
+        let network = match network(address) {
             IpAddr::V4(v4) => v4.octets().to_vec(),
-            // A household or a server has a /64: single addresses cost nothing.
-            IpAddr::V6(v6) => v6.octets()[..8].to_vec(),
+            IpAddr::V6(v6) => v6.octets().to_vec(),
         };
         self.budget(kind, b"address", &[&network], self.address)
     }

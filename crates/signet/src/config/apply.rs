@@ -11,7 +11,7 @@ use signet_oauth::{
     scope::ScopeSet,
     settings::Settings,
 };
-use signet_server::{http, state};
+use signet_server::{http, login::attempts, state};
 
 use super::{
     clients::client,
@@ -237,11 +237,25 @@ pub fn policy(config: &Config) -> state::Policy {
     policy
 }
 
+/// How often somebody may guess.
+pub fn guessing(config: &Config) -> attempts::Limits {
+    let g = &config.guessing;
+    attempts::Limits {
+        window: g.window.0,
+        account: g.per_account,
+        device: g.per_device,
+        address: g.per_address,
+        codes_per_day: g.codes_per_day,
+        mails: g.mails,
+    }
+}
+
 /// Bounds on connections and requests.
 pub fn limits(config: &Config) -> http::Limits {
     let l = &config.limits;
     http::Limits {
         connections: l.connections,
+        connections_per_address: l.connections_per_address,
         handshake: Wait::from_secs(l.handshake_timeout.0),
         head: Wait::from_secs(l.head_timeout.0),
         body: Wait::from_secs(l.body_timeout.0),

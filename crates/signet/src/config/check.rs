@@ -112,6 +112,22 @@ pub fn check(config: &Config, base: &Path, secrets: bool) -> Vec<Fault> {
             }
         }
     }
+    let guessing = &config.guessing;
+    for (name, value) in [
+        ("window", guessing.window.0),
+        ("per_account", guessing.per_account.into()),
+        ("per_device", guessing.per_device.into()),
+        ("per_address", guessing.per_address.into()),
+        ("codes_per_day", guessing.codes_per_day.into()),
+        ("mails", guessing.mails.into()),
+    ] {
+        if value == 0 {
+            faults.add(
+                format!("guessing.{name}"),
+                "0 would lock everybody out: at least 1",
+            );
+        }
+    }
     if let Some(level) = &config.log.level
         && let Err(e) = tracing_subscriber::EnvFilter::try_new(level)
     {

@@ -50,6 +50,9 @@ pub struct Config {
     /// Bounds on load.
     #[serde(default)]
     pub limits: Limits,
+    /// How often somebody may guess. Failures count, successes never.
+    #[serde(default)]
+    pub guessing: Guessing,
     /// What is logged, and how.
     #[serde(default)]
     pub log: Log,
@@ -410,6 +413,8 @@ pub struct Outbound {
 pub struct Limits {
     /// Open connections, of all listeners together.
     pub connections: u64,
+    /// Open connections of one address (one /64 of IPv6); 0: no bound. Loopback and trusted proxies are not counted.
+    pub connections_per_address: u32,
     /// Time for a TLS handshake.
     pub handshake_timeout: Duration,
     /// Time for a request's head; also how long an idle connection is kept.
@@ -422,6 +427,10 @@ pub struct Limits {
     pub shutdown_grace: Duration,
     /// Worker threads of the server. Default: one per processor.
     pub threads: Option<usize>,
+    /// Threads that hash passwords (19 MiB each while they do). Default: half of the processors.
+    pub password_threads: Option<usize>,
+    /// Logins that may wait for such a thread; beyond that the answer is 503 with Retry-After.
+    pub password_queue: usize,
 }
 
 impl Default for Limits {
@@ -429,12 +438,48 @@ impl Default for Limits {
         let server = signet_server::http::Limits::default();
         Limits {
             connections: server.connections,
+            connections_per_address: server.connections_per_address,
             handshake_timeout: Duration(server.handshake.as_secs()),
             head_timeout: Duration(server.head.as_secs()),
             body_timeout: Duration(server.body.as_secs()),
             body_bytes: server.body_bytes,
             shutdown_grace: Duration(server.grace.as_secs()),
             threads: None,
+            password_threads: None,
+            password_queue: signet_server::people::PeopleOptions::default().password_queue,
+        }
+    }
+}
+
+/// Limits of guessing: passwords, one-time codes, client secrets, user codes of devices. Beyond them the answer is 429 with
+/// Retry-After. A browser in which a person has logged in before has a count of its own, so strangers lock nobody out.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Guessing {
+    /// Time after which failures are forgotten, counted from the first.
+    pub window: Duration,
+    /// Failures for one account, from browsers that never logged in to it.
+    pub per_account: u32,
+    /// Failures for one account, from one browser that did.
+    pub per_device: u32,
+    /// Failures from one address (one /64 of IPv6).
+    pub per_address: u32,
+    /// Wrong one-time codes for one account in a day.
+    pub codes_per_day: u32,
+    /// Messages that may be asked for, per account and window.
+    pub mails: u32,
+}
+
+impl Default for Guessing {
+    fn default() -> Self {
+        let limits = signet_server::login::attempts::Limits::default();
+        Guessing {
+            window: Duration(limits.window),
+            per_account: limits.account,
+            per_device: limits.device,
+            per_address: limits.address,
+            codes_per_day: limits.codes_per_day,
+            mails: limits.mails,
         }
     }
 }
@@ -445,8 +490,22 @@ impl Default for Limits {
 pub struct Log {
     /// A level ("info"), or directives as in RUST_LOG ("info,signet_server=debug"). RUST_LOG wins. Default: info.
     pub level: Option<String>,
+    /// Which requests get a line (route, status, time, address, client; never a query string or a token): only those that
+    /// were refused or failed, or all. "all" costs about as much as a small answer.
+    pub requests: LogRequests,
     /// Default: text on a terminal, JSON otherwise.
     pub format: Option<LogFormat>,
+}
+
+/// Which requests get a line in the log.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum LogRequests {
+    /// Those that were answered with an error (4xx at level info, 5xx at level warn).
+    #[default]
+    Refused,
+    /// All.
+    All,
 }
 
 /// `/metrics`, in the Prometheus text format.

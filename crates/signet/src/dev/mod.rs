@@ -340,6 +340,7 @@ fn configuration(
             allow_loopback: true,
         },
         limits: model::Limits::default(),
+        guessing: model::Guessing::default(),
         log: model::Log::default(),
         metrics: model::Metrics::default(),
         clients: Vec::new(),

@@ -125,10 +125,7 @@ pub async fn build(
         outbound: outbound(config, base, dev)?,
         clock,
         policy: apply::policy(config),
-        people: PeopleOptions {
-            mailer: mailer(config, base)?,
-            ..PeopleOptions::default()
-        },
+        people: people(config, base)?,
     });
     let keys = Arc::new(signing);
     // Set once, here: nobody else has the application yet.
@@ -200,6 +197,20 @@ async fn seed_users(config: &Config, base: &Path, users: &Users, now: u64) -> Re
         }
     }
     Ok(())
+}
+
+fn people(config: &Config, base: &Path) -> Result<PeopleOptions, String> {
+    let usual = PeopleOptions::default();
+    Ok(PeopleOptions {
+        mailer: mailer(config, base)?,
+        limits: apply::guessing(config),
+        password_threads: config
+            .limits
+            .password_threads
+            .unwrap_or(usual.password_threads),
+        password_queue: config.limits.password_queue,
+        ..usual
+    })
 }
 
 fn mailer(config: &Config, base: &Path) -> Result<Option<Mailer>, String> {

@@ -113,7 +113,7 @@ impl Reloader {
         let old = &self.config;
         let differ =
             |a: &dyn std::fmt::Debug, b: &dyn std::fmt::Debug| format!("{a:?}") != format!("{b:?}");
-        let sections: [(&str, bool); 12] = [
+        let sections: [(&str, bool); 13] = [
             ("issuer", old.issuer != next.issuer),
             ("data_dir", old.data_dir != next.data_dir),
             ("listeners", differ(&old.listeners, &next.listeners)),
@@ -132,6 +132,7 @@ impl Reloader {
                 old.keys.algorithms != next.keys.algorithms,
             ),
             ("outbound", differ(&old.outbound, &next.outbound)),
+            ("guessing", differ(&old.guessing, &next.guessing)),
             ("limits", differ(&old.limits, &next.limits)),
             ("metrics", differ(&old.metrics, &next.metrics)),
             ("log.format", old.log.format != next.log.format),
