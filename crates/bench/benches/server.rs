@@ -108,25 +108,21 @@ impl Operation for Introspect {
     }
 }
 
-/// The authorization code flow of somebody who is logged in, PKCE and all: two round trips.
+/// The authorization code flow of somebody who is logged in and has consented, PKCE and all: two round trips.
 struct CodeFlow {
     connection: Connection,
     path: String,
     cookie: String,
-    client_id: String,
+    authorization: String,
     redirect_uri: String,
 }
 
 impl CodeFlow {
     async fn run(&mut self) -> Result<serde_json::Value, Failure> {
+        let headers = [("cookie", self.cookie.as_str())];
         let answer = self
             .connection
-            .send(
-                Method::GET,
-                &self.path,
-                &[("cookie", &self.cookie)],
-                Bytes::new(),
-            )
+            .send(Method::GET, &self.path, &headers, Bytes::new())
             .await?;
         let location = flow::location(&answer)
             .ok_or_else(|| format!("no redirect: {}", String::from_utf8_lossy(&answer.body)))?;
@@ -135,12 +131,14 @@ impl CodeFlow {
             .find_map(|pair| pair.strip_prefix("code="))
             .ok_or("no code")?;
         let body = format!(
-            "grant_type=authorization_code&code={code}&redirect_uri={}&code_verifier={}&client_id={}",
+            "grant_type=authorization_code&code={code}&redirect_uri={}&code_verifier={}",
             self.redirect_uri,
             flow::VERIFIER,
-            self.client_id
         );
-        let answer = self.connection.form("/token", None, body.into()).await?;
+        let answer = self
+            .connection
+            .form("/token", Some(&self.authorization), body.into())
+            .await?;
         expect(&answer, StatusCode::OK)?;
         answer.json()
     }
@@ -154,17 +152,20 @@ impl Operation for CodeFlow {
 
 struct Refresh {
     connection: Connection,
-    client_id: String,
+    authorization: String,
     refresh_token: String,
 }
 
 impl Operation for Refresh {
     async fn once(&mut self) -> Result<(), Failure> {
         let body = format!(
-            "grant_type=refresh_token&refresh_token={}&client_id={}",
-            self.refresh_token, self.client_id
+            "grant_type=refresh_token&refresh_token={}",
+            self.refresh_token
         );
-        let answer = self.connection.form("/token", None, body.into()).await?;
+        let answer = self
+            .connection
+            .form("/token", Some(&self.authorization), body.into())
+            .await?;
         expect(&answer, StatusCode::OK)?;
         self.refresh_token = answer.json()?["refresh_token"]
             .as_str()
@@ -498,10 +499,18 @@ fn code_flow(bench: &mut Bench) -> Result<(), Failure> {
     let redirect_uri = "http://127.0.0.1:47999/callback";
     let metadata = serde_json::json!({
         "application_type": "native", "redirect_uris": [redirect_uri], "response_types": ["code"],
-        "grant_types": ["authorization_code", "refresh_token"], "scope": "openid profile offline_access",
+        "grant_types": ["authorization_code", "refresh_token"],
+        "scope": "openid profile offline_access",
         "id_token_signed_response_alg": "ES256",
     });
-    let client = bench.block_on(bench.provider.register("none", Algorithm::Es256, metadata))?;
+    let method = "client_secret_basic";
+    let client = bench.block_on(bench.provider.register(method, Algorithm::Es256, metadata))?;
+    let request = bench
+        .provider
+        .requests(&client, "", 1)?
+        .pop()
+        .ok_or("no request")?;
+    let authorization = request.authorization.ok_or("basic")?;
     let client_id = client.client_id().to_owned();
     let mut connection = bench.block_on(client.target.connect())?;
     let cookie = bench.block_on(bench.provider.log_in(
@@ -509,12 +518,11 @@ fn code_flow(bench: &mut Bench) -> Result<(), Failure> {
         &client_id,
         redirect_uri,
     ))?;
-    let path = flow::authorization_path(&client_id, redirect_uri, "");
     let mut operation = CodeFlow {
         connection,
-        path,
+        path: flow::authorization_path(&client_id, redirect_uri, ""),
         cookie,
-        client_id: client_id.clone(),
+        authorization: authorization.clone(),
         redirect_uri: redirect_uri.replace(':', "%3A").replace('/', "%2F"),
     };
     let tokens = bench.block_on(operation.run())?;
@@ -525,7 +533,12 @@ fn code_flow(bench: &mut Bench) -> Result<(), Failure> {
         signatures: signatures.clone(),
         flushes: 1,
     };
-    bench.compare("authorization_code/none/ES256", 1.4, &floor, &mut operation)?;
+    bench.compare(
+        "authorization_code/client_secret_basic/ES256",
+        1.4,
+        &floor,
+        &mut operation,
+    )?;
 
     let refresh_token = tokens["refresh_token"]
         .as_str()
@@ -538,14 +551,15 @@ fn code_flow(bench: &mut Bench) -> Result<(), Failure> {
         signatures,
         flushes: 1,
     };
+    let mut operation = Refresh {
+        connection,
+        authorization,
+        refresh_token,
+    };
     bench.compare(
-        "refresh_token/none/ES256",
+        "refresh_token/client_secret_basic/ES256",
         1.4,
         &floor,
-        &mut Refresh {
-            connection,
-            client_id,
-            refresh_token,
-        },
+        &mut operation,
     )
 }

@@ -90,7 +90,6 @@ impl Provider {
             "response_types": [],
             "redirect_uris": [],
             "token_endpoint_auth_method": method,
-            "access_token_signed_response_alg": algorithm.name(),
         });
         let mut target = self.target()?;
         let mut signer = None;
@@ -140,6 +139,14 @@ impl Provider {
             .into());
         }
         let answer = answer.json()?;
+        if algorithm != Algorithm::Es256 {
+            // Which algorithm signs a client's access tokens is the operator's to say.
+            let client_id = answer["client_id"].as_str().ok_or("no client_id")?;
+            self.server.set_client(
+                client_id,
+                &format!("access_token_signed_response_alg={}", algorithm.name()),
+            )?;
+        }
         let text = |name: &str| answer[name].as_str().map(str::to_owned);
         let secret = text("client_secret");
         if method == "client_secret_jwt" {
@@ -229,10 +236,8 @@ impl Provider {
                 ("content-type", "application/x-www-form-urlencoded"),
                 ("origin", self.issuer.as_str()),
             ];
-            let path = action
-                .strip_prefix(&self.issuer)
-                .unwrap_or(&action)
-                .to_owned();
+            // The actions are relative to a page one segment below the issuer.
+            let path = format!("/{}", action.trim_start_matches('/'));
             answer = connection
                 .send(Method::POST, &path, &headers, Bytes::from(body))
                 .await?;

@@ -53,6 +53,19 @@ impl Server {
         Ok(server)
     }
 
+    /// `signet client set`, over the admin API.
+    pub fn set_client(&self, client_id: &str, member: &str) -> Result<(), Failure> {
+        let output = Command::new(binary()?)
+            .args(["client", "set", client_id, member, "--data-dir"])
+            .arg(self.directory.path())
+            .output()?;
+        if output.status.success() {
+            Ok(())
+        } else {
+            Err(String::from_utf8_lossy(&output.stderr).into_owned().into())
+        }
+    }
+
     /// A file the server wrote.
     pub fn file(&self, name: &str) -> Result<Vec<u8>, Failure> {
         Ok(std::fs::read(self.directory.path().join(name))?)
