@@ -201,7 +201,7 @@ impl Bench {
         self.local.block_on(&self.runtime, future)
     }
 
-    /// Measures `operation` and the echo in turns, adds the bare operations to the floor, and reports both.
+    /// Measures `operation` and its floor (echo and flush) in turns, adds the bare signatures to the floor, and reports both.
     fn compare(
         &mut self,
         name: &str,
@@ -214,6 +214,7 @@ impl Bench {
             body: Bytes::from(vec![b'x'; floor.body]),
             trips: floor.trips,
         };
+        let mut flush = Flush::new(self.provider.server.directory())?;
         let samples = Rc::new(RefCell::new(Samples::default()));
         let (runtime, local, shared) = (self.runtime.clone(), self.local.clone(), samples.clone());
         let (provider, echo_server) = (self.provider.clone(), &self.echo);
@@ -232,6 +233,9 @@ impl Bench {
                             value += start.elapsed();
                             let start = Instant::now();
                             echo.once().await?;
+                            for _ in 0..floor.flushes {
+                                flush.once()?;
+                            }
                             round += start.elapsed();
                         }
                         Ok::<_, Failure>(())
@@ -258,7 +262,7 @@ impl Bench {
         if samples.values.is_empty() {
             return Ok(()); // filtered out on the command line
         }
-        let bare = bare_us(floor, self.provider.server.directory())?;
+        let signatures = bare_us(floor)?;
         let mut parts = vec![format!("{} echo", floor.trips)];
         parts.extend(
             floor.signatures.iter().map(|(a, verify)| {
@@ -268,11 +272,10 @@ impl Bench {
         if floor.flushes > 0 {
             parts.push(format!("{} flush", floor.flushes));
         }
-        let signatures = bare.signatures;
         self.report.add(Line {
             name: name.to_owned(),
             value_us: median(&samples.values),
-            floor_us: median(&samples.echoes) + signatures + bare.flushes,
+            floor_us: median(&samples.echoes) + signatures,
             floor: parts.join(" + "),
             cpu: Some((
                 samples.cpu_us / samples.count,
@@ -304,14 +307,9 @@ impl Samples {
     }
 }
 
-struct Bare {
-    signatures: f64,
-    flushes: f64,
-}
-
-/// The bare operations, in this run: signatures and their checks, and a write of one page that is forced to the disk.
-fn bare_us(floor: &Floor, directory: &Path) -> Result<Bare, Failure> {
-    let mut signatures = 0.0;
+/// The bare signatures and their checks, in this run; microseconds.
+fn bare_us(floor: &Floor) -> Result<f64, Failure> {
+    let mut total = 0.0;
     for (algorithm, verify) in &floor.signatures {
         let key = SigningKey::generate(*algorithm)?;
         let check = key.verifying_key()?;
@@ -325,30 +323,35 @@ fn bare_us(floor: &Floor, directory: &Path) -> Result<Bare, Failure> {
             let signed = start.elapsed();
             let start = Instant::now();
             check.verify(&message, &signature)?;
-            times.push((if *verify { start.elapsed() } else { signed }).as_secs_f64() * 1e6);
+            let taken = if *verify { start.elapsed() } else { signed };
+            times.push(taken.as_secs_f64() * 1e6);
         }
-        signatures += median(&times);
+        total += median(&times);
     }
-    let mut flushes = 0.0;
-    if floor.flushes > 0 {
-        // Written over in place, as a write-ahead log is: a file that grows would pay for its metadata too.
+    Ok(total)
+}
+
+/// A write of one page that is forced to the disk, over what was there: a file that grows would pay for its metadata too.
+struct Flush {
+    file: std::fs::File,
+    page: u64,
+}
+
+impl Flush {
+    const PAGES: u64 = 256;
+
+    fn new(directory: &Path) -> Result<Flush, Failure> {
         let file = std::fs::File::create(directory.join("flush"))?;
-        file.write_all_at(&[0; 1 << 20], 0)?;
+        file.write_all_at(&[0; 4096 * Flush::PAGES as usize], 0)?;
         file.sync_all()?;
-        let times: Vec<f64> = (0..200)
-            .map(|n| {
-                let start = Instant::now();
-                file.write_all_at(&[b'p'; 4096], n * 4096)?;
-                file.sync_data()?;
-                Ok::<_, std::io::Error>(start.elapsed().as_secs_f64() * 1e6)
-            })
-            .collect::<Result<_, _>>()?;
-        flushes = floor.flushes as f64 * median(&times);
+        Ok(Flush { file, page: 0 })
     }
-    Ok(Bare {
-        signatures,
-        flushes,
-    })
+
+    fn once(&mut self) -> Result<(), Failure> {
+        self.page = (self.page + 1) % Flush::PAGES;
+        self.file.write_all_at(&[b'p'; 4096], self.page * 4096)?;
+        Ok(self.file.sync_data()?)
+    }
 }
 
 fn median(values: &[f64]) -> f64 {
