@@ -212,6 +212,13 @@ fn files(config: &Config, base: &Path, secrets: bool, faults: &mut Faults) {
             readable("tls.client_ca", ca);
         }
     }
+    if let Some(trust) = config
+        .mail
+        .as_ref()
+        .and_then(|m| m.smtp.as_ref()?.trust.as_ref())
+    {
+        readable("mail.smtp.trust", trust);
+    }
     if let Some(trust) = &config.outbound.trust {
         readable("outbound.trust", trust);
     }

@@ -230,6 +230,8 @@ pub struct Smtp {
     pub username: Option<String>,
     /// Password of `username`.
     pub password: Option<SecretRef>,
+    /// PEM file of a further authority that the server's certificate may come from.
+    pub trust: Option<PathBuf>,
 }
 
 /// Protection of an SMTP connection.

@@ -233,6 +233,13 @@ fn smtp_options(smtp: &model::Smtp, base: &Path) -> Result<SmtpOptions, String> 
         }
         _ => None,
     };
+    let trust = match &smtp.trust {
+        None => None,
+        Some(file) => {
+            let file = base.join(file);
+            Some(std::fs::read(&file).map_err(|e| format!("{}: {e}", file.display()))?)
+        }
+    };
     Ok(SmtpOptions {
         host: smtp.host.clone(),
         port: smtp.port,
@@ -242,6 +249,7 @@ fn smtp_options(smtp: &model::Smtp, base: &Path) -> Result<SmtpOptions, String> 
             model::SmtpSecurity::Plain => SmtpSecurity::Plain,
         },
         credentials,
+        trust,
     })
 }
 
