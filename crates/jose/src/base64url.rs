@@ -118,6 +118,14 @@ pub fn decode_into(text: &[u8], out: &mut Vec<u8>) -> Result<(), NotCanonical> {
     decoded
 }
 
+/// Decodes to the front of `out` and gives that part: for buffers on the stack. A text that does not fit is refused.
+pub fn decode_in<'o>(text: &[u8], out: &'o mut [u8]) -> Result<&'o [u8], NotCanonical> {
+    let length = decoded_len(text.len()).ok_or(NotCanonical)?;
+    let out = out.get_mut(..length).ok_or(NotCanonical)?;
+    decode_url(text, out)?;
+    Ok(out)
+}
+
 /// Decodes a value whose length is fixed: coordinates, hashes, identifiers.
 pub fn decode_array<const N: usize>(text: &[u8]) -> Result<[u8; N], NotCanonical> {
     let mut out = [0; N];
@@ -340,6 +348,14 @@ mod tests {
         let mut out = b"before".to_vec();
         assert!(decode_into(b"AAA*", &mut out).is_err());
         assert_eq!(out, b"before");
+    }
+
+    #[test]
+    fn a_buffer_takes_what_fits() {
+        let mut out = [0; 4];
+        assert_eq!(decode_in(b"Zm9v", &mut out), Ok(&b"foo"[..]));
+        assert_eq!(decode_in(b"Zm9vYmFy", &mut out), Err(NotCanonical));
+        assert_eq!(decode_in(b"Zh", &mut out), Err(NotCanonical));
     }
 
     #[test]

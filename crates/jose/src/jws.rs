@@ -11,6 +11,7 @@ use crate::base64url;
 use crate::json::{JsonError, Limits, Reader};
 use crate::jwk::{Jwk, JwkError, MAX_KID_BYTES};
 use signet_crypto::{Algorithm, VerifyingKey};
+use std::borrow::Cow;
 
 /// Bounds of a decoded protected header. An ML-DSA-87 `jwk` or a certificate chain fits.
 const HEADER_LIMITS: Limits = Limits {
@@ -84,25 +85,99 @@ pub struct Header {
     pub cty: Option<String>,
 }
 
+/// As [`Header`], borrowed from a [`HeaderBuffer`] wherever the text holds no escape.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HeaderRef<'b> {
+    /// must be the key's own
+    pub alg: Algorithm,
+    /// which key, the sender says
+    pub kid: Option<Cow<'b, str>>,
+    /// what kind of token; compare with [`typ_is`]
+    pub typ: Option<Cow<'b, str>>,
+    /// what kind of payload
+    pub cty: Option<Cow<'b, str>>,
+}
+
+impl HeaderRef<'_> {
+    fn into_owned(self) -> Header {
+        Header {
+            alg: self.alg,
+            kid: self.kid.map(Cow::into_owned),
+            typ: self.typ.map(Cow::into_owned),
+            cty: self.cty.map(Cow::into_owned),
+        }
+    }
+}
+
+/// Most bytes of a decoded header that need no allocation: all but those with keys or certificate chains inside.
+const SMALL_HEADER: usize = 512;
+/// Most bytes of a signature that need no allocation: RSA up to 4096 bits.
+const SMALL_SIGNATURE: usize = 512;
+
+/// Where a header is decoded to. Meant for the stack.
+pub struct HeaderBuffer {
+    small: [u8; SMALL_HEADER],
+    large: Vec<u8>,
+}
+
+impl HeaderBuffer {
+    /// Empty.
+    pub const fn new() -> HeaderBuffer {
+        HeaderBuffer {
+            small: [0; SMALL_HEADER],
+            large: Vec::new(),
+        }
+    }
+}
+
+impl Default for HeaderBuffer {
+    fn default() -> Self {
+        HeaderBuffer::new()
+    }
+}
+
 impl Compact<'_> {
     /// Reads the protected header.
     pub fn decode_header(&self) -> Result<Header, JwsError> {
-        self.read_header(false).map(|(header, _)| header)
+        let mut buffer = HeaderBuffer::new();
+        self.decode_header_in(&mut buffer)
+            .map(HeaderRef::into_owned)
+    }
+
+    /// As [`Compact::decode_header`], without allocating where the header is an ordinary one.
+    pub fn decode_header_in<'b>(
+        &self,
+        buffer: &'b mut HeaderBuffer,
+    ) -> Result<HeaderRef<'b>, JwsError> {
+        self.read_header(buffer, false).map(|(header, _)| header)
     }
 
     /// As [`Compact::decode_header`], with the embedded key. Only for proofs of possession of that very key.
     pub(crate) fn decode_header_with_jwk(
         &self,
     ) -> Result<(Header, Option<Result<Jwk, JwkError>>), JwsError> {
-        self.read_header(true)
+        let mut buffer = HeaderBuffer::new();
+        let (header, jwk) = self.read_header(&mut buffer, true)?;
+        Ok((header.into_owned(), jwk))
     }
 
-    fn read_header(
+    fn read_header<'b>(
         &self,
+        buffer: &'b mut HeaderBuffer,
         with_jwk: bool,
-    ) -> Result<(Header, Option<Result<Jwk, JwkError>>), JwsError> {
-        let text = base64url::decode(self.header).map_err(|_| JwsError::Malformed)?;
-        let mut reader = Reader::new(&text, &HEADER_LIMITS)?;
+    ) -> Result<(HeaderRef<'b>, Option<Result<Jwk, JwkError>>), JwsError> {
+        let text = if base64url::decoded_len(self.header.len()) <= Some(SMALL_HEADER) {
+            base64url::decode_in(self.header, &mut buffer.small)
+                .map_err(|_| JwsError::Malformed)?
+        } else if self.header.len() > base64url::encoded_len(HEADER_LIMITS.bytes) {
+            return Err(JwsError::TooLarge);
+        } else {
+            buffer.large.clear();
+            base64url::decode_into(self.header, &mut buffer.large)
+                .map_err(|_| JwsError::Malformed)?;
+            &buffer.large
+        };
+        let mut reader = Reader::new(text, &HEADER_LIMITS)?;
         let (mut alg, mut kid, mut typ, mut cty, mut jwk) = (None, None, None, None, None);
         reader.object(|r, name| -> Result<(), JwsError> {
             match &*name {
@@ -126,7 +201,7 @@ impl Compact<'_> {
         })?;
         reader.finish()?;
         let alg = alg.ok_or(JwsError::Malformed)?;
-        Ok((Header { alg, kid, typ, cty }, jwk))
+        Ok((HeaderRef { alg, kid, typ, cty }, jwk))
     }
 
     /// Verifies under a key whose algorithm must equal the header's; gives the decoded payload.
@@ -142,8 +217,15 @@ impl Compact<'_> {
     /// Verifies the signature alone, for a caller that knows the header already (it compared the encoded header with
     /// the one that its own signer writes, [`crate::jwt::JwtSigner::header`]).
     pub fn verify_signature(&self, key: &VerifyingKey) -> Result<(), JwsError> {
-        let signature = base64url::decode(self.signature).map_err(|_| JwsError::Malformed)?;
-        key.verify(self.signing_input, &signature)
+        let (mut small, large);
+        let signature = if base64url::decoded_len(self.signature.len()) <= Some(SMALL_SIGNATURE) {
+            small = [0; SMALL_SIGNATURE];
+            base64url::decode_in(self.signature, &mut small).map_err(|_| JwsError::Malformed)?
+        } else {
+            large = base64url::decode(self.signature).map_err(|_| JwsError::Malformed)?;
+            &large
+        };
+        key.verify(self.signing_input, signature)
             .map_err(|_| JwsError::Signature)
     }
 
@@ -153,10 +235,10 @@ impl Compact<'_> {
     }
 }
 
-fn bounded(reader: &mut Reader<'_>, max: usize) -> Result<String, JwsError> {
+fn bounded<'b>(reader: &mut Reader<'b>, max: usize) -> Result<Cow<'b, str>, JwsError> {
     let value = reader.string()?;
     match value.len() <= max {
-        true => Ok(value.into_owned()),
+        true => Ok(value),
         false => Err(JwsError::TooLarge),
     }
 }

@@ -1,12 +1,8 @@
-//! Fetching what a client's record points to: `jwks_uri`, `sector_identifier_uri`.
+//! The keys that clients' records point to (`jwks_uri`), fetched and kept.
 //!
-//! Whoever may register a client chooses these URLs, so every fetch is treated as hostile: https only, no redirects, no
-//! credentials, bounded in time and size, and never to an address that is not public. The name is resolved once and the
-//! connection goes to the address that was checked, so that a second answer of the name server changes nothing.
-mod address;
+//! The fetching itself, under its bounds, is signet-verify's: whoever may register a client chooses these URLs, so every fetch is
+//! treated as hostile.
 mod client_keys;
-mod fetch;
 
-pub use address::is_public;
 pub use client_keys::ClientKeysCache;
-pub use fetch::{FetchError, Outbound, OutboundOptions};
+pub use signet_verify::fetch::{FetchError, Outbound, OutboundOptions, is_public};

@@ -1,5 +1,5 @@
 //! One GET, under all the bounds.
-use super::is_public;
+use super::address::is_public;
 use bytes::Bytes;
 use http::{Uri, header};
 use http_body_util::{BodyExt, Empty};

@@ -1,0 +1,93 @@
+//! Compact tokens under the same policies: checked by signet-compact, then described by claims of the same names as a JWT's.
+
+use crate::{Form, Policy, Refusal};
+use signet_compact::{Confirmation, KeySet, Token};
+use signet_jose::json::Writer;
+
+/// The claims as JSON, the form, and the name of the token.
+pub(crate) fn verify(
+    bytes: &[u8],
+    keys: &KeySet,
+    policy: &Policy,
+    now: u64,
+) -> Result<(Vec<u8>, Form, [u8; 32]), Refusal> {
+    let parsed = Token::parse(bytes).map_err(refusal)?;
+    // The binding is proven with the request, as a JWT's is; audiences, of which a policy may have several, are compared there too.
+    let demands = signet_compact::Policy {
+        leeway: policy.leeway,
+        confirmation: parsed.unverified_payload().confirmation,
+        ..signet_compact::Policy::any_audience(now)
+    };
+    let verified = keys.verify(bytes, &demands).map_err(refusal)?;
+    let payload = verified.payload();
+    // Each value must be one JSON value by itself, or its text could close the object around it.
+    let limits = signet_jose::json::Limits::default();
+    let is_value = |text: &str| signet_jose::json::parse(text.as_bytes(), &limits).is_ok();
+    if !payload.claims.iter().all(|claim| is_value(claim.json)) {
+        return Err(Refusal::Claims);
+    }
+    let mut json = Vec::with_capacity(256);
+    Writer::new(&mut json).object(|w| {
+        if !payload.issuer.is_empty() {
+            w.member("iss").string(payload.issuer);
+        }
+        if !payload.subject.is_empty() {
+            w.member("sub").string(payload.subject);
+        }
+        if !payload.audience.is_empty() {
+            w.member("aud").string(payload.audience);
+        }
+        // The last second in which a compact token is valid is the one before a JWT's end.
+        w.member("exp")
+            .number(payload.expires_at.saturating_add(1).min(i64::MAX as u64));
+        if payload.not_before > 0 {
+            w.member("nbf").number(payload.not_before);
+        }
+        if payload.issued_at > 0 {
+            w.member("iat").number(payload.issued_at);
+        }
+        if !payload.scopes.is_empty() {
+            let scopes: Vec<&str> = payload.scopes.iter().collect();
+            w.member("scope").string(&scopes.join(" "));
+        }
+        if let Some(id) = payload.token_id {
+            w.member("jti").base64url(id);
+        }
+        match payload.confirmation {
+            Some(Confirmation::Jkt(key)) => {
+                w.member("cnf").object(|w| w.member("jkt").base64url(key));
+            }
+            Some(Confirmation::X5tS256(certificate)) => {
+                w.member("cnf")
+                    .object(|w| w.member("x5t#S256").base64url(certificate));
+            }
+            None => {}
+        }
+        // Further claims stay apart: none of them may pass for one of those above.
+        if !payload.claims.is_empty() {
+            w.member("claims").object(|w| {
+                for claim in payload.claims.iter() {
+                    w.member(claim.name).raw(claim.json.as_bytes());
+                }
+            });
+        }
+    });
+    let identity = signet_crypto::hash::sha256(verified.token().payload_bytes());
+    Ok((json, Form::Compact(parsed.algorithm()), identity))
+}
+
+fn refusal(refusal: signet_compact::Refusal) -> Refusal {
+    use signet_compact::Refusal as Compact;
+    match refusal {
+        Compact::TooLarge => Refusal::TooLarge,
+        Compact::NoKey => Refusal::UnknownKey,
+        Compact::Signature => Refusal::Signature,
+        Compact::Expired => Refusal::Expired,
+        Compact::NotYetValid => Refusal::NotYetValid,
+        Compact::Audience => Refusal::Audience,
+        Compact::Issuer => Refusal::Issuer,
+        Compact::Scope => Refusal::Scope,
+        Compact::Confirmation => Refusal::UnknownConfirmation,
+        _ => Refusal::Malformed,
+    }
+}

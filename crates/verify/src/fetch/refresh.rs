@@ -1,0 +1,244 @@
+//! Keys kept fresh beside the requests, never in front of them.
+//!
+//! One task for each issuer, so there is one fetch at a time. It fetches ahead of the keys' end, sooner where a token named an unknown
+//! key, and never more often than the cool-down, however many unknown keys come (known faults V3 and V13). What fails is tried again with
+//! growing, jittered pauses; meanwhile the last good keys count, for their grace.
+
+use super::Outbound;
+use crate::{KeySource, Verifier, issuer::IssuerState};
+use signet_jose::{json, jwk::JwkSet};
+use std::{
+    path::Path,
+    sync::{Arc, atomic::Ordering::Relaxed},
+    time::{Duration, SystemTime},
+};
+use tokio::{
+    task::JoinSet,
+    time::{Instant, sleep},
+};
+
+/// How often a watched file is looked at.
+const LOOK_AT_FILE: Duration = Duration::from_secs(1);
+/// First pause after a failure; doubled with each, up to the interval.
+const FIRST_PAUSE: Duration = Duration::from_secs(1);
+
+/// Keeps a verifier's keys fresh.
+pub struct Refresher {
+    verifier: Arc<Verifier>,
+    outbound: Arc<Outbound>,
+    now: Arc<dyn Fn() -> u64 + Send + Sync>,
+}
+
+impl Refresher {
+    /// `now` gives Unix seconds.
+    pub fn new(
+        verifier: Arc<Verifier>,
+        outbound: Arc<Outbound>,
+        now: impl Fn() -> u64 + Send + Sync + 'static,
+    ) -> Refresher {
+        Refresher {
+            verifier,
+            outbound,
+            now: Arc::new(now),
+        }
+    }
+
+    /// Fetches every issuer's keys once, all at the same time. [`Verifier::health`] says how it went.
+    pub async fn fetch_once(&self) {
+        let mut tasks = JoinSet::new();
+        for issuer in self
+            .verifier
+            .issuers
+            .iter()
+            .filter(|issuer| fetches(issuer))
+        {
+            let (issuer, outbound, now) = (issuer.clone(), self.outbound.clone(), self.now.clone());
+            tasks.spawn(async move { attempt(&issuer, &outbound, &*now).await });
+        }
+        while tasks.join_next().await.is_some() {}
+    }
+
+    /// Keeps all keys fresh until it is dropped. Fetches at once.
+    pub async fn run(self) {
+        let mut tasks = JoinSet::new();
+        for issuer in self
+            .verifier
+            .issuers
+            .iter()
+            .filter(|issuer| fetches(issuer))
+        {
+            tasks.spawn(keep(
+                issuer.clone(),
+                self.outbound.clone(),
+                self.now.clone(),
+            ));
+        }
+        while tasks.join_next().await.is_some() {}
+    }
+}
+
+fn fetches(issuer: &IssuerState) -> bool {
+    !matches!(
+        issuer.issuer.source,
+        KeySource::Memory(_) | KeySource::Secret { .. }
+    )
+}
+
+async fn keep(
+    issuer: Arc<IssuerState>,
+    outbound: Arc<Outbound>,
+    now: Arc<dyn Fn() -> u64 + Send + Sync>,
+) {
+    if let KeySource::File(path) = &issuer.issuer.source {
+        return watch(&issuer, path, &*now).await;
+    }
+    let freshness = issuer.issuer.freshness;
+    loop {
+        let begun = Instant::now();
+        let pause = match attempt(&issuer, &outbound, &*now).await {
+            0 => freshness.interval,
+            failures => {
+                let doubled = FIRST_PAUSE.saturating_mul(1 << (failures - 1).min(16));
+                doubled.min(freshness.interval)
+            }
+        };
+        // An unknown key cuts the pause short, down to the cool-down.
+        tokio::select! {
+            () = sleep(jittered(pause)) => {}
+            () = issuer.wake.notified() => {
+                sleep(freshness.cool_down.saturating_sub(begun.elapsed())).await;
+            }
+        }
+    }
+}
+
+/// Between nine and eleven tenths, so that many verifiers do not ask at once.
+fn jittered(pause: Duration) -> Duration {
+    pause.mul_f64(0.9 + 0.2 * f64::from(signet_crypto::random::below(1000)) / 1000.0)
+}
+
+/// Gives how many attempts failed in a row.
+async fn attempt(
+    issuer: &IssuerState,
+    outbound: &Outbound,
+    now: &(dyn Fn() -> u64 + Send + Sync),
+) -> u32 {
+    issuer.wanted.store(false, Relaxed);
+    match fetch(issuer, outbound).await {
+        Ok(set) => {
+            issuer.install(&set, Some(now()));
+            0
+        }
+        Err(error) => failed(issuer, error, now()),
+    }
+}
+
+/// One log line when keys begin to fail, and one when it gets better.
+fn failed(issuer: &IssuerState, error: String, now: u64) -> u32 {
+    let failures = issuer.note_failure(error.clone(), now);
+    if failures == 1 {
+        tracing::warn!(
+            issuer = issuer.issuer.name,
+            error,
+            "keys could not be fetched"
+        );
+    }
+    failures
+}
+
+async fn fetch(issuer: &IssuerState, outbound: &Outbound) -> Result<JwkSet, String> {
+    let url = match &issuer.issuer.source {
+        KeySource::JwksUrl(url) => url.clone(),
+        KeySource::Discovery => discover(&issuer.issuer.name, outbound).await?,
+        KeySource::File(path) => return read(path),
+        KeySource::Memory(_) | KeySource::Secret { .. } => {
+            return Err("nothing to fetch".to_owned());
+        }
+    };
+    let body = outbound
+        .get(&url, "application/jwk-set+json, application/json")
+        .await;
+    let body = body.map_err(|error| format!("{url}: {error}"))?;
+    parse(&body).map_err(|error| format!("{url}: {error}"))
+}
+
+fn parse(text: &[u8]) -> Result<JwkSet, String> {
+    let set = JwkSet::parse(text).map_err(|error| error.to_string())?;
+    match set.keys.is_empty() {
+        false => Ok(set),
+        // An issuer that publishes nothing signs nothing: more likely a deployment under way than an emergency.
+        true => Err("the set has no key that is understood".to_owned()),
+    }
+}
+
+/// OpenID Connect Discovery section 4, then RFC 8414 section 3.
+async fn discover(issuer: &str, outbound: &Outbound) -> Result<String, String> {
+    let first = format!(
+        "{}/.well-known/openid-configuration",
+        issuer.trim_end_matches('/')
+    );
+    let mut answer = (outbound.get(&first, "application/json").await, first);
+    if let (Err(super::FetchError::Status(_)), Some(second)) = (&answer.0, rfc_8414(issuer)) {
+        answer = (outbound.get(&second, "application/json").await, second);
+    }
+    let (body, url) = answer;
+    let body = body.map_err(|error| format!("{url}: {error}"))?;
+    let metadata = json::parse_object(&body, &json::Limits::default())
+        .map_err(|error| format!("{url}: {error}"))?;
+    // RFC 8414 section 3.3: another issuer's metadata must not be used.
+    if metadata.string("issuer").ok().flatten() != Some(issuer) {
+        return Err(format!("{url} is the metadata of another issuer"));
+    }
+    match metadata.string("jwks_uri") {
+        Ok(Some(jwks_uri)) => Ok(jwks_uri.to_owned()),
+        _ => Err(format!("{url} names no jwks_uri")),
+    }
+}
+
+/// The well-known part goes between host and path.
+fn rfc_8414(issuer: &str) -> Option<String> {
+    let (scheme, rest) = issuer.split_once("://")?;
+    let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    let path = path.trim_end_matches('/');
+    Some(format!(
+        "{scheme}://{host}/.well-known/oauth-authorization-server{path}"
+    ))
+}
+
+/// Most bytes of a file of keys.
+const MAX_FILE: u64 = 512 * 1024;
+
+fn read(path: &Path) -> Result<JwkSet, String> {
+    let failed = |error: std::io::Error| format!("{}: {error}", path.display());
+    if std::fs::metadata(path).map_err(failed)?.len() > MAX_FILE {
+        return Err(format!("{} is too large", path.display()));
+    }
+    let text = std::fs::read(path).map_err(failed)?;
+    parse(&text).map_err(|error| format!("{}: {error}", path.display()))
+}
+
+/// A file's keys have no end while the file is as it is: it is the operator's own word.
+async fn watch(issuer: &IssuerState, path: &Path, now: &(dyn Fn() -> u64 + Send + Sync)) {
+    let mut seen: Option<(SystemTime, u64)> = None;
+    loop {
+        // A file that cannot be looked at reads as an error below, and the last good keys stay.
+        let stamp = std::fs::metadata(path)
+            .and_then(|m| Ok((m.modified()?, m.len())))
+            .ok();
+        if stamp.is_none() || stamp != seen {
+            match read(path) {
+                Ok(set) => {
+                    issuer.install(&set, Some(now()));
+                    seen = stamp;
+                }
+                Err(error) => {
+                    failed(issuer, error, now());
+                    seen = None;
+                }
+            }
+        } else {
+            issuer.still_good(now());
+        }
+        sleep(LOOK_AT_FILE).await;
+    }
+}

@@ -1,0 +1,289 @@
+//! Issuers: where their keys come from, which keys they have at the moment, and how they are.
+
+use crate::keys::KeyTable;
+use arc_swap::ArcSwap;
+use signet_crypto::{Algorithm, VerifyingKey, hash::sha256};
+use signet_jose::jwk::JwkSet;
+use std::{
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
+    },
+    time::Duration,
+};
+
+/// Where an issuer's keys come from.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum KeySource {
+    /// A set that the caller holds; changed with [`crate::Verifier::set_keys`].
+    Memory(JwkSet),
+    /// One secret that issuer and verifier share (HS256, HS384, HS512).
+    Secret {
+        /// the `kid` that tokens name, if they name one
+        kid: Option<String>,
+        /// its one algorithm
+        algorithm: Algorithm,
+        /// at least as long as the hash
+        secret: Vec<u8>,
+    },
+    /// A file with a JWK Set, read again when it changes.
+    #[cfg(feature = "fetch")]
+    File(std::path::PathBuf),
+    /// The URL of a JWK Set.
+    #[cfg(feature = "fetch")]
+    JwksUrl(String),
+    /// The issuer's metadata (OpenID Connect Discovery section 4, RFC 8414 section 3) names its `jwks_uri`.
+    #[cfg(feature = "fetch")]
+    Discovery,
+}
+
+/// How keys are kept fresh. Of no effect on keys from memory.
+#[derive(Clone, Copy, Debug)]
+pub struct Freshness {
+    /// Time between two fetches. A file is looked at every second instead.
+    pub interval: Duration,
+    /// How long the last good keys are used when fetching fails. Then tokens are refused as `keys_unavailable`.
+    pub grace: Duration,
+    /// Least time between two fetches, however many unknown `kid`s come.
+    pub cool_down: Duration,
+}
+
+impl Default for Freshness {
+    fn default() -> Self {
+        Freshness {
+            interval: Duration::from_secs(300),
+            grace: Duration::from_secs(6 * 3600),
+            cool_down: Duration::from_secs(10),
+        }
+    }
+}
+
+/// An issuer that a verifier accepts tokens of.
+#[derive(Clone, Debug)]
+pub struct Issuer {
+    pub(crate) name: String,
+    pub(crate) source: KeySource,
+    pub(crate) freshness: Freshness,
+    pub(crate) required: bool,
+}
+
+impl Issuer {
+    /// `name` is compared with `iss` byte for byte.
+    pub fn new(name: impl Into<String>, source: KeySource) -> Issuer {
+        Issuer {
+            name: name.into(),
+            source,
+            freshness: Freshness::default(),
+            required: true,
+        }
+    }
+
+    /// With other times.
+    #[must_use]
+    pub fn freshness(mut self, freshness: Freshness) -> Issuer {
+        self.freshness = freshness;
+        self
+    }
+
+    /// Readiness does not wait for this issuer's keys.
+    #[must_use]
+    pub fn optional(mut self) -> Issuer {
+        self.required = false;
+        self
+    }
+}
+
+/// How an issuer is, and why (known fault V17: an outage and an attack must not look alike).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Health {
+    /// The issuer.
+    pub issuer: String,
+    /// In one word.
+    pub state: HealthState,
+    /// Keys that can be used at the moment, one for each key and algorithm.
+    pub keys: usize,
+    /// When keys were last fetched, Unix seconds; 0: never.
+    pub fetched_at: u64,
+    /// When it was last tried, Unix seconds; 0: never.
+    pub attempted_at: u64,
+    /// Attempts that failed since the last good one.
+    pub failures: u32,
+    /// Why the last attempt failed.
+    pub error: Option<String>,
+    /// Whether readiness needs it.
+    pub required: bool,
+}
+
+/// See [`Health`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HealthState {
+    /// No keys yet.
+    Starting,
+    /// Keys, and the last attempt went well.
+    Healthy,
+    /// The last attempt failed; older keys are used within their grace.
+    Stale,
+    /// The grace is over, or keys were never there and cannot be fetched.
+    Failed,
+    /// Disabled by the operator.
+    Disabled,
+}
+
+impl HealthState {
+    /// One word, lower case.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            HealthState::Starting => "starting",
+            HealthState::Healthy => "healthy",
+            HealthState::Stale => "stale",
+            HealthState::Failed => "failed",
+            HealthState::Disabled => "disabled",
+        }
+    }
+}
+
+#[derive(Debug, Default)]
+struct Attempts {
+    fetched_at: u64,
+    attempted_at: u64,
+    failures: u32,
+    error: Option<String>,
+}
+
+/// An issuer at work.
+pub(crate) struct IssuerState {
+    pub(crate) issuer: Issuer,
+    /// what tokens of this issuer may be signed with: those of all policies that accept it
+    pub(crate) algorithms: Vec<Algorithm>,
+    pub(crate) table: ArcSwap<KeyTable>,
+    /// Unix seconds until which the keys may be used
+    usable_until: AtomicU64,
+    enabled: AtomicBool,
+    attempts: Mutex<Attempts>,
+    /// somebody asked for a key that is not there
+    pub(crate) wanted: AtomicBool,
+    #[cfg(feature = "fetch")]
+    pub(crate) wake: tokio::sync::Notify,
+}
+
+impl IssuerState {
+    pub(crate) fn new(issuer: Issuer, algorithms: Vec<Algorithm>) -> IssuerState {
+        let nothing = KeyTable::default();
+        let table = match &issuer.source {
+            KeySource::Memory(set) => KeyTable::prepare(set, &algorithms, &nothing),
+            KeySource::Secret {
+                kid,
+                algorithm,
+                secret,
+            } => match VerifyingKey::hmac(*algorithm, secret) {
+                Ok(key) if algorithms.contains(algorithm) => {
+                    KeyTable::secret(kid.as_deref(), key, sha256(secret))
+                }
+                _ => nothing,
+            },
+            #[cfg(feature = "fetch")]
+            _ => nothing,
+        };
+        // Keys that the caller holds have no end; fetched ones have none to begin with.
+        let usable_until = match &issuer.source {
+            KeySource::Memory(_) | KeySource::Secret { .. } => u64::MAX,
+            #[cfg(feature = "fetch")]
+            _ => 0,
+        };
+        IssuerState {
+            issuer,
+            algorithms,
+            table: ArcSwap::from_pointee(table),
+            usable_until: AtomicU64::new(usable_until),
+            enabled: AtomicBool::new(true),
+            attempts: Mutex::default(),
+            wanted: AtomicBool::new(false),
+            #[cfg(feature = "fetch")]
+            wake: tokio::sync::Notify::new(),
+        }
+    }
+
+    pub(crate) fn is_enabled(&self) -> bool {
+        self.enabled.load(Relaxed)
+    }
+
+    pub(crate) fn set_enabled(&self, enabled: bool) {
+        self.enabled.store(enabled, Relaxed);
+    }
+
+    /// Whether the keys may be used at this moment.
+    pub(crate) fn is_usable(&self, now: u64) -> bool {
+        now <= self.usable_until.load(Relaxed)
+    }
+
+    /// Puts other keys in place. Those that are gone end at once.
+    pub(crate) fn install(&self, set: &JwkSet, now: Option<u64>) {
+        let before = self.table.load_full();
+        let next = KeyTable::prepare(set, &self.algorithms, &before);
+        before.withdraw_all_but(&next);
+        self.table.store(std::sync::Arc::new(next));
+        let until = match now {
+            Some(now) => now.saturating_add(self.issuer.freshness.grace.as_secs()),
+            None => u64::MAX,
+        };
+        self.usable_until.store(until, Relaxed);
+        let mut attempts = self.attempts.lock().unwrap_or_else(PoisonError::into_inner);
+        *attempts = Attempts {
+            fetched_at: now.unwrap_or(0),
+            attempted_at: now.unwrap_or(0),
+            ..Attempts::default()
+        };
+    }
+
+    /// The keys were looked at and are still the same.
+    #[cfg(feature = "fetch")]
+    pub(crate) fn still_good(&self, now: u64) {
+        let until = now.saturating_add(self.issuer.freshness.grace.as_secs());
+        self.usable_until.store(until, Relaxed);
+    }
+
+    /// Notes a failed attempt. Gives how many there were in a row.
+    #[cfg(feature = "fetch")]
+    pub(crate) fn note_failure(&self, error: String, now: u64) -> u32 {
+        let mut attempts = self.attempts.lock().unwrap_or_else(PoisonError::into_inner);
+        attempts.attempted_at = now;
+        attempts.failures = attempts.failures.saturating_add(1);
+        attempts.error = Some(error);
+        attempts.failures
+    }
+
+    /// Asks for a fetch. Cheap however often it is called: the refresher decides when.
+    pub(crate) fn want_keys(&self) {
+        if !self.wanted.load(Relaxed) && !self.wanted.swap(true, Relaxed) {
+            #[cfg(feature = "fetch")]
+            self.wake.notify_one();
+        }
+    }
+
+    pub(crate) fn health(&self, now: u64) -> Health {
+        let attempts = self.attempts.lock().unwrap_or_else(PoisonError::into_inner);
+        let keys = self.table.load().len();
+        let state = match () {
+            () if !self.is_enabled() => HealthState::Disabled,
+            () if keys > 0 && self.is_usable(now) => match attempts.failures {
+                0 => HealthState::Healthy,
+                _ => HealthState::Stale,
+            },
+            () if attempts.failures == 0 && keys == 0 && attempts.fetched_at == 0 => {
+                HealthState::Starting
+            }
+            () => HealthState::Failed,
+        };
+        Health {
+            issuer: self.issuer.name.clone(),
+            state,
+            keys,
+            fetched_at: attempts.fetched_at,
+            attempted_at: attempts.attempted_at,
+            failures: attempts.failures,
+            error: attempts.error.clone(),
+            required: self.issuer.required,
+        }
+    }
+}

@@ -1,0 +1,33 @@
+#![doc = include_str!("front.md")]
+#![doc = include_str!("attacks.md")]
+#![forbid(unsafe_code)]
+
+mod binding;
+mod cache;
+mod challenge;
+mod claims;
+mod compact;
+#[cfg(feature = "fetch")]
+pub mod fetch;
+mod id_token;
+mod issuer;
+mod keys;
+mod moment;
+mod policy;
+mod presented;
+mod refusal;
+mod replay;
+mod revocation;
+mod verified;
+mod verifier;
+
+pub use challenge::Challenge;
+pub use claims::Claims;
+pub use issuer::{Freshness, Health, HealthState, Issuer, KeySource};
+pub use keys::WithoutKid;
+pub use policy::{Binding, Policy, Rule, TokenKind};
+pub use presented::{Presented, Proof, Scheme};
+pub use refusal::{Answer, Counters, Refusal};
+pub use revocation::{MemoryRevocations, Revocation, Revocations, Subject, WhenSilent};
+pub use verified::{Form, Verified};
+pub use verifier::{BuildError, Builder, PolicyId, Verifier};
