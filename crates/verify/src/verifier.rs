@@ -375,8 +375,7 @@ impl Verifier {
             return Err(Refusal::TooLarge);
         }
         let cacheable = active.policy.kind.is_access();
-        if cacheable && let Some(hit) = self.find(policy, token, now) {
-            let verified = hit?;
+        if cacheable && let Some(verified) = self.find(policy, token, now) {
             moment::still_holds(verified.claims(), &active.policy, now)?;
             self.for_this_request(&verified, &active.policy, presented, now)?;
             self.counters.hit();
@@ -400,16 +399,12 @@ impl Verifier {
     }
 
     /// A cached token, unless its key or issuer has gone meanwhile: then it is checked anew, and refused for the right reason.
-    fn find(&self, policy: PolicyId, token: &str, now: u64) -> Option<Result<Verified, Refusal>> {
+    fn find(&self, policy: PolicyId, token: &str, now: u64) -> Option<Verified> {
         self.cache.find(token, policy.0, |entry| {
-            if entry.key_is_withdrawn() {
-                return Err(Refusal::UnknownKey);
-            }
-            if let Some(issuer) = self.issuers.get(entry.issuer) {
-                usable(issuer, now)?;
-            }
-            Ok(entry.verified.clone())
-        })
+            let issuer = self.issuers.get(entry.issuer);
+            let usable = issuer.is_none_or(|issuer| usable(issuer, now).is_ok());
+            (usable && !entry.key_is_withdrawn()).then(|| entry.verified.clone())
+        })?
     }
 
     fn check(&self, active: &Active, token: &str, now: u64) -> Result<Checked, Refusal> {
@@ -463,12 +458,7 @@ impl Verifier {
         moment::could_hold(&claims, policy, &issuer.issuer.name, now)?;
         let table = issuer.table.load();
         let key = match table.find(header.kid.as_deref(), header.alg, policy.without_kid) {
-            Found::Keys(first, others) => {
-                let mut tried = std::iter::once(first).chain(others);
-                let made_it =
-                    |key: &&Arc<PreparedKey>| compact.verify_signature(key.verifying_key()).is_ok();
-                tried.find(made_it).ok_or(Refusal::Signature)?.clone()
-            }
+            Found::Keys(first, others) => signed_by(&compact, first, others)?.clone(),
             missing => return Err(self.missing(issuer, &missing)),
         };
         // From here on the claims are the issuer's word.
@@ -625,6 +615,23 @@ impl Verifier {
                 )
         })
     }
+}
+
+/// The key that made the signature.
+fn signed_by<'k>(
+    compact: &jws::Compact<'_>,
+    first: &'k Arc<PreparedKey>,
+    others: Vec<&'k Arc<PreparedKey>>,
+) -> Result<&'k Arc<PreparedKey>, Refusal> {
+    for key in std::iter::once(first).chain(others) {
+        match compact.verify_signature(key.verifying_key()) {
+            Ok(()) => return Ok(key),
+            Err(JwsError::Signature) => {}
+            // Not canonical base64url: no key would make it better.
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Err(Refusal::Signature)
 }
 
 fn usable(issuer: &IssuerState, now: u64) -> Result<(), Refusal> {

@@ -1,0 +1,278 @@
+use crate::support::*;
+use signet_crypto::{Algorithm, SigningKey, hash::sha256};
+use signet_jose::{base64url, dpop, jwk::Jwk};
+use signet_verify::{Binding, Policy, Presented, Proof, Refusal, Verifier};
+
+const URL: &str = "https://orders.example.com/orders/1";
+
+struct Client {
+    key: SigningKey,
+    token: String,
+    v: Verifier,
+}
+
+impl Client {
+    fn new() -> Client {
+        let key = SigningKey::generate(Algorithm::Es256).unwrap();
+        let jkt = Jwk::new(key.public().unwrap().clone()).thumbprint_text();
+        let token = access()
+            .and(&format!(r#""cnf":{{"jkt":"{jkt}"}}"#))
+            .signed();
+        Client {
+            key,
+            token,
+            v: verifier(),
+        }
+    }
+
+    fn proof(
+        &self,
+        key: &SigningKey,
+        jti: &str,
+        method: &str,
+        url: &str,
+        iat: u64,
+        token: &str,
+    ) -> String {
+        let mut jwk = Vec::new();
+        Jwk::new(key.public().unwrap().clone())
+            .write(&mut signet_jose::json::Writer::new(&mut jwk));
+        let jwk = String::from_utf8(jwk).unwrap();
+        let header = format!(
+            r#"{{"typ":"dpop+jwt","alg":"{}","jwk":{jwk}}}"#,
+            key.algorithm().name()
+        );
+        let payload = format!(
+            r#"{{"jti":"{jti}","htm":"{method}","htu":"{url}","iat":{iat},"ath":"{}"}}"#,
+            dpop::ath(token)
+        );
+        sign_with(key, &header, payload.as_bytes())
+    }
+
+    fn good(&self, jti: &str) -> String {
+        self.proof(&self.key, jti, "GET", URL, NOW, &self.token)
+    }
+
+    fn send(&self, proof: &str) -> Result<(), Refusal> {
+        let value = format!("DPoP {}", self.token);
+        let presented = Presented::authorization(&value).unwrap().proof(Proof {
+            jwt: proof,
+            method: "GET",
+            url: URL,
+        });
+        self.v.verify(&presented, NOW).map(drop)
+    }
+}
+
+#[test]
+fn a_bound_token_as_bearer() {
+    let client = Client::new();
+    assert_eq!(client.send(&client.good("1")), Ok(()));
+    let value = format!("Bearer {}", client.token);
+    let presented = Presented::authorization(&value).unwrap();
+    assert_eq!(
+        client.v.verify(&presented, NOW).unwrap_err(),
+        Refusal::Scheme
+    );
+    let proof = client.good("2");
+    let proven = presented.proof(Proof {
+        jwt: &proof,
+        method: "GET",
+        url: URL,
+    });
+    assert_eq!(client.v.verify(&proven, NOW).unwrap_err(), Refusal::Scheme);
+    let value = format!("DPoP {}", client.token);
+    assert_eq!(
+        client
+            .v
+            .verify(&Presented::authorization(&value).unwrap(), NOW)
+            .unwrap_err(),
+        Refusal::ProofMissing
+    );
+    assert_eq!(
+        verify(&client.v, &client.token).unwrap_err(),
+        Refusal::ProofMissing
+    );
+}
+
+#[test]
+fn a_proof_for_another_method_url_token_or_moment() {
+    let client = Client::new();
+    let (key, token) = (&client.key, &client.token);
+    assert_eq!(client.send(&client.good("1")), Ok(()));
+    let other = "https://orders.example.com/orders/2";
+    for (method, url, iat, token, reason) in [
+        ("POST", URL, NOW, token.as_str(), Refusal::Proof),
+        ("get", URL, NOW, token, Refusal::Proof),
+        ("GET", other, NOW, token, Refusal::Proof),
+        (
+            "GET",
+            "http://orders.example.com/orders/1",
+            NOW,
+            token,
+            Refusal::Proof,
+        ),
+        ("GET", URL, NOW, "another", Refusal::Proof),
+        ("GET", URL, NOW - 301, token, Refusal::ProofTime),
+        ("GET", URL, NOW + 61, token, Refusal::ProofTime),
+    ] {
+        assert_eq!(
+            client.send(&client.proof(key, "2", method, url, iat, token)),
+            Err(reason),
+            "{method} {url}"
+        );
+    }
+    assert_eq!(
+        client.send(&client.good("2")),
+        Ok(()),
+        "none of them used the id up"
+    );
+}
+
+#[test]
+fn a_proof_with_another_key() {
+    let client = Client::new();
+    assert_eq!(client.send(&client.good("1")), Ok(()));
+    let thief = SigningKey::generate(Algorithm::Es256).unwrap();
+    let proof = client.proof(&thief, "2", "GET", URL, NOW, &client.token);
+    assert_eq!(client.send(&proof), Err(Refusal::ProofKey));
+    // The right key named, the thief's signature.
+    let good = client.good("3");
+    let (header, payload, _) = parts(&good);
+    let forged = format!("{header}.{payload}.{}", parts(&proof).2);
+    assert_eq!(client.send(&forged), Err(Refusal::Proof));
+    for junk in ["", "x", "a.b.c", &client.token] {
+        assert_eq!(client.send(junk), Err(Refusal::Proof), "{junk}");
+    }
+}
+
+#[test]
+fn a_proof_a_second_time() {
+    let client = Client::new();
+    let proof = client.good("1");
+    assert_eq!(client.send(&proof), Ok(()));
+    assert_eq!(client.send(&proof), Err(Refusal::ProofReplayed));
+    let value = format!("DPoP {}", client.token);
+    let later = |now| {
+        let presented = Presented::authorization(&value).unwrap().proof(Proof {
+            jwt: &proof,
+            method: "GET",
+            url: URL,
+        });
+        client.v.verify(&presented, now).map(drop)
+    };
+    assert_eq!(later(NOW + 290), Err(Refusal::ProofReplayed));
+}
+
+#[test]
+fn another_certificate_than_the_tokens() {
+    let thumbprint = sha256(b"certificate");
+    let member = format!(
+        r#""cnf":{{"x5t#S256":"{}"}}"#,
+        base64url::encode(&thumbprint)
+    );
+    let token = access().and(&member).signed();
+    let v = verifier();
+    let with = |certificate: Option<[u8; 32]>| {
+        let presented = Presented::token(&token);
+        v.verify(
+            &certificate.map_or(presented, |c| presented.certificate(c)),
+            NOW,
+        )
+        .map(drop)
+    };
+    assert_eq!(with(Some(thumbprint)), Ok(()));
+    assert_eq!(with(None), Err(Refusal::CertificateMissing));
+    assert_eq!(with(Some(sha256(b"another"))), Err(Refusal::Certificate));
+    let dpop = format!("DPoP {token}");
+    let presented = Presented::authorization(&dpop)
+        .unwrap()
+        .certificate(thumbprint);
+    assert_eq!(v.verify(&presented, NOW).unwrap_err(), Refusal::Scheme);
+}
+
+#[test]
+fn a_confirmation_that_is_not_known() {
+    let good = access();
+    let v = verifier();
+    for cnf in [
+        "{}",
+        r#"{"kid":"x"}"#,
+        r#"{"jwk":{}}"#,
+        r#"{"x5t#S512":"AA"}"#,
+        r#"{"jkt":"AA","other":1}"#,
+    ] {
+        refused(
+            &v,
+            &good.signed(),
+            &good.and(&format!(r#""cnf":{cnf}"#)).signed(),
+            &[Refusal::UnknownConfirmation],
+        );
+    }
+    refused(
+        &v,
+        &good.signed(),
+        &good.and(r#""cnf":{"jkt":"AA"}"#).signed(),
+        &[Refusal::ProofMissing],
+    );
+    refused(
+        &v,
+        &good.signed(),
+        &good.and(r#""cnf":"AA""#).signed(),
+        &[Refusal::Claims],
+    );
+}
+
+#[test]
+fn a_bearer_token_where_a_bound_one_is_due() {
+    let client = Client::new();
+    assert_eq!(client.send(&client.good("1")), Ok(()));
+    for binding in [Binding::Dpop, Binding::Certificate, Binding::Either] {
+        let v = verifier_of(Policy::access_token(AUDIENCE).binding(binding));
+        assert_eq!(
+            verify(&v, &access().signed()).unwrap_err(),
+            Refusal::Unbound
+        );
+    }
+    let v = verifier_of(Policy::access_token(AUDIENCE).binding(Binding::Certificate));
+    assert_eq!(verify(&v, &client.token).unwrap_err(), Refusal::Unbound);
+    let value = format!("DPoP {}", access().signed());
+    assert_eq!(
+        verifier()
+            .verify(&Presented::authorization(&value).unwrap(), NOW)
+            .unwrap_err(),
+        Refusal::Scheme
+    );
+}
+
+#[test]
+fn two_tokens_in_one_authorization() {
+    let token = access().signed();
+    let v = verifier();
+    for value in [
+        format!("Bearer {token}"),
+        format!("bearer  {token}"),
+        format!("BEARER {token}"),
+    ] {
+        assert!(
+            v.verify(&Presented::authorization(&value).unwrap(), NOW)
+                .is_ok(),
+            "{value}"
+        );
+    }
+    for value in [
+        format!("Bearer {token} {token}"),
+        format!("Bearer {token},{token}"),
+        "Bearer ".to_owned(),
+        format!("Bearer\t{token}"),
+        format!("Bearer {token}\n"),
+    ] {
+        assert!(Presented::authorization(&value).is_err(), "{value}");
+    }
+    for value in ["", "Basic YTpi", "Bearer", token.as_str()] {
+        assert_eq!(
+            Presented::authorization(value).unwrap_err(),
+            Refusal::NoToken
+        );
+    }
+}
