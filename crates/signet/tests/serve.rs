@@ -2,7 +2,13 @@
 
 mod support;
 
-use std::os::unix::fs::PermissionsExt;
+use std::{
+    os::unix::fs::PermissionsExt,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
 
 use http::StatusCode;
 use support::{Server, body, free_port, json, signet, signet_with, text};
@@ -389,4 +395,83 @@ async fn limits_of_guessing_and_a_line_for_each_request_come_from_the_configurat
     }
     assert!(!log.contains("a-query-string"), "no query");
     assert!(!log.contains("a-wrong-secret"), "no secret");
+}
+
+#[tokio::test]
+async fn the_first_token_of_the_readme_works_as_it_is_written() {
+    let dir = tempfile::tempdir().unwrap();
+    let (server, dev) = Server::dev(dir.path());
+    std::os::unix::fs::symlink(&dev.data, dir.path().join(".signet")).unwrap();
+    std::fs::create_dir_all(dir.path().join("target/release")).unwrap();
+    std::os::unix::fs::symlink(support::SIGNET, dir.path().join("target/release/signet")).unwrap();
+    let readme = include_str!("../../../README.md");
+    let section = readme.split("## A first token").nth(1).unwrap();
+    let section = section.split("\n## ").next().unwrap();
+    let script: String = section
+        .lines()
+        .filter_map(|line| line.strip_prefix("    "))
+        .map(|line| format!("{line}\n"))
+        .collect();
+    let script = script.replace("https://localhost:8443", &dev.issuer);
+    let run = |script: &str| {
+        std::process::Command::new("sh")
+            .args(["-e", "-c", script])
+            .current_dir(dir.path())
+            .output()
+            .unwrap()
+    };
+    let output = run(&script);
+    let (out, err) = (text(&output.stdout), text(&output.stderr));
+    assert!(output.status.success(), "{out}{err}");
+    assert!(
+        out.contains("at+jwt") && out.contains("\"sub\": \"service\""),
+        "{out}{err}"
+    );
+
+    // And the line that the server itself prints.
+    let greeting = server.log();
+    let line = greeting
+        .lines()
+        .find(|l| l.trim().starts_with("curl "))
+        .unwrap();
+    let output = run(line);
+    assert!(text(&output.stdout).contains("access_token"), "{line}");
+}
+
+#[tokio::test]
+async fn sigterm_under_load_loses_no_request_that_was_accepted() {
+    let dir = tempfile::tempdir().unwrap();
+    let (mut server, dev) = Server::dev(dir.path());
+    let ended = Arc::new(AtomicBool::new(false));
+    let askers: Vec<_> = (0..8)
+        .map(|_| {
+            let (dev, ended) = (dev.clone(), ended.clone());
+            tokio::spawn(async move {
+                let (url, client) = (format!("{}/jwks", dev.issuer), dev.client());
+                let mut answered = 0;
+                while !ended.load(Ordering::SeqCst) {
+                    match client.get(&url, &[]).await {
+                        Ok(answer) => {
+                            assert_eq!(answer.status, StatusCode::OK);
+                            answered += 1;
+                        }
+                        // Nobody was there, or the handshake did not end: it was never accepted.
+                        Err(e) if e.contains("os error") || e.contains("handshake") => {}
+                        Err(e) => panic!("accepted and lost: {e}"),
+                    }
+                }
+                answered
+            })
+        })
+        .collect();
+    tokio::time::sleep(std::time::Duration::from_millis(500)).await;
+    server.signal("TERM");
+    let code = tokio::task::spawn_blocking(move || server.end()).await;
+    assert_eq!(code.unwrap(), Some(0));
+    ended.store(true, Ordering::SeqCst);
+    let mut answered = 0;
+    for asker in askers {
+        answered += asker.await.unwrap();
+    }
+    assert!(answered > 8, "there was load");
 }

@@ -23,6 +23,9 @@ use tokio::{
     time::timeout,
 };
 
+/// Connections that may wait in a socket's queue.
+const BACKLOG: i32 = 1024;
+
 /// A bound address: one socket for each worker.
 pub struct Listening {
     sockets: Vec<TcpListener>,
@@ -75,7 +78,7 @@ fn bind_one(address: SocketAddr) -> io::Result<TcpListener> {
     }
     socket.set_nonblocking(true)?;
     socket.bind(&address.into())?;
-    socket.listen(1024)?;
+    socket.listen(BACKLOG)?;
     Ok(socket.into())
 }
 
@@ -186,10 +189,25 @@ async fn accept(
     };
     let metrics = &service.app().metrics;
     let policy = &service.app().policy;
+    let mut queued = None;
     loop {
-        let accepted = tokio::select! {
-            accepted = listener.accept() => accepted,
-            _ = stopped.wait_for(|stop| *stop) => return,
+        let accepted = match queued {
+            None => tokio::select! {
+                accepted = listener.accept() => accepted,
+                _ = stopped.wait_for(|stop| *stop) => {
+                    queued = Some(BACKLOG);
+                    continue;
+                }
+            },
+            // Whoever was in the queue when the end was called is still let in.
+            Some(1..) => match timeout(Duration::from_millis(1), listener.accept()).await {
+                Ok(accepted) => {
+                    queued = queued.map(|n| n - 1);
+                    accepted
+                }
+                Err(_) => return,
+            },
+            Some(_) => return,
         };
         let (stream, peer) = match accepted {
             Ok(accepted) => accepted,
@@ -263,6 +281,10 @@ async fn converse(
     serve(service, stream, h2, connection, stopped).await;
 }
 
+/// How long a connection that has not asked anything yet is kept after `stop`: whoever was let in a moment before does not
+/// know that the end was called.
+const FIRST_REQUEST: Duration = Duration::from_millis(500);
+
 /// How many requests of a connection are under way, and how many there ever were.
 #[derive(Default)]
 struct Activity {
@@ -275,6 +297,16 @@ impl Activity {
         self.under_way.fetch_add(1, Relaxed);
         self.begun.fetch_add(1, Relaxed);
         UnderWay(self)
+    }
+
+    /// Returns when the first request has begun, or after [`FIRST_REQUEST`].
+    async fn first(&self) {
+        let begun = async {
+            while self.begun.load(Relaxed) == 0 {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        };
+        let _ = timeout(FIRST_REQUEST, begun).await;
     }
 
     /// Returns when no request was under way, and none began, for this long.
@@ -331,7 +363,7 @@ async fn serve<S>(
         let mut conversation = pin!(builder.serve_connection(io, handler));
         tokio::select! {
             _ = conversation.as_mut() => return,
-            _ = stopped.wait_for(|stop| *stop) => {}
+            () = ended(&mut stopped, &shared.2) => {}
             // HTTP/1.1 counts idle time as part of the head's; here nothing else does.
             () = shared.2.idle(limits.head) => {}
         }
@@ -350,8 +382,15 @@ async fn serve<S>(
         let mut conversation = pin!(builder.serve_connection(io, handler));
         tokio::select! {
             _ = conversation.as_mut() => return,
-            _ = stopped.wait_for(|stop| *stop) => conversation.as_mut().graceful_shutdown(),
+            () = ended(&mut stopped, &shared.2) => conversation.as_mut().graceful_shutdown(),
         }
         let _ = conversation.await;
     }
+}
+
+/// Returns when `stop` was called and the connection's first request was given its time.
+async fn ended(stopped: &mut watch::Receiver<bool>, activity: &Activity) {
+    // An error means that the sender is gone: that is an end, too.
+    let _ = stopped.wait_for(|stop| *stop).await;
+    activity.first().await;
 }

@@ -198,8 +198,9 @@ impl Dev {
         } = &self.file;
         let secret = match &clients.service.client_secret {
             Some(secret) if terminal => secret.clone(),
+            // With what every machine has; the service client is the first in the file.
             _ => format!(
-                "\"$(jq -r .clients.service.client_secret '{}')\"",
+                r#""$(sed -n 's/.*"client_secret": "\(.*\)".*/\1/p' '{}' | head -n 1)""#,
                 self.path.display()
             ),
         };
