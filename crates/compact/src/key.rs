@@ -152,6 +152,11 @@ impl SigningKey {
         self.algorithm
     }
 
+    /// What its tokens call it.
+    pub fn key_id(&self) -> &[u8] {
+        self.id.bytes(self.id.kind)
+    }
+
     /// Names the key in its tokens in another way than [`KeyIdType::ShortHash`].
     ///
     /// # Errors

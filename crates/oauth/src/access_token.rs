@@ -1,13 +1,14 @@
 //! Our own access tokens, looked at again: at introspection, revocation, exchange and userinfo.
 //!
-//! The order is fixed: signature under a key that is still ours, `typ`, claims by schema, issuer, end, revocation. Nothing of the
-//! payload is believed before the first (known faults A3, A8, A11).
-use crate::{decision::TokenIdentity, request::Context, scope::ScopeSet, sealed::Confirmation};
+//! The order is fixed, whatever the [format](crate::format): signature under a key that is still ours, kind of token, claims by schema,
+//! issuer, end, revocation. Nothing of the payload is believed before the first (known faults A3, A8, A11).
+use crate::{
+    decision::TokenIdentity, format::AccessTokenFormat, request::Context, scope::ScopeSet,
+    sealed::Confirmation,
+};
 use signet_jose::{
     base64url,
     json::{JsonError, Kind, Limits, Reader},
-    jws,
-    jwt::Typ,
 };
 use std::sync::Arc;
 
@@ -93,47 +94,74 @@ impl AccessTokenFacts {
                 "exp" => exp = Some(r.numeric_date()?),
                 "iat" => iat = Some(r.numeric_date()?),
                 "jti" => facts.jti = r.string()?.into_owned(),
-                "client_id" => facts.client_id = r.string()?.into_owned(),
                 "scope" => {
                     facts.scope = ScopeSet::parse(&r.string()?).map_err(|_| JsonError::Type)?
                 }
-                "auth_time" => facts.auth_time = Some(r.numeric_date()?),
-                "acr" => facts.acr = Some(r.string()?.into_owned()),
-                "amr" => {
-                    facts.amr = r
-                        .strings()?
-                        .into_iter()
-                        .map(|amr| amr.into_owned())
-                        .collect()
-                }
                 "cnf" => facts.confirmation = Some(confirmation(r)?),
-                "act" => {
-                    let act = r.raw()?;
-                    if !act.starts_with('{') {
-                        return Err(JsonError::Type);
-                    }
-                    facts.act = Some(act.to_owned());
-                }
-                "may_act" => facts.may_act = Some(may_act(r)?),
-                "sid" => facts.sid = Some(r.string()?.into_owned()),
-                "grant_id" => {
-                    let bytes =
-                        base64url::decode(r.string()?.as_bytes()).map_err(|_| JsonError::Type)?;
-                    facts.grant_id = Some(bytes.try_into().map_err(|_| JsonError::Type)?);
-                }
-                "claims" => facts.claims = Some(r.raw()?.to_owned()),
-                _ => {}
+                _ => facts.claim(&name, r)?,
             }
             Ok(())
         })?;
         reader.finish()?;
         facts.exp = exp.ok_or(JsonError::Type)?;
         facts.iat = iat.ok_or(JsonError::Type)?;
-        let whole = [&facts.issuer, &facts.sub, &facts.jti, &facts.client_id]
+        facts.whole()
+    }
+
+    /// One claim by its name, where it is one that no format has a field for. What is not known is skipped.
+    fn claim(&mut self, name: &str, r: &mut Reader<'_>) -> Result<(), JsonError> {
+        match name {
+            "client_id" => self.client_id = r.string()?.into_owned(),
+            "auth_time" => self.auth_time = Some(r.numeric_date()?),
+            "acr" => self.acr = Some(r.string()?.into_owned()),
+            "amr" => {
+                self.amr = r
+                    .strings()?
+                    .into_iter()
+                    .map(|amr| amr.into_owned())
+                    .collect()
+            }
+            "act" => {
+                let act = r.raw()?;
+                if !act.starts_with('{') {
+                    return Err(JsonError::Type);
+                }
+                self.act = Some(act.to_owned());
+            }
+            "may_act" => self.may_act = Some(may_act(r)?),
+            "sid" => self.sid = Some(r.string()?.into_owned()),
+            "grant_id" => {
+                let bytes =
+                    base64url::decode(r.string()?.as_bytes()).map_err(|_| JsonError::Type)?;
+                self.grant_id = Some(bytes.try_into().map_err(|_| JsonError::Type)?);
+            }
+            "claims" => self.claims = Some(r.raw()?.to_owned()),
+            _ => r.skip()?,
+        }
+        Ok(())
+    }
+
+    /// One claim of a format that carries it as JSON text beside its fields. A claim that has a field there is refused by name: two
+    /// places for one claim would be two meanings.
+    pub(crate) fn named_claim(&mut self, name: &str, json: &str) -> Result<(), JsonError> {
+        const FIELDS: [&str; 9] = [
+            "iss", "sub", "aud", "exp", "nbf", "iat", "jti", "scope", "cnf",
+        ];
+        if FIELDS.contains(&name) {
+            return Err(JsonError::Type);
+        }
+        let mut reader = Reader::new(json.as_bytes(), &Limits::default())?;
+        self.claim(name, &mut reader)?;
+        reader.finish()
+    }
+
+    /// Itself, if everything is there that an access token must say (RFC 9068 section 2.2).
+    pub(crate) fn whole(self) -> Result<Self, JsonError> {
+        let whole = [&self.issuer, &self.sub, &self.jti, &self.client_id]
             .iter()
             .all(|claim| !claim.is_empty());
-        match whole && !facts.audience.is_empty() {
-            true => Ok(facts),
+        match whole && !self.audience.is_empty() {
+            true => Ok(self),
             false => Err(JsonError::Type),
         }
     }
@@ -232,18 +260,11 @@ impl TokenLookup for Context<'_> {
     }
 }
 
-/// The half of a look-up that never changes while the key stays: signature, type, claims, issuer. A caller may keep the result
+/// The half of a look-up that never changes while the key stays: form, signature, kind, claims, issuer. A caller may keep the result
 /// for the very same token string and go on with [`judge`] each time; the key's withdrawal must end what it keeps.
 pub fn verify(context: &Context<'_>, token: &str) -> Option<AccessTokenFacts> {
-    let compact = jws::split(token.as_bytes(), MAX_BYTES).ok()?;
-    let header = compact.decode_header().ok()?;
-    // RFC 9068 section 4: an ID token, a logout token or a proof is no access token.
-    if !jws::typ_is(header.typ.as_deref(), Typ::AccessToken.as_str()) {
-        return None;
-    }
-    let key = context.keys.verifying_key(header.kid.as_deref()?)?;
-    let payload = compact.verify(&header, key).ok()?;
-    let facts = AccessTokenFacts::parse(&payload).ok()?;
+    let format = AccessTokenFormat::of(token)?.implementation();
+    let facts = format.read(context.keys, token)?;
     (facts.issuer == context.settings.issuer).then_some(facts)
 }
 

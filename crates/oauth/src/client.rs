@@ -5,7 +5,7 @@
 pub mod json;
 pub mod metadata;
 
-use crate::{redirect_uri::RedirectUri, scope::ScopeSet};
+use crate::{format::AccessTokenFormat, redirect_uri::RedirectUri, scope::ScopeSet};
 use signet_crypto::Algorithm;
 use signet_jose::jwk::JwkSet;
 /// A registered client (RFC 7591 metadata plus Signet's policy). `revision` grows at every write (known fault A18: replaced with a compare).
@@ -69,6 +69,8 @@ pub struct Client {
     pub userinfo_signed_response_alg: Option<Algorithm>,
     /// None: the resource's, then the server's setting
     pub access_token_signed_response_alg: Option<Algorithm>,
+    /// how its access tokens are written; None: as the resource wants them, else JWT
+    pub access_token_format: Option<AccessTokenFormat>,
     /// None: plain JSON (RFC 9701 otherwise)
     pub introspection_signed_response_alg: Option<Algorithm>,
     /// seconds; where the request has no `max_age`
@@ -291,6 +293,7 @@ impl Client {
             id_token_signed_response_alg: None,
             userinfo_signed_response_alg: None,
             access_token_signed_response_alg: None,
+            access_token_format: None,
             introspection_signed_response_alg: None,
             default_max_age: None,
             require_auth_time: false,

@@ -1,5 +1,6 @@
 //! What a grant decides, as data: the tokens to make, and the once-only conditions that must hold first.
 use crate::{
+    format::AccessTokenFormat,
     scope::ScopeSet,
     sealed::{Confirmation, RefreshToken},
 };
@@ -86,7 +87,7 @@ pub struct Issue {
     pub issued_token_type: Option<&'static str>,
 }
 
-/// An RFC 9068 access token before it has an id, a time and a signature.
+/// An access token before it has an id, a time and a signature.
 #[derive(Clone, Debug)]
 pub struct AccessToken {
     /// `client_id`
@@ -99,7 +100,9 @@ pub struct AccessToken {
     pub scope: ScopeSet,
     /// seconds
     pub lifetime: u64,
-    /// what it is signed with
+    /// how it is written
+    pub format: AccessTokenFormat,
+    /// what it is signed with as a JWT; compact tokens are signed with the one key that the server has for them
     pub algorithm: Algorithm,
     /// the grant it ends with
     pub grant_id: Option<[u8; 16]>,

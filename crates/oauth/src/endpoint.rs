@@ -68,6 +68,8 @@ pub enum EndpointId {
     OpenidMetadata,
     /// RFC 7517 section 5
     Jwks,
+    /// the public keys of compact access tokens
+    CompactKeys,
     /// RFC 6749 section 3.1
     Authorize,
     /// RFC 6749 section 3.2
@@ -106,6 +108,7 @@ pub const ENDPOINTS: &[Endpoint] = {
         row(OauthMetadata,       WELL_KNOWN_OAUTH,                    &[Get],              None,                                  false, Cors::Any),
         row(OpenidMetadata,      "/.well-known/openid-configuration", &[Get],              None,                                  false, Cors::Any),
         row(Jwks,                "/jwks",                             &[Get],              Some("jwks_uri"),                      false, Cors::Any),
+        row(CompactKeys,         "/compact-keys",                     &[Get],              Some("signet_compact_keys_uri"),       false, Cors::Any),
         row(Authorize,           "/authorize",                        &[Get, Post],        Some("authorization_endpoint"),        false, Cors::No),
         row(Token,               "/token",                            &[Post],             Some("token_endpoint"),                true,  Cors::Registered),
         row(Introspect,          "/introspect",                       &[Post],             Some("introspection_endpoint"),        true,  Cors::No),
@@ -169,6 +172,7 @@ mod tests {
             OauthMetadata,
             OpenidMetadata,
             Jwks,
+            CompactKeys,
             Authorize,
             Token,
             Introspect,

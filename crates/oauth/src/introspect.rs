@@ -7,6 +7,7 @@ use crate::{
     client::Client,
     decision::TokenIdentity,
     error::{ErrorCode, OAuthError},
+    format::AccessTokenFormat,
     issue::{token_type, write_confirmation},
     params::Params,
     request::{Context, unavailable},
@@ -60,8 +61,8 @@ pub fn decide_with(
         );
     }
     let token = params.require("token")?;
-    // `token_type_hint` is not needed: a JWT has dots, a sealed value none.
-    if token.contains('.') {
+    // `token_type_hint` is not needed: each format of access tokens has a form of its own, and a sealed value none of them.
+    if AccessTokenFormat::of(token).is_some() {
         return match lookup.look_up(token) {
             TokenState::Valid(facts) if may_see(context, caller, &facts) => {
                 Ok(Introspection::AccessToken(facts))

@@ -8,15 +8,7 @@ use crate::{
     session::UserClaims,
     userinfo,
 };
-use signet_jose::{base64url, json::Writer, jwt::half_hash};
-
-/// An access token's id: 6 bytes of Unix milliseconds and 10 random ones, base64url. The time lets an epoch revoke all tokens before it.
-pub fn jti(now_ms: u64, random: [u8; 10]) -> String {
-    let mut bytes = [0; 16];
-    bytes[..6].copy_from_slice(&now_ms.to_be_bytes()[2..]);
-    bytes[6..].copy_from_slice(&random);
-    base64url::encode(&bytes)
-}
+use signet_jose::{json::Writer, jwt::half_hash};
 
 /// Appends the claims of an RFC 9068 access token. `now`: Unix seconds.
 pub fn write_access_token(
@@ -161,8 +153,13 @@ pub(crate) fn write_confirmation(confirmation: Option<&Confirmation>, w: &mut Wr
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{access_token::AccessTokenFacts, testing};
+    use crate::{
+        access_token::AccessTokenFacts,
+        format::{AccessTokenFormat, Stamp},
+        testing,
+    };
     use signet_crypto::Algorithm;
+    use signet_jose::base64url;
 
     fn access_token() -> AccessToken {
         AccessToken {
@@ -171,6 +168,7 @@ mod tests {
             audience: vec!["https://api.example".into()],
             scope: testing::scope("openid api:read"),
             lifetime: 600,
+            format: AccessTokenFormat::Jwt,
             algorithm: Algorithm::Es256,
             grant_id: Some([2; 16]),
             sid: Some("sid-1".into()),
@@ -186,7 +184,7 @@ mod tests {
     #[test]
     fn what_is_written_is_what_is_read() {
         let token = access_token();
-        let id = jti(testing::NOW * 1000 + 7, [9; 10]);
+        let id = base64url::encode(&Stamp::id(testing::NOW * 1000 + 7, [9; 10]));
         let mut out = Vec::new();
         write_access_token(&token, "https://as.example", &id, testing::NOW, &mut out);
         let facts = AccessTokenFacts::parse(&out).unwrap();

@@ -5,7 +5,7 @@
 //!
 //! A token request runs through [`params`] (strict parsing), [`client_auth`] (one file a method), [`dpop_policy`] (sender
 //! constraint) and [`grant`] (one file a grant), joined in [`token`], and leaves as a [`decision`]: conditions that must be committed
-//! once, in order, and tokens to make, which [`issue`] writes. What comes back to the server goes through [`access_token`]:
+//! once, in order, and tokens to make, which [`issue`] writes, an access token in its [`format`](mod@format). What comes back to the server goes through [`access_token`]:
 //! [`introspect`], [`revoke`], [`userinfo`] and token exchange all use that one look-up. The front side begins in [`authorize`].
 #![forbid(unsafe_code)]
 pub mod access_token;
@@ -18,6 +18,7 @@ pub mod device_authorization;
 pub mod dpop_policy;
 pub mod endpoint;
 pub mod error;
+pub mod format;
 pub mod grant;
 pub mod introspect;
 pub mod issue;

@@ -1,5 +1,5 @@
 //! What every request may look up, as one immutable snapshot: no lock, no store.
-use crate::{client::Client, scope::ScopeSet};
+use crate::{client::Client, format::AccessTokenFormat, scope::ScopeSet};
 use std::{collections::HashMap, sync::Arc};
 
 /// Clients, resource servers and scopes of one moment. Built whole by the caller, and replaced whole.
@@ -59,6 +59,8 @@ pub struct Resource {
     pub scopes: ScopeSet,
     /// None: the server's setting
     pub access_token_signed_response_alg: Option<signet_crypto::Algorithm>,
+    /// how tokens for it are written; None: JWT
+    pub access_token_format: Option<AccessTokenFormat>,
     /// seconds; None: the server's setting
     pub access_token_lifetime: Option<u64>,
     /// clients that may introspect tokens for this audience

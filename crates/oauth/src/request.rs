@@ -3,7 +3,8 @@ use crate::{
     decision::Revocations, error::OAuthError, params::Params, registry::Registry,
     settings::Settings,
 };
-use signet_crypto::{VerifyingKey, certificate::ClientCertificate, seal::Keyring};
+use signet_crypto::{Algorithm, VerifyingKey, certificate::ClientCertificate, seal::Keyring};
+use signet_jose::jwt::JwtSigner;
 
 /// The server's side of a decision, all of it handed in.
 #[derive(Clone, Copy)]
@@ -33,6 +34,16 @@ impl Context<'_> {
 pub trait IssuerKeys {
     /// The key of this id; none once it is withdrawn.
     fn verifying_key(&self, kid: &str) -> Option<&VerifyingKey>;
+    /// The keys of compact tokens, likewise; none where none were ever made.
+    fn compact_keys(&self) -> Option<&signet_compact::KeySet>;
+}
+
+/// The keys that sign at the moment.
+pub trait IssuerSigners {
+    /// The active key of a JOSE algorithm.
+    fn jwt_signer(&self, algorithm: Algorithm) -> Option<&JwtSigner>;
+    /// The active key of compact tokens.
+    fn compact_signer(&self) -> Option<&signet_compact::SigningKey>;
 }
 
 /// A request at a back-channel endpoint. Nothing else of it is looked at, so nothing else can decide (known fault A1).

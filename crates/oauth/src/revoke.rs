@@ -4,6 +4,7 @@ use crate::{
     access_token,
     client::Client,
     error::{ErrorCode, OAuthError},
+    format::AccessTokenFormat,
     params::Params,
     request::Context,
     sealed::RefreshToken,
@@ -45,7 +46,7 @@ pub fn decide(
     params: &Params,
 ) -> Result<Revocation, OAuthError> {
     let token = params.require("token")?;
-    if token.contains('.') {
+    if AccessTokenFormat::of(token).is_some() {
         // Whether it is revoked already is not asked: once more does no harm, and works where the index cannot answer.
         let Some(facts) =
             access_token::verify(context, token).filter(|facts| context.now() < facts.exp)

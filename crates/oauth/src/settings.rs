@@ -47,6 +47,8 @@ pub struct Settings {
     pub id_token_alg: Algorithm,
     /// the algorithms that signing keys exist for
     pub signing_algs: Vec<Algorithm>,
+    /// what compact access tokens are signed with; Ed25519
+    pub compact_alg: signet_compact::Algorithm,
     /// None: the issuer is the audience where no resource was asked for
     pub default_audience: Option<String>,
     /// Every DPoP proof must carry a server nonce (RFC 9449 section 8).
@@ -102,6 +104,7 @@ impl Settings {
             access_token_alg: Algorithm::Es256,
             id_token_alg: Algorithm::Rs256,
             signing_algs: vec![Algorithm::Es256, Algorithm::Rs256],
+            compact_alg: signet_compact::Algorithm::Ed25519,
             default_audience: None,
             dpop_nonce_required: false,
             dpop_proof_max_age: MINUTE,
@@ -183,6 +186,10 @@ impl Settings {
         check(
             !self.signing_algs.iter().any(|a| a.is_symmetric()),
             "signing_algs may not name symmetric algorithms: every client could sign",
+        );
+        check(
+            !self.compact_alg.is_zero_knowledge(),
+            "compact_alg must be hmac-sha256, ed25519 or ml-dsa-44",
         );
         check(
             self.default_audience

@@ -3,13 +3,15 @@
 use crate::{
     client::Client,
     error::{ErrorCode, OAuthError},
-    registry::Registry,
+    format::AccessTokenFormat,
+    registry::{Registry, Resource},
     request::Context,
     scope::{self, ScopeSet},
     settings::Settings,
     uri::Uri,
 };
 use signet_crypto::Algorithm;
+use std::sync::Arc;
 
 /// Most resources that one request may name.
 pub const MAX_RESOURCES: usize = 8;
@@ -28,7 +30,9 @@ const OPENID_SCOPES: [&str; 6] = [
 pub struct Target {
     /// `aud`, at least one
     pub audience: Vec<String>,
-    /// what the token is signed with
+    /// how the token is written
+    pub format: AccessTokenFormat,
+    /// what it is signed with as a JWT
     pub algorithm: Algorithm,
     /// seconds
     pub lifetime: u64,
@@ -131,6 +135,7 @@ pub(crate) fn target(context: &Context<'_>, client: &Client, resources: &[&str])
     if resources.is_empty() {
         return Target {
             audience: vec![default_audience(settings).to_owned()],
+            format: client.access_token_format.unwrap_or_default(),
             algorithm: client
                 .access_token_signed_response_alg
                 .unwrap_or(settings.access_token_alg),
@@ -144,17 +149,13 @@ pub(crate) fn target(context: &Context<'_>, client: &Client, resources: &[&str])
         .iter()
         .filter_map(|resource| context.registry.resource(resource))
         .collect();
-    // Several resource servers read one token: an algorithm that only one of them asked for would shut the others out.
-    let mut asked = registered
-        .iter()
-        .map(|resource| resource.access_token_signed_response_alg);
-    let common = asked.next().flatten().filter(|first| {
-        registered.len() == resources.len() && asked.all(|alg| alg == Some(*first))
-    });
+    let whole = registered.len() == resources.len();
+    let algorithm = common(whole, &registered, |r| r.access_token_signed_response_alg);
+    let format = common(whole, &registered, |r| r.access_token_format);
     let lifetime = client
         .access_token_lifetime
         .unwrap_or(settings.access_token_lifetime);
-    let scopes = (registered.len() == resources.len()
+    let scopes = (whole
         && registered
             .iter()
             .all(|resource| !resource.scopes.is_empty()))
@@ -170,9 +171,10 @@ pub(crate) fn target(context: &Context<'_>, client: &Client, resources: &[&str])
             .iter()
             .map(|&resource| resource.to_owned())
             .collect(),
+        format: client.access_token_format.or(format).unwrap_or_default(),
         algorithm: client
             .access_token_signed_response_alg
-            .or(common)
+            .or(algorithm)
             .unwrap_or(settings.access_token_alg),
         lifetime: registered
             .iter()
@@ -180,6 +182,17 @@ pub(crate) fn target(context: &Context<'_>, client: &Client, resources: &[&str])
             .fold(lifetime, u64::min),
         scopes,
     }
+}
+
+/// What all resource servers behind one token ask for. Several read it: what only one of them asked for would shut the others out.
+fn common<T: PartialEq>(
+    whole: bool,
+    registered: &[&Arc<Resource>],
+    asked: impl Fn(&Resource) -> Option<T>,
+) -> Option<T> {
+    let mut asked = registered.iter().map(|resource| asked(resource));
+    let first = asked.next()??;
+    (whole && asked.all(|other| other.as_ref() == Some(&first))).then_some(first)
 }
 
 /// The audience where no resource was asked for.

@@ -84,6 +84,10 @@ pub(crate) fn decide_with(
         device: looked_up.device,
     };
     let mut decision = (row.decide)(&grant_request)?;
+    // What its format cannot say is refused before anything is spent.
+    let token = &decision.issue.access_token;
+    let format = token.format.implementation();
+    format.admits(token, &context.settings.issuer)?;
     // A stranger's values first, the grant's own condition last (known fault A12).
     let first = authenticated
         .once

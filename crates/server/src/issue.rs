@@ -3,9 +3,10 @@ use crate::http::Context;
 use signet_crypto::Algorithm;
 use signet_jose::jwt::{JwtSigner, Typ};
 use signet_oauth::{
-    decision::{Issue, Refresh},
+    decision::{AccessToken, Issue, Refresh},
     error::{ErrorCode, OAuthError},
-    issue::{jti, write_access_token, write_id_token, write_token_response},
+    format::Stamp,
+    issue::{write_id_token, write_token_response},
     session::UserClaims,
 };
 use std::sync::Arc;
@@ -63,14 +64,11 @@ pub fn answer(
 ) -> Result<Vec<u8>, OAuthError> {
     let (issuer, now) = (&*context.snapshot.settings.issuer, context.now());
     let token = &issue.access_token;
-    let mut payload = Vec::with_capacity(512);
-    let id = jti(context.now_ms, signet_crypto::random::bytes());
-    write_access_token(token, issuer, &id, now, &mut payload);
-    let access_token = sign(context, token.algorithm, Typ::AccessToken, &payload)?;
+    let access_token = access_token(context, token)?;
     let id_token = match &issue.id_token {
         None => None,
         Some(id_token) => {
-            payload.clear();
+            let mut payload = Vec::with_capacity(512);
             write_id_token(
                 id_token,
                 token,
@@ -101,6 +99,21 @@ pub fn answer(
     Ok(body)
 }
 
+/// Writes and signs the access token in its format.
+fn access_token(context: &Context, token: &AccessToken) -> Result<String, OAuthError> {
+    let stamp = Stamp {
+        issuer: &context.snapshot.settings.issuer,
+        id: Stamp::id(context.now_ms, signet_crypto::random::bytes()),
+        now: context.now(),
+    };
+    let mut out = Vec::new();
+    let format = token.format.implementation();
+    format
+        .write(token, &stamp, &*context.snapshot.keys, &mut out)
+        .map_err(|error| failed(&error.to_string()))?;
+    String::from_utf8(out).map_err(|_| failed("a token's wire form is ASCII"))
+}
+
 /// Signs a payload with the active key of an algorithm.
 ///
 /// # Errors
@@ -124,7 +137,7 @@ pub fn sign(
     String::from_utf8(out).map_err(|_| failed("a compact JWS is ASCII"))
 }
 
-fn failed(hint: &'static str) -> OAuthError {
+fn failed(hint: &str) -> OAuthError {
     tracing::error!("{hint}");
     OAuthError::new(ErrorCode::ServerError, "the token could not be made").with_hint(hint)
 }

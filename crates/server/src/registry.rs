@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use signet_crypto::Algorithm;
 use signet_oauth::{
     client::Client,
+    format::AccessTokenFormat,
     registry::{Registry, Resource, ScopeEntry},
     scope::ScopeSet,
 };
@@ -360,6 +361,8 @@ struct StoredResource {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     access_token_signed_response_alg: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    access_token_format: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     access_token_lifetime: Option<u64>,
     #[serde(default)]
     introspectors: Vec<String>,
@@ -375,6 +378,9 @@ impl From<&Resource> for StoredResource {
             access_token_signed_response_alg: resource
                 .access_token_signed_response_alg
                 .map(|alg| alg.name().to_owned()),
+            access_token_format: resource
+                .access_token_format
+                .map(|format| format.as_str().to_owned()),
             access_token_lifetime: resource.access_token_lifetime,
             introspectors: resource.introspectors.clone(),
             revision: resource.revision,
@@ -392,11 +398,18 @@ fn read_resource(row: &Row) -> Result<Resource, StoreError> {
             Some(Algorithm::from_name(&name).ok_or_else(|| corrupt(format!("algorithm {name}")))?)
         }
     };
+    let format = match stored.access_token_format {
+        None => None,
+        Some(name) => Some(
+            AccessTokenFormat::from_name(&name).ok_or_else(|| corrupt(format!("format {name}")))?,
+        ),
+    };
     Ok(Resource {
         identifier: stored.identifier,
         name: stored.name,
         scopes: ScopeSet::parse(&stored.scopes.join(" ")).map_err(|_| corrupt("scopes".into()))?,
         access_token_signed_response_alg: alg,
+        access_token_format: format,
         access_token_lifetime: stored.access_token_lifetime,
         introspectors: stored.introspectors,
         revision: stored.revision,
@@ -442,6 +455,7 @@ mod tests {
             name: Some("API".into()),
             scopes: ScopeSet::parse("read write").expect("scopes"),
             access_token_signed_response_alg: Some(Algorithm::EdDsa),
+            access_token_format: Some(AccessTokenFormat::Compact),
             access_token_lifetime: Some(60),
             introspectors: vec!["gateway".into()],
             revision: 1,

@@ -4,7 +4,7 @@ use signet_crypto::{
     seal::{Keyring, SealingKey},
 };
 use signet_jose::{jwk::JwkSet, jws, jwt::Typ};
-use signet_server::keys::{KeySet, KeysError, Moment, Phase, Policy, SigningKeys};
+use signet_server::keys::{KeyKind, KeySet, KeysError, Moment, Phase, Policy, SigningKeys};
 use signet_store::{MemoryStore, Store, Table};
 use std::{
     collections::HashSet,
@@ -20,6 +20,10 @@ const POLICY: Policy = Policy {
     publish_ahead: 600,
     grace: 60,
 };
+
+fn kinds() -> Vec<KeyKind> {
+    ALGORITHMS.map(KeyKind::Jose).to_vec()
+}
 
 fn at(now: u64) -> Moment {
     Moment {
@@ -41,8 +45,7 @@ struct Issuer {
 
 impl Issuer {
     async fn start(store: Arc<dyn Store>, ring: Arc<Keyring>, now: u64) -> Issuer {
-        let algorithms = ALGORITHMS.to_vec();
-        let (keys, set) = SigningKeys::load(store, ring.clone(), algorithms, POLICY, at(now))
+        let (keys, set) = SigningKeys::load(store, ring.clone(), kinds(), POLICY, at(now))
             .await
             .expect("loads");
         Issuer {
@@ -75,7 +78,13 @@ impl Issuer {
     async fn rotate_compromised(&self, algorithm: Option<Algorithm>, standby_too: bool, now: u64) {
         let publish = |set| self.publish(set);
         self.keys
-            .rotate_compromised(algorithm, standby_too, &self.ring, at(now), publish)
+            .rotate_compromised(
+                algorithm.map(KeyKind::Jose),
+                standby_too,
+                &self.ring,
+                at(now),
+                publish,
+            )
             .await
             .expect("rotates");
     }
@@ -258,7 +267,7 @@ async fn the_keys_outlive_a_restart_and_the_private_halves_rest_sealed() {
 async fn other_sealing_keys_do_not_start_the_server() {
     let store = Arc::new(MemoryStore::new());
     Issuer::start(store.clone(), ring(), 1_000).await;
-    let loaded = SigningKeys::load(store, ring(), ALGORITHMS.to_vec(), POLICY, at(1_000)).await;
+    let loaded = SigningKeys::load(store, ring(), kinds(), POLICY, at(1_000)).await;
     assert!(matches!(loaded, Err(KeysError::Sealed)));
 }
 
@@ -284,7 +293,7 @@ async fn an_algorithm_that_left_the_settings_still_verifies_and_then_goes() {
     let issuer = Issuer::start(store.clone(), ring.clone(), 1_000).await;
     issuer.tick(1_000).await;
     let kid = issuer.kid(Algorithm::EdDsa);
-    let left = vec![Algorithm::Es256];
+    let left = vec![KeyKind::Jose(Algorithm::Es256)];
     let (keys, set) = SigningKeys::load(store, ring.clone(), left, POLICY, at(2_000))
         .await
         .expect("loads");

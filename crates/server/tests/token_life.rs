@@ -404,6 +404,7 @@ fn introspection_says_nothing_to_those_who_may_not_see() {
             name: None,
             scopes: common::scope("api:read"),
             access_token_signed_response_alg: Some(Algorithm::EdDsa),
+            access_token_format: None,
             access_token_lifetime: None,
             introspectors: vec!["api".to_owned()],
             revision: 1,

@@ -48,6 +48,7 @@ static SERVER: LazyLock<Server> = LazyLock::new(|| {
         name: None,
         scopes: ScopeSet::EMPTY,
         access_token_signed_response_alg: None,
+        access_token_format: None,
         access_token_lifetime: None,
         introspectors: Vec::new(),
         revision: 0,

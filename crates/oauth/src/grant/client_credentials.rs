@@ -57,6 +57,7 @@ pub(super) fn decide(request: &GrantRequest<'_>) -> Result<Decision, OAuthError>
                 audience: target.audience,
                 scope,
                 lifetime: target.lifetime,
+                format: target.format,
                 algorithm: target.algorithm,
                 grant_id: None,
                 sid: None,

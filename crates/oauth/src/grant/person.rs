@@ -57,6 +57,7 @@ impl PersonGrant<'_> {
                 audience: target.audience,
                 scope,
                 lifetime: target.lifetime,
+                format: target.format,
                 algorithm: target.algorithm,
                 grant_id: Some(self.grant_id),
                 sid: self.sid.map(str::to_owned),

@@ -12,6 +12,7 @@ use crate::{
     access_token::{AccessTokenFacts, MAX_ACT_DEPTH, TokenState},
     decision::{AccessToken, Decision, Issue},
     error::{ErrorCode, OAuthError},
+    format::AccessTokenFormat,
     request::unavailable,
     scope, target,
 };
@@ -20,7 +21,7 @@ use std::sync::Arc;
 
 /// RFC 8693 section 3: an OAuth access token of this issuer.
 pub const ACCESS_TOKEN_TYPE: &str = "urn:ietf:params:oauth:token-type:access_token";
-/// RFC 8693 section 3: a JWT; this issuer's access tokens are JWTs.
+/// RFC 8693 section 3: a JWT; an access token of this issuer in that format.
 pub const JWT_TYPE: &str = "urn:ietf:params:oauth:token-type:jwt";
 /// What is accepted as subject and actor token, and issued.
 pub const SUBJECT_TOKEN_TYPES: [&str; 2] = [ACCESS_TOKEN_TYPE, JWT_TYPE];
@@ -28,13 +29,13 @@ pub const SUBJECT_TOKEN_TYPES: [&str; 2] = [ACCESS_TOKEN_TYPE, JWT_TYPE];
 pub(super) fn decide(request: &GrantRequest<'_>) -> Result<Decision, OAuthError> {
     let (context, client, params) = (request.context, request.client, request.params);
     let subject_token = params.require("subject_token")?;
-    token_type(params.require("subject_token_type")?)?;
+    let subject_type = token_type(params.require("subject_token_type")?)?;
     let issued_token_type = params
         .get("requested_token_type")
         .map_or(Ok(ACCESS_TOKEN_TYPE), token_type)?;
     // RFC 8693 section 2.1: actor_token_type is required with actor_token, and must not be there without.
     let actor_token = match (params.get("actor_token"), params.get("actor_token_type")) {
-        (Some(token), Some(kind)) => token_type(kind).map(|_| Some(token))?,
+        (Some(token), Some(kind)) => Some((token, token_type(kind)?)),
         (None, None) => None,
         _ => {
             return Err(OAuthError::invalid_request(
@@ -42,9 +43,9 @@ pub(super) fn decide(request: &GrantRequest<'_>) -> Result<Decision, OAuthError>
             ));
         }
     };
-    let subject = presented(request, subject_token, "subject")?;
+    let subject = presented(request, subject_token, subject_type, "subject")?;
     let actor = actor_token
-        .map(|token| presented(request, token, "actor"))
+        .map(|(token, kind)| presented(request, token, kind, "actor"))
         .transpose()?;
     check_context(request, &subject, actor.as_deref())?;
 
@@ -80,6 +81,11 @@ pub(super) fn decide(request: &GrantRequest<'_>) -> Result<Decision, OAuthError>
                 audience: target.audience,
                 scope,
                 lifetime: target.lifetime.min(end.saturating_sub(context.now())),
+                // Who asks for a JWT gets one; otherwise the client or the resource decides.
+                format: match issued_token_type {
+                    JWT_TYPE => AccessTokenFormat::Jwt,
+                    _ => target.format,
+                },
                 algorithm: target.algorithm,
                 // The result ends with the grant and the session of its subject.
                 grant_id: subject.grant_id,
@@ -114,8 +120,12 @@ fn token_type(kind: &str) -> Result<&'static str, OAuthError> {
 fn presented(
     request: &GrantRequest<'_>,
     token: &str,
+    kind: &'static str,
     which: &'static str,
 ) -> Result<Arc<AccessTokenFacts>, OAuthError> {
+    if kind == JWT_TYPE && AccessTokenFormat::of(token) != Some(AccessTokenFormat::Jwt) {
+        return Err(refused("what is called a JWT is none"));
+    }
     let reason = match request.lookup.look_up(token) {
         TokenState::Valid(facts) => return Ok(facts),
         TokenState::Unknown => return Err(unavailable()),

@@ -2,6 +2,7 @@
 mod authorization_code;
 mod client_auth;
 mod dpop;
+mod formats;
 mod grants;
 mod introspect_revoke;
 mod refresh_token;

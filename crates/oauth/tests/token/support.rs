@@ -15,11 +15,11 @@ use signet_oauth::{
     client_auth::Credentials,
     decision::{Decision, Revocations, TokenIdentity, Unavailable},
     error::OAuthError,
-    issue,
+    format::Stamp,
     params::Params,
     redirect_uri::RedirectUri,
     registry::{Registry, Resource},
-    request::{Context, IssuerKeys, PeerCertificate, Request},
+    request::{Context, IssuerKeys, IssuerSigners, PeerCertificate, Request},
     scope::ScopeSet,
     sealed::AuthorizationCode,
     settings::Settings,
@@ -68,6 +68,8 @@ pub struct World {
     pub keyring: Keyring,
     pub signer: JwtSigner,
     verifying: VerifyingKey,
+    pub compact: signet_compact::SigningKey,
+    compact_keys: signet_compact::KeySet,
     pub index: RefCell<Index>,
     pub now_ms: u64,
 }
@@ -76,18 +78,34 @@ impl IssuerKeys for World {
     fn verifying_key(&self, kid: &str) -> Option<&VerifyingKey> {
         (kid == "k1").then_some(&self.verifying)
     }
+    fn compact_keys(&self) -> Option<&signet_compact::KeySet> {
+        Some(&self.compact_keys)
+    }
+}
+
+impl IssuerSigners for World {
+    fn jwt_signer(&self, _: Algorithm) -> Option<&JwtSigner> {
+        Some(&self.signer)
+    }
+    fn compact_signer(&self) -> Option<&signet_compact::SigningKey> {
+        Some(&self.compact)
+    }
 }
 
 impl World {
     pub fn new() -> World {
         let key = SigningKey::generate(Algorithm::Es256).unwrap();
         let verifying = VerifyingKey::new(Algorithm::Es256, key.public().unwrap()).unwrap();
+        let compact =
+            signet_compact::SigningKey::generate(signet_compact::Algorithm::Ed25519).unwrap();
         let mut world = World {
             registry: Registry::default(),
             settings: Settings::new(ISSUER),
             keyring: Keyring::new(SealingKey::generate(), Vec::new()),
             signer: JwtSigner::new(key, "k1"),
             verifying,
+            compact_keys: signet_compact::KeySet::new([compact.verifying_key().unwrap()]).unwrap(),
+            compact,
             index: RefCell::new(Index::Clear),
             now_ms: NOW * 1000,
         };
@@ -99,6 +117,7 @@ impl World {
                 name: None,
                 scopes: scope("api:read api:write"),
                 access_token_signed_response_alg: None,
+                access_token_format: None,
                 access_token_lifetime: Some(120),
                 introspectors: vec!["gateway".into()],
                 revision: 1,
@@ -180,16 +199,16 @@ impl World {
 
     /// Signs the decision's access token, as the server would.
     pub fn sign(&self, decision: &Decision) -> String {
-        let mut payload = Vec::new();
-        let jti = issue::jti(self.now_ms, signet_crypto::random::bytes());
-        issue::write_access_token(
-            &decision.issue.access_token,
-            ISSUER,
-            &jti,
-            self.now(),
-            &mut payload,
-        );
-        self.sign_payload(Typ::AccessToken, &payload)
+        let token = &decision.issue.access_token;
+        let stamp = Stamp {
+            issuer: ISSUER,
+            id: Stamp::id(self.now_ms, signet_crypto::random::bytes()),
+            now: self.now(),
+        };
+        let mut out = Vec::new();
+        let format = token.format.implementation();
+        format.write(token, &stamp, self, &mut out).unwrap();
+        String::from_utf8(out).unwrap()
     }
     pub fn sign_payload(&self, typ: Typ, payload: &[u8]) -> String {
         let mut token = Vec::new();
@@ -304,6 +323,7 @@ pub fn client(client_id: &str) -> Client {
         id_token_signed_response_alg: None,
         userinfo_signed_response_alg: None,
         access_token_signed_response_alg: None,
+        access_token_format: None,
         introspection_signed_response_alg: None,
         default_max_age: None,
         require_auth_time: false,

@@ -5,8 +5,7 @@ use super::{
     operation::{Method, Operation, Outcome, handler},
     problem::Problem,
 };
-use crate::keys::{KeysError, Moment, SigningKeys, rotate_sealing_key};
-use signet_crypto::Algorithm;
+use crate::keys::{KeyKind, KeysError, Moment, SigningKeys, rotate_sealing_key};
 use std::sync::Arc;
 
 const LIST: &str = "/admin/v1/keys";
@@ -42,10 +41,10 @@ async fn list(call: Call) -> Outcome {
 
 async fn rotate(mut call: Call) -> Outcome {
     let wanted: Rotation = call.read().await?;
-    let algorithm = match wanted.alg.as_deref() {
+    let kind = match wanted.alg.as_deref() {
         None => None,
         Some(name) => Some(
-            Algorithm::from_name(name)
+            KeyKind::from_name(name)
                 .ok_or_else(|| Problem::invalid("alg is no signature algorithm"))?,
         ),
     };
@@ -58,10 +57,10 @@ async fn rotate(mut call: Call) -> Outcome {
     let publish = |set| app.update(|snapshot| snapshot.keys = Arc::new(set));
     let at = Moment::of(app);
     let rotated = if wanted.compromised {
-        keys.rotate_compromised(algorithm, wanted.standby_too, &keyring, at, publish)
+        keys.rotate_compromised(kind, wanted.standby_too, &keyring, at, publish)
             .await
     } else {
-        keys.rotate(algorithm, &keyring, at, publish).await
+        keys.rotate(kind, &keyring, at, publish).await
     };
     rotated.map_err(|error| match error {
         KeysError::NoSuchAlgorithm => Problem::invalid("there is no signing key for this alg"),

@@ -77,6 +77,8 @@ pub(super) struct ClientDocument {
     pub(super) id_token_signed_response_alg: Option<String>,
     pub(super) userinfo_signed_response_alg: Option<String>,
     pub(super) access_token_signed_response_alg: Option<String>,
+    /// `jwt` or `compact`; none: as the resource wants them
+    pub(super) access_token_format: Option<String>,
     pub(super) introspection_signed_response_alg: Option<String>,
     pub(super) default_max_age: Option<u64>,
     pub(super) require_auth_time: Option<bool>,
@@ -296,6 +298,7 @@ impl ConsentDocument {
 #[schemars(rename = "SigningKey")]
 pub(super) struct KeyDocument {
     pub(super) kid: String,
+    /// A JOSE algorithm; `compact-...`: the key of compact tokens.
     pub(super) alg: &'static str,
     /// `standby`, `active` or `retired`
     pub(super) phase: &'static str,
@@ -314,7 +317,7 @@ impl From<KeyInfo> for KeyDocument {
     fn from(key: KeyInfo) -> KeyDocument {
         KeyDocument {
             kid: key.kid,
-            alg: key.algorithm.name(),
+            alg: key.kind.name(),
             phase: key.phase.as_str(),
             created_at: key.created_at,
             active_from: key.active_from,
@@ -329,7 +332,7 @@ impl From<KeyInfo> for KeyDocument {
 #[derive(Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct Rotation {
-    /// One algorithm; none: all.
+    /// One `alg` of the list of keys; none: all.
     pub(super) alg: Option<String>,
     /// Somebody else may have the active key: it is withdrawn at once, with every token that it signed.
     pub(super) compromised: bool,
@@ -360,6 +363,9 @@ pub(super) struct ResourceDocument {
     pub(super) scope: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) access_token_signed_response_alg: Option<String>,
+    /// `jwt` or `compact`
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) access_token_format: Option<String>,
     /// Seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) access_token_lifetime: Option<u64>,
@@ -380,6 +386,8 @@ pub(super) struct ResourceChange {
     /// Separated by spaces; empty: every scope may be asked for.
     pub(super) scope: String,
     pub(super) access_token_signed_response_alg: Option<String>,
+    /// `jwt` or `compact`; none: `jwt`
+    pub(super) access_token_format: Option<String>,
     /// Seconds.
     pub(super) access_token_lifetime: Option<u64>,
     /// Clients that may introspect tokens for this resource.
@@ -395,6 +403,7 @@ impl From<&Resource> for ResourceDocument {
             name: resource.name.clone(),
             scope: resource.scopes.to_string(),
             access_token_signed_response_alg: algorithm.map(|a| a.name().to_owned()),
+            access_token_format: resource.access_token_format.map(|f| f.as_str().to_owned()),
             access_token_lifetime: resource.access_token_lifetime,
             introspectors: resource.introspectors.clone(),
         }

@@ -9,6 +9,7 @@ use crate::registry::RegistryError;
 use http::StatusCode;
 use signet_crypto::Algorithm;
 use signet_oauth::{
+    format::AccessTokenFormat,
     registry::{Resource, ScopeEntry},
     scope::{ADMIN, ScopeSet},
 };
@@ -112,12 +113,20 @@ async fn write(mut call: Call) -> Outcome {
                 })?,
         ),
     };
+    let format = match wanted.access_token_format.as_deref() {
+        None => None,
+        Some(name) => Some(
+            AccessTokenFormat::from_name(name)
+                .ok_or_else(|| Problem::invalid("access_token_format must be jwt or compact"))?,
+        ),
+    };
     let read = call.if_match();
     let resource = Resource {
         identifier: identifier.to_owned(),
         name: wanted.name,
         scopes: ScopeSet::parse(&wanted.scope)?,
         access_token_signed_response_alg: algorithm,
+        access_token_format: format,
         access_token_lifetime: wanted.access_token_lifetime,
         introspectors: wanted.introspectors,
         revision: read.unwrap_or(0).saturating_add(1),

@@ -1,6 +1,7 @@
 //! One file per endpoint. A handler reads the request, asks the rules, commits what they decided, and answers.
 pub mod authorize;
 mod backchannel;
+mod compact_keys;
 mod device;
 mod device_authorization;
 mod front;
@@ -56,6 +57,7 @@ fn add(router: &mut Router, id: EndpointId, path: &'static str, method: Method) 
         EndpointId::OauthMetadata | EndpointId::OpenidMetadata => {
             router.route(name, path, metadata::show)
         }
+        EndpointId::CompactKeys => router.route(name, path, compact_keys::show),
         EndpointId::Jwks => router.route(name, path, jwks::show),
         EndpointId::Authorize => match method {
             Method::Get => router.route(name, path, authorize::show),

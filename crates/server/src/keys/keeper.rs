@@ -1,15 +1,15 @@
 //! Keeps the keys: reads and writes their rows, does what is due, and makes the view that requests read.
 use super::{
-    KeySet, Phase, Policy,
+    KeyKind, KeySet, Phase, Policy,
+    material::Material,
     plan::{Step, next_step},
     record::Record,
 };
 use crate::state::App;
-use signet_crypto::{Algorithm, KeyError, VerifyingKey, seal::Keyring};
-use signet_jose::{json::Writer, jwk::Jwk, jwt::JwtSigner};
+use signet_crypto::{KeyError, seal::Keyring};
 use signet_oauth::{registry::Registry, settings::Settings};
 use signet_store::{Change, Key, Op, Outcome, Store, StoreError, Table};
-use std::{collections::HashMap, sync::Arc};
+use std::sync::Arc;
 use tokio::sync::Mutex;
 
 const PAGE: usize = 256;
@@ -24,6 +24,9 @@ pub enum KeysError {
     /// The cryptography library failed, or a stored key does not fit its algorithm.
     #[error(transparent)]
     Key(#[from] KeyError),
+    /// As before, of a key of compact tokens.
+    #[error(transparent)]
+    Compact(#[from] signet_compact::KeyError),
     /// The sealing keys at hand do not open a stored key: the file belongs to another data directory, or is too old.
     #[error("a signing key does not open with the sealing keys of this data directory")]
     Sealed,
@@ -43,8 +46,8 @@ pub enum KeysError {
 pub struct KeyInfo {
     /// Key id.
     pub kid: String,
-    /// Its one algorithm.
-    pub algorithm: Algorithm,
+    /// Its one format and algorithm.
+    pub kind: KeyKind,
     /// Where it is in its life.
     pub phase: Phase,
     /// Made and published, Unix seconds.
@@ -94,20 +97,19 @@ pub fn longest_token(settings: &Settings, registry: &Registry) -> u64 {
 struct Entry {
     record: Record,
     version: u64,
-    signer: Arc<JwtSigner>,
-    verifying: Arc<VerifyingKey>,
+    key: Material,
 }
 
 /// The issuer's signing keys. Changes come one after another; requests read the [`KeySet`] of their snapshot.
 pub struct SigningKeys {
     store: Arc<dyn Store>,
-    algorithms: Vec<Algorithm>,
+    kinds: Vec<KeyKind>,
     policy: Policy,
     entries: Mutex<Vec<Entry>>,
 }
 
 impl SigningKeys {
-    /// Reads the keys, and makes an active one for each of `algorithms` that has none. Standby keys are left to the
+    /// Reads the keys, and makes an active one for each of `kinds` that has none. Standby keys are left to the
     /// first [`SigningKeys::tick`], so that a start does not wait for them.
     ///
     /// # Errors
@@ -115,13 +117,13 @@ impl SigningKeys {
     pub async fn load(
         store: Arc<dyn Store>,
         keyring: Arc<Keyring>,
-        algorithms: Vec<Algorithm>,
+        kinds: Vec<KeyKind>,
         policy: Policy,
         at: Moment,
     ) -> Result<(SigningKeys, KeySet), KeysError> {
         let keys = SigningKeys {
             store,
-            algorithms,
+            kinds,
             policy,
             entries: Mutex::default(),
         };
@@ -161,7 +163,7 @@ impl SigningKeys {
 
     fn due(&self, entries: &[Entry], now: u64) -> Option<Step> {
         let records: Vec<&Record> = entries.iter().map(|e| &e.record).collect();
-        next_step(&records, &self.algorithms, &self.policy, now)
+        next_step(&records, &self.kinds, &self.policy, now)
     }
 
     /// Does what is due, and hands the new view to `publish` if anything changed. To be called every minute or so.
@@ -197,13 +199,13 @@ impl SigningKeys {
     /// See [`KeysError`].
     pub async fn rotate(
         &self,
-        algorithm: Option<Algorithm>,
+        kind: Option<KeyKind>,
         keyring: &Arc<Keyring>,
         at: Moment,
         publish: impl FnOnce(KeySet),
     ) -> Result<(), KeysError> {
         let mut entries = self.entries.lock().await;
-        for place in self.active(&entries, algorithm)? {
+        for place in self.active(&entries, kind)? {
             let mut record = entries[place].record.clone();
             record.rotate_soon = true;
             self.replace(&mut entries, place, record, Vec::new(), at.now)
@@ -221,16 +223,16 @@ impl SigningKeys {
     /// See [`KeysError`].
     pub async fn rotate_compromised(
         &self,
-        algorithm: Option<Algorithm>,
+        kind: Option<KeyKind>,
         standby_too: bool,
         keyring: &Arc<Keyring>,
         at: Moment,
         publish: impl FnOnce(KeySet),
     ) -> Result<(), KeysError> {
         let mut entries = self.entries.lock().await;
-        self.active(&entries, algorithm)?;
+        self.active(&entries, kind)?;
         let affected = |entry: &Entry| {
-            algorithm.is_none_or(|a| a.name() == entry.record.alg)
+            kind.is_none_or(|a| a.name() == entry.record.alg)
                 && (entry.record.phase() != Phase::Standby || standby_too)
         };
         while let Some(place) = entries.iter().position(affected) {
@@ -267,29 +269,27 @@ impl SigningKeys {
         let entries = self.entries.lock().await;
         let mut keys: Vec<KeyInfo> = entries
             .iter()
-            .map(|entry| KeyInfo {
-                kid: entry.record.kid.clone(),
-                algorithm: entry.signer.algorithm(),
-                phase: entry.record.phase(),
-                created_at: entry.record.created_at,
-                active_from: entry.record.active_from,
-                retired_at: entry.record.retired_at,
-                ends_at: entry.record.ends_at,
-                rotates_soon: entry.record.rotate_soon,
+            .filter_map(|entry| {
+                Some(KeyInfo {
+                    kid: entry.record.kid.clone(),
+                    kind: entry.record.kind().ok()?,
+                    phase: entry.record.phase(),
+                    created_at: entry.record.created_at,
+                    active_from: entry.record.active_from,
+                    retired_at: entry.record.retired_at,
+                    ends_at: entry.record.ends_at,
+                    rotates_soon: entry.record.rotate_soon,
+                })
             })
             .collect();
-        keys.sort_by_key(|k| (order(k.phase), k.algorithm, k.created_at));
+        keys.sort_by_key(|k| (order(k.phase), k.kind, k.created_at));
         keys
     }
 
-    fn active(
-        &self,
-        entries: &[Entry],
-        algorithm: Option<Algorithm>,
-    ) -> Result<Vec<usize>, KeysError> {
+    fn active(&self, entries: &[Entry], kind: Option<KeyKind>) -> Result<Vec<usize>, KeysError> {
         let places: Vec<usize> = (0..entries.len())
             .filter(|place| entries[*place].record.phase() == Phase::Active)
-            .filter(|place| algorithm.is_none_or(|a| a.name() == entries[*place].record.alg))
+            .filter(|place| kind.is_none_or(|a| a.name() == entries[*place].record.alg))
             .collect();
         match places.is_empty() {
             true => Err(KeysError::NoSuchAlgorithm),
@@ -305,9 +305,9 @@ impl SigningKeys {
         at: Moment,
     ) -> Result<(), KeysError> {
         match step {
-            Step::Generate(algorithm) => self.generate(entries, algorithm, None, keyring, at).await,
-            Step::GenerateActive(algorithm) => {
-                self.generate(entries, algorithm, Some(at.now), keyring, at)
+            Step::Generate(kind) => self.generate(entries, kind, None, keyring, at).await,
+            Step::GenerateActive(kind) => {
+                self.generate(entries, kind, Some(at.now), keyring, at)
                     .await
             }
             Step::Succeed { next, active } => {
@@ -370,14 +370,14 @@ impl SigningKeys {
     async fn generate(
         &self,
         entries: &mut Vec<Entry>,
-        algorithm: Algorithm,
+        kind: KeyKind,
         active_from: Option<u64>,
         keyring: &Arc<Keyring>,
         at: Moment,
     ) -> Result<(), KeysError> {
         let ring = Arc::clone(keyring);
         let (mut record, key) =
-            tokio::task::spawn_blocking(move || Record::generate(algorithm, &ring, at.now))
+            tokio::task::spawn_blocking(move || Record::generate(kind, &ring, at.now))
                 .await
                 .map_err(|_| KeysError::Stopping)??;
         record.active_from = active_from;
@@ -393,7 +393,11 @@ impl SigningKeys {
         );
         match self.store.commit(Change::new(insert), at.now).await? {
             Outcome::Done { version } => {
-                entries.push(Entry::new(record, version, key)?);
+                entries.push(Entry {
+                    record,
+                    version,
+                    key,
+                });
                 Ok(())
             }
             // The id is the key's own hash: a second one with it would be the same key.
@@ -451,20 +455,8 @@ pub async fn maintain(app: &App, keys: &SigningKeys) -> Result<bool, KeysError> 
 
 impl Entry {
     fn open(record: Record, version: u64, keyring: &Keyring) -> Result<Entry, KeysError> {
-        let key = record.open(keyring)?;
-        Entry::new(record, version, key)
-    }
-
-    fn new(
-        record: Record,
-        version: u64,
-        key: signet_crypto::SigningKey,
-    ) -> Result<Entry, KeysError> {
-        let public = key.public().ok_or(KeyError::WrongKeyType)?;
-        let verifying = Arc::new(VerifyingKey::new(record.algorithm()?, public)?);
         Ok(Entry {
-            signer: Arc::new(JwtSigner::new(key, &record.kid)),
-            verifying,
+            key: record.open(keyring)?,
             version,
             record,
         })
@@ -481,34 +473,20 @@ const fn order(phase: Phase) -> u8 {
 
 /// The view: active keys first, so that a client that takes the first fitting key takes the right one.
 fn render(entries: &[Entry]) -> Result<KeySet, KeysError> {
-    let mut sorted: Vec<&Entry> = entries.iter().collect();
-    sorted.sort_by_key(|e| (order(e.record.phase()), e.signer.algorithm()));
-    let mut jwks = Vec::new();
-    let mut fault = None;
-    Writer::new(&mut jwks).object(|w| {
-        w.member("keys").array(|w| {
-            for entry in &sorted {
-                match entry.signer.key().public() {
-                    Some(public) => {
-                        let alg = entry.signer.algorithm();
-                        Jwk::for_signatures(public.clone(), alg, entry.signer.kid()).write(w);
-                    }
-                    None => fault = Some(KeysError::Unreadable),
-                }
-            }
-        });
-    });
-    if let Some(fault) = fault {
-        return Err(fault);
+    let mut sorted = Vec::with_capacity(entries.len());
+    for entry in entries {
+        sorted.push((order(entry.record.phase()), entry.record.kind()?, entry));
     }
-    let signers = sorted
-        .iter()
-        .filter(|e| e.record.phase() == Phase::Active)
-        .map(|e| Arc::clone(&e.signer))
-        .collect();
-    let verifying: HashMap<String, Arc<VerifyingKey>> = sorted
-        .iter()
-        .map(|e| (e.record.kid.clone(), Arc::clone(&e.verifying)))
-        .collect();
-    Ok(KeySet::new(signers, verifying, jwks.into()))
+    sorted.sort_by_key(|(order, kind, _)| (*order, *kind));
+    let mut set = KeySet::builder();
+    for (_, _, entry) in sorted {
+        let active = entry.record.phase() == Phase::Active;
+        match &entry.key {
+            Material::Jose { signer, verifying } => {
+                set.jose(Arc::clone(signer), Arc::clone(verifying), active);
+            }
+            Material::Compact(key) => set.compact(Arc::clone(key), active),
+        }
+    }
+    Ok(set.build()?)
 }

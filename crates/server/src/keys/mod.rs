@@ -4,10 +4,15 @@
 //! schedule or by command; and stays published after its last signature until the last token that it signed has ended.
 //! So a client that caches the JWKS finds every key there before the first token that needs it, and as long as any does.
 //!
+//! A key serves one token format: JWT keys are in the JWKS, the public keys of compact tokens in a document of their own, and a
+//! symmetric key in neither. All have the same life.
+//!
 //! - [`KeySet`] is the immutable view of one snapshot.
 //! - [`SigningKeys`] keeps the rows, private halves sealed, and makes a new view when something changed.
 //! - [`SealingFile`] holds the keys that seal: in the data directory, not in the store that they protect.
 mod keeper;
+mod kind;
+mod material;
 mod plan;
 mod record;
 mod rewrap;
@@ -15,7 +20,8 @@ mod sealing;
 mod set;
 
 pub use keeper::{KeyInfo, KeysError, Moment, SigningKeys, longest_token, maintain};
+pub use kind::KeyKind;
 pub use plan::{Phase, Policy};
 pub use rewrap::{RewrapError, Rewrapped, rotate_sealing_key};
 pub use sealing::{SEALING_FILE, SealingError, SealingFile};
-pub use set::KeySet;
+pub use set::{Builder, KeySet};

@@ -1,6 +1,5 @@
 //! What is due in the life of the keys, decided from their records and the time alone.
-use super::record::Record;
-use signet_crypto::Algorithm;
+use super::{KeyKind, record::Record};
 
 /// Where a key is in its life.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -51,9 +50,9 @@ impl Default for Policy {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Step {
     /// Make a standby key.
-    Generate(Algorithm),
+    Generate(KeyKind),
     /// Make a key and use it at once: there is none.
-    GenerateActive(Algorithm),
+    GenerateActive(KeyKind),
     /// The standby key signs from now on; the active one, if any, no longer.
     Succeed { next: usize, active: Option<usize> },
     /// No longer in the settings, or one active key too many.
@@ -62,15 +61,15 @@ pub(super) enum Step {
     Remove(usize),
 }
 
-/// The first thing that is due for one of `algorithms`, or for a key that has no place any more. Do it, then ask again.
+/// The first thing that is due for one of `kinds`, or for a key that has no place any more. Do it, then ask again.
 pub(super) fn next_step(
     records: &[&Record],
-    algorithms: &[Algorithm],
+    kinds: &[KeyKind],
     policy: &Policy,
     now: u64,
 ) -> Option<Step> {
     for (place, record) in records.iter().enumerate() {
-        let wanted = algorithms.iter().any(|a| a.name() == record.alg);
+        let wanted = kinds.iter().any(|a| a.name() == record.alg);
         match record.phase() {
             Phase::Retired if record.ends_at.is_none_or(|end| end <= now) => {
                 return Some(Step::Remove(place));
@@ -82,21 +81,21 @@ pub(super) fn next_step(
     }
     // What signs comes first: a start waits for that, and not for the standby keys.
     let due = || {
-        algorithms
+        kinds
             .iter()
-            .filter_map(|algorithm| step_for(records, *algorithm, policy, now))
+            .filter_map(|kind| step_for(records, *kind, policy, now))
     };
     due()
         .find(|step| !matches!(step, Step::Generate(_)))
         .or_else(|| due().next())
 }
 
-fn step_for(records: &[&Record], algorithm: Algorithm, policy: &Policy, now: u64) -> Option<Step> {
+fn step_for(records: &[&Record], kind: KeyKind, policy: &Policy, now: u64) -> Option<Step> {
     let of = |phase: Phase| {
         records
             .iter()
             .enumerate()
-            .filter(move |(_, r)| r.alg == algorithm.name() && r.phase() == phase)
+            .filter(move |(_, r)| r.alg == kind.name() && r.phase() == phase)
     };
     // Two nodes may have started at one moment: the later key stays, on every node the same one.
     let newest = |(_, r): &(usize, &&Record)| (r.active_from, r.kid.clone());
@@ -106,14 +105,14 @@ fn step_for(records: &[&Record], algorithm: Algorithm, policy: &Policy, now: u64
     let Some((place, record)) = active else {
         return Some(match standby {
             Some((next, _)) => Step::Succeed { next, active: None },
-            None => Step::GenerateActive(algorithm),
+            None => Step::GenerateActive(kind),
         });
     };
     if let Some((other, _)) = of(Phase::Active).find(|(other, _)| *other != place) {
         return Some(Step::Retire(other));
     }
     let Some((next, successor)) = standby else {
-        return Some(Step::Generate(algorithm));
+        return Some(Step::Generate(kind));
     };
     let signed_for = now.saturating_sub(record.active_from.unwrap_or(now));
     let published_for = now.saturating_sub(successor.created_at);

@@ -1,18 +1,18 @@
 //! One signing key at rest.
 use serde::{Deserialize, Serialize};
-use signet_crypto::{Algorithm, KeyError, Secret, SigningKey, seal::Keyring, seal::Purpose};
-use signet_jose::{base64url, jwk::Jwk};
+use signet_crypto::{Secret, seal::Keyring, seal::Purpose};
+use signet_jose::base64url;
 use signet_store::{Key, Table};
 
-use super::{KeysError, Phase};
+use super::{KeyKind, KeysError, Phase, material::Material};
 
 /// A key's life, in Unix seconds. The public half is computed from the private one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Record {
-    /// RFC 7638 thumbprint: no two keys share one.
+    /// A hash of the key: no two share one.
     pub(super) kid: String,
-    /// JOSE name.
+    /// The name of its [`KeyKind`].
     pub(super) alg: String,
     /// Made and published.
     pub(super) created_at: u64,
@@ -32,15 +32,14 @@ pub(super) struct Record {
 impl Record {
     /// Makes a key. RSA takes a good part of a second: not for a runtime's thread.
     pub(super) fn generate(
-        algorithm: Algorithm,
+        kind: KeyKind,
         keyring: &Keyring,
         now: u64,
-    ) -> Result<(Record, SigningKey), KeysError> {
-        let key = SigningKey::generate(algorithm)?;
-        let public = key.public().ok_or(KeyError::WrongKeyType)?.clone();
+    ) -> Result<(Record, Material), KeysError> {
+        let key = Material::generate(kind)?;
         let mut record = Record {
-            kid: Jwk::new(public).thumbprint_text(),
-            alg: algorithm.name().to_owned(),
+            kid: key.kid(),
+            alg: kind.name().to_owned(),
             created_at: now,
             active_from: None,
             rotate_soon: false,
@@ -48,7 +47,7 @@ impl Record {
             ends_at: None,
             sealed: String::new(),
         };
-        record.seal(&key.to_private()?, keyring)?;
+        record.seal(&key.private()?, keyring)?;
         Ok((record, key))
     }
 
@@ -64,8 +63,8 @@ impl Record {
         Key::new(Table::SigningKey, self.kid.as_bytes())
     }
 
-    pub(super) fn algorithm(&self) -> Result<Algorithm, KeysError> {
-        Algorithm::from_name(&self.alg).ok_or(KeysError::Unreadable)
+    pub(super) fn kind(&self) -> Result<KeyKind, KeysError> {
+        KeyKind::from_name(&self.alg).ok_or(KeysError::Unreadable)
     }
 
     pub(super) fn phase(&self) -> Phase {
@@ -104,12 +103,9 @@ impl Record {
     }
 
     /// Opens the private half.
-    pub(super) fn open(&self, keyring: &Keyring) -> Result<SigningKey, KeysError> {
+    pub(super) fn open(&self, keyring: &Keyring) -> Result<Material, KeysError> {
         let private = self.private(keyring)?;
-        Ok(SigningKey::from_private(
-            self.algorithm()?,
-            private.expose(),
-        )?)
+        Material::from_private(self.kind()?, &self.kid, private.expose())
     }
 
     /// Seals the private half anew if another key than the current one sealed it; whether it did.

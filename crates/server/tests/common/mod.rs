@@ -14,10 +14,7 @@ use signet_crypto::{
     hash::sha256,
     seal::{Keyring, SealingKey},
 };
-use signet_jose::{
-    jwk::{Jwk, JwkSet},
-    jwt::JwtSigner,
-};
+use signet_jose::jwt::JwtSigner;
 use signet_oauth::{
     client::*, redirect_uri::RedirectUri, registry::Registry, scope::ScopeSet, settings::Settings,
 };
@@ -157,7 +154,7 @@ impl Server {
             .store
             .unwrap_or_else(|| Arc::new(MemoryStore::new()) as Arc<dyn Store>);
         let revocations = block_on(RevocationIndex::load(store.clone(), clock.now())).unwrap();
-        let keys = key_set(&setup.settings.signing_algs);
+        let keys = key_set(&setup.settings);
         let app = App::new(Parts {
             snapshot: Snapshot::new(Arc::new(setup.settings), Arc::new(registry), Arc::new(keys)),
             store,
@@ -227,21 +224,18 @@ pub fn block_on<T>(future: impl Future<Output = T>) -> T {
         .block_on(future)
 }
 
-/// One fresh key per algorithm.
-pub fn key_set(algorithms: &[Algorithm]) -> KeySet {
-    let (mut signers, mut verifying) = (Vec::new(), HashMap::new());
-    let mut set = JwkSet::default();
-    for algorithm in algorithms {
+/// One fresh key per algorithm, and one for compact tokens.
+pub fn key_set(settings: &Settings) -> KeySet {
+    let mut set = KeySet::builder();
+    for algorithm in &settings.signing_algs {
         let key = SigningKey::generate(*algorithm).unwrap();
         let kid = format!("test-{}", algorithm.name());
-        let public = key.public().unwrap().clone();
-        set.keys.push(Jwk::for_signatures(public, *algorithm, &kid));
-        verifying.insert(kid.clone(), Arc::new(key.verifying_key().unwrap()));
-        signers.push(Arc::new(JwtSigner::new(key, &kid)));
+        let verifying = Arc::new(key.verifying_key().unwrap());
+        set.jose(Arc::new(JwtSigner::new(key, &kid)), verifying, true);
     }
-    let mut jwks = Vec::new();
-    set.write(&mut jwks);
-    KeySet::new(signers, verifying, jwks.into())
+    let compact = signet_compact::SigningKey::generate(settings.compact_alg).unwrap();
+    set.compact(Arc::new(compact), true);
+    set.build().unwrap()
 }
 
 pub fn scope(text: &str) -> ScopeSet {
@@ -283,6 +277,7 @@ pub fn client(client_id: &str) -> Client {
         id_token_signed_response_alg: None,
         userinfo_signed_response_alg: None,
         access_token_signed_response_alg: None,
+        access_token_format: None,
         introspection_signed_response_alg: None,
         default_max_age: None,
         require_auth_time: false,

@@ -119,6 +119,11 @@ pub fn settings(config: &Config, faults: &mut Faults) -> Settings {
     if let Some(alg) = faults.algorithm("keys.id_token", &config.keys.id_token) {
         s.id_token_alg = alg;
     }
+    s.compact_alg = match config.keys.compact {
+        model::CompactAlgorithm::HmacSha256 => signet_compact::Algorithm::HmacSha256,
+        model::CompactAlgorithm::Ed25519 => signet_compact::Algorithm::Ed25519,
+        model::CompactAlgorithm::MlDsa44 => signet_compact::Algorithm::MlDsa44,
+    };
     for sentence in s.validate() {
         faults.add(place_of(&sentence), sentence);
     }
@@ -127,7 +132,7 @@ pub fn settings(config: &Config, faults: &mut Faults) -> Settings {
 
 /// Where the file says what a sentence of `Settings::validate` is about.
 fn place_of(sentence: &str) -> &'static str {
-    const PLACES: [(&str, &str); 20] = [
+    const PLACES: [(&str, &str); 21] = [
         ("issuer", "issuer"),
         ("the mTLS base", "listeners"),
         ("code_lifetime", "lifetimes.code"),
@@ -147,6 +152,7 @@ fn place_of(sentence: &str) -> &'static str {
         ("refresh_retry_window", "protocol.refresh_retry_window"),
         ("access_token_alg", "keys.access_token"),
         ("id_token_alg", "keys.id_token"),
+        ("compact_alg", "keys.compact"),
         ("default_audience", "protocol.default_audience"),
     ];
     PLACES
@@ -212,6 +218,7 @@ pub fn resource(entry: &model::Resource, path: &str, faults: &mut Faults) -> Res
             format!("{path}.access_token_signed_response_alg"),
             entry.access_token_signed_response_alg.as_ref(),
         ),
+        access_token_format: entry.access_token_format.map(Into::into),
         access_token_lifetime: entry.access_token_lifetime.map(|d| d.0),
         introspectors: entry.introspectors.clone(),
         revision: 0,

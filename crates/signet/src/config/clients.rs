@@ -149,6 +149,7 @@ pub fn client(
             format!("{path}.access_token_signed_response_alg"),
             entry.access_token_signed_response_alg.as_ref(),
         ),
+        access_token_format: entry.access_token_format.map(Into::into),
         introspection_signed_response_alg: None,
         default_max_age: None,
         require_auth_time: false,

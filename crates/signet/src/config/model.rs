@@ -257,6 +257,8 @@ pub struct Keys {
     pub access_token: String,
     /// ID tokens, unless the client says otherwise.
     pub id_token: String,
+    /// Compact access tokens. With `hmac-sha256` only this server can check them: resource servers introspect.
+    pub compact: CompactAlgorithm,
     /// Age at which a key is replaced.
     pub rotate_after: Duration,
     /// How long a new key is published before it signs: longer than clients cache the JWKS.
@@ -282,8 +284,43 @@ impl Default for Keys {
             .to_vec(),
             access_token: "ES256".into(),
             id_token: "RS256".into(),
+            compact: CompactAlgorithm::default(),
             rotate_after: Duration(life.period),
             publish_ahead: Duration(life.publish_ahead),
+        }
+    }
+}
+
+/// What compact access tokens are signed with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+pub enum CompactAlgorithm {
+    /// HMAC-SHA256, the smallest and fastest; its key is published nowhere.
+    #[serde(rename = "hmac-sha256")]
+    HmacSha256,
+    /// Ed25519 (RFC 8032).
+    #[default]
+    #[serde(rename = "ed25519")]
+    Ed25519,
+    /// ML-DSA-44 (FIPS 204), against quantum computers.
+    #[serde(rename = "ml-dsa-44")]
+    MlDsa44,
+}
+
+/// How access tokens are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum AccessTokenFormat {
+    /// RFC 9068.
+    Jwt,
+    /// Binary and smaller than a JWT; for one audience.
+    Compact,
+}
+
+impl From<AccessTokenFormat> for signet_oauth::format::AccessTokenFormat {
+    fn from(format: AccessTokenFormat) -> Self {
+        match format {
+            AccessTokenFormat::Jwt => Self::Jwt,
+            AccessTokenFormat::Compact => Self::Compact,
         }
     }
 }
@@ -588,6 +625,8 @@ pub struct Client {
     pub id_token_signed_response_alg: Option<String>,
     /// Signature of its access tokens. Default: `keys.access_token`.
     pub access_token_signed_response_alg: Option<String>,
+    /// Format of its access tokens: jwt or compact. Default: as the resource wants them, else jwt.
+    pub access_token_format: Option<AccessTokenFormat>,
     /// PKCE for every authorization request.
     #[serde(default = "yes")]
     pub require_pkce: bool,
@@ -666,6 +705,8 @@ pub struct Resource {
     pub scopes: Vec<String>,
     /// Signature of its access tokens.
     pub access_token_signed_response_alg: Option<String>,
+    /// Format of its access tokens: jwt (default) or compact.
+    pub access_token_format: Option<AccessTokenFormat>,
     /// Lifetime of its access tokens.
     pub access_token_lifetime: Option<Duration>,
     /// Clients that may introspect tokens for it.

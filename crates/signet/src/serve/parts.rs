@@ -11,7 +11,7 @@ use signet_crypto::{
     seal::{Keyring, Purpose},
 };
 use signet_server::{
-    keys::{self, Moment, SealingFile, SigningKeys},
+    keys::{self, KeyKind, Moment, SealingFile, SigningKeys},
     mail::{Mailer, SmtpOptions, SmtpSecurity},
     outbound::OutboundOptions,
     people::PeopleOptions,
@@ -111,7 +111,7 @@ pub async fn build(
     let (signing, key_set) = SigningKeys::load(
         shared.clone(),
         keyring.clone(),
-        settings.signing_algs.clone(),
+        KeyKind::all(&settings),
         policy,
         moment,
     )

@@ -58,6 +58,7 @@ impl Reloader {
         settings
             .signing_algs
             .clone_from(&app.snapshot().settings.signing_algs);
+        settings.compact_alg = app.snapshot().settings.compact_alg;
         let keyring = app.keyring();
         let seal = |client_id: &str, secret: &[u8]| {
             keyring
@@ -113,7 +114,7 @@ impl Reloader {
         let old = &self.config;
         let differ =
             |a: &dyn std::fmt::Debug, b: &dyn std::fmt::Debug| format!("{a:?}") != format!("{b:?}");
-        let sections: [(&str, bool); 13] = [
+        let sections: [(&str, bool); 14] = [
             ("issuer", old.issuer != next.issuer),
             ("data_dir", old.data_dir != next.data_dir),
             ("listeners", differ(&old.listeners, &next.listeners)),
@@ -131,6 +132,7 @@ impl Reloader {
                 "keys.algorithms",
                 old.keys.algorithms != next.keys.algorithms,
             ),
+            ("keys.compact", old.keys.compact != next.keys.compact),
             ("outbound", differ(&old.outbound, &next.outbound)),
             ("guessing", differ(&old.guessing, &next.guessing)),
             ("limits", differ(&old.limits, &next.limits)),

@@ -55,6 +55,7 @@ fn house_with(change: impl FnOnce(&mut Client)) -> House {
             name: None,
             scopes: scope("api:read signet:admin"),
             access_token_signed_response_alg: None,
+            access_token_format: None,
             access_token_lifetime: None,
             introspectors: Vec::new(),
             revision: 1,

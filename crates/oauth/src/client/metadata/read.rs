@@ -6,6 +6,7 @@ use crate::{
         TlsClientAuth,
     },
     error::{ErrorCode, OAuthError},
+    format::AccessTokenFormat,
     redirect_uri::RedirectUri,
     scope::ScopeSet,
     settings::Settings,
@@ -225,6 +226,11 @@ pub fn read(document: &Object<'_>, client: &mut Client, rules: &Rules) -> Result
         tls_client_certificate_bound_access_tokens,
         |v| v.as_bool(),
         "true or false"
+    );
+    set_some!(
+        access_token_format,
+        |v| AccessTokenFormat::from_name(v.as_str()?),
+        "jwt or compact"
     );
     if let Some(uri) = sector_identifier_uri(document)? {
         client.sector_identifier_uri = Some(uri);

@@ -82,6 +82,9 @@ pub fn write(w: &mut Writer<'_>, client: &Client) {
     if let Some(jwks) = &client.jwks {
         jwks.write_value(w.member("jwks"));
     }
+    if let Some(format) = client.access_token_format {
+        w.member("access_token_format").string(format.as_str());
+    }
     if let Some(seconds) = client.default_max_age {
         w.member("default_max_age").number(seconds);
     }

@@ -42,6 +42,7 @@ const RESOURCES: Kind = Kind {
         "name",
         "scope",
         "access_token_signed_response_alg",
+        "access_token_format",
     ],
 };
 
@@ -66,7 +67,7 @@ pub enum KeyCommand {
     /// Let the next keys take over, as soon as they have been published for long enough.
     #[command(after_help = "Example:\n  signet key rotate --alg ES256")]
     Rotate {
-        /// One algorithm; all unless given.
+        /// One `alg` of the list of keys; all unless given.
         #[arg(long)]
         alg: Option<String>,
         /// The current keys may be in other hands: withdraw them at once, with everything that they signed.
@@ -147,7 +148,7 @@ pub enum ResourceCommand {
     },
     /// Change a resource server.
     #[command(
-        after_help = "Example:\n  signet resource set https://api.example.com access_token_lifetime=60"
+        after_help = "Example:\n  signet resource set https://api.example.com access_token_format=compact"
     )]
     Set {
         /// Its identifier.
