@@ -117,13 +117,13 @@ impl SigningKeys {
     pub async fn load(
         store: Arc<dyn Store>,
         keyring: Arc<Keyring>,
-        kinds: Vec<KeyKind>,
+        kinds: impl IntoIterator<Item = impl Into<KeyKind>>,
         policy: Policy,
         at: Moment,
     ) -> Result<(SigningKeys, KeySet), KeysError> {
         let keys = SigningKeys {
             store,
-            kinds,
+            kinds: kinds.into_iter().map(Into::into).collect(),
             policy,
             entries: Mutex::default(),
         };
