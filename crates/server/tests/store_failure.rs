@@ -2,81 +2,17 @@
 //! store goes on, and readiness says so.
 mod common;
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicBool, Ordering},
-};
+use std::sync::{Arc, atomic::Ordering};
 
 use common::{
     Server, Setup,
     client::Call,
+    failing::Failing,
     made::{alice, code, redeem},
 };
-use signet_store::{Change, Key, MemoryStore, Outcome, Row, Store, StoreError, StoreFuture, Table};
-
-struct Failing {
-    inner: MemoryStore,
-    full: AtomicBool,
-}
-
-impl Failing {
-    fn or_full<'a, T: Send + 'a>(
-        &'a self,
-        write: impl FnOnce() -> StoreFuture<'a, T>,
-    ) -> StoreFuture<'a, T> {
-        if self.full.load(Ordering::SeqCst) {
-            let error = StoreError::Unavailable("the disk is full".into());
-            return Box::pin(std::future::ready(Err(error)));
-        }
-        write()
-    }
-}
-
-impl Store for Failing {
-    fn get<'a>(&'a self, key: &'a Key, now: u64) -> StoreFuture<'a, Option<Row>> {
-        self.inner.get(key, now)
-    }
-    fn commit(&self, change: Change, now: u64) -> StoreFuture<'_, Outcome> {
-        self.or_full(|| self.inner.commit(change, now))
-    }
-    fn commit_each(&self, changes: Vec<Change>, now: u64) -> StoreFuture<'_, Vec<Outcome>> {
-        self.or_full(|| self.inner.commit_each(changes, now))
-    }
-    fn take<'a>(&'a self, key: &'a Key, now: u64) -> StoreFuture<'a, Option<Row>> {
-        self.or_full(|| self.inner.take(key, now))
-    }
-    fn partition<'a>(
-        &'a self,
-        table: Table,
-        partition: &'a [u8],
-        after: &'a [u8],
-        limit: usize,
-        now: u64,
-    ) -> StoreFuture<'a, Vec<(Key, Row)>> {
-        self.inner.partition(table, partition, after, limit, now)
-    }
-    fn page<'a>(
-        &'a self,
-        table: Table,
-        after: Option<&'a Key>,
-        limit: usize,
-        now: u64,
-    ) -> StoreFuture<'a, Vec<(Key, Row)>> {
-        self.inner.page(table, after, limit, now)
-    }
-    fn sweep(&self, now: u64, limit: usize) -> StoreFuture<'_, usize> {
-        self.or_full(|| self.inner.sweep(now, limit))
-    }
-    fn check(&self) -> StoreFuture<'_, ()> {
-        self.or_full(|| self.inner.check())
-    }
-}
 
 fn server() -> (Server, Arc<Failing>) {
-    let store = Arc::new(Failing {
-        inner: MemoryStore::new(),
-        full: AtomicBool::new(false),
-    });
+    let store = Arc::new(Failing::default());
     let server = Server::start(Setup {
         store: Some(store.clone()),
         clients: vec![common::client("service"), common::client("web")],

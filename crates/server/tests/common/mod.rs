@@ -5,6 +5,7 @@
 )]
 pub mod browser;
 pub mod client;
+pub mod failing;
 pub mod made;
 pub mod people;
 

@@ -1,0 +1,74 @@
+//! A store that fails when it is told to.
+use signet_store::{Change, Key, MemoryStore, Outcome, Row, Store, StoreError, StoreFuture, Table};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// A store in memory; while `full`, it takes no writes, while `unread`, it cannot be read either.
+#[derive(Default)]
+pub struct Failing {
+    inner: MemoryStore,
+    pub full: AtomicBool,
+    pub unread: AtomicBool,
+}
+
+impl Failing {
+    fn or_full<'a, T: Send + 'a>(
+        &'a self,
+        write: impl FnOnce() -> StoreFuture<'a, T>,
+    ) -> StoreFuture<'a, T> {
+        if self.full.load(Ordering::SeqCst) || self.unread.load(Ordering::SeqCst) {
+            let error = StoreError::Unavailable("the disk is full".into());
+            return Box::pin(std::future::ready(Err(error)));
+        }
+        write()
+    }
+    fn or_unread<'a, T: Send + 'a>(
+        &'a self,
+        read: impl FnOnce() -> StoreFuture<'a, T>,
+    ) -> StoreFuture<'a, T> {
+        if self.unread.load(Ordering::SeqCst) {
+            let error = StoreError::Unavailable("the disk is gone".into());
+            return Box::pin(std::future::ready(Err(error)));
+        }
+        read()
+    }
+}
+
+impl Store for Failing {
+    fn get<'a>(&'a self, key: &'a Key, now: u64) -> StoreFuture<'a, Option<Row>> {
+        self.or_unread(|| self.inner.get(key, now))
+    }
+    fn commit(&self, change: Change, now: u64) -> StoreFuture<'_, Outcome> {
+        self.or_full(|| self.inner.commit(change, now))
+    }
+    fn commit_each(&self, changes: Vec<Change>, now: u64) -> StoreFuture<'_, Vec<Outcome>> {
+        self.or_full(|| self.inner.commit_each(changes, now))
+    }
+    fn take<'a>(&'a self, key: &'a Key, now: u64) -> StoreFuture<'a, Option<Row>> {
+        self.or_full(|| self.inner.take(key, now))
+    }
+    fn partition<'a>(
+        &'a self,
+        table: Table,
+        partition: &'a [u8],
+        after: &'a [u8],
+        limit: usize,
+        now: u64,
+    ) -> StoreFuture<'a, Vec<(Key, Row)>> {
+        self.or_unread(|| self.inner.partition(table, partition, after, limit, now))
+    }
+    fn page<'a>(
+        &'a self,
+        table: Table,
+        after: Option<&'a Key>,
+        limit: usize,
+        now: u64,
+    ) -> StoreFuture<'a, Vec<(Key, Row)>> {
+        self.or_unread(|| self.inner.page(table, after, limit, now))
+    }
+    fn sweep(&self, now: u64, limit: usize) -> StoreFuture<'_, usize> {
+        self.or_full(|| self.inner.sweep(now, limit))
+    }
+    fn check(&self) -> StoreFuture<'_, ()> {
+        self.or_full(|| self.inner.check())
+    }
+}
