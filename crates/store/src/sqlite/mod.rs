@@ -1,8 +1,10 @@
 //! The embedded engine: SQLite in WAL mode, one writer thread that commits in groups, readers beside it.
 //!
-//! Every call becomes a job on a bounded queue; the asynchronous caller waits for its answer and no runtime thread ever
-//! waits for a disk. When a queue is full the call is refused at once (`Unavailable`): waiting longer would only make
-//! the queue longer. The data directory belongs to one process at a time.
+//! Writes and lists become jobs on a bounded queue, and the asynchronous caller waits for its answer. When a queue is full
+//! the call is refused at once (`Unavailable`): waiting longer would only make the queue longer. A read of one key is done
+//! where it is asked for: a row that was written a moment ago lies in memory and costs a few microseconds, where handing
+//! the question to another thread and back costs ten times that. Only when all connections for such reads are taken does it
+//! queue with the lists. The data directory belongs to one process at a time.
 mod open;
 mod queue;
 mod sql;
@@ -60,6 +62,8 @@ pub struct SqliteStore {
     writes: Arc<Queue<Job>>,
     reads: Arc<Queue<Read>>,
     counters: Arc<Counters>,
+    /// Connections for reads of one key; taken without waiting, or not at all.
+    nearby: Vec<Mutex<Option<Connection>>>,
     threads: Mutex<Vec<JoinHandle<()>>>,
     // Released last, when the threads have ended.
     lock: Mutex<Option<File>>,
@@ -73,10 +77,11 @@ impl SqliteStore {
     pub fn open(directory: &Path, options: Options) -> Result<SqliteStore, OpenError> {
         let lock = open::lock(directory)?;
         let path = directory.join(DATABASE_FILE);
-        let store = SqliteStore {
+        let mut store = SqliteStore {
             writes: Arc::new(Queue::new(options.write_queue)),
             reads: Arc::new(Queue::new(options.read_queue)),
             counters: Arc::default(),
+            nearby: Vec::new(),
             threads: Mutex::default(),
             lock: Mutex::new(Some(lock)),
         };
@@ -88,6 +93,8 @@ impl SqliteStore {
         };
         store.spawn(&path, "store-writer", move || writer.run())?;
         for _ in 0..options.readers.max(1) {
+            let nearby = open::reader(&path)?;
+            store.nearby.push(Mutex::new(Some(nearby)));
             let connection = open::reader(&path)?;
             let queue = store.reads.clone();
             store.spawn(&path, "store-reader", move || {
@@ -126,6 +133,9 @@ impl SqliteStore {
         self.reads.close();
         let threads =
             std::mem::take(&mut *self.threads.lock().unwrap_or_else(PoisonError::into_inner));
+        for nearby in &self.nearby {
+            nearby.lock().unwrap_or_else(PoisonError::into_inner).take();
+        }
         // Readers first: the writer can then fold in the whole log.
         for thread in threads.into_iter().rev() {
             if thread.join().is_err() {
@@ -191,6 +201,14 @@ fn stopped() -> StoreError {
 impl Store for SqliteStore {
     fn get<'a>(&'a self, key: &'a Key, now: u64) -> StoreFuture<'a, Option<Row>> {
         Box::pin(async move {
+            for nearby in &self.nearby {
+                // A poisoned lock means that a read panicked: its connection is left alone.
+                if let Ok(connection) = nearby.try_lock()
+                    && let Some(connection) = connection.as_ref()
+                {
+                    return sql::get(connection, key, now).map_err(sql::store_error);
+                }
+            }
             let key = key.clone();
             self.read(move |connection| sql::get(connection, &key, now))
                 .await
