@@ -167,8 +167,7 @@ impl Compact<'_> {
         with_jwk: bool,
     ) -> Result<(HeaderRef<'b>, Option<Result<Jwk, JwkError>>), JwsError> {
         let text = if base64url::decoded_len(self.header.len()) <= Some(SMALL_HEADER) {
-            base64url::decode_in(self.header, &mut buffer.small)
-                .map_err(|_| JwsError::Malformed)?
+            base64url::decode_in(self.header, &mut buffer.small).map_err(|_| JwsError::Malformed)?
         } else if self.header.len() > base64url::encoded_len(HEADER_LIMITS.bytes) {
             return Err(JwsError::TooLarge);
         } else {

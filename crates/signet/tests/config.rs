@@ -23,6 +23,21 @@ fn a_good_file_is_exit_0() {
 }
 
 #[test]
+fn the_file_is_named_by_itself_or_as_serve_takes_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("signet.toml");
+    std::fs::write(&file, GOOD).unwrap();
+    let file = file.to_str().unwrap();
+    let code = |arguments: &[&str]| {
+        let mut all = vec!["config", "check"];
+        all.extend(arguments);
+        signet(&all).status.code()
+    };
+    assert_eq!(code(&["--config", file]), Some(0));
+    assert_eq!(code(&["--config", file, file]), Some(2));
+}
+
+#[test]
 fn an_unknown_key_is_exit_1_with_line_and_suggestion() {
     let output = check(&format!("{GOOD}\n[lifetimes]\naccess_tokens = \"5m\"\n"));
     assert_eq!(output.status.code(), Some(1));
@@ -54,6 +69,11 @@ fn a_fault_of_meaning_names_its_line() {
         ),
         ("[lifetimes]\ncode = \"soon\"\n", 8, "number with a unit"),
         ("[log]\nformat = \"jsn\"\n", 8, "did you mean \"json\"?"),
+        (
+            "[proxy]\ntrusted = [\"127.0.0.1\"]\nclient_certificate_url = \"https://m.example\"\n",
+            9,
+            "client_certificate_header",
+        ),
         ("[guessing]\nper_account = 0\n", 8, "lock everybody out"),
         ("[log]\nrequests = \"some\"\n", 8, "refused"),
         ("[log\n", 7, ""),

@@ -475,3 +475,32 @@ async fn sigterm_under_load_loses_no_request_that_was_accepted() {
     }
     assert!(answered > 8, "there was load");
 }
+
+#[tokio::test]
+async fn behind_a_proxy_the_aliases_name_its_entrance_for_certificates() {
+    let dir = tempfile::tempdir().unwrap();
+    let port = free_port();
+    let file = dir.path().join("signet.toml");
+    std::fs::write(
+        &file,
+        format!(
+            "issuer = \"https://id.example\"\ndata_dir = \"{}\"\n[keys]\nalgorithms = [\"ES256\", \"RS256\"]\n\
+             [proxy]\ntrusted = [\"127.0.0.1\"]\nclient_certificate_header = \"client-cert\"\n\
+             client_certificate_url = \"https://mtls.id.example\"\n\
+             [[listeners]]\naddress = \"127.0.0.1:{port}\"\nprotocol = \"http\"\n",
+            dir.path().join("data").display()
+        ),
+    )
+    .unwrap();
+    let log = dir.path().join("log");
+    let mut server = Server::start(&["--config", file.to_str().unwrap()], &log);
+    server.wait_for(|| std::net::TcpStream::connect(("127.0.0.1", port)).is_ok());
+    let client = support::http_client::HttpClient::new(&[]).unwrap();
+    let url = format!("http://127.0.0.1:{port}/.well-known/openid-configuration");
+    let metadata = body(&client.get(&url, &[]).await.unwrap());
+    assert_eq!(metadata["token_endpoint"], "https://id.example/token");
+    assert_eq!(
+        metadata["mtls_endpoint_aliases"]["token_endpoint"],
+        "https://mtls.id.example/token"
+    );
+}

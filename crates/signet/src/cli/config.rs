@@ -15,7 +15,11 @@ pub enum ConfigCommand {
     #[command(after_help = "Example:\n  signet config check --json /etc/signet/signet.toml")]
     Check {
         /// The TOML file.
-        file: PathBuf,
+        #[arg(required_unless_present = "config")]
+        file: Option<PathBuf>,
+        /// The same, as `signet serve` takes it.
+        #[arg(long, value_name = "FILE", conflicts_with = "file")]
+        config: Option<PathBuf>,
         /// Do not read the secrets that the file refers to (on a machine that does not have them).
         #[arg(long)]
         without_secrets: bool,
@@ -34,8 +38,11 @@ pub fn run(command: ConfigCommand, output: &Output) -> Result<(), Failure> {
         }
         ConfigCommand::Check {
             file,
+            config,
             without_secrets,
         } => {
+            // The command line's rules: exactly one of the two is there.
+            let file = file.or(config).unwrap_or_default();
             if let Err(e) = std::fs::File::open(&file) {
                 return Err(Failure::unusable(format!(
                     "cannot read {}: {e}",

@@ -100,11 +100,13 @@ pub fn settings(config: &Config, faults: &mut Faults) -> Settings {
         .iter()
         .filter(|l| l.protocol == model::ListenProtocol::Mtls)
         .find_map(|l| l.public_url.clone())
-        // Behind a proxy that hands certificates over, the issuer's own endpoints take them: they are their own aliases.
+        // Behind a proxy that hands certificates over, it has an entrance for them, or the issuer's own endpoints take them:
+        // they are their own aliases then.
         .or_else(|| {
             let proxy = config.proxy.as_ref()?;
             proxy.client_certificate_header.as_ref()?;
-            Some(config.issuer.clone())
+            let url = proxy.client_certificate_url.as_ref();
+            Some(url.unwrap_or(&config.issuer).clone())
         });
     s.signing_algs = config
         .keys

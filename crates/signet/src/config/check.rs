@@ -187,6 +187,15 @@ fn listeners(config: &Config, faults: &mut Faults) {
         }
     }
     if let Some(proxy) = &config.proxy
+        && proxy.client_certificate_url.is_some()
+        && proxy.client_certificate_header.is_none()
+    {
+        faults.add(
+            "proxy.client_certificate_url",
+            "needs client_certificate_header: how else would a certificate get here?",
+        );
+    }
+    if let Some(proxy) = &config.proxy
         && proxy.trusted.is_empty()
     {
         faults.add(

@@ -167,6 +167,10 @@ pub struct Proxy {
     pub forwarded_header: ForwardedHeader,
     /// Header in which the proxy puts the client's certificate (RFC 9440 `Client-Cert`, or URL-encoded PEM).
     pub client_certificate_header: Option<String>,
+    /// Base URL of the proxy's entrance that asks for client certificates, e.g. "https://mtls.id.example.com". Goes into
+    /// `mtls_endpoint_aliases` (RFC 8705 section 5), so that no browser is asked for one. Default: the issuer's own
+    /// endpoints take them.
+    pub client_certificate_url: Option<String>,
     /// Does the proxy check the certificate's chain before it passes it on? Only then does `tls_client_auth` work behind it.
     #[serde(default)]
     pub verifies_client_certificates: bool,

@@ -186,8 +186,8 @@ impl Dev {
         private_file::write(path, &text).map_err(|e| format!("{}: {e}", path.display()))
     }
 
-    /// What to try next. `terminal`: a person reads it, so the line works as it stands; a log file gets no secret.
-    pub fn greeting(&self, terminal: bool) -> String {
+    /// What to try next. `program`: how this command was called. `terminal`: a person reads it, so the line works as it stands; a log file gets no secret.
+    pub fn greeting(&self, program: &str, terminal: bool) -> String {
         let DevFile {
             issuer,
             ca_cert,
@@ -213,10 +213,11 @@ A first token:
 Log in as {user} or {admin} (passwords in {dev}):
   {issuer}/account
 Look around as the administrator:
-  signet client list --data-dir '{dir}'
+  {program} client list --data-dir '{dir}'
 Mail is written to {mail}
 A browser believes the server once it trusts {ca}
 Ctrl-C stops; the next start keeps everything.",
+            program = program,
             ca = ca_cert.display(),
             id = clients.service.client_id,
             user = user.username,

@@ -179,5 +179,7 @@ async fn confirm(dev: &mut Dev, address: SocketAddr) -> Result<(), String> {
 fn greet(dev: &Dev) {
     let mut out = std::io::stdout();
     // Nobody has to read it.
-    let _ = writeln!(out, "{}", dev.greeting(out.is_terminal())).and_then(|()| out.flush());
+    let program = std::env::args().next().unwrap_or_else(|| "signet".into());
+    let greeting = dev.greeting(&program, out.is_terminal());
+    let _ = writeln!(out, "{greeting}").and_then(|()| out.flush());
 }
