@@ -72,6 +72,13 @@ def test_oidcc_server_with_private_key_jwt(op, browser, key):
     assert claims["aud"] in (party.client_id, [party.client_id])
 
 
+def test_keys_may_be_registered_beside_a_secret(op, browser, key):
+    """The suite sends its keys whatever the client's authentication."""
+    party = register(op, key=key)
+    assert party.registration["jwks"]["keys"] and party.secret
+    party.login(browser)
+
+
 def test_oidcc_idtoken_rs256(op, browser, key):
     register(op, method="private_key_jwt", key=key, id_token_signed_response_alg="RS256").login(browser)
 

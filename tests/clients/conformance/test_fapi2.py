@@ -1,6 +1,7 @@
 """fapi2-security-profile-final-test-plan: plain_fapi, openid_connect, simple requests, plain responses; all four pairs of client
 authentication and sender constraint. Names are those of the modules without their common beginning."""
 
+import json
 import ssl
 import time
 import warnings
@@ -77,10 +78,22 @@ def test_ensure_other_scope_order_succeeds(first, browser):
     first.login(browser, scope="email profile openid")
 
 
-def test_test_claims_parameter_identity_claims(first, browser):
-    claims = '{"id_token": {"name": {"essential": true}, "email": null}, "userinfo": {"name": null}}'
-    _, _, token, said = first.login(browser, claims=claims)
-    assert said["name"] == "Buffy Example"
+def test_test_claims_parameter_identity_claims(filled, first, browser):
+    """Every claim that the metadata names, in every form of a request, beside claims and places that nobody knows."""
+    login = {"sub", "auth_time", "acr", "amr", "sid"}
+    names = [name for name in first.meta["claims_supported"] if name not in login]
+    forms = [None, {"essential": True}, {"essential": False}, {"essential": True, "purpose": "to know you"}]
+    asked = {name: forms[i % len(forms)] for i, name in enumerate(names)}
+    unknown = {"https://suite.example/claim": None, "random-claim": {"essential": True, "value": "x"}}
+    claims = {"id_token": {**asked, **unknown}, "userinfo": {**asked, **unknown}, "elsewhere": asked}
+    _, _, token, said = first.login(browser, claims=json.dumps(claims), scope="openid")
+    person = first.userinfo(token["access_token"])
+    known = {"name", "given_name", "family_name", "preferred_username", "email", "email_verified", "phone_number"}
+    for source in (said, person):
+        assert known <= source.keys(), source
+        assert not {"random-claim", "https://suite.example/claim"} & source.keys()
+        assert isinstance(source["address"]["formatted"], str) and isinstance(source["updated_at"], int)
+    assert person["sub"] == said["sub"]
 
 
 def test_access_token_type_header_case_sensitivity(first, browser):
