@@ -65,7 +65,7 @@ impl Operation for Echo {
     }
 }
 
-struct Token<'a> {
+struct TokenRequest<'a> {
     provider: &'a Provider,
     client: &'a flow::RegisteredClient,
     connection: Connection,
@@ -73,7 +73,7 @@ struct Token<'a> {
     ready: Vec<Prepared>,
 }
 
-impl Operation for Token<'_> {
+impl Operation for TokenRequest<'_> {
     async fn once(&mut self) -> Result<(), Failure> {
         let request = self.ready.pop().ok_or("no request was prepared")?;
         let answer = self
@@ -398,11 +398,12 @@ fn main() -> Result<(), Failure> {
     };
 
     for method in METHODS {
-        client_credentials(&mut bench, method, Algorithm::Es256)?;
+        client_credentials(&mut bench, method, Token::Jwt(Algorithm::Es256))?;
     }
     for algorithm in ALGORITHMS.into_iter().skip(1) {
-        client_credentials(&mut bench, "client_secret_basic", algorithm)?;
+        client_credentials(&mut bench, "client_secret_basic", Token::Jwt(algorithm))?;
     }
+    client_credentials(&mut bench, "client_secret_basic", Token::CompactEd25519)?;
     introspect(&mut bench)?;
     code_flow(&mut bench)?;
     eprintln!(
@@ -417,16 +418,30 @@ fn main() -> Result<(), Failure> {
     Ok(())
 }
 
+/// What a client's access tokens are.
+#[derive(Clone, Copy)]
+enum Token {
+    Jwt(Algorithm),
+    /// with the key that the server has for them unless it is told otherwise
+    CompactEd25519,
+}
+
 fn client_credentials(
     bench: &mut Bench,
     method: &'static str,
-    algorithm: Algorithm,
+    token: Token,
 ) -> Result<(), Failure> {
-    let client = bench.block_on(bench.provider.register(
-        method,
-        algorithm,
-        serde_json::json!({}),
-    ))?;
+    let (name, algorithm, signed_with, metadata) = match token {
+        Token::Jwt(algorithm) => (algorithm.name(), algorithm, algorithm, "{}"),
+        Token::CompactEd25519 => (
+            "compact-ed25519",
+            Algorithm::Es256,
+            Algorithm::EdDsa,
+            r#"{"access_token_format":"compact"}"#,
+        ),
+    };
+    let metadata = serde_json::from_str(metadata)?;
+    let client = bench.block_on(bench.provider.register(method, algorithm, metadata))?;
     let connection = bench.block_on(client.target.connect())?;
     let form = "grant_type=client_credentials";
     let body = bench
@@ -435,7 +450,7 @@ fn client_credentials(
         .first()
         .map_or(0, |request| request.body.len());
     let assertion = matches!(method, "client_secret_jwt" | "private_key_jwt");
-    let mut signatures = vec![(algorithm, false)];
+    let mut signatures = vec![(signed_with, false)];
     if method == "private_key_jwt" {
         signatures.push((Algorithm::Es256, true));
     }
@@ -445,13 +460,13 @@ fn client_credentials(
         signatures,
         flushes: usize::from(assertion),
     };
-    let name = format!("client_credentials/{method}/{}", algorithm.name());
+    let name = format!("client_credentials/{method}/{name}");
     let provider = bench.provider.clone();
     bench.compare(
         &name,
         1.25,
         &floor,
-        &mut Token {
+        &mut TokenRequest {
             provider: &provider,
             client: &client,
             connection,

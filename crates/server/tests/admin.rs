@@ -722,13 +722,16 @@ fn resource_servers_and_scopes_are_written_and_removed() {
     let server = server();
     let operator = Operator::of(&server);
     let target = "/admin/v1/resources/https%3A%2F%2Fapi.example%2Fv1";
-    let wanted = json!({ "name": "API", "scope": "read write", "access_token_lifetime": 60 });
+    let wanted = json!({
+        "name": "API", "scope": "read write", "access_token_lifetime": 60, "access_token_format": "compact",
+    });
     let made = operator
         .call(Method::PUT, target)
         .json(&wanted)
         .send(&server)
         .expect(201);
     assert_eq!(made.member("identifier"), "https://api.example/v1");
+    assert_eq!(made.member("access_token_format"), "compact");
     let etag = made.header("etag").to_owned();
     operator
         .call(Method::PUT, target)
@@ -739,6 +742,8 @@ fn resource_servers_and_scopes_are_written_and_removed() {
     let again = operator.put(target, &operator.etag(target), &written, 200);
     assert_eq!(again["revision"], 3);
     operator.put(target, &etag, &json!({ "scope": "write" }), 412);
+    let unknown = json!({ "access_token_format": "opaque" });
+    operator.put(target, &operator.etag(target), &unknown, 400);
     assert_eq!(
         operator.get("/admin/v1/resources")["items"][0]["scope"],
         "read"

@@ -4,6 +4,7 @@ use signet_crypto::{
     seal::{Keyring, SealingKey},
 };
 use signet_jose::{jwk::JwkSet, jws, jwt::Typ};
+use signet_oauth::request::{IssuerKeys, IssuerSigners};
 use signet_server::keys::{KeyKind, KeySet, KeysError, Moment, Phase, Policy, SigningKeys};
 use signet_store::{MemoryStore, Store, Table};
 use std::{
@@ -309,4 +310,96 @@ async fn an_algorithm_that_left_the_settings_still_verifies_and_then_goes() {
     let set = next.into_inner().expect("not poisoned").expect("changed");
     assert!(set.verifying_key(&kid).is_none());
     assert!(keys.list().await.iter().all(|k| k.phase != Phase::Retired));
+}
+
+/// The key that signs compact tokens, its id, and a token of it.
+fn compact_token(set: &KeySet) -> (Vec<u8>, Vec<u8>) {
+    let key = set.compact_signer().expect("is active");
+    let payload = signet_compact::Payload {
+        expires_at: 1_000_000,
+        ..signet_compact::Payload::default()
+    };
+    let mut token = Vec::new();
+    key.sign_into(signet_compact::Version::V1, &payload, &mut token)
+        .expect("signs");
+    (key.key_id().to_vec(), token)
+}
+
+fn accepts(set: &KeySet, token: &[u8]) -> bool {
+    let policy = signet_compact::Policy::any_audience(1_000);
+    let keys = set.compact_keys().expect("there are some");
+    keys.verify(token, &policy).is_ok()
+}
+
+fn published(set: &KeySet) -> usize {
+    let document: serde_json::Value =
+        serde_json::from_slice(set.compact_keys_document()).expect("JSON");
+    document["keys"].as_array().expect("an array").len()
+}
+
+#[tokio::test]
+async fn keys_of_compact_tokens_have_the_same_life_and_a_symmetric_one_is_published_nowhere() {
+    use signet_compact::Algorithm as Compact;
+    for algorithm in [Compact::HmacSha256, Compact::Ed25519, Compact::MlDsa44] {
+        let kinds = [KeyKind::Jose(Algorithm::Es256), KeyKind::Compact(algorithm)];
+        let kind = kinds[1];
+        let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+        let ring = ring();
+        let (keys, set) = SigningKeys::load(store.clone(), ring.clone(), kinds, POLICY, at(1_000))
+            .await
+            .expect("loads");
+        let current = Mutex::new(set);
+        let set = || current.lock().expect("not poisoned").clone();
+        let publish = |set| *current.lock().expect("not poisoned") = set;
+        keys.tick(&ring, at(1_000), publish).await.expect("ticks");
+        // An active and a standby key; neither is in the JWKS, which has the other two.
+        let public = match algorithm {
+            Compact::HmacSha256 => 0,
+            _ => 2,
+        };
+        assert_eq!(published(&set()), public, "{algorithm:?}");
+        assert_eq!(
+            JwkSet::parse(set().jwks()).expect("a key set").keys.len(),
+            2
+        );
+
+        let (first, token) = compact_token(&set());
+        assert!(accepts(&set(), &token));
+        let rotated = 1_000 + POLICY.publish_ahead;
+        let rotate = keys.rotate(Some(kind), &ring, at(rotated), publish);
+        rotate.await.expect("rotates");
+        let (second, _) = compact_token(&set());
+        assert_ne!(first, second);
+        assert!(accepts(&set(), &token));
+
+        // A restart changes nothing, and the private halves rest sealed.
+        let again = SigningKeys::load(store.clone(), ring.clone(), kinds, POLICY, at(rotated));
+        let (_, again) = again.await.expect("loads");
+        assert_eq!(again.compact_keys_document(), set().compact_keys_document());
+        assert!(accepts(&again, &token));
+        let private = again.compact_signer().expect("is active").to_bytes();
+        let private = private.expect("exports");
+        // Behind the message's head: the secret itself.
+        let secret = signet_jose::base64url::encode(&private.expose()[4..34]);
+        let rows = store.page(Table::SigningKey, None, 100, rotated).await;
+        for (_, row) in rows.expect("answers") {
+            assert!(
+                !String::from_utf8(row.value)
+                    .expect("JSON")
+                    .contains(&secret)
+            );
+        }
+
+        let end = rotated + LIFETIME + POLICY.grace;
+        keys.tick(&ring, at(end - 1), publish).await.expect("ticks");
+        assert!(accepts(&set(), &token));
+        keys.tick(&ring, at(end), publish).await.expect("ticks");
+        assert!(!accepts(&set(), &token));
+
+        let (_, stolen) = compact_token(&set());
+        let emergency = keys.rotate_compromised(Some(kind), false, &ring, at(end), publish);
+        emergency.await.expect("rotates");
+        assert!(!accepts(&set(), &stolen));
+        assert!(keys.list().await.iter().any(|key| key.kind == kind));
+    }
 }

@@ -7,6 +7,7 @@ use common::{
 };
 use http::Method;
 use serde_json::json;
+use signet_oauth::format::AccessTokenFormat;
 
 fn open() -> Setup {
     let mut setup = Setup::default();
@@ -107,6 +108,37 @@ fn bad_registrations_get_their_codes() {
         .expect_error(415, "invalid_client_metadata");
     let large = Call::post("/register").body("application/json", &vec![b' '; 200 * 1024]);
     assert_eq!(large.send(&server).status, 413);
+}
+
+#[test]
+fn a_client_registers_the_format_of_its_access_tokens() {
+    let server = Server::start(open());
+    let document = |format| {
+        json!({
+            "redirect_uris": [REDIRECT], "access_token_format": format,
+            "grant_types": ["authorization_code", "client_credentials"],
+        })
+    };
+    let register = |format| {
+        Call::post("/register")
+            .json(&document(format))
+            .send(&server)
+    };
+    for (name, format) in [
+        ("jwt", AccessTokenFormat::Jwt),
+        ("compact", AccessTokenFormat::Compact),
+    ] {
+        let made = register(name).expect(201);
+        assert_eq!(made.member("access_token_format"), name);
+        let token = Call::post("/token")
+            .basic(&made.member("client_id"), &made.member("client_secret"))
+            .form(&[("grant_type", "client_credentials")])
+            .send(&server)
+            .expect(200)
+            .member("access_token");
+        assert_eq!(AccessTokenFormat::of(&token), Some(format));
+    }
+    register("opaque").expect_error(400, "invalid_client_metadata");
 }
 
 #[test]
