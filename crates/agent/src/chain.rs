@@ -391,10 +391,10 @@ impl Check<'_> {
             })
             || self
                 .revocations
-                .contains(Target::Agent(body.by.agent), |by| grantor(by))
+                .contains(Target::Agent(body.by.agent), grantor)
             || self
                 .revocations
-                .contains(Target::Everything(body.by.agent), |by| grantor(by));
+                .contains(Target::Everything(body.by.agent), grantor);
         ensure(!ended, Refusal::AgentRevoked)
     }
 

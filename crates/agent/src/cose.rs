@@ -122,6 +122,9 @@ pub fn assemble(payload: &[u8], signatures: &[(Alg, Vec<u8>)]) -> Result<Vec<u8>
     Ok(out.finish())
 }
 
+/// A key, what it has to have signed, and the signature.
+type Equation<'k, 'a> = (&'k signet_crypto::VerifyingKey, Vec<u8>, &'a [u8]);
+
 /// A message, read and not verified.
 #[derive(Debug, Clone)]
 pub struct Message<'a> {
@@ -197,10 +200,7 @@ impl<'a> Message<'a> {
     }
 
     /// Each key with what it has to have signed.
-    fn equations<'k>(
-        &self,
-        signers: &[&'k VerifyingKeys],
-    ) -> Result<Vec<(&'k signet_crypto::VerifyingKey, Vec<u8>, &'a [u8])>> {
+    fn equations<'k>(&self, signers: &[&'k VerifyingKeys]) -> Result<Vec<Equation<'k, 'a>>> {
         let keys = signers.iter().flat_map(|keys| {
             keys.set()
                 .suite()

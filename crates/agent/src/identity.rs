@@ -264,7 +264,7 @@ impl VerifiedDocument {
         }
         // Key numbers begin at 0.
         ensure(
-            body.by.key + 1 == epochs.len() as u64,
+            body.by.key == epochs.len() as u64 - 1,
             Refusal::HistoryBroken,
         )?;
         let verified = VerifiedDocument {

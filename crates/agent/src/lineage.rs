@@ -254,7 +254,7 @@ mod tests {
         assert_eq!(verify(&[own], &[&a]).err(), Some(Refusal::LineageCycle));
         assert_eq!(verify(&[], &[&a]).err(), Some(Refusal::LineageBroken));
         assert_eq!(
-            verify(&[second.clone()], &[&b, &c]).err(),
+            verify(std::slice::from_ref(&second), &[&b, &c]).err(),
             Some(Refusal::LineageBroken)
         );
         assert_eq!(

@@ -146,7 +146,8 @@ fn an_edited_grant_is_refused() {
         .map(|(a, s)| (*a, s.to_vec()))
         .collect();
     let mallory = scene.mallory.document.by();
-    let edits: Vec<Box<dyn Fn(&mut Grant)>> = vec![
+    type Edit = Box<dyn Fn(&mut Grant)>;
+    let edits: Vec<Edit> = vec![
         Box::new(|g| g.capabilities = vec![capability("*:*")]),
         Box::new(|g| g.not_after = u64::MAX),
         Box::new(move |g| g.to = mallory),

@@ -44,7 +44,7 @@ impl Tree {
             nodes.push(hash);
             // An even number: the last two are a complete subtree of the next level.
             match nodes.as_slice() {
-                [.., left, right] if nodes.len() % 2 == 0 => hash = node(left, right),
+                [.., left, right] if nodes.len().is_multiple_of(2) => hash = node(left, right),
                 _ => return,
             }
         }

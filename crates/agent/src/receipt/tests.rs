@@ -198,7 +198,10 @@ fn every_named_witness_has_to_have_signed() {
         statement(&carol, receipt.id()),
     );
     assert_eq!(check(&[by_bob.clone(), by_carol]), Ok(()));
-    assert_eq!(check(&[by_bob.clone()]), Err(Refusal::WitnessMissing));
+    assert_eq!(
+        check(std::slice::from_ref(&by_bob)),
+        Err(Refusal::WitnessMissing)
+    );
     let elsewhere = statement(&carol, Hash([9; 32]));
     assert_eq!(
         check(&[by_bob.clone(), elsewhere]),
