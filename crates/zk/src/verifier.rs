@@ -1,0 +1,248 @@
+//! Verification: three Miller loops and a final exponentiation, under a key that has done its work once.
+
+use ark_bn254::{Bn254, Fr, G1Affine, G1Projective, G2Affine};
+use ark_ec::pairing::{MillerLoopOutput, Pairing, PairingOutput};
+use ark_ec::{AffineRepr, CurveGroup, VariableBaseMSM};
+use ark_ff::Zero;
+
+use crate::Error;
+use crate::field::halves;
+use crate::proof::{Proof, point, put};
+use crate::statement::Statement;
+
+type Prepared = <Bn254 as Pairing>::G2Prepared;
+
+/// The verifying key of a statement's parameters. gamma is the second group's generator.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct VerifyingKey {
+    pub(crate) statement: Statement,
+    pub(crate) alpha: G1Affine,
+    pub(crate) beta: G2Affine,
+    pub(crate) delta: G2Affine,
+    pub(crate) inputs: Vec<G1Affine>,
+}
+
+impl VerifyingKey {
+    /// Which statement it is for.
+    pub fn statement(&self) -> Statement {
+        self.statement
+    }
+
+    /// Bytes of a statement's key.
+    pub fn length(statement: Statement) -> usize {
+        1 + 32 + 64 + 64 + 32 * (statement.inputs() + 1)
+    }
+
+    /// The statement's number, then alpha, beta, delta and the inputs' points, compressed.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut out = vec![0; Self::length(self.statement)];
+        out[0] = self.statement.number();
+        put(&self.alpha, &mut out[1..33]);
+        put(&self.beta, &mut out[33..97]);
+        put(&self.delta, &mut out[97..161]);
+        for (point, out) in self.inputs.iter().zip(out[161..].chunks_exact_mut(32)) {
+            put(point, out);
+        }
+        out
+    }
+
+    /// Reads a key. It is trusted by its hash or by where it was found, never because it could be read.
+    ///
+    /// # Errors
+    /// [`Error::Encoding`], also for an input whose point is zero: it would bind nothing.
+    pub fn from_bytes(bytes: &[u8]) -> Result<VerifyingKey, Error> {
+        let number = bytes.first().ok_or(Error::Encoding("verifying key"))?;
+        let statement = Statement::from_number(*number)?;
+        if bytes.len() != Self::length(statement) {
+            return Err(Error::Encoding("verifying key"));
+        }
+        let key = VerifyingKey {
+            statement,
+            alpha: point(&bytes[1..33])?,
+            beta: point(&bytes[33..97])?,
+            delta: point(&bytes[97..161])?,
+            inputs: bytes[161..]
+                .chunks_exact(32)
+                .map(point)
+                .collect::<Result<_, _>>()?,
+        };
+        let zero = key.alpha.is_zero()
+            || key.beta.is_zero()
+            || key.delta.is_zero()
+            || key.inputs.iter().any(|input| input.is_zero());
+        if zero {
+            return Err(Error::Encoding("verifying key"));
+        }
+        Ok(key)
+    }
+
+    /// SHA-256 of the bytes: what a verifier pins.
+    pub fn hash(&self) -> [u8; 32] {
+        signet_crypto::hash::sha256(&self.to_bytes())
+    }
+}
+
+/// Checks proofs about one key: the verifier's choice of parameters and of the key hash, prepared.
+pub struct Verifier {
+    /// e(alpha, beta).
+    target: PairingOutput<Bn254>,
+    alpha: G1Affine,
+    minus_beta: Prepared,
+    minus_gamma: Prepared,
+    minus_delta: Prepared,
+    /// The inputs' sum as far as the key hash makes it.
+    fixed: G1Affine,
+    /// Multiples 1 to 15 of each 16-power of the two inputs' points that the message multiplies.
+    message: [Vec<[G1Affine; 15]>; 2],
+}
+
+impl std::fmt::Debug for Verifier {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Verifier(..)")
+    }
+}
+
+impl Verifier {
+    /// Expects proofs about the key whose hash is `key_hash`, which must come from the verifier and not from a token.
+    ///
+    /// # Errors
+    /// [`Error::Encoding`] where `key_hash` is no hash of this statement.
+    pub fn new(key: &VerifyingKey, key_hash: &[u8; 32]) -> Result<Verifier, Error> {
+        let known = key.statement.key_inputs(key_hash)?;
+        let mut fixed = key.inputs[0].into_group();
+        for (point, value) in key.inputs[1..].iter().zip(&known) {
+            fixed += *point * value;
+        }
+        // Keys have as many inputs as their statement, the message's two last.
+        let first = key.inputs.len() - 2;
+        Ok(Verifier {
+            target: Bn254::pairing(key.alpha, key.beta),
+            alpha: key.alpha,
+            minus_beta: Prepared::from(-key.beta),
+            minus_gamma: Prepared::from(-G2Affine::generator()),
+            minus_delta: Prepared::from(-key.delta),
+            fixed: fixed.into_affine(),
+            message: [
+                multiples(key.inputs[first]),
+                multiples(key.inputs[first + 1]),
+            ],
+        })
+    }
+
+    /// Checks that the proof is about this verifier's key and the message whose SHA-256 is `message`.
+    ///
+    /// # Errors
+    /// [`Error::Proof`].
+    pub fn verify(&self, proof: &Proof, message: &[u8; 32]) -> Result<(), Error> {
+        let loops = Bn254::multi_miller_loop(
+            [proof.a, self.inputs(message).into_affine(), proof.c],
+            [
+                Prepared::from(proof.b),
+                self.minus_gamma.clone(),
+                self.minus_delta.clone(),
+            ],
+        );
+        match Bn254::final_exponentiation(loops) {
+            Some(value) if value == self.target => Ok(()),
+            _ => Err(Error::Proof),
+        }
+    }
+
+    /// Checks many proofs at once: random weights, one final exponentiation. A batch that fails has a bad proof in it, and does not say which.
+    ///
+    /// # Errors
+    /// [`Error::Proof`]. A false proof passes with a probability of 2^-128.
+    pub fn verify_batch(&self, proofs: &[(Proof, [u8; 32])]) -> Result<(), Error> {
+        if proofs.is_empty() {
+            return Ok(());
+        }
+        let weights: Vec<Fr> = proofs
+            .iter()
+            .map(|_| Fr::from(u128::from_le_bytes(signet_crypto::random::bytes())))
+            .collect();
+        let mut weighted: Vec<G1Projective> = proofs
+            .iter()
+            .zip(&weights)
+            .map(|((proof, _), weight)| short_multiple(proof.a, weight))
+            .collect();
+        let inputs: Vec<G1Affine> = G1Projective::normalize_batch(
+            &proofs
+                .iter()
+                .map(|(_, message)| self.inputs(message))
+                .collect::<Vec<_>>(),
+        );
+        let cs: Vec<G1Affine> = proofs.iter().map(|(proof, _)| proof.c).collect();
+        weighted.push(sum(&inputs, &weights));
+        weighted.push(sum(&cs, &weights));
+        weighted.push(self.alpha * weights.iter().sum::<Fr>());
+        let points = G1Projective::normalize_batch(&weighted);
+        let seconds = proofs
+            .iter()
+            .map(|(proof, _)| Prepared::from(proof.b))
+            .chain([
+                self.minus_gamma.clone(),
+                self.minus_delta.clone(),
+                self.minus_beta.clone(),
+            ]);
+        let loops: MillerLoopOutput<Bn254> = Bn254::multi_miller_loop(points, seconds);
+        match Bn254::final_exponentiation(loops) {
+            Some(value) if value.is_zero() => Ok(()),
+            _ => Err(Error::Proof),
+        }
+    }
+
+    /// The inputs' points, summed with their values.
+    fn inputs(&self, message: &[u8; 32]) -> G1Projective {
+        let mut out = self.fixed.into_group();
+        for (half, table) in message.chunks_exact(16).zip(&self.message) {
+            let digits = half.iter().rev().flat_map(|byte| [byte & 15, byte >> 4]);
+            for (digit, multiples) in digits.zip(table) {
+                if digit > 0 {
+                    out += multiples[usize::from(digit) - 1];
+                }
+            }
+        }
+        debug_assert_eq!(halves(message).len(), self.message.len());
+        out
+    }
+}
+
+/// A sum of multiples; the lengths agree.
+fn sum(points: &[G1Affine], factors: &[Fr]) -> G1Projective {
+    G1Projective::msm(points, factors).unwrap_or_default()
+}
+
+/// `weight` times a point, for a weight of 128 bits: digits of four bits.
+fn short_multiple(point: G1Affine, weight: &Fr) -> G1Projective {
+    use ark_ff::{AdditiveGroup, PrimeField};
+    let mut multiples = [G1Projective::zero(); 16];
+    for i in 1..16 {
+        multiples[i] = multiples[i - 1] + point;
+    }
+    let limbs = weight.into_bigint().0;
+    let mut out = G1Projective::zero();
+    for place in (0..32).rev() {
+        (0..4).for_each(|_| {
+            out.double_in_place();
+        });
+        out += multiples[(limbs[place / 16] >> (4 * (place % 16)) & 15) as usize];
+    }
+    out
+}
+
+fn multiples(point: G1Affine) -> Vec<[G1Affine; 15]> {
+    let mut all = Vec::with_capacity(32 * 15);
+    let mut base = point.into_group();
+    for _ in 0..32 {
+        let mut multiple = base;
+        for _ in 0..15 {
+            all.push(multiple);
+            multiple += base;
+        }
+        base = multiple;
+    }
+    G1Projective::normalize_batch(&all)
+        .chunks_exact(15)
+        .map(|chunk| std::array::from_fn(|i| chunk[i]))
+        .collect()
+}
