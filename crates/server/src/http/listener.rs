@@ -1,7 +1,7 @@
 //! Sockets, threads, connections, and their end.
 use super::{
     context::{Body, Entrance},
-    service::{Connection, Service},
+    service::{Connection, Serves},
     tls::Tls,
 };
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
@@ -115,7 +115,7 @@ impl Running {
 }
 
 /// Starts one thread with one runtime per socket of the doors, and returns.
-pub fn start(service: Arc<Service>, doors: Vec<Door>) -> io::Result<Running> {
+pub fn start<S: Serves>(service: Arc<S>, doors: Vec<Door>) -> io::Result<Running> {
     let workers = doors
         .iter()
         .map(|d| d.listening.sockets.len())
@@ -154,7 +154,7 @@ struct Socket {
     entrance: Entrance,
 }
 
-async fn worker(service: Arc<Service>, sockets: Vec<Socket>, stopped: watch::Receiver<bool>) {
+async fn worker<S: Serves>(service: Arc<S>, sockets: Vec<Socket>, stopped: watch::Receiver<bool>) {
     // Every connection holds a clone of `alive`; when the last is gone, the channel ends.
     let (alive, mut ended) = mpsc::channel::<()>(1);
     let mut accepting = Vec::new();
@@ -174,8 +174,8 @@ async fn worker(service: Arc<Service>, sockets: Vec<Socket>, stopped: watch::Rec
     let _ = timeout(service.limits().grace, ended.recv()).await;
 }
 
-async fn accept(
-    service: Arc<Service>,
+async fn accept<S: Serves>(
+    service: Arc<S>,
     socket: Socket,
     mut stopped: watch::Receiver<bool>,
     alive: mpsc::Sender<()>,
@@ -187,8 +187,7 @@ async fn accept(
             return;
         }
     };
-    let metrics = &service.app().metrics;
-    let policy = &service.app().policy;
+    let connections = service.connections();
     let mut queued = None;
     loop {
         let accepted = match queued {
@@ -218,22 +217,23 @@ async fn accept(
                 continue;
             }
         };
-        if metrics.connections.load(Relaxed) >= service.limits().connections {
-            metrics.connections_refused.fetch_add(1, Relaxed);
+        if connections.open.load(Relaxed) >= service.limits().connections {
+            connections.refused.fetch_add(1, Relaxed);
             continue;
         }
         let peer = peer.ip().to_canonical();
-        let place = if peer.is_loopback() || policy.is_trusted_proxy(peer) {
-            None
-        } else {
-            let place = service.addresses().enter(peer);
-            if place.is_none() {
-                metrics.connections_refused.fetch_add(1, Relaxed);
-                continue;
+        let place = match service.bound_of(peer) {
+            None => None,
+            Some(addresses) => {
+                let place = addresses.enter(peer);
+                if place.is_none() {
+                    connections.refused.fetch_add(1, Relaxed);
+                    continue;
+                }
+                place
             }
-            place
         };
-        metrics.connections.fetch_add(1, Relaxed);
+        connections.open.fetch_add(1, Relaxed);
         let connection = Connection {
             peer,
             entrance: socket.entrance,
@@ -244,15 +244,15 @@ async fn accept(
         tokio::spawn(async move {
             let _ = stream.set_nodelay(true);
             converse(&service, stream, tls, connection, stopped).await;
-            service.app().metrics.connections.fetch_sub(1, Relaxed);
+            service.connections().open.fetch_sub(1, Relaxed);
             drop(place);
             drop(alive);
         });
     }
 }
 
-async fn converse(
-    service: &Arc<Service>,
+async fn converse<S: Serves>(
+    service: &Arc<S>,
     stream: tokio::net::TcpStream,
     tls: Option<Tls>,
     mut connection: Connection,
@@ -266,8 +266,7 @@ async fn converse(
         Ok(Ok(stream)) => stream,
         Ok(Err(_)) | Err(_) => {
             service
-                .app()
-                .metrics
+                .connections()
                 .handshakes_failed
                 .fetch_add(1, Relaxed);
             return;
@@ -276,7 +275,7 @@ async fn converse(
     let (_, session) = stream.get_ref();
     let h2 = session.alpn_protocol() == Some(b"h2");
     if let Some(chain) = session.peer_certificates() {
-        connection.certificate = tls.presented(chain, service.app().now()).map(Arc::new);
+        connection.certificate = tls.presented(chain, service.now()).map(Arc::new);
     }
     serve(service, stream, h2, connection, stopped).await;
 }
@@ -329,14 +328,14 @@ impl Drop for UnderWay<'_> {
     }
 }
 
-async fn serve<S>(
-    service: &Arc<Service>,
-    stream: S,
+async fn serve<S: Serves, T>(
+    service: &Arc<S>,
+    stream: T,
     h2: bool,
     connection: Connection,
     mut stopped: watch::Receiver<bool>,
 ) where
-    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    T: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     let limits = *service.limits();
     let shared = Arc::new((service.clone(), connection, Activity::default()));

@@ -39,16 +39,23 @@ struct Series {
     count: AtomicU64,
 }
 
+/// What a listener counts.
+#[derive(Default)]
+pub struct Connections {
+    /// Open now.
+    pub open: AtomicU64,
+    /// Refused because the limit was reached.
+    pub refused: AtomicU64,
+    /// TLS handshakes that failed.
+    pub handshakes_failed: AtomicU64,
+}
+
 /// Everything that is counted.
 #[derive(Default)]
 pub struct Metrics {
     routes: [Series; ROUTES.len()],
-    /// Connections that are open now.
-    pub connections: AtomicU64,
-    /// Connections that were refused because the limit was reached.
-    pub connections_refused: AtomicU64,
-    /// TLS handshakes that failed.
-    pub handshakes_failed: AtomicU64,
+    /// By the listener.
+    pub connections: Connections,
     /// Tokens issued.
     pub tokens_issued: AtomicU64,
     /// Codes or refresh tokens that came a second time.
@@ -128,19 +135,19 @@ impl Metrics {
                 "signet_connections",
                 "gauge",
                 "Open connections.",
-                &self.connections,
+                &self.connections.open,
             ),
             (
                 "signet_connections_refused_total",
                 "counter",
                 "Connections refused at the limit.",
-                &self.connections_refused,
+                &self.connections.refused,
             ),
             (
                 "signet_tls_handshakes_failed_total",
                 "counter",
                 "TLS handshakes that failed.",
-                &self.handshakes_failed,
+                &self.connections.handshakes_failed,
             ),
             (
                 "signet_tokens_issued_total",

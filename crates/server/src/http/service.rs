@@ -4,6 +4,7 @@ use super::{
     context::{Body, Context, Entrance, LogNotes, PresentedCertificate, RequestId, path_of},
     cors,
     limits::Limits,
+    metrics::Connections,
     proxy,
     response::{self, Response},
     router::Router,
@@ -41,6 +42,51 @@ struct Arrived<'a> {
     notes: Arc<LogNotes>,
 }
 
+/// What a listener serves: the server, or the validation service.
+pub trait Serves: Send + Sync + 'static {
+    /// Answers one request. This never fails: whatever goes wrong is an answer.
+    fn respond(
+        &self,
+        connection: &Connection,
+        request: http::Request<Body>,
+    ) -> impl Future<Output = Response> + Send;
+
+    /// The bounds of connections and requests.
+    fn limits(&self) -> &Limits;
+
+    /// What is counted.
+    fn connections(&self) -> &Connections;
+
+    /// Who counts the connections of this peer's address; none where it is not bounded.
+    fn bound_of(&self, peer: IpAddr) -> Option<&Arc<Addresses>>;
+
+    /// Unix seconds.
+    fn now(&self) -> u64;
+}
+
+impl Serves for Service {
+    async fn respond(&self, connection: &Connection, request: http::Request<Body>) -> Response {
+        self.answer(connection, request).await
+    }
+
+    fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    fn connections(&self) -> &Connections {
+        &self.app.metrics.connections
+    }
+
+    fn bound_of(&self, peer: IpAddr) -> Option<&Arc<Addresses>> {
+        let trusted = peer.is_loopback() || self.app.policy.is_trusted_proxy(peer);
+        (!trusted).then_some(&self.addresses)
+    }
+
+    fn now(&self) -> u64 {
+        self.app.now()
+    }
+}
+
 impl Service {
     /// Puts the parts together.
     pub fn new(app: Arc<App>, router: Router, limits: Limits) -> Arc<Service> {
@@ -57,16 +103,8 @@ impl Service {
         &self.app
     }
 
-    pub(crate) fn addresses(&self) -> &Arc<Addresses> {
-        &self.addresses
-    }
-
-    pub(crate) fn limits(&self) -> &Limits {
-        &self.limits
-    }
-
     /// Answers one request. This never fails: whatever goes wrong is an answer.
-    pub async fn respond(&self, connection: &Connection, request: http::Request<Body>) -> Response {
+    async fn answer(&self, connection: &Connection, request: http::Request<Body>) -> Response {
         let started = Instant::now();
         let request_id = RequestId::generate();
         let (head, body) = request.into_parts();
