@@ -9,6 +9,7 @@
 //! - [`keys`]: the signing keys' life.
 //! - [`people`]: what concerns persons: [`user`]s, [`login`], [`session`]s, [`consent`]s, [`mail`], [`page`]s.
 //! - [`admin`]: the admin API.
+//! - [`gate`]: the validation service, which is not part of the server but speaks HTTP as it does.
 //! - [`outbound`]: the only place that opens connections on a client's word.
 #![forbid(unsafe_code)]
 
@@ -17,6 +18,7 @@ pub mod admin;
 pub mod consent;
 pub mod cookie;
 pub mod endpoint;
+pub mod gate;
 pub mod grants;
 pub mod health;
 pub mod http;

@@ -7,6 +7,7 @@ mod admin_client;
 mod cli;
 mod config;
 mod dev;
+mod gate;
 mod http_client;
 mod input;
 mod log;

@@ -30,4 +30,4 @@ pub use presented::{Presented, Proof, Scheme};
 pub use refusal::{Answer, Counters, Refusal};
 pub use revocation::{MemoryRevocations, Revocation, Revocations, Subject, WhenSilent};
 pub use verified::{Form, Verified};
-pub use verifier::{BuildError, Builder, PolicyId, Verifier};
+pub use verifier::{BuildError, Builder, Decision, PolicyId, Verifier};

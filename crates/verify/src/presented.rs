@@ -73,6 +73,18 @@ impl<'a> Presented<'a> {
         })
     }
 
+    /// The scheme that the token came with, where that is known.
+    #[must_use]
+    pub fn scheme(mut self, scheme: Scheme) -> Presented<'a> {
+        self.scheme = Some(scheme);
+        self
+    }
+
+    /// The scheme of the `Authorization` header field.
+    pub fn authorization_scheme(&self) -> Option<Scheme> {
+        self.scheme
+    }
+
     /// With a DPoP proof.
     #[must_use]
     pub fn proof(mut self, proof: Proof<'a>) -> Presented<'a> {

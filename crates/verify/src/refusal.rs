@@ -156,12 +156,11 @@ impl Default for Counters {
 }
 
 impl Counters {
-    pub(crate) fn accept(&self) {
+    pub(crate) fn accept(&self, cached: bool) {
         self.accepted.fetch_add(1, Relaxed);
-    }
-
-    pub(crate) fn hit(&self) {
-        self.cached.fetch_add(1, Relaxed);
+        if cached {
+            self.cached.fetch_add(1, Relaxed);
+        }
     }
 
     /// Counts a refusal that was decided outside of the verifier (a request without a token, say).

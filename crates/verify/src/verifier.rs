@@ -276,6 +276,15 @@ struct Active {
     issuers: Vec<usize>,
 }
 
+/// The answer about one token.
+#[derive(Debug)]
+pub struct Decision {
+    /// The token, or why not.
+    pub outcome: Result<Verified, Refusal>,
+    /// Whether it was found in the cache.
+    pub cached: bool,
+}
+
 /// Decides about tokens. Built once, shared by all threads; [`Verifier::verify`] takes no lock and does no I/O.
 pub struct Verifier {
     policies: Vec<Active>,
@@ -352,19 +361,26 @@ impl Verifier {
         presented: &Presented<'_>,
         now: u64,
     ) -> Result<Verified, Refusal> {
-        let decided = self.decide(policy, presented, now);
-        match &decided {
-            Ok(_) => self.counters.accept(),
-            Err(refusal) => self.counters.refuse(*refusal),
-        }
-        decided
+        self.decide(policy, presented, now).outcome
     }
 
-    fn decide(
+    /// As [`Verifier::verify_under`], and says where the answer came from.
+    pub fn decide(&self, policy: PolicyId, presented: &Presented<'_>, now: u64) -> Decision {
+        let mut cached = false;
+        let outcome = self.look(policy, presented, now, &mut cached);
+        match &outcome {
+            Ok(_) => self.counters.accept(cached),
+            Err(refusal) => self.counters.refuse(*refusal),
+        }
+        Decision { outcome, cached }
+    }
+
+    fn look(
         &self,
         policy: PolicyId,
         presented: &Presented<'_>,
         now: u64,
+        cached: &mut bool,
     ) -> Result<Verified, Refusal> {
         let active = self.policies.get(policy.0).ok_or(Refusal::NoToken)?;
         let token = presented.token;
@@ -378,7 +394,7 @@ impl Verifier {
         if cacheable && let Some(verified) = self.find(policy, token, now) {
             moment::still_holds(verified.claims(), &active.policy, now)?;
             self.for_this_request(&verified, &active.policy, presented, now)?;
-            self.counters.hit();
+            *cached = true;
             return Ok(verified);
         }
         let checked = self.check(active, token, now)?;

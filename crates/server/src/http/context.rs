@@ -269,7 +269,7 @@ pub(crate) fn path_of(base: &str) -> &str {
         .map_or("", |at| after_scheme[at..].trim_end_matches('/'))
 }
 
-async fn read_body(
+pub(crate) async fn read_body(
     mut incoming: hyper::body::Incoming,
     limit: usize,
     timeout: Duration,

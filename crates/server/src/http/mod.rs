@@ -8,7 +8,7 @@ mod cors;
 pub mod limits;
 pub mod listener;
 pub mod metrics;
-mod proxy;
+pub(crate) mod proxy;
 pub mod response;
 pub mod router;
 pub mod service;

@@ -79,7 +79,7 @@ pub(crate) fn client_certificate(
     })
 }
 
-fn certificate_der(value: &str) -> Option<Vec<u8>> {
+pub(crate) fn certificate_der(value: &str) -> Option<Vec<u8>> {
     use rustls::pki_types::{CertificateDer, pem::PemObject};
     let decoded;
     let mut text = value;

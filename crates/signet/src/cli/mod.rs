@@ -3,6 +3,7 @@
 mod admin;
 mod compact;
 mod config;
+mod gate;
 mod output;
 mod serve;
 mod token;
@@ -38,6 +39,11 @@ pub enum Command {
         after_help = "Example:\n  signet serve --dev\n  signet serve --config /etc/signet/signet.toml"
     )]
     Serve(serve::Serve),
+    /// Validate tokens for others: an HTTP service for applications and reverse proxies.
+    #[command(
+        after_help = "Example:\n  signet gate --issuer https://localhost:8443 --audience https://orders.example.com --ca-cert .signet/ca.pem\n  signet gate --config /etc/signet/gate.toml"
+    )]
+    Gate(gate::Gate),
     /// Look into tokens and verify them.
     #[command(subcommand, after_help = "Example:\n  signet token inspect \"$TOKEN\"")]
     Token(token::Token),
@@ -97,6 +103,7 @@ pub fn run() -> ExitCode {
     };
     let outcome = match arguments.command {
         Command::Serve(command) => serve::run(command, &output),
+        Command::Gate(command) => gate::run(command, &output),
         Command::Token(command) => token::run(command, &output),
         Command::Client(command) => admin::client(command, &output),
         Command::User(command) => admin::user(command, &output),

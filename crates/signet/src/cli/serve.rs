@@ -79,7 +79,7 @@ pub fn run(arguments: Serve, _output: &Output) -> Result<(), Failure> {
 }
 
 /// An address, or a name that has one; of several the first IPv4 one, as `localhost` means 127.0.0.1 to most.
-fn address(text: &str) -> Result<SocketAddr, Failure> {
+pub(super) fn address(text: &str) -> Result<SocketAddr, Failure> {
     let unusable = || Failure::unusable(format!("--listen wants HOST:PORT, not \"{text}\""));
     let found: Vec<SocketAddr> = text.to_socket_addrs().map_err(|_| unusable())?.collect();
     found

@@ -6,7 +6,7 @@
 mod built_in;
 pub mod parts;
 mod reload;
-mod sockets;
+pub mod sockets;
 
 use std::{
     io::{IsTerminal, Write},
@@ -48,7 +48,7 @@ pub enum Source {
 }
 
 /// The system's clock: the one place where the server asks for the time.
-struct SystemClock;
+pub struct SystemClock;
 
 impl Clock for SystemClock {
     fn now_ms(&self) -> u64 {

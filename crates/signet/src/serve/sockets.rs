@@ -34,7 +34,7 @@ impl Bound {
 }
 
 /// Threads that answer.
-fn workers(limit: Option<usize>) -> usize {
+pub fn workers(limit: Option<usize>) -> usize {
     limit
         .unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from))
         .max(1)
@@ -95,7 +95,7 @@ pub fn bind_dev_mtls(mut bound: Bound, directory: &Path) -> Result<Bound, String
     Ok(bound)
 }
 
-fn bind_one(address: SocketAddr, workers: usize) -> Result<Listening, String> {
+pub fn bind_one(address: SocketAddr, workers: usize) -> Result<Listening, String> {
     let failed = |e: std::io::Error| format!("cannot listen on {address}: {e}");
     if address.port() != 0 {
         // The workers' sockets share a port (SO_REUSEPORT), with another server of the same user too, each getting some of
@@ -138,7 +138,7 @@ pub fn certificate(tls: &model::Tls, base: &Path) -> Result<(Vec<u8>, Vec<u8>), 
     Ok((read(&tls.certificate)?, read(&tls.key)?))
 }
 
-fn make_tls(tls: &model::Tls, base: &Path, ask_for_certificate: bool) -> Result<Tls, String> {
+pub fn make_tls(tls: &model::Tls, base: &Path, ask_for_certificate: bool) -> Result<Tls, String> {
     let (chain, key) = certificate(tls, base)?;
     let client_roots = match &tls.client_ca {
         Some(file) if ask_for_certificate => {

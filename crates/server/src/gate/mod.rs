@@ -1,0 +1,215 @@
+//! The validation service: tokens in, claims or refusals out, for whatever speaks HTTP.
+//!
+//! `/validate` is for applications, the forward-auth endpoints for reverse proxies. It issues nothing, keeps nothing and asks nobody on a
+//! request's way: it is [`signet_verify::Verifier`] behind the server's own listeners. It believes what its callers say about the request
+//! they ask about (method, URL, certificate), so it belongs on a network that only they reach.
+mod forward;
+mod identity;
+mod metrics;
+mod validate;
+
+pub use identity::Identity;
+pub use metrics::{GateMetrics, Stage};
+
+use crate::{
+    http::{
+        Body, Limits, Response,
+        addresses::Addresses,
+        context::read_body,
+        metrics::Connections,
+        response,
+        service::{Connection, Serves},
+    },
+    state::Clock,
+};
+use arc_swap::ArcSwap;
+use bytes::Bytes;
+use http::{HeaderMap, HeaderValue, Method, StatusCode, header, request};
+use signet_verify::{Decision, PolicyId, Presented, Refusal, Verifier};
+use std::{net::IpAddr, sync::Arc, time::Instant};
+
+/// What a configuration file decides, and a reload replaces as a whole.
+pub struct Setup {
+    /// Issuers and policies.
+    pub verifier: Arc<Verifier>,
+    /// What the forward-auth endpoints tell about an accepted token.
+    pub identity: Identity,
+    /// The header field in which a reverse proxy hands over the client's certificate (PEM in percent-encoding, or base64).
+    pub certificate_header: Option<String>,
+}
+
+/// The service.
+pub struct Gate {
+    setup: ArcSwap<Setup>,
+    clock: Arc<dyn Clock>,
+    limits: Limits,
+    metrics: GateMetrics,
+    connections: Connections,
+}
+
+impl Gate {
+    /// A service that begins with this setup.
+    pub fn new(setup: Setup, clock: Arc<dyn Clock>, limits: Limits) -> Arc<Gate> {
+        Arc::new(Gate {
+            setup: ArcSwap::from_pointee(setup),
+            clock,
+            limits,
+            metrics: GateMetrics::default(),
+            connections: Connections::default(),
+        })
+    }
+
+    /// Puts another setup in place. Requests under way keep the one that they began with.
+    pub fn replace(&self, setup: Setup) {
+        self.setup.store(Arc::new(setup));
+    }
+
+    /// The setup in place.
+    pub fn setup(&self) -> Arc<Setup> {
+        self.setup.load_full()
+    }
+
+    /// Decides, and measures it.
+    fn decide(
+        &self,
+        setup: &Setup,
+        policy: PolicyId,
+        presented: &Presented<'_>,
+    ) -> Result<signet_verify::Verified, Refusal> {
+        let begun = Instant::now();
+        let Decision { outcome, cached } =
+            setup.verifier.decide(policy, presented, self.clock.now());
+        let stage = match (&outcome, cached) {
+            (Ok(_), true) => Stage::Cached,
+            (Ok(_), false) => Stage::Verified,
+            (Err(_), _) => Stage::Refused,
+        };
+        self.metrics.took(stage, begun.elapsed());
+        outcome
+    }
+
+    async fn route(&self, head: &request::Parts, body: Body) -> Response {
+        let path = head.uri.path();
+        let is = |method: Method| head.method == method;
+        match path {
+            "/health/live" if is(Method::GET) => response::text(StatusCode::OK, "live\n"),
+            "/health/ready" if is(Method::GET) => self.ready(),
+            "/metrics" if is(Method::GET) => self.scrape(),
+            "/validate" if is(Method::POST) => match self.body(body).await {
+                Ok(body) => validate::one(self, head, &body),
+                Err(refused) => refused,
+            },
+            "/validate/batch" if is(Method::POST) => match self.body(body).await {
+                Ok(body) => validate::batch(self, head, &body).await,
+                Err(refused) => refused,
+            },
+            "/auth/nginx" => forward::nginx(self, head),
+            "/auth/traefik" => forward::traefik(self, head),
+            _ if path.starts_with("/auth/envoy") => forward::envoy(self, head),
+            "/health/live" | "/health/ready" | "/metrics" => not_for_here("GET"),
+            "/validate" | "/validate/batch" => not_for_here("POST"),
+            _ => response::text(StatusCode::NOT_FOUND, "there is nothing here\n"),
+        }
+    }
+
+    async fn body(&self, body: Body) -> Result<Bytes, Response> {
+        let begun = Instant::now();
+        let read = match body {
+            Body::Bytes(bytes) => Ok(bytes),
+            Body::Incoming(incoming) => {
+                read_body(incoming, self.limits.body_bytes, self.limits.body).await
+            }
+        };
+        self.metrics.took(Stage::Body, begun.elapsed());
+        read.map_err(response::body_error)
+    }
+
+    /// Not before every issuer that is required has keys; then why, one line each.
+    fn ready(&self) -> Response {
+        let now = self.clock.now();
+        let setup = self.setup.load();
+        let ready = setup.verifier.is_ready(now);
+        let mut text = String::from(if ready { "ready\n" } else { "not ready\n" });
+        for health in setup.verifier.health(now) {
+            let why = health.error.as_deref().unwrap_or("");
+            let line = [&health.issuer, ": ", health.state.as_str(), " ", why];
+            text.push_str(line.concat().trim_end());
+            text.push('\n');
+        }
+        let status = match ready {
+            true => StatusCode::OK,
+            false => StatusCode::SERVICE_UNAVAILABLE,
+        };
+        response::text(status, text)
+    }
+
+    fn scrape(&self) -> Response {
+        let setup = self.setup.load();
+        let text = self
+            .metrics
+            .render(&setup.verifier, &self.connections, self.clock.now());
+        response::body(
+            StatusCode::OK,
+            "text/plain; version=0.0.4; charset=utf-8",
+            text,
+        )
+    }
+}
+
+fn not_for_here(allow: &'static str) -> Response {
+    let mut response = response::text(
+        StatusCode::METHOD_NOT_ALLOWED,
+        "this method is not for here\n",
+    );
+    response
+        .headers_mut()
+        .insert(header::ALLOW, HeaderValue::from_static(allow));
+    response
+}
+
+impl Serves for Gate {
+    async fn respond(&self, _connection: &Connection, request: http::Request<Body>) -> Response {
+        let begun = Instant::now();
+        let (head, body) = request.into_parts();
+        let mut response = self.route(&head, body).await;
+        // Every answer is about one token at one moment.
+        response
+            .headers_mut()
+            .entry(header::CACHE_CONTROL)
+            .or_insert(HeaderValue::from_static("no-store"));
+        self.metrics.took(Stage::Request, begun.elapsed());
+        response
+    }
+
+    fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    fn connections(&self) -> &Connections {
+        &self.connections
+    }
+
+    /// Its callers are few and known.
+    fn bound_of(&self, _peer: IpAddr) -> Option<&Arc<Addresses>> {
+        None
+    }
+
+    fn now(&self) -> u64 {
+        self.clock.now()
+    }
+}
+
+/// A header field that must appear at most once: its text, none where it is missing.
+///
+/// # Errors
+/// [`Refusal::Ambiguous`] for two of them, or bytes that are no visible ASCII.
+fn single<'h>(headers: &'h HeaderMap, name: &str) -> Result<Option<&'h str>, Refusal> {
+    let mut values = headers.get_all(name).iter();
+    let Some(first) = values.next() else {
+        return Ok(None);
+    };
+    match (first.to_str(), values.next()) {
+        (Ok(text), None) => Ok(Some(text)),
+        _ => Err(Refusal::Ambiguous),
+    }
+}

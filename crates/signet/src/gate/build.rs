@@ -1,0 +1,183 @@
+//! From the configuration to a verifier and the service's setup.
+
+use std::{path::Path, sync::Arc, time::Duration};
+
+use signet_crypto::Algorithm;
+use signet_server::gate::{Identity, Setup};
+use signet_verify::{
+    Binding, Freshness, Issuer, KeySource, Policy, Verifier, fetch::OutboundOptions,
+};
+
+use super::model::{self, GateConfig};
+
+/// Everything that a reload replaces.
+pub fn setup(config: &GateConfig, base: &Path) -> Result<Setup, String> {
+    let mut builder = Verifier::builder().cache(config.cache.entries, config.cache.bytes);
+    for issuer in &config.issuers {
+        builder = builder.issuer(make_issuer(issuer, base)?);
+    }
+    for policy in &config.policies {
+        builder = builder.policy(make_policy(policy)?);
+    }
+    let identity = match &config.identity {
+        None => Identity::default(),
+        Some(fields) => {
+            let pairs = fields
+                .iter()
+                .map(|(name, claim)| (name.as_str(), claim.as_str()));
+            Identity::new(pairs).map_err(|e| format!("identity: {e}"))?
+        }
+    };
+    Ok(Setup {
+        verifier: Arc::new(builder.build().map_err(|e| e.to_string())?),
+        identity,
+        certificate_header: config
+            .certificate_header
+            .as_deref()
+            .map(str::to_ascii_lowercase),
+    })
+}
+
+fn make_issuer(issuer: &model::Issuer, base: &Path) -> Result<Issuer, String> {
+    let source = match (&issuer.jwks_file, &issuer.jwks_url) {
+        (Some(_), Some(_)) => {
+            return Err(format!(
+                "issuer {}: jwks_file or jwks_url, not both",
+                issuer.issuer
+            ));
+        }
+        (Some(file), None) => KeySource::File(base.join(file)),
+        (None, Some(url)) => KeySource::JwksUrl(url.clone()),
+        (None, None) => KeySource::Discovery,
+    };
+    let freshness = Freshness {
+        interval: Duration::from_secs(issuer.interval.0),
+        grace: Duration::from_secs(issuer.grace.0),
+        cool_down: Duration::from_secs(issuer.cool_down.0),
+    };
+    let made = Issuer::new(&issuer.issuer, source).freshness(freshness);
+    Ok(if issuer.required {
+        made
+    } else {
+        made.optional()
+    })
+}
+
+fn make_policy(policy: &model::Policy) -> Result<Policy, String> {
+    let wrong = |what: String| format!("policy {}: {what}", policy.name);
+    let (first, more) = policy
+        .audiences
+        .split_first()
+        .ok_or_else(|| wrong("it names no audience".into()))?;
+    let mut made = match policy.kind {
+        model::Kind::Access => Policy::access_token(first),
+        model::Kind::PlainAccess => Policy::plain_access_token(first),
+        model::Kind::Id => Policy::id_token(first),
+        model::Kind::Logout => Policy::logout_token(first),
+    }
+    .named(&policy.name)
+    .realm(&policy.realm)
+    .binding(match policy.binding {
+        model::Binding::Optional => Binding::Optional,
+        model::Binding::Dpop => Binding::Dpop,
+        model::Binding::Certificate => Binding::Certificate,
+        model::Binding::Either => Binding::Either,
+    });
+    for audience in more {
+        made = made.audience(audience);
+    }
+    for issuer in &policy.issuers {
+        made = made.issuer(issuer);
+    }
+    for party in &policy.authorized_parties {
+        made = made.authorized_party(party);
+    }
+    for scope in &policy.scopes {
+        made = made.scope(scope);
+    }
+    for acr in &policy.acr {
+        made = made.acr(acr);
+    }
+    if !policy.algorithms.is_empty() {
+        let known = |name: &String| {
+            Algorithm::from_name(name).ok_or_else(|| wrong(format!("{name} is no algorithm")))
+        };
+        let algorithms = policy
+            .algorithms
+            .iter()
+            .map(known)
+            .collect::<Result<Vec<_>, _>>()?;
+        made = made.algorithms(&algorithms);
+    }
+    if !policy.types.is_empty() {
+        let typ = |typ: &'_ String| (!typ.is_empty()).then(|| typ.clone());
+        let types: Vec<Option<String>> = policy.types.iter().map(typ).collect();
+        let types: Vec<Option<&str>> = types.iter().map(Option::as_deref).collect();
+        made = made.types(&types);
+    }
+    if let Some(leeway) = policy.leeway {
+        made = made.leeway(leeway.0);
+    }
+    if let Some(age) = policy.max_age {
+        made = made.max_age(age.0);
+    }
+    if let Some(age) = policy.authentication_max_age {
+        made = made.authentication_max_age(age.0);
+    }
+    if let Some(bytes) = policy.max_bytes {
+        made = made.max_bytes(bytes);
+    }
+    Ok(made)
+}
+
+/// Most bytes of a key set: many ML-DSA keys, or certificate chains.
+const MAX_KEYS_BYTES: usize = 512 * 1024;
+
+/// How keys are fetched.
+pub fn outbound(config: &GateConfig, base: &Path) -> Result<OutboundOptions, String> {
+    let trust = match &config.outbound.trust {
+        None => None,
+        Some(file) => {
+            let file = base.join(file);
+            Some(std::fs::read(&file).map_err(|e| format!("{}: {e}", file.display()))?)
+        }
+    };
+    Ok(OutboundOptions {
+        allow_http: config.outbound.allow_loopback,
+        allow_loopback: config.outbound.allow_loopback,
+        allow_private: config.outbound.allow_private_addresses,
+        trust,
+        max_bytes: MAX_KEYS_BYTES,
+        ..OutboundOptions::default()
+    })
+}
+
+/// The quick start's configuration: one issuer, one policy. An issuer on this machine may be reached on this machine.
+pub fn quick(issuer: &str, audience: &str, ca_cert: Option<&Path>) -> Result<GateConfig, String> {
+    let host = issuer.split_once("://").map_or("", |(_, rest)| rest);
+    let local = ["localhost", "127.", "[::1]"]
+        .iter()
+        .any(|name| host.starts_with(name));
+    let mut text = toml::Table::new();
+    let mut one = toml::Table::new();
+    one.insert("issuer".into(), issuer.into());
+    text.insert("issuers".into(), toml::Value::Array(vec![one.into()]));
+    let mut policy = toml::Table::new();
+    policy.insert(
+        "audiences".into(),
+        toml::Value::Array(vec![audience.into()]),
+    );
+    text.insert("policies".into(), toml::Value::Array(vec![policy.into()]));
+    let mut config: GateConfig = text
+        .try_into()
+        .map_err(|e: toml::de::Error| e.to_string())?;
+    config.outbound.allow_loopback = local;
+    config.outbound.trust = match ca_cert {
+        Some(file) => Some(
+            file.canonicalize()
+                .map_err(|e| format!("cannot read {}: {e}", file.display()))?,
+        ),
+        None => None,
+    };
+    Ok(config)
+}

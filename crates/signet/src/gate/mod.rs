@@ -1,0 +1,185 @@
+//! Wiring of the validation service: configuration, verifier, keys, listener, signals.
+
+mod build;
+mod model;
+
+use std::{
+    net::SocketAddr,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use signet_server::{
+    gate::{Gate, Setup},
+    http::{
+        Limits,
+        context::Entrance,
+        listener::{self, Door},
+        tls::Tls,
+    },
+    state::Clock,
+};
+use signet_verify::{
+    Verifier,
+    fetch::{Outbound, Refresher},
+};
+use tokio::{
+    signal::unix::{SignalKind, signal},
+    task::JoinHandle,
+};
+
+use crate::{
+    log,
+    serve::{SystemClock, sockets},
+    systemd::{self, Notice},
+};
+use model::GateConfig;
+
+/// Where the configuration comes from.
+pub enum Source {
+    /// `--config`
+    File(PathBuf),
+    /// `--issuer` and `--audience`
+    Quick {
+        issuer: String,
+        audience: String,
+        ca_cert: Option<PathBuf>,
+    },
+}
+
+impl Source {
+    fn read(&self) -> Result<(GateConfig, PathBuf), String> {
+        match self {
+            Source::File(file) => {
+                let failed = |e: String| format!("{}: {e}", file.display());
+                let text = std::fs::read_to_string(file).map_err(|e| failed(e.to_string()))?;
+                let config = toml::from_str(&text).map_err(|e| failed(e.to_string()))?;
+                let base = file.parent().filter(|p| !p.as_os_str().is_empty());
+                Ok((config, base.unwrap_or(Path::new(".")).to_owned()))
+            }
+            Source::Quick {
+                issuer,
+                audience,
+                ca_cert,
+            } => {
+                let config = build::quick(issuer, audience, ca_cert.as_deref())?;
+                Ok((config, PathBuf::from(".")))
+            }
+        }
+    }
+}
+
+/// Serves until SIGTERM or SIGINT, and then until what is under way has been answered.
+pub fn run(source: &Source, listen: Option<SocketAddr>) -> Result<(), String> {
+    let (config, base) = source.read()?;
+    let level = log::start(&config.log)?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|e| format!("cannot start: {e}"))?;
+    let running = runtime.block_on(serve(source, config, base, listen, &level))?;
+    // Blocks until the workers are done, at most for the grace time.
+    running.join();
+    tracing::info!("stopped");
+    Ok(())
+}
+
+async fn serve(
+    source: &Source,
+    config: GateConfig,
+    base: PathBuf,
+    listen: Option<SocketAddr>,
+    level: &log::LogLevel,
+) -> Result<listener::Running, String> {
+    let failed = |e: std::io::Error| format!("signals cannot be caught: {e}");
+    let mut terminate = signal(SignalKind::terminate()).map_err(failed)?;
+    let mut interrupt = signal(SignalKind::interrupt()).map_err(failed)?;
+    let mut hangup = signal(SignalKind::hangup()).map_err(failed)?;
+
+    let workers = sockets::workers(config.threads);
+    let listening = sockets::bind_one(listen.unwrap_or(config.listen), workers)?;
+    let address = listening.address();
+    let tls = match &config.tls {
+        Some(tls) => Some(sockets::make_tls(tls, &base, false)?),
+        None => None,
+    };
+    let (setup, outbound) = prepare(&config, &base)?;
+    let mut keys = keep_keys(setup.verifier.clone(), outbound);
+    let limits = Limits {
+        // A batch of long tokens.
+        body_bytes: 1 << 20,
+        ..Limits::default()
+    };
+    let gate = Gate::new(setup, Arc::new(SystemClock), limits);
+    let door = Door {
+        listening,
+        tls: tls.clone(),
+        entrance: Entrance::Public,
+    };
+    let running = listener::start(gate.clone(), vec![door])
+        .map_err(|e| format!("the service cannot start: {e}"))?;
+    systemd::notify(Notice::Ready);
+    tracing::info!(%address, "answering");
+    loop {
+        tokio::select! {
+            _ = terminate.recv() => break,
+            _ = interrupt.recv() => break,
+            _ = hangup.recv() => {
+                systemd::notify(Notice::Reloading);
+                match reload(source, &gate, tls.as_ref(), level).await {
+                    Ok(next) => {
+                        keys.abort();
+                        keys = next;
+                        tracing::info!("the configuration was read again");
+                    }
+                    Err(error) => tracing::error!(error, "the configuration is as it was"),
+                }
+                systemd::notify(Notice::Ready);
+            }
+        }
+    }
+    systemd::notify(Notice::Stopping);
+    tracing::info!("stopping: requests under way are finished");
+    running.stop();
+    keys.abort();
+    Ok(running)
+}
+
+fn prepare(config: &GateConfig, base: &Path) -> Result<(Setup, Arc<Outbound>), String> {
+    let setup = build::setup(config, base)?;
+    let outbound = Arc::new(Outbound::new(build::outbound(config, base)?));
+    Ok((setup, outbound))
+}
+
+fn keep_keys(verifier: Arc<Verifier>, outbound: Arc<Outbound>) -> JoinHandle<()> {
+    let clock = SystemClock;
+    tokio::spawn(Refresher::new(verifier, outbound, move || clock.now()).run())
+}
+
+/// The next setup has its keys before it takes over, so that no token is refused for the change alone. A file that is not good changes
+/// nothing. The listener's address and threads stay as they are.
+async fn reload(
+    source: &Source,
+    gate: &Gate,
+    tls: Option<&Tls>,
+    level: &log::LogLevel,
+) -> Result<JoinHandle<()>, String> {
+    let (config, base) = source.read()?;
+    let (setup, outbound) = prepare(&config, &base)?;
+    if let (Some(running), Some(next)) = (tls, &config.tls) {
+        let (chain, key) = sockets::certificate(next, &base)?;
+        running.reload(&chain, &key).map_err(|e| e.to_string())?;
+    }
+    let verifier = setup.verifier.clone();
+    let clock = SystemClock;
+    Refresher::new(verifier.clone(), outbound.clone(), move || clock.now())
+        .fetch_once()
+        .await;
+    let now = SystemClock.now();
+    if gate.setup().verifier.is_ready(now) && !verifier.is_ready(now) {
+        return Err("a required issuer's keys could not be fetched".into());
+    }
+    level.apply(&config.log);
+    gate.replace(setup);
+    Ok(keep_keys(verifier, outbound))
+}

@@ -1,0 +1,179 @@
+//! The validation service's configuration file.
+
+use std::{collections::BTreeMap, net::SocketAddr, path::PathBuf};
+
+use serde::Deserialize;
+
+use crate::config::{duration::Duration, model};
+
+/// The whole file.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GateConfig {
+    /// Address and port.
+    #[serde(default = "default_listen")]
+    pub listen: SocketAddr,
+    /// Certificate and key; without, plain HTTP.
+    pub tls: Option<model::Tls>,
+    /// Threads that answer; by default as many as there are cores.
+    pub threads: Option<usize>,
+    /// Whose tokens are accepted.
+    #[serde(default)]
+    pub issuers: Vec<Issuer>,
+    /// What is demanded of them. The first policy counts where a request names none.
+    #[serde(default)]
+    pub policies: Vec<Policy>,
+    /// Header field to claim: what forward-auth answers tell the upstream.
+    pub identity: Option<BTreeMap<String, String>>,
+    /// The header field in which the proxy hands over a client's certificate.
+    pub certificate_header: Option<String>,
+    /// Verified tokens that are kept.
+    #[serde(default)]
+    pub cache: Cache,
+    /// How keys are fetched.
+    #[serde(default)]
+    pub outbound: model::Outbound,
+    /// What is logged, and how.
+    #[serde(default)]
+    pub log: model::Log,
+}
+
+fn default_listen() -> SocketAddr {
+    SocketAddr::from(([127, 0, 0, 1], 9000))
+}
+
+/// One issuer.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Issuer {
+    /// As `iss` says it, byte for byte.
+    pub issuer: String,
+    /// File of its keys (a JWK Set), read again when it changes.
+    pub jwks_file: Option<PathBuf>,
+    /// URL of its keys. With neither, its metadata says where they are.
+    pub jwks_url: Option<String>,
+    /// Time between two fetches.
+    #[serde(default = "default_interval")]
+    pub interval: Duration,
+    /// How long the last good keys are used when fetching fails.
+    #[serde(default = "default_grace")]
+    pub grace: Duration,
+    /// Least time between two fetches.
+    #[serde(default = "default_cool_down")]
+    pub cool_down: Duration,
+    /// Whether readiness waits for its keys.
+    #[serde(default = "yes")]
+    pub required: bool,
+}
+
+fn default_interval() -> Duration {
+    Duration(300)
+}
+fn default_grace() -> Duration {
+    Duration(6 * 3600)
+}
+fn default_cool_down() -> Duration {
+    Duration(10)
+}
+fn yes() -> bool {
+    true
+}
+
+/// What tokens a policy is about.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// RFC 9068 access tokens.
+    #[default]
+    Access,
+    /// Access tokens of issuers that do not follow RFC 9068.
+    PlainAccess,
+    /// ID tokens.
+    Id,
+    /// Logout tokens.
+    Logout,
+}
+
+/// Whether tokens must be bound to their sender.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Binding {
+    /// Bearer tokens are accepted, too.
+    #[default]
+    Optional,
+    /// DPoP only.
+    Dpop,
+    /// Client certificates only.
+    Certificate,
+    /// Either of the two.
+    Either,
+}
+
+/// One policy.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Policy {
+    /// What requests call it.
+    #[serde(default = "default_name")]
+    pub name: String,
+    /// What tokens it is about.
+    #[serde(default)]
+    pub kind: Kind,
+    /// Issuers by name; all of them if none is named.
+    #[serde(default)]
+    pub issuers: Vec<String>,
+    /// One of these must be among a token's audiences.
+    pub audiences: Vec<String>,
+    /// JOSE names; all asymmetric ones if none is named.
+    #[serde(default)]
+    pub algorithms: Vec<String>,
+    /// `typ` values; those of the kind if none is named. The empty text stands for a token without `typ`.
+    #[serde(default)]
+    pub types: Vec<String>,
+    /// Clients that tokens may have been issued to.
+    #[serde(default)]
+    pub authorized_parties: Vec<String>,
+    /// By how much clocks may differ.
+    pub leeway: Option<Duration>,
+    /// Refuses tokens that were issued longer ago.
+    pub max_age: Option<Duration>,
+    /// Scopes that every token must have.
+    #[serde(default)]
+    pub scopes: Vec<String>,
+    /// Authentication contexts, one of which must be the token's.
+    #[serde(default)]
+    pub acr: Vec<String>,
+    /// Refuses tokens whose user was authenticated longer ago.
+    pub authentication_max_age: Option<Duration>,
+    /// Sender constraint.
+    #[serde(default)]
+    pub binding: Binding,
+    /// The `realm` of challenges.
+    #[serde(default)]
+    pub realm: String,
+    /// Longest token, in bytes.
+    pub max_bytes: Option<usize>,
+}
+
+fn default_name() -> String {
+    "default".to_owned()
+}
+
+/// Verified tokens that are kept.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Cache {
+    /// How many, about.
+    pub entries: usize,
+    /// Bytes that they may take together.
+    pub bytes: usize,
+}
+
+impl Default for Cache {
+    fn default() -> Cache {
+        Cache {
+            entries: 8192,
+            bytes: 8 << 20,
+        }
+    }
+}
