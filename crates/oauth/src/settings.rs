@@ -55,7 +55,7 @@ pub struct Settings {
     pub dpop_nonce_required: bool,
     /// how old a DPoP proof's `iat` may be; 60
     pub dpop_proof_max_age: u64,
-    /// how far a client's clock may be ahead; 10
+    /// how far a client's clock may be ahead; 30 (FAPI 2.0 section 5.3.2.1: 10 must pass, over 60 must not)
     pub clock_leeway: u64,
     /// seconds in which a sender-constrained client's retry of the same refresh token is answered again; 0: never
     pub refresh_retry_window: u64,
@@ -108,7 +108,7 @@ impl Settings {
             default_audience: None,
             dpop_nonce_required: false,
             dpop_proof_max_age: MINUTE,
-            clock_leeway: 10,
+            clock_leeway: 30,
             refresh_retry_window: 10,
             registration: RegistrationSettings::default(),
             require_pushed_authorization_requests: false,

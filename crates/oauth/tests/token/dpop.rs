@@ -28,7 +28,7 @@ fn a_proof_binds_the_token_and_is_seen_once() {
         [Once::DpopProof {
             jkt: key.jkt(),
             jti: "p-1".into(),
-            end: NOW + 71
+            end: NOW + 91
         }]
     );
 }
@@ -38,8 +38,8 @@ fn an_old_or_broken_proof_is_refused() {
     let world = World::new();
     let key = ClientKey::new(None);
     for bad in [
-        key.proof("a", NOW - 71, None, None),
-        key.proof("a", NOW + 11, None, None),
+        key.proof("a", NOW - 91, None, None),
+        key.proof("a", NOW + 31, None, None),
         key.proof("", NOW, None, None),
         "x.y.z".into(),
     ] {
