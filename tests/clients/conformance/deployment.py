@@ -186,7 +186,6 @@ code = 8
 enabled = true
 open = true
 require_pkce = false
-default_scope = {json.dumps(SCOPES)}
 
 [outbound]
 trust = "{self.ca}"

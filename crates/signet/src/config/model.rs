@@ -8,7 +8,7 @@ use std::{
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use signet_oauth::settings::Settings;
+use signet_oauth::settings::{RegistrationSettings, Settings};
 
 use super::{duration::Duration, secret::SecretRef};
 
@@ -431,9 +431,11 @@ impl Default for Registration {
             enabled: false,
             open: false,
             require_pkce: true,
-            default_scope: ["openid", "profile", "email", "offline_access"]
+            default_scope: RegistrationSettings::default()
+                .default_scope
+                .iter()
                 .map(String::from)
-                .to_vec(),
+                .collect(),
         }
     }
 }
@@ -729,4 +731,25 @@ pub struct Scope {
     /// Is it named in the metadata?
     #[serde(default = "yes")]
     pub published: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// OpenID Connect Core section 5.4: what the metadata offers, a registered client may ask for.
+    #[test]
+    fn registered_clients_may_ask_for_every_standard_scope() {
+        let scopes = Registration::default().default_scope;
+        for scope in [
+            "openid",
+            "profile",
+            "email",
+            "address",
+            "phone",
+            "offline_access",
+        ] {
+            assert!(scopes.iter().any(|s| s == scope), "{scope}");
+        }
+    }
 }
