@@ -150,6 +150,17 @@ pub struct Claim<'a> {
     pub json: &'a str,
 }
 
+impl Claim<'_> {
+    /// Whether a JWT's claim of this name has a field of its own here. A reader takes such a claim from its field alone, and refuses a token
+    /// that has it by name, too: two places for one claim would be two meanings.
+    pub fn has_field(&self) -> bool {
+        const FIELDS: [&str; 9] = [
+            "iss", "sub", "aud", "exp", "nbf", "iat", "jti", "scope", "cnf",
+        ];
+        FIELDS.contains(&self.name)
+    }
+}
+
 /// Scopes in strictly ascending order, from a slice or straight from a token's bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Scopes<'a>(List<'a, &'a str>);

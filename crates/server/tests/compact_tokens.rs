@@ -9,6 +9,11 @@ use signet_compact::{KeySet, Policy, VerifyingKey};
 use signet_crypto::Algorithm;
 use signet_jose::base64url;
 use signet_oauth::format::AccessTokenFormat::{self, Compact, Jwt};
+use signet_verify::{
+    self as verify, Issuer, KeySource, MemoryRevocations, Presented, Refusal, Subject, Verifier,
+    WhenSilent,
+};
+use std::sync::Arc;
 
 const TOKEN_TYPE: &str = "urn:ietf:params:oauth:token-type:access_token";
 const INACTIVE: &str = r#"{"active":false}"#;
@@ -284,4 +289,62 @@ fn an_hmac_key_is_published_nowhere_and_introspection_still_knows_its_tokens() {
     assert_eq!(document(&server), serde_json::json!({ "keys": [] }));
     let jwks = Call::get("/jwks").send(&server).expect(200).text();
     assert!(!jwks.contains("oct") && !jwks.contains("\"k\":"));
+}
+
+/// Signet's own verifier reads the same claims in both formats, and what is revoked by any of them is refused in both.
+#[test]
+fn resource_servers_read_and_revoke_by_the_same_claims_in_both_formats() {
+    let mut all = [Jwt, Compact].map(|format| {
+        let server = ed25519(format);
+        let (_, reply) = logged_in(&server);
+        let access = reply.member("access_token");
+        let revocations = Arc::new(MemoryRevocations::new(WhenSilent::StayOpen));
+        let verifier = verifier(&server, revocations.clone());
+        let now = server.app.now();
+        let verified = verifier.verify(&Presented::token(&access), now).unwrap();
+        let claims = verified.claims();
+        let json: serde_json::Value = serde_json::from_str(claims.json()).unwrap();
+
+        let end = claims.exp().unwrap();
+        for subject in [
+            Subject::Token(claims.jti().unwrap()),
+            Subject::Grant(claims.grant_id().unwrap()),
+            Subject::Session(claims.sid().unwrap()),
+            Subject::User(claims.sub().unwrap(), now),
+            Subject::Client(claims.client_id().unwrap(), now),
+        ] {
+            let revocations = Arc::new(MemoryRevocations::new(WhenSilent::StayOpen));
+            revocations.revoke(subject, end);
+            let verifier = self::verifier(&server, revocations);
+            let again = verifier.verify(&Presented::token(&access), now);
+            assert_eq!(again.unwrap_err(), Refusal::Revoked, "{subject:?}");
+        }
+        json
+    });
+    let names = all.each_mut().map(|json| {
+        let mut names: Vec<String> = json.as_object().unwrap().keys().cloned().collect();
+        names.sort();
+        names
+    });
+    assert_eq!(names[0], names[1]);
+    for name in ["acr", "amr", "client_id", "sid"] {
+        assert_eq!(all[0][name], all[1][name], "{name}");
+    }
+}
+
+fn verifier(server: &Server, revocations: Arc<MemoryRevocations>) -> Verifier {
+    let issuer = server.issuer();
+    let document = document(server);
+    let keys = document["keys"].as_array().unwrap().iter().map(|entry| {
+        let key = base64url::decode(entry["key"].as_str().unwrap().as_bytes()).unwrap();
+        VerifyingKey::from_bytes(&key).unwrap()
+    });
+    let jwks = Call::get("/jwks").send(server).expect(200).body;
+    let jwks = signet_jose::jwk::JwkSet::parse(&jwks).unwrap();
+    Verifier::builder()
+        .issuer(Issuer::new(&issuer, KeySource::Memory(jwks)))
+        .policy(verify::Policy::access_token(&issuer).compact(KeySet::new(keys).unwrap()))
+        .revocations(revocations)
+        .build()
+        .unwrap()
 }
