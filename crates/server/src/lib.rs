@@ -39,6 +39,7 @@ pub mod session;
 pub mod state;
 pub mod tasks;
 pub mod user;
+pub mod verified_tokens;
 pub mod visit;
 
 /// Adds every route of the server.

@@ -18,6 +18,7 @@ use crate::{
     http::metrics::Metrics,
     keys::{KeySet, SealingFile, SigningKeys},
     people::{People, PeopleOptions},
+    verified_tokens::VerifiedTokens,
 };
 
 /// Where the time comes from. Only the binary's wiring reads the system's clock; tests move their own.
@@ -157,6 +158,8 @@ pub struct App {
     pub metrics: Metrics,
     /// What is revoked.
     pub revocations: RevocationIndex,
+    /// Our own tokens that verified, kept for the next question about them.
+    pub(crate) verified_tokens: VerifiedTokens,
     /// Fetches what clients' records point to.
     pub outbound: Arc<Outbound>,
     /// Clients' public keys.
@@ -179,6 +182,7 @@ impl App {
             policy: parts.policy,
             metrics: Metrics::default(),
             revocations: parts.revocations,
+            verified_tokens: VerifiedTokens::default(),
             outbound: Arc::new(Outbound::new(parts.outbound)),
             client_keys: Arc::default(),
         })

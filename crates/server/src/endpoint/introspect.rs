@@ -27,7 +27,10 @@ async fn answer(call: &Call) -> Result<Response, OAuthError> {
     let found = {
         let keyring = call.context.app.keyring();
         let index = call.index();
-        introspect::decide(&call.rules(&keyring, &index), &caller, &call.params)?
+        let rules = call.rules(&keyring, &index);
+        let tokens = &call.context.app.verified_tokens;
+        let lookup = tokens.before(&rules, &call.snapshot().keys);
+        introspect::decide_with(&rules, &caller, &call.params, &lookup)?
     };
     let found = match found.family() {
         None => found,

@@ -121,7 +121,9 @@ fn check(
     let keyring = call.context.app.keyring();
     let index = call.index();
     let rules = call.rules(&keyring, &index);
-    let facts = match rules.look_up(token) {
+    let tokens = &call.context.app.verified_tokens;
+    let lookup = tokens.before(&rules, &call.snapshot().keys);
+    let facts = match lookup.look_up(token) {
         TokenState::Valid(facts) => facts,
         TokenState::Unknown => {
             return Err(OAuthError::new(
