@@ -104,6 +104,25 @@ async fn clients_are_administered_and_secrets_shown_once() {
         3
     );
     assert_eq!(token(&secret).await, 200);
+    // The format of its access tokens is a member like any other; so is a resource's.
+    done(
+        &dev,
+        &["client", "set", "app", "access_token_format=compact"],
+    );
+    let fields = [
+        ("grant_type", "client_credentials"),
+        ("client_id", "app"),
+        ("client_secret", secret.as_str()),
+    ];
+    let issued = body(&dev.post("/token", None, &fields).await);
+    assert!(!issued["access_token"].as_str().unwrap().contains('.'));
+    let resource = "https://compact.example";
+    let format = "access_token_format=compact";
+    done(&dev, &["resource", "add", resource, format]);
+    let shown = done(&dev, &["resource", "show", resource]);
+    assert_eq!(shown["access_token_format"], "compact");
+    let kinds = done(&dev, &["key", "list"]).to_string();
+    assert!(kinds.contains("compact-ed25519"));
     let next = done(&dev, &["client", "secret", "app"]);
     let next = next["client_secret"].as_str().unwrap();
     assert_eq!((token(&secret).await, token(next).await), (401, 200));

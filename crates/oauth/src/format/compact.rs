@@ -4,7 +4,7 @@
 //! same. `expires_at` is the last second in which the token lives, so it is `exp - 1`. A token has one audience.
 use super::{Format, NotWritten, Stamp};
 use crate::{
-    access_token::AccessTokenFacts,
+    access_token::{AccessTokenFacts, MAX_BYTES},
     decision::AccessToken,
     error::{ErrorCode, OAuthError},
     request::{IssuerKeys, IssuerSigners},
@@ -12,15 +12,16 @@ use crate::{
     sealed,
 };
 use signet_compact::{
-    Claim, Claims, Confirmation, MAX_CLAIM_BYTES, MAX_SCOPES, MAX_STRING_BYTES, MAX_TOKEN_BYTES,
-    Payload, Policy, Scopes, Token, Version,
+    Claim, Claims, Confirmation, MAX_CLAIM_BYTES, MAX_SCOPES, MAX_STRING_BYTES, Payload, Policy,
+    Scopes, Token, Version,
 };
 use signet_jose::{base64url, json::Writer};
 
 pub(super) struct Compact;
 
-/// Longest wire form.
-const MAX_CHARACTERS: usize = base64url::encoded_len(MAX_TOKEN_BYTES);
+/// The most that the scopes and named claims of one compact access token may take together, in bytes: with the largest signature it stays
+/// within what requests may carry.
+const MAX_SAID_BYTES: usize = 6144;
 
 impl Format for Compact {
     /// A string of this length that parses as a canonical token and is none is not to be expected of sealed values, which look random.
@@ -36,7 +37,9 @@ impl Format for Compact {
             ));
         }
         let claims = NamedClaims::of(token);
+        let said: usize = claims.json.len() + token.scope.iter().map(str::len).sum::<usize>();
         let fits = token.scope.iter().count() <= MAX_SCOPES
+            && said <= MAX_SAID_BYTES
             && [issuer, token.sub.as_str(), token.audience[0].as_str()]
                 .iter()
                 .all(|text| text.len() <= MAX_STRING_BYTES)
@@ -104,7 +107,7 @@ impl Format for Compact {
 }
 
 fn decode(token: &str) -> Option<Vec<u8>> {
-    if token.len() > MAX_CHARACTERS {
+    if token.len() > MAX_BYTES {
         return None;
     }
     base64url::decode(token.as_bytes()).ok()
