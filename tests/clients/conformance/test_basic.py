@@ -9,7 +9,6 @@ from joserfc import jwt
 from joserfc.jwk import KeySet
 from party import (
     Browser,
-    Landing,
     Page,
     Pkce,
     check_error,
@@ -19,12 +18,6 @@ from party import (
     register,
     server_keys,
 )
-
-PROFILE = {
-    "name": "Buffy Example",
-    "preferred_username": "buffy",
-}
-
 
 def unsigned(claims):
     """A request object without signature."""
@@ -200,8 +193,7 @@ def test_oidcc_ensure_request_with_acr_values_succeeds(client, browser):
 
 
 def check_reuse(client, asked, landing, token):
-    body = check_error(client.redeem(landing["code"]), ["invalid_grant"], [400])
-    assert body["error"] == "invalid_grant"
+    check_error(client.redeem(landing["code"]), ["invalid_grant"], [400])
     headers = {"authorization": "Bearer " + token["access_token"]}
     assert client.http.get(client.meta["userinfo_endpoint"], headers=headers).status_code == 401
 

@@ -4,6 +4,7 @@ Not had, by decision (README.md in this folder): response types besides `code`, 
 token endpoint's URL as the audience of a client assertion.
 """
 
+import base64
 import http.server
 import json
 import ssl
@@ -173,7 +174,7 @@ def test_oidcc_server_rotate_keys(op, admin, browser):
     old = {key["kid"] for key in server_keys(op)["keys"]}
     admin.post("/keys/rotate", {"alg": "RS256"})
     _, landing, after, _ = party.login(browser)
-    kid = lambda token: json.loads(b64decode(token["id_token"].split(".")[0]))["kid"]
+    kid = lambda token: json.loads(base64.urlsafe_b64decode(token["id_token"].split(".")[0] + "=="))["kid"]
     assert kid(after) != kid(before)
     now = {key["kid"] for key in server_keys(op)["keys"]}
     assert kid(after) in now
@@ -182,12 +183,6 @@ def test_oidcc_server_rotate_keys(op, admin, browser):
     # The old ID token still is a hint.
     _, again, _, _ = party.login(browser, prompt="none", id_token_hint=before["id_token"])
     assert again.pages == []
-
-
-def b64decode(text):
-    import base64
-
-    return base64.urlsafe_b64decode(text + "==")
 
 
 def test_oidcc_refresh_token_rp_key_rotation(op, browser):

@@ -8,8 +8,10 @@ import warnings
 
 import pytest
 import requests
+from deployment import Authority
 from fapi import Fapi
-from party import Browser, Landing, Page, Pkce, Proofs, check_error, check_error_landing, check_token_response, trusting
+from joserfc.jwk import RSAKey
+from party import Browser, Landing, Page, Pkce, check_error, check_error_landing, check_token_response, trusting
 
 VARIANTS = [("private_key_jwt", "dpop"), ("private_key_jwt", "mtls"), ("mtls", "mtls"), ("mtls", "dpop")]
 
@@ -184,8 +186,6 @@ def test_ensure_signed_client_assertion_with_rs256_fails(asserting, browser):
     """The first client's key is an RSA key for PS256."""
     _, code, pkce = got_code(asserting, browser)
     assert asserting.key.as_dict()["alg"] == "PS256"
-    from joserfc.jwk import RSAKey
-
     same = RSAKey.import_key({k: v for k, v in asserting.key.as_dict(private=True).items() if k != "alg"})
     answer = asserting.redeem(code, pkce, assertion=asserting.assertion(header={"alg": "RS256"}, key=same))
     check_error(answer, ["invalid_client"])
@@ -302,8 +302,9 @@ def test_par_attempt_reuse_request_uri(first, browser):
     assert isinstance(again, Page) and again.error == "invalid_request_uri"
 
 
-def test_what_has_expired_is_refused(first, browser):
+def test_what_has_expired_is_refused(op, browser):
     """par-attempt-to-use-expired-request-uri, attempt-to-use-expired-auth-code: both end after eight seconds here."""
+    first = Fapi(op, op.fapi[VARIANTS[0]][0])
     _, request_uri = first.pushed()
     _, code, pkce = got_code(first, browser)
     time.sleep(8.5)
@@ -428,8 +429,6 @@ def test_the_authorization_endpoint_answers_no_cross_origin_script(op, first):
 
 
 def test_a_stranger_certificate_is_no_authentication(op, tmp_path):
-    from deployment import Authority
-
     party = Fapi(op, op.fapi[("mtls", "mtls")][0])
     stranger = Authority(tmp_path, "stranger").issue(f"{party.client_id}.example")
     try:

@@ -255,7 +255,8 @@ pub enum SmtpSecurity {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Keys {
-    /// Algorithms the server signs with. A key of one is made when it is first needed.
+    /// Algorithms the server signs with; a key of each is made and published. Leave ML-DSA out where clients use a library that
+    /// refuses a whole key set for one key type (AKP) that it does not know.
     pub algorithms: Vec<String>,
     /// Access tokens, unless the client or resource says otherwise.
     pub access_token: String,
