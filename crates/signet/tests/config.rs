@@ -74,6 +74,12 @@ fn a_fault_of_meaning_names_its_line() {
             9,
             "client_certificate_header",
         ),
+        ("[[users]]\nusername = \"a b\"\n", 8, ""),
+        (
+            "[[users]]\nusername = \"a\"\nemail = \"nobody\"\n",
+            9,
+            "mail",
+        ),
         ("[guessing]\nper_account = 0\n", 8, "lock everybody out"),
         ("[log]\nrequests = \"some\"\n", 8, "refused"),
         ("[log\n", 7, ""),

@@ -12,5 +12,5 @@ mod name;
 mod record;
 
 pub use directory::{NewUser, UserError, Users, list};
-pub use name::{MAX_EMAIL_BYTES, MAX_USERNAME_CHARS, fold};
+pub use name::{MAX_EMAIL_BYTES, MAX_USERNAME_CHARS, fold, folded_email, folded_username};
 pub use record::{Profile, User};

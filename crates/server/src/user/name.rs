@@ -42,7 +42,8 @@ fn is_invisible(c: char) -> bool {
         | '\u{fff0}'..='\u{fffb}' | '\u{e000}'..='\u{f8ff}' | '\u{e0000}'..='\u{10ffff}')
 }
 
-pub(super) fn folded_username(text: &str) -> Result<String, UserError> {
+/// A user name in its one spelling; [`UserError::Username`] where the text cannot be one.
+pub fn folded_username(text: &str) -> Result<String, UserError> {
     let folded = fold(text).ok_or(UserError::Username)?;
     if folded.chars().count() > MAX_USERNAME_CHARS {
         return Err(UserError::Username);
@@ -50,7 +51,8 @@ pub(super) fn folded_username(text: &str) -> Result<String, UserError> {
     Ok(folded)
 }
 
-pub(super) fn folded_email(text: &str) -> Result<String, UserError> {
+/// An e-mail address in its one spelling; [`UserError::Email`] where the text cannot be one.
+pub fn folded_email(text: &str) -> Result<String, UserError> {
     let folded = fold(text).ok_or(UserError::Email)?;
     let well_formed = folded.len() <= MAX_EMAIL_BYTES && folded.parse::<lettre::Address>().is_ok();
     if well_formed {

@@ -4,6 +4,8 @@ use std::{collections::HashSet, path::Path};
 
 use signet_crypto::password::MAX_PASSWORD_BYTES;
 
+use signet_server::user::{folded_email, folded_username};
+
 use super::{
     apply::{self, Fault, Faults},
     clients,
@@ -92,11 +94,11 @@ pub fn check(config: &Config, base: &Path, secrets: bool) -> Vec<Fault> {
         apply::resource(entry, &format!("resources[{i}]"), &mut faults);
     }
     for (i, user) in config.users.iter().enumerate() {
-        if user.username.is_empty() || user.username.len() > 128 {
-            faults.add(
-                format!("users[{i}].username"),
-                "a user name has 1 to 128 bytes",
-            );
+        if let Err(e) = folded_username(&user.username) {
+            faults.add(format!("users[{i}].username"), e.to_string());
+        }
+        if let Some(Err(e)) = user.email.as_deref().map(folded_email) {
+            faults.add(format!("users[{i}].email"), e.to_string());
         }
         if let Some(password) = user.password.as_ref().filter(|_| secrets) {
             let here = format!("users[{i}].password");

@@ -213,9 +213,10 @@ impl Writer {
                 Ok(count) => Ok(Answer::Sweep(reply, count)),
                 Err(error) => Err((error, Box::new(Job::Sweep { now, limit, reply }))),
             },
-            // A transaction that changes nothing proves little: the counter's row is written as it is.
+            // A transaction that changes nothing proves nothing: SQLite compares, and writes no page whose bytes stay the same.
             Job::Check { reply } => match self.connection.execute(
-                "UPDATE counter SET value = value WHERE name = 'version'",
+                "INSERT INTO counter (name, value) VALUES ('check', 1)
+                 ON CONFLICT (name) DO UPDATE SET value = (value + 1) & 65535",
                 [],
             ) {
                 Ok(_) => Ok(Answer::Check(reply)),
@@ -246,6 +247,27 @@ mod tests {
             value: vec![7; size],
             end: Some(2_000),
         })
+    }
+
+    #[test]
+    fn every_check_reaches_the_disk() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let file = directory.path().join(open::DATABASE_FILE);
+        let mut writer = Writer {
+            connection: open::writer(&file).expect("opens"),
+            queue: Arc::new(Queue::new(8)),
+            counters: Arc::default(),
+            versions: sql::Versions::default(),
+        };
+        let log = file.with_extension("db-wal");
+        let written = || std::fs::metadata(&log).map_or(0, |m| m.len());
+        for _ in 0..3 {
+            let before = written();
+            let (reply, mut answer) = oneshot::channel();
+            assert!(writer.commit_group(&mut vec![Job::Check { reply }]));
+            assert!(answer.try_recv().expect("is answered").is_ok());
+            assert!(written() > before);
+        }
     }
 
     #[test]
