@@ -18,7 +18,6 @@ use crate::interaction::{Goal, Page};
 use crate::login::attempts::{self, Kind, Refused};
 use crate::login::password::{PoolError, check_new};
 use crate::page::{self, Notice};
-use crate::session;
 use crate::user::{MAX_EMAIL_BYTES, User, UserError, fold};
 use crate::visit::{Visit, error_page};
 
@@ -271,8 +270,7 @@ async fn use_up(visit: &Visit, link: &Link, phc: &str) -> Result<bool, StoreErro
         user.email_verified |= user.email.as_deref() == Some(&*link.email);
     });
     changed.await.map_err(store_error)?;
-    session::end_all(&*app.store, &link.user_id, None, now).await?;
-    app.revoke_user(&link.user_id).await?;
+    app.revoke_everything_of(&link.user_id).await?;
     tracing::info!(target: "signet::login", user = %link.user_id, "password recovered by mail");
     Ok(true)
 }

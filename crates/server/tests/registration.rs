@@ -227,3 +227,19 @@ fn the_documents_name_what_is_served_and_nothing_else() {
         assert_eq!(reply.status, 204, "{name}");
     }
 }
+
+#[test]
+fn one_address_registers_a_bounded_number_of_clients() {
+    let server = Server::start(open());
+    let document = json!({ "redirect_uris": [REDIRECT] });
+    let call = Call::post("/register").json(&document);
+    let most = server.app.people.limits.address;
+    for _ in 0..most {
+        call.send(&server).expect(201);
+    }
+    let refused = call.send(&server).expect(429);
+    assert_ne!(refused.header("retry-after"), "");
+    // What is refused for another reason costs nothing of it, and time gives it back.
+    server.pass(server.app.people.limits.window + 1);
+    call.send(&server).expect(201);
+}

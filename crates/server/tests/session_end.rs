@@ -194,3 +194,27 @@ fn a_pushed_request_is_answered_once() {
     );
     browser.get(&foreign).expect("<main id=\"error\"");
 }
+
+#[test]
+fn a_pushed_request_is_answered_once_also_after_its_own_end() {
+    let mail = Mail::new();
+    let server = server(&mail);
+    let pushed = Call::post("/par")
+        .basic("web", SECRET)
+        .form(&common::people::parameters(&[("client_id", "")]))
+        .send(&server)
+        .expect(201);
+    let uri = pushed.member("request_uri");
+    let url = with("/authorize", &[("client_id", "web"), ("request_uri", &uri)]);
+    let mut browser = Browser::new(&server);
+    let page = browser.get(&url);
+    let page = browser.log_in(&page, "alice", PASSWORD);
+    // The person takes longer than the request lives: their answer still counts, and once.
+    server.pass(pushed.json()["expires_in"].as_u64().unwrap() + 1);
+    let back = browser.press(&page, "allow", &[]);
+    assert!(back.param("code").is_some(), "{}", back.url);
+    server.pass(2);
+    browser
+        .press(&page, "allow", &[])
+        .expect_error("invalid_request_uri");
+}

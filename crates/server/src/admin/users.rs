@@ -108,7 +108,8 @@ async fn replace(mut call: Call) -> Outcome {
         return Err(Problem::changed());
     }
     let users = &call.app().people.users;
-    let ends = (before.admin && !wanted.admin) || (before.enabled && !wanted.enabled);
+    // Whoever is to be disabled is ended also where they were disabled before: an earlier call may have got only so far.
+    let ends = !wanted.enabled || (before.admin && !wanted.admin);
     let replaced = users.change_version(&before.id, version, call.now(), |user| {
         user.admin = wanted.admin;
         user.enabled = wanted.enabled;

@@ -204,7 +204,7 @@ async fn grant(visit: Visit, request: &AuthorizationRequest, granted: &Granted<'
             first: Op::Insert {
                 key: pushed_key(pushed),
                 value: Vec::new(),
-                end: Some(pushed.expires_at),
+                end: Some(used_until(pushed, context)),
             },
             then: Vec::new(),
         };
@@ -237,6 +237,17 @@ async fn grant(visit: Visit, request: &AuthorizationRequest, granted: &Granted<'
 
 fn pushed_key(pushed: &Pushed) -> Key {
     Key::new(Table::PushedRequest, pushed.id.as_slice())
+}
+
+/// How long the row must say that the request was answered. The pages that it led to outlive it, and each of their forms could
+/// ask for another code: one interaction after a `POST` that goes on as `GET`, and a margin for lifetimes that were lowered.
+fn used_until(pushed: &Pushed, context: &Context) -> u64 {
+    const DAY: u64 = 86_400;
+    let pages = context.snapshot.settings.interaction_lifetime;
+    pushed
+        .expires_at
+        .max(context.now())
+        .saturating_add(pages.saturating_mul(2).max(DAY))
 }
 
 fn used_up() -> OAuthError {

@@ -117,8 +117,9 @@ fn budgets(visit: &Visit) -> [Budget; 2] {
 async fn confirm(visit: Visit, form: &Params) -> Response {
     let (store, now) = (visit.context.app.store.clone(), visit.context.now());
     let budgets = budgets(&visit);
+    // RFC 8628 section 5.1: user codes are short, so guesses are counted, before they are looked at: also those in parallel.
     for budget in &budgets {
-        if let Err(refused) = attempts::check(&*store, budget, now).await {
+        if let Err(refused) = attempts::count(&*store, budget, now).await {
             return too_many(visit, refused);
         }
     }
@@ -136,14 +137,13 @@ async fn confirm(visit: Visit, form: &Params) -> Response {
         Err(error) => return visit.unavailable(&error),
     };
     let (Some((record, client)), Some(present)) = (found, visit.present()) else {
-        // RFC 8628 section 5.1: user codes are short, so wrong ones are counted.
-        for budget in &budgets {
-            if let Err(refused) = attempts::count(&*store, budget, now).await {
-                return too_many(visit, refused);
-            }
-        }
         return enter(visit, None, Some(Notice::Error(UNKNOWN)));
     };
+    for budget in &budgets {
+        if let Err(error) = attempts::give_back(&*store, budget, now).await {
+            return visit.unavailable(&error);
+        }
+    }
     let mut interaction = visit.interaction(Goal::Device(Some(record.user_code.clone())));
     interaction.page = Page::DeviceConfirm;
     interaction.shown_to = Some(present.found.row.sid.clone());

@@ -2,6 +2,7 @@
 use super::backchannel::store_failed;
 use crate::{
     http::{Context, Response, response},
+    login::attempts::{self, Kind, Refused},
     registry::RegistryError,
 };
 use bytes::Bytes;
@@ -48,6 +49,9 @@ pub(super) async fn submit(mut context: Context) -> Response {
         Ok(registered) => registered,
         Err(error) => return refuse(&context, &error),
     };
+    if let Err(answer) = counted(&context).await {
+        return answer;
+    }
     match create(&context, registered.client).await {
         Ok(client) => {
             context.note_client(&client.client_id);
@@ -195,6 +199,33 @@ fn not_written(context: &Context, error: RegistryError) -> OAuthError {
             ErrorCode::TemporarilyUnavailable,
             "the client is being changed at the same time",
         ),
+    }
+}
+
+/// Whoever registers is not known, and what they register stays: the address is bounded.
+async fn counted(context: &Context) -> Result<(), Response> {
+    let app = &context.app;
+    let budget = app
+        .people
+        .limits
+        .of_address(Kind::Registration, context.peer);
+    match attempts::count(&*app.store, &budget, context.now()).await {
+        Ok(()) => Ok(()),
+        Err(Refused::TooMany { retry_after }) => {
+            let mut answer = refuse(
+                context,
+                &OAuthError::new(
+                    ErrorCode::TemporarilyUnavailable,
+                    "too many registrations from this address",
+                ),
+            );
+            *answer.status_mut() = StatusCode::TOO_MANY_REQUESTS;
+            answer
+                .headers_mut()
+                .insert(header::RETRY_AFTER, HeaderValue::from(retry_after));
+            Err(answer)
+        }
+        Err(Refused::Store(error)) => Err(refuse(context, &store_failed(context, &error))),
     }
 }
 

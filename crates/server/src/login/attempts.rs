@@ -57,6 +57,8 @@ pub enum Kind {
     UserCode,
     /// Client secrets.
     ClientSecret,
+    /// Clients that registered themselves: each is kept, in the store and in memory.
+    Registration,
 }
 
 impl Kind {
@@ -67,6 +69,7 @@ impl Kind {
             Kind::Code => b'c',
             Kind::UserCode => b'u',
             Kind::ClientSecret => b's',
+            Kind::Registration => b'r',
         }
     }
 }

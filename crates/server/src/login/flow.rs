@@ -138,10 +138,12 @@ impl Budgets {
         if let Some(address) = &self.address {
             attempts::check(store, address, now).await?;
         }
-        if let Some(day) = &self.day {
-            attempts::count(store, day, now).await?;
+        // The window first: what it refuses is no guess, and must not use up the day.
+        attempts::count(store, &self.account, now).await?;
+        match &self.day {
+            Some(day) => attempts::count(store, day, now).await,
+            None => Ok(()),
         }
-        attempts::count(store, &self.account, now).await
     }
 
     /// The guess was wrong: it also counts for the address.
