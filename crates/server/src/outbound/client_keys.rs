@@ -38,8 +38,8 @@ struct Entry {
 pub struct ClientKeysCache {
     /// by URL
     fetched: papaya::HashMap<String, Arc<Entry>>,
-    /// by client, with the revision of the record that they were prepared from
-    inline: papaya::HashMap<String, (u64, Arc<ClientKeys>)>,
+    /// by client, with the set that they were prepared from
+    inline: papaya::HashMap<String, (JwkSet, Arc<ClientKeys>)>,
 }
 
 impl ClientKeysCache {
@@ -63,13 +63,14 @@ impl ClientKeysCache {
     fn inline(&self, client: &Client, set: &JwkSet) -> Arc<ClientKeys> {
         let inline = self.inline.pin();
         match inline.get(&client.client_id) {
-            Some((revision, keys)) if *revision == client.revision => keys.clone(),
+            // The set itself, not its revision: a record that was removed and made anew begins at the same one (known fault A15).
+            Some((prepared, keys)) if prepared == set => keys.clone(),
             _ => {
                 if inline.len() >= MAX_ENTRIES {
                     inline.clear();
                 }
                 let keys = Arc::new(ClientKeys::from_jwks(set));
-                inline.insert(client.client_id.clone(), (client.revision, keys.clone()));
+                inline.insert(client.client_id.clone(), (set.clone(), keys.clone()));
                 keys
             }
         }
@@ -162,5 +163,24 @@ impl Entry {
                 }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // The public keys of RFC 7517 appendix A.1 and RFC 7515 appendix A.3.
+    const OLD: &str = r#"{"keys":[{"kty":"EC","crv":"P-256","kid":"old","x":"MKBCTNIcKUSDii11ySs3526iDZ8AiTo7Tu6KPAqv7D4","y":"4Etl6SRW2YiLUrN5vfvVHuhp7x8PxltmWWlbbM4IFyM"}]}"#;
+    const NEW: &str = r#"{"keys":[{"kty":"EC","crv":"P-256","kid":"new","x":"f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU","y":"x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0"}]}"#;
+
+    #[test]
+    fn a_record_made_anew_under_the_same_name_and_revision_has_its_own_keys() {
+        let cache = ClientKeysCache::default();
+        let client = Client::new("service".to_owned(), 0);
+        let set = |text: &str| JwkSet::parse(text.as_bytes()).unwrap();
+        assert!(cache.inline(&client, &set(OLD)).has("old"));
+        let keys = cache.inline(&client, &set(NEW));
+        assert!(keys.has("new") && !keys.has("old"));
     }
 }
