@@ -56,6 +56,23 @@ pub fn password(stdin: bool, file: Option<&Path>, label: &str) -> Result<Secret<
     finish(first, "the prompt")
 }
 
+/// The passphrase of an identity file: from this environment variable, or a prompt on a terminal. There is no default.
+pub fn passphrase(variable: &str, label: &str, confirm: bool) -> Result<Secret<String>, Failure> {
+    if let Ok(passphrase) = std::env::var(variable) {
+        return finish(passphrase, variable);
+    }
+    if !io::stdin().is_terminal() {
+        return Err(Failure::unusable(format!(
+            "a passphrase is needed: {variable}, or a terminal to ask at"
+        )));
+    }
+    let first = finish(prompt(&format!("{label}: "))?, "the prompt")?;
+    if confirm && finish(prompt(&format!("{label} again: "))?, "the prompt")? != first {
+        return Err(Failure::unusable("the two differ"));
+    }
+    Ok(first)
+}
+
 fn finish(mut text: String, from: &str) -> Result<Secret<String>, Failure> {
     let end = text.trim_end_matches(['\r', '\n']).len();
     text.truncate(end);

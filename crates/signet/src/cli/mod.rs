@@ -1,6 +1,7 @@
 //! The commands: arguments, dispatch, and how an answer becomes output and an exit code.
 
 mod admin;
+mod agent;
 mod compact;
 mod config;
 mod gate;
@@ -86,6 +87,12 @@ pub enum Command {
         after_help = "Example:\n  signet compact verify --key verifying.key \"$TOKEN\""
     )]
     Compact(compact::Compact),
+    /// Identities of agents, their grants and receipts.
+    #[command(
+        subcommand,
+        after_help = "Example:\n  signet agent create --name alice --out alice.aid"
+    )]
+    Agent(agent::Agent),
     /// Check the configuration file, or print its schema.
     #[command(
         subcommand,
@@ -113,6 +120,7 @@ pub fn run() -> ExitCode {
         Command::Scope(command) => admin::scope(command, &output),
         Command::Resource(command) => admin::resource(command, &output),
         Command::Compact(command) => compact::run(command, &output),
+        Command::Agent(command) => agent::run(command, &output),
         Command::Config(command) => config::run(command, &output),
     };
     match outcome {

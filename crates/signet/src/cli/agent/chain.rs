@@ -1,0 +1,349 @@
+//! `chain verify` and `explain`.
+
+use std::net::IpAddr;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use serde_json::json;
+use signet_agent::anchor::Anchors;
+use signet_agent::capability::Capability;
+use signet_agent::chain::{Accepted, ChainRefusal, Check, Step};
+use signet_agent::constraint::{Budget, Context, Custom, Ledger};
+use signet_agent::declaration::Declaration;
+use signet_agent::grant::Grant;
+use signet_agent::identity::VerifiedDocument;
+use signet_agent::lineage::{Birth, VerifiedLineage};
+use signet_agent::object::{Signed, Type};
+use signet_agent::proof::{Expected, Proof};
+use signet_agent::revocation::Revocations;
+use signet_agent::text_map::TextMap;
+use signet_agent::{Hash, Refusal};
+
+use super::files::{self, refused};
+use super::grant::{amount, capability};
+use super::{Failure, Output, now};
+use crate::cli::output;
+
+/// Seconds of clock skew, and the age of a proof.
+const LEEWAY: u64 = 10;
+const PROOF_AGE: u64 = 300;
+
+/// `signet agent chain verify`
+#[derive(Debug, Args)]
+pub struct Verify {
+    /// The document of the one from whom the authority has to come.
+    #[arg(long)]
+    root: PathBuf,
+    /// What is to be done.
+    #[arg(long, value_parser = capability)]
+    capability: Capability,
+    /// What constraints are about: audience=A, network=IP, max-uses=N and budget=N[:UNIT] (the totals, this use included),
+    /// x-NAME=VALUE, nonce=N. May be repeated.
+    #[arg(long)]
+    context: Vec<String>,
+    /// The holder's proof of possession.
+    #[arg(long)]
+    proof: Option<PathBuf>,
+    /// Unix seconds to check at, in place of the clock.
+    #[arg(long)]
+    now: Option<u64>,
+    /// A revocation. May be repeated.
+    #[arg(long = "revocation")]
+    revocations: Vec<PathBuf>,
+    /// Unix seconds up to which these are all revocations.
+    #[arg(long)]
+    revocations_as_of: Option<u64>,
+    /// How old, in seconds, what is known of revocations may be.
+    #[arg(long)]
+    max_staleness: Option<u64>,
+    /// The document of an agent of the chain, as new as it can be had. May be repeated.
+    #[arg(long = "document")]
+    documents: Vec<PathBuf>,
+    /// The grants, the root's first; revocations, documents, declarations and births may stand among them.
+    #[arg(required = true)]
+    files: Vec<PathBuf>,
+}
+
+/// What the files said.
+struct Material {
+    root: VerifiedDocument,
+    documents: Vec<VerifiedDocument>,
+    grants: Vec<Signed<Grant>>,
+    revocations: Revocations,
+    declarations: Vec<Signed<Declaration>>,
+    lineages: Vec<VerifiedLineage>,
+    proof: Option<Signed<Proof>>,
+    context: Given,
+}
+
+/// What `--context` said.
+#[derive(Default)]
+struct Given {
+    audience: Option<String>,
+    network: Option<IpAddr>,
+    uses: Option<u64>,
+    spent: Option<Budget>,
+    custom: TextMap,
+    nonce: Option<String>,
+}
+
+impl Ledger for Given {
+    fn uses(&self, _: &Hash) -> Option<u64> {
+        self.uses
+    }
+
+    fn spent(&self, _: &Hash, unit: &str) -> Option<u64> {
+        self.spent
+            .as_ref()
+            .filter(|spent| spent.unit == unit)
+            .map(|spent| spent.amount)
+    }
+}
+
+impl Custom for Given {
+    /// Whoever gives a value for a constraint knows it, and says that it has to be this one.
+    fn fulfilled(&self, name: &str, value: &str) -> Option<bool> {
+        self.custom.get(name).map(|given| given == value)
+    }
+}
+
+impl Given {
+    fn read(all: &[String]) -> Result<Given, Failure> {
+        let (mut given, mut custom) = (Given::default(), Vec::new());
+        for context in all {
+            let wrong =
+                || Failure::unusable(format!("the context {context} cannot be read: see --help"));
+            let (name, value) = context.split_once('=').ok_or_else(wrong)?;
+            match name {
+                "audience" => given.audience = Some(value.to_owned()),
+                "network" => given.network = Some(value.parse().map_err(|_| wrong())?),
+                "max-uses" | "uses" => given.uses = Some(value.parse().map_err(|_| wrong())?),
+                "budget" => given.spent = Some(amount(value).ok_or_else(wrong)?),
+                "nonce" => given.nonce = Some(value.to_owned()),
+                _ if name.starts_with("x-") => custom.push((name.to_owned(), value.to_owned())),
+                _ => return Err(wrong()),
+            }
+        }
+        given.custom =
+            TextMap::new(custom).map_err(|_| Failure::unusable("a context is given twice"))?;
+        Ok(given)
+    }
+}
+
+/// A revocation: one that cannot be read may concern this chain, so there is no answer without it.
+fn add_revocation(
+    path: &Path,
+    revocations: &mut Revocations,
+    documents: &[VerifiedDocument],
+) -> Result<(), Failure> {
+    let unreadable = |_| refused(Refusal::RevocationUnreadable, &path.display().to_string());
+    let file = signet_agent::json::File::read(&files::read(path)?).map_err(unreadable)?;
+    let signed = file
+        .object::<signet_agent::revocation::Revocation>()
+        .map_err(unreadable)?;
+    let by = signed.body().by.agent;
+    let known = file
+        .signer
+        .iter()
+        .chain(documents)
+        .filter(|document| document.id() == by);
+    // The newest document knows best which key is not to be believed.
+    let document = known.max_by_key(|document| document.by().key);
+    let document = document.ok_or_else(|| unreadable(Refusal::DocumentMissing))?;
+    revocations
+        .add(signed.as_bytes(), document, &Anchors::none())
+        .map_err(unreadable)
+}
+
+impl Material {
+    fn read(arguments: &Verify) -> Result<Material, Failure> {
+        let named = files::document(&arguments.root)?;
+        let mut documents = Vec::new();
+        let mut grants = Vec::new();
+        let mut declarations = Vec::new();
+        let mut births = Vec::new();
+        let mut revocation_paths: Vec<&Path> =
+            arguments.revocations.iter().map(PathBuf::as_path).collect();
+        for path in &arguments.documents {
+            documents.push(files::document(path)?);
+        }
+        for path in &arguments.files {
+            let file = files::object(path)?;
+            let failed = |reason| refused(reason, &path.display().to_string());
+            match file.kind {
+                Type::Identity => documents.push(
+                    file.object()
+                        .and_then(VerifiedDocument::new)
+                        .map_err(failed)?,
+                ),
+                Type::Declaration => declarations.push(file.object().map_err(failed)?),
+                Type::Birth => births.push(file.object::<Birth>().map_err(failed)?),
+                Type::Revocation => revocation_paths.push(path),
+                _ => grants.push(file.object::<Grant>().map_err(failed)?),
+            }
+            documents.extend(file.signer);
+        }
+        let proof = match &arguments.proof {
+            None => None,
+            Some(path) => {
+                let (proof, file) = files::typed::<Proof>(path)?;
+                documents.extend(file.signer);
+                Some(proof)
+            }
+        };
+        let mut revocations = Revocations::as_of(arguments.revocations_as_of.unwrap_or(0));
+        for path in revocation_paths {
+            add_revocation(path, &mut revocations, &documents)?;
+        }
+        let root = files::newest(&named, documents.iter()).clone();
+        // Documents that fork from the named root's history are not a later state of it.
+        documents.retain(|document| document.id() != root.id());
+        let mut lineages = Vec::new();
+        if !births.is_empty() {
+            let mut known = documents.clone();
+            known.push(root.clone());
+            known.sort_by_key(|document| std::cmp::Reverse(document.by().key));
+            let lineage = VerifiedLineage::verify(&births, &known, &Anchors::none());
+            lineages.push(lineage.map_err(|reason| refused(reason, "the births"))?);
+        }
+        let context = Given::read(&arguments.context)?;
+        Ok(Material {
+            root,
+            documents,
+            grants,
+            revocations,
+            declarations,
+            lineages,
+            proof,
+            context,
+        })
+    }
+
+    fn check<R>(
+        &self,
+        arguments: &Verify,
+        run: impl FnOnce(&Check<'_>, &[Signed<Grant>]) -> R,
+    ) -> Result<R, Failure> {
+        let anchors = Anchors::none();
+        let proof = match &self.proof {
+            None => None,
+            Some(proof) => {
+                let missing = || {
+                    refused(
+                        Refusal::ContextMissing,
+                        "a proof is for an audience: --context audience=A",
+                    )
+                };
+                let audience = self.context.audience.as_deref().ok_or_else(missing)?;
+                let nonce = self.context.nonce.as_deref().map(str::as_bytes);
+                Some((
+                    proof,
+                    Expected {
+                        audience,
+                        nonce,
+                        max_age: PROOF_AGE,
+                    },
+                ))
+            }
+        };
+        let check = Check {
+            root: &self.root,
+            documents: &self.documents,
+            capability: &arguments.capability,
+            context: Context {
+                audience: self.context.audience.as_deref(),
+                network: self.context.network,
+                ledger: &self.context,
+                custom: &self.context,
+            },
+            now: arguments.now.unwrap_or_else(now),
+            leeway: LEEWAY,
+            revocations: &self.revocations,
+            max_staleness: arguments.max_staleness,
+            declarations: &self.declarations,
+            lineages: &self.lineages,
+            anchors: &anchors,
+            proof,
+        };
+        Ok(run(&check, &self.grants))
+    }
+}
+
+fn not_accepted(refusal: ChainRefusal) -> Failure {
+    let description = format!("link {}: {}", refusal.link, refusal.reason);
+    Failure::no(refusal.reason.name(), description)
+        .with(json!({ "verified": false, "link": refusal.link }))
+}
+
+fn answer(arguments: &Verify, accepted: &Accepted) -> serde_json::Value {
+    let mut not_checked = Vec::new();
+    if !accepted.possession_proven {
+        not_checked.push("possession");
+        output::note(
+            "only the grants were checked: without --proof anybody could be presenting them",
+        );
+    }
+    if arguments.revocations_as_of.is_none() && arguments.max_staleness.is_none() {
+        not_checked.push("revocation_freshness");
+    }
+    json!({
+        "verified": true,
+        "capability": arguments.capability.as_str(),
+        "holder": accepted.holder.agent.to_string(),
+        "agents": accepted.agents.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        "grants": accepted.grants.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        "not_after": accepted.not_after,
+        "possession_proven": accepted.possession_proven,
+        "not_checked": not_checked,
+    })
+}
+
+pub fn verify(arguments: &Verify, output: &Output) -> Result<(), Failure> {
+    let material = Material::read(arguments)?;
+    let accepted = material
+        .check(arguments, |check, grants| check.run(grants))?
+        .map_err(not_accepted)?;
+    output.print(&answer(arguments, &accepted), || {
+        let proven = if accepted.possession_proven {
+            ""
+        } else {
+            " (possession not checked)"
+        };
+        format!(
+            "accepted: {} may {}{proven}",
+            accepted.holder.agent, arguments.capability
+        )
+    })
+}
+
+pub fn explain(arguments: &Verify, output: &Output) -> Result<(), Failure> {
+    let material = Material::read(arguments)?;
+    let (steps, outcome) = material.check(arguments, |check, grants| check.explain(grants))?;
+    let said = |step: &Step| step.refused.map_or("holds", Refusal::name);
+    let rows: Vec<_> = steps
+        .iter()
+        .map(|s| vec![s.link.to_string(), s.rule.to_owned(), said(s).to_owned()])
+        .collect();
+    let listed: Vec<_> = steps
+        .iter()
+        .map(|s| json!({ "link": s.link, "rule": s.rule, "holds": s.refused.is_none(), "refused": s.refused.map(Refusal::name) }))
+        .collect();
+    match outcome {
+        Ok(accepted) => {
+            let mut answer = answer(arguments, &accepted);
+            answer["steps"] = listed.into();
+            output.print(&answer, || {
+                output::table(&["link", "rule", "answer"], &rows)
+            })
+        }
+        Err(refusal) => {
+            if !output.json {
+                output.print(&json!({}), || {
+                    output::table(&["link", "rule", "answer"], &rows)
+                })?;
+            }
+            let members = json!({ "verified": false, "link": refusal.link, "steps": listed });
+            Err(not_accepted(refusal).with(members))
+        }
+    }
+}
