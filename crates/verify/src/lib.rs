@@ -2,6 +2,8 @@
 #![doc = include_str!("attacks.md")]
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "axum")]
+pub mod axum;
 mod binding;
 mod cache;
 mod challenge;
@@ -18,6 +20,8 @@ mod presented;
 mod refusal;
 mod replay;
 mod revocation;
+#[cfg(feature = "tower")]
+pub mod tower;
 mod verified;
 mod verifier;
 

@@ -86,7 +86,6 @@ refusals! {
     Critical = "critical", InvalidToken, "the header names a critical extension";
     Extension = "extension", InvalidToken, "the header has b64 or zip";
     Type = "type", InvalidToken, "the token is of another type";
-    Encryption = "encryption", InvalidToken, "the token is encrypted and cannot be opened, or is not encrypted where it must be";
     UnknownKey = "unknown_key", InvalidToken, "the issuer has no such key";
     AmbiguousKey = "ambiguous_key", InvalidToken, "the token names no key and several would fit";
     KeyMismatch = "key_mismatch", InvalidToken, "the key is for another algorithm";
@@ -125,8 +124,6 @@ refusals! {
     Certificate = "certificate", InvalidToken, "the token is bound to another certificate";
     Revoked = "revoked", InvalidToken, "the token was revoked";
     RevocationUnknown = "revocation_unknown", Unavailable, "whether the token was revoked cannot be known at the moment";
-    Inactive = "inactive", InvalidToken, "the issuer says that the token is not active";
-    IntrospectionFailed = "introspection_failed", Unavailable, "the issuer could not be asked about the token";
 }
 
 impl std::fmt::Display for Refusal {

@@ -12,8 +12,6 @@ pub enum Form {
     Jwt(Algorithm),
     /// A compact token.
     Compact(signet_compact::Algorithm),
-    /// An opaque token that its issuer described (RFC 7662).
-    Introspected,
 }
 
 #[derive(Debug)]

@@ -1,0 +1,89 @@
+//! The tower layer: what passes, and what a refused request is told.
+mod support;
+
+use signet_verify::{Policy, Verified, tower::Protect};
+use std::{
+    convert::Infallible,
+    future::Ready,
+    sync::Arc,
+    task::{Context, Poll, Waker},
+};
+use support::*;
+use tower_layer::Layer;
+use tower_service::Service;
+
+/// Answers with the subject that it was told.
+#[derive(Clone)]
+struct Orders;
+
+impl Service<http::Request<()>> for Orders {
+    type Response = http::Response<String>;
+    type Error = Infallible;
+    type Future = Ready<Result<Self::Response, Infallible>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: http::Request<()>) -> Self::Future {
+        let token = request.extensions().get::<Verified>().unwrap();
+        std::future::ready(Ok(http::Response::new(
+            token.claims().sub().unwrap().to_owned(),
+        )))
+    }
+}
+
+fn ask(fields: &[(&str, &str)]) -> http::Response<String> {
+    let v = Arc::new(verifier_of(Policy::access_token(AUDIENCE).realm("orders")));
+    let mut service = Protect::new(v, AUDIENCE, || NOW).layer(Orders);
+    let mut request = http::Request::get("/orders/1");
+    for (name, value) in fields {
+        request = request.header(*name, *value);
+    }
+    let mut answer = Box::pin(service.call(request.body(()).unwrap()));
+    match answer
+        .as_mut()
+        .poll(&mut Context::from_waker(Waker::noop()))
+    {
+        Poll::Ready(Ok(response)) => response,
+        _ => panic!("it answers at once"),
+    }
+}
+
+#[test]
+fn a_verified_request_passes_with_its_token() {
+    let bearer = format!("Bearer {}", access().signed());
+    let response = ask(&[("authorization", &bearer)]);
+    assert_eq!(
+        (response.status().as_u16(), response.body().as_str()),
+        (200, "alice")
+    );
+}
+
+#[test]
+fn a_refused_request_is_challenged_and_never_reaches_the_service() {
+    for (fields, status, start) in [
+        (&[][..], 401, "Bearer realm=\"orders\""),
+        (
+            &[("authorization", "Bearer junk")],
+            401,
+            "Bearer realm=\"orders\", error=\"invalid_token\"",
+        ),
+        (
+            &[("authorization", "Bearer a"), ("authorization", "Bearer b")],
+            400,
+            "Bearer realm=\"orders\", error=\"invalid_request\"",
+        ),
+        (
+            &[("authorization", "DPoP junk"), ("dpop", "a"), ("dpop", "b")],
+            400,
+            "Bearer realm=\"orders\", error=\"invalid_request\"",
+        ),
+    ] {
+        let response = ask(fields);
+        assert_eq!(response.status().as_u16(), status);
+        let challenge = response.headers()["www-authenticate"].to_str().unwrap();
+        assert!(challenge.starts_with(start), "{challenge}");
+        assert!(response.body().is_empty());
+    }
+}

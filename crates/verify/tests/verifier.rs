@@ -1,0 +1,218 @@
+//! Building, revocation, counters, and what is shared between threads.
+mod support;
+
+use signet_crypto::Algorithm;
+use signet_verify::{
+    BuildError, Freshness, Issuer, KeySource, MemoryRevocations, Policy, Presented, Refusal,
+    Revocation, Revocations, Subject, Verifier, WhenSilent,
+};
+use std::{sync::Arc, time::Duration};
+use support::*;
+
+#[test]
+fn a_policy_that_could_not_work_is_refused_when_it_is_built() {
+    let build = |policy: Policy| {
+        Verifier::builder()
+            .issuer(issuer())
+            .policy(policy)
+            .build()
+            .err()
+    };
+    let good = || Policy::access_token(AUDIENCE);
+    for policy in [
+        good().algorithms(&[]),
+        good().types(&[]),
+        good().max_age(0),
+        good().authentication_max_age(0),
+        good().proof_max_age(0),
+        good().leeway(601),
+        good().max_bytes(0),
+        Policy::access_token(""),
+        good().audience(""),
+    ] {
+        assert!(matches!(build(policy), Some(BuildError::Policy { .. })));
+    }
+    assert!(matches!(
+        build(good().issuer("https://unknown")),
+        Some(BuildError::UnknownIssuer { .. })
+    ));
+    assert_eq!(
+        Verifier::builder().issuer(issuer()).build().err(),
+        Some(BuildError::NoPolicy)
+    );
+    assert_eq!(
+        Verifier::builder().policy(good()).build().err(),
+        Some(BuildError::NoIssuer)
+    );
+    let twice = Verifier::builder()
+        .issuer(issuer())
+        .policy(good())
+        .policy(good())
+        .build()
+        .err();
+    assert_eq!(twice, Some(BuildError::Twice("default".into())));
+    let twice = Verifier::builder()
+        .issuer(issuer())
+        .issuer(issuer())
+        .policy(good())
+        .build()
+        .err();
+    assert_eq!(twice, Some(BuildError::Twice(ISSUER.into())));
+    let empty = Issuer::new(ISSUER, KeySource::Memory(Default::default()));
+    assert!(matches!(
+        Verifier::builder()
+            .issuer(empty)
+            .policy(good())
+            .build()
+            .err(),
+        Some(BuildError::Issuer { .. })
+    ));
+    let zero = issuer().freshness(Freshness {
+        interval: Duration::ZERO,
+        ..Freshness::default()
+    });
+    assert!(matches!(
+        Verifier::builder()
+            .issuer(zero)
+            .policy(good())
+            .build()
+            .err(),
+        Some(BuildError::Issuer { .. })
+    ));
+}
+
+#[test]
+fn revocation_ends_cached_tokens_by_token_grant_session_user_and_client() {
+    for (subject, other) in [
+        (Subject::Token("t-1"), Subject::Token("t-2")),
+        (Subject::Grant("g"), Subject::Grant("h")),
+        (Subject::Session("s"), Subject::Session("S")),
+        (
+            Subject::User("alice", NOW - 10),
+            Subject::User("alice", NOW - 11),
+        ),
+        (Subject::Client("web", NOW), Subject::Client("webs", NOW)),
+    ] {
+        let index = Arc::new(MemoryRevocations::new(WhenSilent::StayOpen));
+        let v = Verifier::builder()
+            .issuer(issuer())
+            .policy(Policy::access_token(AUDIENCE))
+            .revocations(index.clone())
+            .build()
+            .unwrap();
+        let token = access().and(r#""grant_id":"g","sid":"s""#).signed();
+        assert!(verify(&v, &token).is_ok());
+        index.revoke(other, NOW + 300);
+        assert!(verify(&v, &token).is_ok(), "{other:?}");
+        index.revoke(subject, NOW + 300);
+        assert_eq!(
+            verify(&v, &token).unwrap_err(),
+            Refusal::Revoked,
+            "{subject:?}"
+        );
+        index.sweep(NOW + 301);
+        assert!(
+            verify(&v, &token).is_ok(),
+            "the entry has ended, as every token that it concerned"
+        );
+    }
+}
+
+#[test]
+fn a_source_of_revocations_that_fell_silent_closes_where_that_was_chosen() {
+    let index = Arc::new(MemoryRevocations::new(WhenSilent::CloseAfter(30)));
+    let v = Verifier::builder()
+        .issuer(issuer())
+        .policy(Policy::access_token(AUDIENCE))
+        .revocations(index.clone())
+        .build()
+        .unwrap();
+    let token = access().signed();
+    assert_eq!(verify(&v, &token).unwrap_err(), Refusal::RevocationUnknown);
+    index.heard(NOW - 30);
+    assert!(verify(&v, &token).is_ok());
+    assert_eq!(
+        v.verify(&Presented::token(&token), NOW + 1).unwrap_err(),
+        Refusal::RevocationUnknown
+    );
+    struct Broken;
+    impl Revocations for Broken {
+        fn check(&self, _: &signet_verify::Claims, _: u64) -> Revocation {
+            Revocation::Unknown
+        }
+    }
+    let v = Verifier::builder()
+        .issuer(issuer())
+        .policy(Policy::access_token(AUDIENCE))
+        .revocations(Arc::new(Broken))
+        .build()
+        .unwrap();
+    assert_eq!(
+        verify(&v, &token).unwrap_err(),
+        Refusal::RevocationUnknown,
+        "never fail-open"
+    );
+}
+
+#[test]
+fn each_refusal_is_counted_under_its_reason() {
+    let v = verifier();
+    let token = access().signed();
+    let _ = (
+        verify(&v, &token),
+        verify(&v, &token),
+        verify(&v, "a.b.c"),
+        verify(&v, ""),
+        verify(&v, "x"),
+    );
+    let counters = v.counters();
+    assert_eq!((counters.accepted(), counters.cached()), (2, 1));
+    assert_eq!(counters.refused(Refusal::Malformed), 2);
+    assert_eq!(counters.refused(Refusal::NoToken), 1);
+    let all: u64 = Refusal::ALL
+        .iter()
+        .map(|refusal| counters.refused(*refusal))
+        .sum();
+    assert_eq!(all, 3);
+}
+
+#[test]
+fn threads_share_one_verifier_while_keys_change() {
+    let v = verifier();
+    let tokens: Vec<String> = (0..50)
+        .map(|n| access().with("t-1", &format!("t-{n}")).signed())
+        .collect();
+    std::thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| {
+                for _ in 0..20 {
+                    for token in &tokens {
+                        assert!(verify(&v, token).is_ok());
+                    }
+                }
+            });
+        }
+        scope.spawn(|| {
+            for round in 0..50 {
+                let more = if round % 2 == 0 {
+                    &[Algorithm::Es256, Algorithm::EdDsa][..]
+                } else {
+                    &[Algorithm::Es256]
+                };
+                v.set_keys(ISSUER, &jwks(more));
+            }
+        });
+    });
+    assert_eq!(v.counters().accepted(), 3000);
+}
+
+#[test]
+fn scopes_of_one_request_are_asked_of_the_verified_token() {
+    let verified = verify(&verifier(), &access().signed()).unwrap();
+    assert_eq!(verified.require_scope("read"), Ok(()));
+    assert_eq!(verified.require_scope("rea"), Err(Refusal::Scope));
+    assert_eq!(
+        verified.claims().scopes().collect::<Vec<_>>(),
+        ["orders", "read"]
+    );
+}
