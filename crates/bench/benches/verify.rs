@@ -77,7 +77,7 @@ fn verifier(case: &Case, cached: bool) -> Verifier {
 }
 
 /// Gives the next token each time.
-fn turning(tokens: &[String]) -> impl FnMut() -> &str {
+fn turning<'t>(tokens: &'t [String]) -> impl FnMut() -> &'t str {
     let mut at = 0;
     move || {
         at = (at + 1) % tokens.len();
