@@ -40,6 +40,9 @@ pub enum Refusal {
     /// A required scope is missing.
     #[error("the token lacks a scope")]
     Scope,
+    /// The token names another certificate than the one that vouches for its key, or one where none is needed; or the certificate is not valid now.
+    #[error("the key's certificate does not cover the token")]
+    Certificate,
     /// The token is bound to a key and the caller did not say whose proof it saw (or saw another's).
     #[error("the token is bound to another key")]
     Confirmation,
@@ -64,6 +67,9 @@ pub enum SignError {
     /// The cryptography library failed.
     #[error("signing failed")]
     Library,
+    /// A zero-knowledge key signs only with a prover.
+    #[error("a zero-knowledge key needs proving parameters")]
+    NoProver,
 }
 
 /// Why a key could not be read or made.
@@ -85,6 +91,9 @@ pub enum KeyError {
     /// Two keys of a set have one id and algorithm.
     #[error("two keys have one id")]
     Duplicate,
+    /// The parameters of the proof system are missing, or another statement's, or not those that the key file names.
+    #[error("the proof system's parameters are missing or not the ones of this key")]
+    Parameters,
     /// A symmetric key may not be used as its own id.
     #[error("this key id type does not go with the algorithm")]
     KeyIdType,

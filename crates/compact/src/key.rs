@@ -1,10 +1,13 @@
 //! Keys that have done their work once: midstates, expanded keys and ids are computed when the key is read, not per token.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use signet_crypto::mac::HmacSha256Key;
-use signet_crypto::{PublicKey, Secret, hash::sha256};
+use signet_crypto::{PublicKey, Secret, hash::Sha256, hash::sha256};
+use signet_zk::{Proof, Prover, Statement, Verifier};
 
+use crate::certificate::Certified;
 use crate::limits::MAX_TOKEN_BYTES;
 use crate::payload::{Head, Payload};
 use crate::token::{Token, context};
@@ -20,28 +23,61 @@ const EXPANDED_ML_DSA_44_BYTES: usize = 2560;
 
 /// A key that makes tokens. It does not print, and its secret is wiped when it goes.
 pub struct SigningKey {
-    algorithm: Algorithm,
-    signer: Signer,
-    id: KeyId,
+    pub(crate) algorithm: Algorithm,
+    pub(crate) signer: Signer,
+    pub(crate) id: KeyId,
+    /// The certificate that tokens of this key name.
+    pub(crate) certificate: Option<[u8; 32]>,
 }
 
 #[allow(clippy::large_enum_variant)] // Few and long-lived: a pointer more on each use would cost, the size does not.
-enum Signer {
+pub(crate) enum Signer {
     Hmac {
         secret: Secret<Vec<u8>>,
         mac: HmacSha256Key,
     },
     Signature(signet_crypto::SigningKey),
+    Proof {
+        secret: Secret<[u8; 32]>,
+        prover: Option<Arc<Prover>>,
+    },
 }
 
 /// The ids of one key, computed once.
-struct KeyId {
+pub(crate) struct KeyId {
     kind: KeyIdType,
-    hash: [u8; 32],
-    public: Vec<u8>,
+    pub(crate) hash: [u8; 32],
+    pub(crate) public: Vec<u8>,
+}
+
+/// What a proof is bound to: SHA-256 of the message's parts.
+pub(crate) fn message_hash(parts: &[&[u8]]) -> [u8; 32] {
+    let mut hash = Sha256::new();
+    parts.iter().for_each(|part| hash.update(part));
+    hash.finish()
+}
+
+impl Algorithm {
+    /// What a proof of this algorithm says.
+    pub fn statement(self) -> Option<Statement> {
+        match self {
+            Algorithm::Groth16Poseidon => Some(Statement::Poseidon),
+            Algorithm::Groth16Hybrid => Some(Statement::Sha256),
+            _ => None,
+        }
+    }
 }
 
 impl KeyId {
+    /// The key hash itself, whole unless asked otherwise.
+    fn of_statement(key_hash: [u8; 32]) -> KeyId {
+        KeyId {
+            kind: KeyIdType::Hash,
+            hash: key_hash,
+            public: Vec::new(),
+        }
+    }
+
     fn bytes(&self, kind: KeyIdType) -> &[u8] {
         match kind {
             KeyIdType::ShortHash => &self.hash[..8],
@@ -60,7 +96,7 @@ impl std::fmt::Debug for SigningKey {
 }
 
 impl SigningKey {
-    /// A fresh key; for the zero-knowledge algorithms see their own crate.
+    /// A fresh key; see [`SigningKey::generate_for_proofs`] for the zero-knowledge algorithms.
     ///
     /// # Errors
     /// [`KeyError::Algorithm`] for a zero-knowledge algorithm.
@@ -80,6 +116,45 @@ impl SigningKey {
                 signet_crypto::SigningKey::generate(signet_crypto::Algorithm::MlDsa44),
             ),
             Algorithm::Groth16Poseidon | Algorithm::Groth16Hybrid => Err(KeyError::Algorithm),
+        }
+    }
+
+    /// A fresh key K of a zero-knowledge algorithm, which signs once it has a prover ([`SigningKey::with_prover`]).
+    ///
+    /// # Errors
+    /// [`KeyError::Algorithm`] for the others.
+    pub fn generate_for_proofs(algorithm: Algorithm) -> Result<SigningKey, KeyError> {
+        let mut secret = [0; 32];
+        signet_crypto::random::fill_system(&mut secret);
+        SigningKey::proving(algorithm, Secret::new(secret))
+    }
+
+    fn proving(algorithm: Algorithm, secret: Secret<[u8; 32]>) -> Result<SigningKey, KeyError> {
+        let statement = algorithm.statement().ok_or(KeyError::Algorithm)?;
+        Ok(SigningKey {
+            algorithm,
+            id: KeyId::of_statement(statement.key_hash(secret.expose())),
+            signer: Signer::Proof {
+                secret,
+                prover: None,
+            },
+            certificate: None,
+        })
+    }
+
+    /// Gives a zero-knowledge key what makes its proofs. Provers are large and shared.
+    ///
+    /// # Errors
+    /// [`KeyError::Parameters`]: the prover is for another statement, or the key makes no proofs.
+    pub fn with_prover(mut self, shared: Arc<Prover>) -> Result<SigningKey, KeyError> {
+        match &mut self.signer {
+            Signer::Proof { prover, .. }
+                if self.algorithm.statement() == Some(shared.statement()) =>
+            {
+                *prover = Some(shared);
+                Ok(self)
+            }
+            _ => Err(KeyError::Parameters),
         }
     }
 
@@ -113,8 +188,11 @@ impl SigningKey {
                 );
                 SigningKey::asymmetric(algorithm, key)?.must_have_public(public)
             }
-            Algorithm::HmacSha256 => Err(KeyError::Malformed),
-            Algorithm::Groth16Poseidon | Algorithm::Groth16Hybrid => Err(KeyError::Algorithm),
+            Algorithm::Groth16Poseidon | Algorithm::Groth16Hybrid if public.is_empty() => {
+                let secret = secret.try_into().map_err(|_| KeyError::Malformed)?;
+                SigningKey::proving(algorithm, Secret::new(secret))
+            }
+            _ => Err(KeyError::Malformed),
         }
     }
 
@@ -122,6 +200,7 @@ impl SigningKey {
     pub fn to_bytes(&self) -> Result<Secret<Vec<u8>>, KeyError> {
         let secret = match &self.signer {
             Signer::Hmac { secret, .. } => Secret::new(secret.expose().clone()),
+            Signer::Proof { secret, .. } => Secret::new(secret.expose().to_vec()),
             Signer::Signature(key) if self.algorithm == Algorithm::Ed25519 => Secret::new(
                 key.ed25519_seed()
                     .map_err(|_| KeyError::Invalid)?
@@ -137,20 +216,32 @@ impl SigningKey {
         Ok(Secret::new(out))
     }
 
-    /// The `VerifyingKey` message; none for a symmetric key.
+    /// The `VerifyingKey` message; none for a shared key. A zero-knowledge key needs its prover: the message holds the key hash and behind it the
+    /// verifying key of the proof system, all that a verifier needs.
     pub fn public_bytes(&self) -> Option<Vec<u8>> {
-        if self.algorithm.is_symmetric() {
-            return None;
-        }
-        let mut out = Vec::with_capacity(8 + self.id.public.len());
+        let public = match &self.signer {
+            Signer::Hmac { .. } => return None,
+            Signer::Signature(_) => self.id.public.clone(),
+            Signer::Proof { prover, .. } => [
+                &self.id.hash[..],
+                &prover.as_ref()?.verifying_key().to_bytes(),
+            ]
+            .concat(),
+        };
+        let mut out = Vec::with_capacity(8 + public.len());
         wire::put_number(&mut out, 1, u64::from(self.algorithm.number()));
-        wire::put_bytes(&mut out, 2, &self.id.public);
+        wire::put_bytes(&mut out, 2, &public);
         Some(out)
     }
 
     /// The algorithm.
     pub fn algorithm(&self) -> Algorithm {
         self.algorithm
+    }
+
+    /// SHA-256 of the key (of its public half, where it has one); of a zero-knowledge key, the key hash that its proofs are about.
+    pub fn key_hash(&self) -> [u8; 32] {
+        self.id.hash
     }
 
     /// What its tokens call it.
@@ -173,11 +264,15 @@ impl SigningKey {
     /// The key that checks what this one signs.
     ///
     /// # Errors
-    /// [`KeyError::Invalid`] where the public half is not acceptable.
+    /// [`KeyError::Invalid`] where the public half is not acceptable, [`KeyError::Parameters`] for a zero-knowledge key without a prover.
     pub fn verifying_key(&self) -> Result<VerifyingKey, KeyError> {
         match &self.signer {
             Signer::Hmac { secret, .. } => VerifyingKey::hmac(secret.expose()),
             Signer::Signature(_) => VerifyingKey::public(self.algorithm, &self.id.public),
+            Signer::Proof { prover, .. } => {
+                let prover = prover.as_ref().ok_or(KeyError::Parameters)?;
+                VerifyingKey::of_proofs(self.algorithm, self.id.hash, prover.verifying_key())
+            }
         }
     }
 
@@ -191,6 +286,10 @@ impl SigningKey {
         payload: &Payload<'_>,
         out: &mut Vec<u8>,
     ) -> Result<(), SignError> {
+        let payload = &Payload {
+            certificate: self.certificate.as_ref(),
+            ..*payload
+        };
         payload.check(version)?;
         let head = Head {
             version,
@@ -211,6 +310,15 @@ impl SigningKey {
             Signer::Hmac { mac, .. } => {
                 let tag = mac.sign_parts(&[context(version), &out[payload_at..]]);
                 wire::put_bytes(out, 2, &tag);
+            }
+            Signer::Proof { secret, prover } => {
+                let Some(prover) = prover else {
+                    out.truncate(start);
+                    return Err(SignError::NoProver);
+                };
+                let hash = message_hash(&[context(version), &out[payload_at..]]);
+                let proof = prover.prove(secret.expose(), &hash).to_bytes();
+                wire::put_bytes(out, 3, &proof);
             }
             Signer::Signature(key) => {
                 // The signature's library wants one message and appends to a buffer of its own.
@@ -238,6 +346,7 @@ impl SigningKey {
                 mac,
             },
             id,
+            certificate: None,
         })
     }
 
@@ -259,6 +368,7 @@ impl SigningKey {
                 hash: sha256(&public),
                 public,
             },
+            certificate: None,
         })
     }
 
@@ -273,15 +383,18 @@ impl SigningKey {
 
 /// A key that checks tokens: public, or shared.
 pub struct VerifyingKey {
-    algorithm: Algorithm,
+    pub(crate) algorithm: Algorithm,
     check: Check,
-    id: KeyId,
+    pub(crate) id: KeyId,
+    /// What vouches for this key, where a certificate does.
+    pub(crate) certificate: Option<Certified>,
 }
 
 #[allow(clippy::large_enum_variant)] // Few and long-lived: a pointer more on each use would cost, the size does not.
 enum Check {
     Hmac(HmacSha256Key),
     Signature(signet_crypto::VerifyingKey),
+    Proof(Box<Verifier>),
 }
 
 impl std::fmt::Debug for VerifyingKey {
@@ -303,7 +416,68 @@ impl VerifyingKey {
             first: public,
             ..
         } = KeyMessage::parse(bytes, false)?;
-        VerifyingKey::public(algorithm, public)
+        match algorithm.statement() {
+            None => VerifyingKey::public(algorithm, public),
+            Some(_) => {
+                let (hash, key) = public
+                    .split_first_chunk::<32>()
+                    .ok_or(KeyError::Malformed)?;
+                if key.len() == 32 {
+                    // The proof system's key is named by its hash only.
+                    return Err(KeyError::Parameters);
+                }
+                let key =
+                    signet_zk::VerifyingKey::from_bytes(key).map_err(|_| KeyError::Malformed)?;
+                VerifyingKey::of_proofs(algorithm, *hash, &key)
+            }
+        }
+    }
+
+    /// Reads a `VerifyingKey` message that may pin the proof system's verifying key by its SHA-256 alone: `find` is asked for the key of a hash, and
+    /// its answer is believed only if it has that hash.
+    ///
+    /// # Errors
+    /// As [`VerifyingKey::from_bytes`]; [`KeyError::Parameters`] where `find` has no such key.
+    pub fn from_bytes_pinned(
+        bytes: &[u8],
+        find: impl FnOnce(&[u8; 32]) -> Option<signet_zk::VerifyingKey>,
+    ) -> Result<VerifyingKey, KeyError> {
+        let message = KeyMessage::parse(bytes, false)?;
+        let Some((hash, pin)) = message.first.split_first_chunk::<32>() else {
+            return VerifyingKey::from_bytes(bytes);
+        };
+        let Ok(pin) = <&[u8; 32]>::try_from(pin) else {
+            return VerifyingKey::from_bytes(bytes);
+        };
+        if !message.algorithm.is_zero_knowledge() {
+            return VerifyingKey::from_bytes(bytes);
+        }
+        let key = find(pin).ok_or(KeyError::Parameters)?;
+        if key.hash() != *pin {
+            return Err(KeyError::Parameters);
+        }
+        VerifyingKey::of_proofs(message.algorithm, *hash, &key)
+    }
+
+    /// Checks proofs about the key whose hash is `key_hash`, under the parameters of `key`: both are the verifier's choice.
+    ///
+    /// # Errors
+    /// [`KeyError::Parameters`] for the key of another statement, [`KeyError::Invalid`] for a number that is no key hash.
+    pub fn of_proofs(
+        algorithm: Algorithm,
+        key_hash: [u8; 32],
+        key: &signet_zk::VerifyingKey,
+    ) -> Result<VerifyingKey, KeyError> {
+        if algorithm.statement() != Some(key.statement()) {
+            return Err(KeyError::Parameters);
+        }
+        let verifier = Verifier::new(key, &key_hash).map_err(|_| KeyError::Invalid)?;
+        Ok(VerifyingKey {
+            algorithm,
+            check: Check::Proof(Box::new(verifier)),
+            id: KeyId::of_statement(key_hash),
+            certificate: None,
+        })
     }
 
     /// A shared key, at least 32 bytes.
@@ -316,6 +490,7 @@ impl VerifyingKey {
             algorithm: Algorithm::HmacSha256,
             check: Check::Hmac(mac),
             id,
+            certificate: None,
         })
     }
 
@@ -324,7 +499,7 @@ impl VerifyingKey {
         self.algorithm
     }
 
-    fn public(algorithm: Algorithm, public: &[u8]) -> Result<VerifyingKey, KeyError> {
+    pub(crate) fn public(algorithm: Algorithm, public: &[u8]) -> Result<VerifyingKey, KeyError> {
         let (jose, key) = match algorithm {
             Algorithm::Ed25519 => (
                 signet_crypto::Algorithm::EdDsa,
@@ -352,6 +527,7 @@ impl VerifyingKey {
                 hash: sha256(public),
                 public: public.to_vec(),
             },
+            certificate: None,
         })
     }
 
@@ -367,6 +543,9 @@ impl VerifyingKey {
         let [context, payload] = token.message();
         let holds = match &self.check {
             Check::Hmac(mac) => mac.verify_parts(&[context, payload], token.signature),
+            Check::Proof(verifier) => Proof::from_bytes(token.signature)
+                .and_then(|proof| verifier.verify(&proof, &message_hash(&[context, payload])))
+                .is_ok(),
             Check::Signature(key) if context.is_empty() => {
                 key.verify(payload, token.signature).is_ok()
             }
@@ -379,6 +558,33 @@ impl VerifyingKey {
         } else {
             Err(Refusal::Signature)
         }
+    }
+
+    /// Whether this proof was made for the message with the holder's key.
+    pub(crate) fn check_proof(&self, message: &[&[u8]], proof: &[u8]) -> bool {
+        match (&self.check, Proof::from_bytes(proof)) {
+            (Check::Proof(verifier), Ok(proof)) => {
+                verifier.verify(&proof, &message_hash(message)).is_ok()
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether all these tokens, which name this key, hold: with one final exponentiation, for a zero-knowledge key; no other answers `true`.
+    pub(crate) fn check_proofs(&self, tokens: &[&Token<'_>]) -> bool {
+        let Check::Proof(verifier) = &self.check else {
+            return false;
+        };
+        let proofs: Result<Vec<_>, _> = tokens
+            .iter()
+            .map(|token| {
+                Ok::<_, signet_zk::Error>((
+                    Proof::from_bytes(token.signature)?,
+                    message_hash(&token.message()),
+                ))
+            })
+            .collect();
+        proofs.is_ok_and(|proofs: Vec<(Proof, [u8; 32])>| verifier.verify_batch(&proofs).is_ok())
     }
 
     pub(crate) fn ed25519(&self) -> Option<&signet_crypto::VerifyingKey> {
@@ -453,7 +659,7 @@ fn hmac_parts(secret: &[u8]) -> Result<(KeyId, HmacSha256Key), KeyError> {
 }
 
 /// `SigningKey` or `VerifyingKey`, canonical.
-struct KeyMessage<'a> {
+pub(crate) struct KeyMessage<'a> {
     algorithm: Algorithm,
     first: &'a [u8],
     second: &'a [u8],

@@ -11,9 +11,14 @@
 //! other way round. Version 1 adds an issuer, a token id, a confirmation and named claims, and signs behind [`SIGNING_CONTEXT_V1`], whose first byte
 //! can begin no payload. The caller says which version it signs, and a policy which it takes.
 //!
+//! **Zero knowledge.** For algorithms 4 and 5 the proof stands in field 3 and `signature` is empty. It says that its maker knows the key K whose hash the
+//! *verifier* expects, and was made for SHA-256 of the signed message (context and payload). A key file of the verifier holds the key hash, and the proof
+//! system's verifying key or its hash. A [`KeyCertificate`] proves once that a signing key belongs to K's holder; its tokens are ordinary signatures.
+//!
 //! The messages are in `compact.proto` beside this crate; vectors are in `vectors/compact`. This crate does no I/O and reads no clock.
 #![forbid(unsafe_code)]
 
+mod certificate;
 mod error;
 mod key;
 mod limits;
@@ -22,6 +27,7 @@ mod policy;
 mod token;
 mod wire;
 
+pub use certificate::{CERTIFICATE_CONTEXT_V1, KeyCertificate, Validity};
 pub use error::{KeyError, Refusal, SignError};
 pub use key::{KeySet, SigningKey, VerifyingKey};
 pub use limits::{

@@ -331,6 +331,8 @@ pub struct Payload<'a> {
     pub confirmation: Option<Confirmation<'a>>,
     /// Version 1: further claims.
     pub claims: Claims<'a>,
+    /// Version 1: SHA-256 of the body of the certificate that vouches for the key. The signing key writes it; what is set here is not read.
+    pub certificate: Option<&'a [u8; 32]>,
 }
 
 /// The head of a payload, which selects a key and is believed by nobody before that key's check.
@@ -363,6 +365,7 @@ impl<'a> Payload<'a> {
                 (self.token_id.is_some(), "token_id"),
                 (self.confirmation.is_some(), "confirmation"),
                 (!self.claims.is_empty(), "claim"),
+                (self.certificate.is_some(), "certificate"),
             ];
             if let Some((_, name)) = later.into_iter().find(|(present, _)| *present) {
                 return Err(SignError::Version(name));
@@ -401,6 +404,7 @@ impl<'a> Payload<'a> {
                 0
             })
             + claims
+            + wire::bytes_len(self.certificate.map_or(0, |id| id.len()))
     }
 
     /// Appends the encoding.
@@ -432,6 +436,9 @@ impl<'a> Payload<'a> {
             wire::put_head(out, 14, claim_len(&claim));
             wire::put_bytes(out, 1, claim.name.as_bytes());
             wire::put_bytes(out, 2, claim.json.as_bytes());
+        }
+        if let Some(id) = self.certificate {
+            wire::put_bytes(out, 15, id);
         }
     }
 
@@ -497,6 +504,10 @@ impl<'a> Payload<'a> {
                     if claim_count > MAX_CLAIMS {
                         return Err(Refusal::Bounds);
                     }
+                }
+                15 => {
+                    payload.certificate =
+                        Some(value.bytes()?.try_into().map_err(|_| Refusal::Bounds)?);
                 }
                 _ => return Err(Refusal::NotCanonical),
             }

@@ -86,6 +86,22 @@ impl<'p> Policy<'p> {
     }
 }
 
+impl Policy<'_> {
+    /// A certified key takes tokens that name its certificate, while the certificate is valid; any other key takes tokens that name none.
+    fn check_certificate(&self, token: &Token<'_>, key: &VerifyingKey) -> Result<(), Refusal> {
+        let holds = match (&key.certificate, token.payload.certificate) {
+            (None, None) => true,
+            (Some(own), Some(named)) => own.id == *named && own.covers(self.now, self.leeway),
+            _ => false,
+        };
+        if holds {
+            Ok(())
+        } else {
+            Err(Refusal::Certificate)
+        }
+    }
+}
+
 /// A token that was checked: only [`KeySet::verify`], [`VerifyingKey::verify`] and their batches make one.
 #[derive(Clone, Copy, Debug)]
 pub struct VerifiedToken<'a>(Token<'a>);
@@ -117,6 +133,7 @@ impl VerifyingKey {
             return Err(Refusal::NoKey);
         }
         policy.check(&token)?;
+        policy.check_certificate(&token, self)?;
         self.check_signature(&token)?;
         Ok(VerifiedToken(token))
     }
@@ -135,11 +152,13 @@ impl KeySet {
         let token = Token::parse(token)?;
         let key = self.find(&token).ok_or(Refusal::NoKey)?;
         policy.check(&token)?;
+        policy.check_certificate(&token, key)?;
         key.check_signature(&token)?;
         Ok(VerifiedToken(token))
     }
 
-    /// Checks many tokens under one policy: Ed25519 signatures share one equation, with the same answer for each as alone.
+    /// Checks many tokens under one policy: Ed25519 signatures share one equation, and proofs about one key a final exponentiation, with the same
+    /// answer for each as alone.
     pub fn verify_batch<'a>(
         &self,
         tokens: &[&'a [u8]],
@@ -151,6 +170,7 @@ impl KeySet {
                 let token = Token::parse(bytes)?;
                 let key = self.find(&token).ok_or(Refusal::NoKey)?;
                 policy.check(&token)?;
+                policy.check_certificate(&token, key)?;
                 Ok((token, key))
             })
             .collect();
@@ -174,12 +194,28 @@ impl KeySet {
             })
             .collect();
         let together = batch.len() > 1 && signet_crypto::verify_ed25519_batch(&batch).is_ok();
+        let mut proofs: Vec<(&VerifyingKey, Vec<&Token<'_>>)> = Vec::new();
+        for (token, key) in results.iter().flatten() {
+            if key.algorithm().is_zero_knowledge() {
+                match proofs.iter_mut().find(|(own, _)| std::ptr::eq(*own, *key)) {
+                    Some((_, tokens)) => tokens.push(token),
+                    None => proofs.push((key, vec![token])),
+                }
+            }
+        }
+        let proven: Vec<*const VerifyingKey> = proofs
+            .iter()
+            .filter(|(key, tokens)| tokens.len() > 1 && key.check_proofs(tokens))
+            .map(|(key, _)| std::ptr::from_ref(*key))
+            .collect();
         results
             .drain(..)
             .map(|result| {
                 let (token, key) = result?;
-                // One bad signature spoils a batch: then each is looked at alone.
-                if !(together && key.ed25519().is_some()) {
+                // One bad signature or proof spoils a batch: then each is looked at alone.
+                let held = together && key.ed25519().is_some()
+                    || proven.contains(&std::ptr::from_ref(key));
+                if !held {
                     key.check_signature(&token)?;
                 }
                 Ok(VerifiedToken(token))

@@ -402,6 +402,7 @@ fn limits_hold_on_both_sides() {
         not_before: 1,
         issued_at: 1,
         expires_at: u64::MAX,
+        certificate: None,
     };
     key.sign_into(Version::V1, &largest, &mut out).unwrap();
     assert!(out.len() <= MAX_TOKEN_BYTES);

@@ -13,6 +13,7 @@ mod input;
 mod log;
 mod memory;
 mod private_file;
+mod proof_parameters;
 mod serve;
 mod systemd;
 mod verify;

@@ -15,6 +15,7 @@
 #![forbid(unsafe_code)]
 
 mod affine;
+mod ceremony;
 mod circuit;
 mod domain;
 mod error;
@@ -28,6 +29,7 @@ mod r1cs;
 mod statement;
 mod verifier;
 
+pub use ceremony::{Ceremony, Transcript};
 pub use error::Error;
 pub use parameters::Parameters;
 pub use poseidon::hash_key as poseidon_hash_key;

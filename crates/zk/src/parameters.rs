@@ -20,6 +20,7 @@ use crate::domain::{Domain, Element};
 use crate::r1cs::{ConstraintSystem, Sum, small};
 use crate::statement::Statement;
 
+#[derive(Clone)]
 /// Powers of tau, by alpha and beta where the equation needs them. `One` and `Two` are numbers, or points of the two groups.
 pub(crate) struct Powers<One, Two> {
     /// tau^0 ..= tau^(2N - 2).

@@ -15,10 +15,12 @@ use crate::parameters::Parameters;
 use crate::proof::Proof;
 use crate::r1cs::Matrix;
 use crate::statement::Statement;
+use crate::verifier::VerifyingKey;
 
 /// Makes proofs of one statement; holds what can be prepared from its parameters. Making one takes about a second for SHA-256: keep it.
 pub struct Prover {
     statement: Statement,
+    verifying_key: VerifyingKey,
     witness: WitnessMaker,
     domain: Domain,
     /// The shift's powers over the size: from sums to coefficients, and on to the coset.
@@ -109,6 +111,7 @@ impl Prover {
             let wires = Query::new(&p.wires, narrow);
             Prover {
                 statement,
+                verifying_key: p.verifying_key(),
                 witness,
                 domain,
                 coset,
@@ -136,6 +139,11 @@ impl Prover {
     /// Which statement it proves.
     pub fn statement(&self) -> Statement {
         self.statement
+    }
+
+    /// The key that checks its proofs.
+    pub fn verifying_key(&self) -> &VerifyingKey {
+        &self.verifying_key
     }
 
     /// A proof that the holder of `key` made it for the message whose SHA-256 is `message`. Each call blinds afresh.

@@ -14,8 +14,8 @@ use signet_compact::{
 use signet_crypto::Secret;
 use signet_jose::{base64url, json as strict};
 
-use super::{Failure, Output, output};
-use crate::input;
+use super::{Failure, Output, ceremony, certificate, output};
+use crate::{input, proof_parameters};
 
 /// `signet compact ...`
 #[derive(Debug, Subcommand)]
@@ -35,12 +35,26 @@ pub enum Compact {
         after_help = "Example:\n  signet compact verify --key verifying.key --audience api.example.com \"$TOKEN\""
     )]
     Verify(Verify),
+    /// Proving parameters that nobody knows the secrets of: several parties contribute, anybody checks.
+    #[command(subcommand)]
+    Ceremony(ceremony::Ceremony),
+    /// Prove once that a signing key belongs to the holder of a zero-knowledge key.
+    #[command(subcommand)]
+    Certificate(certificate::Certificate),
+}
+
+/// Where proving parameters are.
+#[derive(Debug, Args)]
+pub struct DataDir {
+    /// The directory with the proving parameters of the zero-knowledge algorithms.
+    #[arg(long = "data-dir", default_value = ".signet")]
+    pub data_dir: PathBuf,
 }
 
 /// `signet compact keygen`
 #[derive(Debug, Args)]
 pub struct Keygen {
-    /// hmac-sha256, ed25519 or ml-dsa-44.
+    /// hmac-sha256, ed25519, ml-dsa-44, groth16-poseidon or groth16-hybrid.
     #[arg(long, value_parser = algorithm)]
     alg: Algorithm,
     /// Where the key goes (mode 0600).
@@ -49,6 +63,8 @@ pub struct Keygen {
     /// Where the verifying key goes; a shared key has none.
     #[arg(long)]
     public_out: Option<PathBuf>,
+    #[command(flatten)]
+    data: DataDir,
 }
 
 /// `signet compact sign`
@@ -90,9 +106,14 @@ pub struct Sign {
     /// A further claim, NAME=JSON; may be repeated (version 1).
     #[arg(long = "claim")]
     claims: Vec<String>,
-    /// How the token names its key: 1 the short hash, 2 the public key, 3 the whole hash.
-    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=3))]
-    key_id_type: u32,
+    /// How the token names its key: 1 the short hash, 2 the public key, 3 the whole hash. Default: 1, and 3 for zero-knowledge keys.
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=3))]
+    key_id_type: Option<u32>,
+    /// The certificate of the signing key, which the token then names (version 1).
+    #[arg(long)]
+    certificate: Option<PathBuf>,
+    #[command(flatten)]
+    data: DataDir,
 }
 
 /// `signet compact verify`
@@ -113,12 +134,17 @@ pub struct Verify {
     /// Unix seconds to check the times at, in place of the clock.
     #[arg(long)]
     now: Option<u64>,
+    /// The certificate of the key that signed the token; `--key` is then the zero-knowledge key that vouches for it.
+    #[arg(long)]
+    certificate: Option<PathBuf>,
+    #[command(flatten)]
+    data: DataDir,
     /// The token; `-` reads it from standard input.
     #[arg(allow_hyphen_values = true)]
     token: String,
 }
 
-fn algorithm(name: &str) -> Result<Algorithm, String> {
+pub(super) fn algorithm(name: &str) -> Result<Algorithm, String> {
     Algorithm::from_name(name).ok_or_else(|| {
         let names: Vec<&str> = Algorithm::ALL.iter().map(|a| a.name()).collect();
         format!("one of {}", names.join(", "))
@@ -131,11 +157,20 @@ pub fn run(command: Compact, output: &Output) -> Result<(), Failure> {
         Compact::Keygen(arguments) => keygen(&arguments, output),
         Compact::Sign(arguments) => sign(&arguments, output),
         Compact::Verify(arguments) => verify(&arguments, output),
+        Compact::Ceremony(command) => ceremony::run(command, output),
+        Compact::Certificate(command) => certificate::run(command, output),
     }
 }
 
 fn keygen(arguments: &Keygen, output: &Output) -> Result<(), Failure> {
-    let key = SigningKey::generate(arguments.alg).map_err(|e| Failure::unusable(e.to_string()))?;
+    let unusable = |e: signet_compact::KeyError| Failure::unusable(e.to_string());
+    let key = if arguments.alg.is_zero_knowledge() {
+        let prover = proof_parameters::prover(&arguments.data.data_dir, arguments.alg)?;
+        SigningKey::generate_for_proofs(arguments.alg).and_then(|key| key.with_prover(prover))
+    } else {
+        SigningKey::generate(arguments.alg)
+    }
+    .map_err(unusable)?;
     let public = key.public_bytes();
     if arguments.public_out.is_some() && public.is_none() {
         return Err(Failure::unusable(
@@ -161,7 +196,7 @@ fn keygen(arguments: &Keygen, output: &Output) -> Result<(), Failure> {
 }
 
 /// A file that must not be there yet: a key that is overwritten is a key that is lost.
-fn write_new(path: &Path, text: &str, mode: u32) -> Result<(), Failure> {
+pub(super) fn write_new(path: &Path, text: &str, mode: u32) -> Result<(), Failure> {
     let failed =
         |e: std::io::Error| Failure::unusable(format!("cannot write {}: {e}", path.display()));
     let mut file = std::fs::OpenOptions::new()
@@ -175,7 +210,7 @@ fn write_new(path: &Path, text: &str, mode: u32) -> Result<(), Failure> {
         .map_err(failed)
 }
 
-fn read_key(path: &Path) -> Result<Secret<Vec<u8>>, Failure> {
+pub(super) fn read_key(path: &Path) -> Result<Secret<Vec<u8>>, Failure> {
     let failed = |why: String| Failure::unusable(format!("{}: {why}", path.display()));
     let text = std::fs::read_to_string(path)
         .map(Secret::new)
@@ -185,26 +220,42 @@ fn read_key(path: &Path) -> Result<Secret<Vec<u8>>, Failure> {
         .map_err(|e| failed(format!("not a key file: {e}")))
 }
 
-fn signing_key(path: &Path) -> Result<SigningKey, Failure> {
-    SigningKey::from_bytes(read_key(path)?.expose())
-        .map_err(|e| Failure::unusable(format!("{}: {e}", path.display())))
+/// A signing key, with its prover where it makes proofs.
+pub(super) fn signing_key(path: &Path, data_dir: &Path) -> Result<SigningKey, Failure> {
+    let unusable =
+        |e: signet_compact::KeyError| Failure::unusable(format!("{}: {e}", path.display()));
+    let key = SigningKey::from_bytes(read_key(path)?.expose()).map_err(unusable)?;
+    if !key.algorithm().is_zero_knowledge() {
+        return Ok(key);
+    }
+    let prover = proof_parameters::prover(data_dir, key.algorithm())?;
+    key.with_prover(prover).map_err(unusable)
 }
 
-/// A `VerifyingKey`, or a symmetric `SigningKey`.
-fn verifying_key(path: &Path) -> Result<VerifyingKey, Failure> {
+/// A `VerifyingKey`, or a symmetric `SigningKey`. Zero-knowledge keys name the verifying key of the proof system, or have it with them; a signing
+/// key of theirs is checked with the installed one.
+pub(super) fn verifying_key(path: &Path, data_dir: &Path) -> Result<VerifyingKey, Failure> {
+    let failed = |why: String| Failure::unusable(format!("{}: {why}", path.display()));
     let bytes = read_key(path)?;
-    let public = VerifyingKey::from_bytes(bytes.expose());
-    let symmetric = || {
-        SigningKey::from_bytes(bytes.expose())
-            .ok()
-            .filter(|key| key.algorithm().is_symmetric())
-    };
-    match (public, symmetric()) {
-        (_, Some(key)) => key.verifying_key().map_err(|e| e.to_string()),
-        (Ok(key), None) => Ok(key),
-        (Err(why), None) => Err(format!("neither a verifying key nor a shared key: {why}")),
+    let symmetric = SigningKey::from_bytes(bytes.expose())
+        .ok()
+        .filter(|key| key.algorithm().is_symmetric());
+    if let Some(key) = symmetric {
+        if !key.algorithm().is_zero_knowledge() {
+            return key.verifying_key().map_err(|e| failed(e.to_string()));
+        }
+        let installed = proof_parameters::verifying_key(data_dir, key.algorithm())?
+            .ok_or_else(|| failed("no proving parameters are installed".into()))?;
+        return VerifyingKey::of_proofs(key.algorithm(), key.key_hash(), &installed)
+            .map_err(|e| failed(e.to_string()));
     }
-    .map_err(|why| Failure::unusable(format!("{}: {why}", path.display())))
+    VerifyingKey::from_bytes_pinned(bytes.expose(), |pin| {
+        [Algorithm::Groth16Poseidon, Algorithm::Groth16Hybrid]
+            .into_iter()
+            .filter_map(|algorithm| proof_parameters::verifying_key(data_dir, algorithm).ok()?)
+            .find(|key| key.hash() == *pin)
+    })
+    .map_err(|why| failed(format!("neither a verifying key nor a shared key: {why}")))
 }
 
 fn fixed<const N: usize>(text: &str, what: &str) -> Result<[u8; N], Failure> {
@@ -257,16 +308,23 @@ fn sign(arguments: &Sign, output: &Output) -> Result<(), Failure> {
             (None, None) => None,
         },
         claims: Claims::new(&claims).map_err(|e| unusable(&e))?,
+        certificate: None,
     };
     let later = !payload.issuer.is_empty()
         || payload.token_id.is_some()
         || payload.confirmation.is_some()
-        || !payload.claims.is_empty();
+        || !payload.claims.is_empty()
+        || arguments.certificate.is_some();
     let version = if later { Version::V1 } else { Version::V0 };
-    let kind = KeyIdType::from_number(arguments.key_id_type).unwrap_or(KeyIdType::ShortHash);
-    let key = signing_key(&arguments.key)?
-        .with_key_id_type(kind)
-        .map_err(|e| unusable(&e))?;
+    let mut key = signing_key(&arguments.key, &arguments.data.data_dir)?;
+    if let Some(kind) = arguments.key_id_type.and_then(KeyIdType::from_number) {
+        key = key.with_key_id_type(kind).map_err(|e| unusable(&e))?;
+    }
+    if let Some(path) = &arguments.certificate {
+        key = key
+            .with_certificate(read_key(path)?.expose())
+            .map_err(|e| unusable(&e))?;
+    }
     let mut token = Vec::new();
     key.sign_into(version, &payload, &mut token)
         .map_err(|e| unusable(&e))?;
@@ -277,7 +335,7 @@ fn sign(arguments: &Sign, output: &Output) -> Result<(), Failure> {
 }
 
 fn verify(arguments: &Verify, output: &Output) -> Result<(), Failure> {
-    let key = verifying_key(&arguments.key)?;
+    let key = verifying_key(&arguments.key, &arguments.data.data_dir)?;
     let text = input::token(&arguments.token)?;
     let refused = |why: &dyn std::fmt::Display| {
         Failure::no("invalid_token", why.to_string()).with(json!({ "verified": false }))
@@ -288,6 +346,12 @@ fn verify(arguments: &Verify, output: &Output) -> Result<(), Failure> {
             .duration_since(SystemTime::UNIX_EPOCH)
             .map_or(0, |d| d.as_secs())
     });
+    let key = match &arguments.certificate {
+        None => key,
+        Some(path) => key
+            .accept_certificate(read_key(path)?.expose(), now)
+            .map_err(|e| refused(&format!("the certificate: {e}")))?,
+    };
     let scopes: Vec<&str> = arguments.scopes.iter().map(String::as_str).collect();
     let bound = signet_compact::Token::parse(&token).map_err(|e| refused(&e))?;
     let policy = Policy {
@@ -357,6 +421,9 @@ fn claims_of(verified: &VerifiedToken<'_>) -> Result<Map<String, Value>, Failure
         ),
         None => None,
     };
+    if let Some(id) = payload.certificate {
+        put("certificate", base64url::encode(id).into());
+    }
     if !payload.claims.is_empty() {
         let mut named = Map::new();
         for claim in payload.claims.iter() {

@@ -2,6 +2,8 @@
 
 mod admin;
 mod agent;
+mod ceremony;
+mod certificate;
 mod compact;
 mod config;
 mod gate;
@@ -13,7 +15,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-pub use output::{Failure, Output};
+pub use output::{Failure, Output, note};
 
 /// An OAuth 2.1 and OpenID Connect server: tokens and identities for people, services and agents.
 #[derive(Debug, Parser)]

@@ -1,0 +1,131 @@
+//! `signet compact certificate`: prove once, sign many.
+
+use std::path::PathBuf;
+use std::time::SystemTime;
+
+use clap::{Args, Subcommand};
+use serde_json::{Map, Value, json};
+use signet_compact::{KeyCertificate, Validity};
+use signet_jose::base64url;
+
+use super::compact::{DataDir, read_key, signing_key, verifying_key, write_new};
+use super::{Failure, Output, output};
+
+/// `signet compact certificate ...`
+#[derive(Debug, Subcommand)]
+pub enum Certificate {
+    /// Prove that a public key belongs to the holder of a zero-knowledge key. It does not prove that its private half is held: tokens do.
+    #[command(
+        after_help = "Example:\n  signet compact certificate issue --key holder.key --public-key verifying.key --expires-at 1900000000 --out key.certificate"
+    )]
+    Issue(Issue),
+    /// Verify a certificate and print what it says. Exit 0: it verified; 1: it did not.
+    #[command(
+        after_help = "Example:\n  signet compact certificate verify --key holder.public key.certificate"
+    )]
+    Verify(Verify),
+}
+
+/// `signet compact certificate issue`
+#[derive(Debug, Args)]
+pub struct Issue {
+    /// The zero-knowledge signing key.
+    #[arg(long)]
+    key: PathBuf,
+    /// The verifying key (Ed25519 or ML-DSA-44) that the certificate is about.
+    #[arg(long)]
+    public_key: PathBuf,
+    /// Unix seconds: the last second in which it is valid.
+    #[arg(long)]
+    expires_at: u64,
+    /// Unix seconds: the first second in which it is valid.
+    #[arg(long, default_value_t = 0)]
+    not_before: u64,
+    /// Where it goes.
+    #[arg(long)]
+    out: PathBuf,
+    #[command(flatten)]
+    data: DataDir,
+}
+
+/// `signet compact certificate verify`
+#[derive(Debug, Args)]
+pub struct Verify {
+    /// The zero-knowledge verifying key that is expected to vouch.
+    #[arg(long)]
+    key: PathBuf,
+    /// Unix seconds to check the times at, in place of the clock.
+    #[arg(long)]
+    now: Option<u64>,
+    #[command(flatten)]
+    data: DataDir,
+    /// The certificate's file.
+    certificate: PathBuf,
+}
+
+/// Does the command.
+pub fn run(command: Certificate, output: &Output) -> Result<(), Failure> {
+    match command {
+        Certificate::Issue(arguments) => issue(&arguments, output),
+        Certificate::Verify(arguments) => verify(&arguments, output),
+    }
+}
+
+fn issue(arguments: &Issue, output: &Output) -> Result<(), Failure> {
+    let data_dir = &arguments.data.data_dir;
+    let key = signing_key(&arguments.key, data_dir)?;
+    let subject = verifying_key(&arguments.public_key, data_dir)?;
+    if !key.algorithm().is_zero_knowledge() || subject.algorithm().is_symmetric() {
+        return Err(Failure::unusable(
+            "--key is a zero-knowledge key, --public-key an ed25519 or ml-dsa-44 one",
+        ));
+    }
+    let validity = Validity {
+        not_before: arguments.not_before,
+        expires_at: arguments.expires_at,
+    };
+    let certificate = key
+        .certify(&subject, validity)
+        .map_err(|e| Failure::unusable(e.to_string()))?;
+    write_new(&arguments.out, &base64url::encode(&certificate), 0o644)?;
+    let answer = json!({ "certificate": arguments.out, "bytes": certificate.len() });
+    output.print(&answer, || {
+        format!("certificate: {}", arguments.out.display())
+    })
+}
+
+fn verify(arguments: &Verify, output: &Output) -> Result<(), Failure> {
+    let key = verifying_key(&arguments.key, &arguments.data.data_dir)?;
+    let bytes = read_key(&arguments.certificate)?;
+    let refused = |why: &dyn std::fmt::Display| {
+        Failure::no("invalid_certificate", why.to_string()).with(json!({ "verified": false }))
+    };
+    let now = arguments.now.unwrap_or_else(|| {
+        SystemTime::now()
+            .duration_since(SystemTime::UNIX_EPOCH)
+            .map_or(0, |d| d.as_secs())
+    });
+    key.accept_certificate(bytes.expose(), now)
+        .map_err(|e| refused(&e))?;
+    let certificate = KeyCertificate::parse(bytes.expose()).map_err(|e| refused(&e))?;
+    let (algorithm, public_key) = certificate.subject();
+    let (proof, key_hash) = certificate.issuer();
+    let mut answer = Map::new();
+    answer.insert("id".into(), base64url::encode(&certificate.id()).into());
+    answer.insert("proof_algorithm".into(), proof.name().into());
+    answer.insert("key_hash".into(), base64url::encode(key_hash).into());
+    answer.insert("algorithm".into(), algorithm.name().into());
+    answer.insert("public_key".into(), base64url::encode(public_key).into());
+    answer.insert(
+        "not_before".into(),
+        certificate.validity().not_before.into(),
+    );
+    answer.insert(
+        "expires_at".into(),
+        certificate.validity().expires_at.into(),
+    );
+    answer.insert("verified".into(), true.into());
+    output.print(&Value::Object(answer.clone()), || {
+        output::pretty(&Value::Object(answer.clone()))
+    })
+}
