@@ -1,5 +1,9 @@
 //! The targets, and the table of them that `smoke` walks.
 
+pub mod agent_file;
+pub mod agent_json;
+pub mod agent_log;
+pub mod agent_message;
 pub mod authorization_request;
 pub mod certificate;
 pub mod compact_jws;
@@ -122,6 +126,26 @@ const REGISTRATION: &[&str] = &[
 
 /// All of them, by name.
 pub const TARGETS: &[Target] = &[
+    Target {
+        name: "agent_file",
+        run: agent_file::run,
+        dictionary: &["\u{1}", "\u{18}", "\u{20}", "@", "signet-identity-file"],
+    },
+    Target {
+        name: "agent_json",
+        run: agent_json::run,
+        dictionary: JSON,
+    },
+    Target {
+        name: "agent_log",
+        run: agent_log::run,
+        dictionary: &["\u{0}", "\u{18}", "/*", "*:*", "agent:", "..", "::/0"],
+    },
+    Target {
+        name: "agent_message",
+        run: agent_message::run,
+        dictionary: &["\u{0}", "\u{1}", "\u{18}", "\u{20}", "@", "read:*", "x-"],
+    },
     Target {
         name: "authorization_request",
         run: authorization_request::run,
