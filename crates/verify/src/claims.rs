@@ -62,6 +62,7 @@ struct Spans<'a> {
 }
 
 impl Spans<'_> {
+    #[expect(clippy::ptr_arg, reason = "borrowed or not is what it asks")]
     fn span(&mut self, value: &Cow<'_, str>) -> Span {
         let at = match value {
             // The reader borrows from `text`, so the difference is an offset into it.
