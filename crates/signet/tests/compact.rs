@@ -170,3 +170,133 @@ fn a_version_1_claim_makes_a_version_1_token() {
     let answer: serde_json::Value = serde_json::from_slice(&refused.stdout).expect("JSON");
     assert_eq!(answer["error"], "invalid_token");
 }
+
+fn signet_in(directory: &Path, arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_signet"))
+        .args(arguments)
+        .current_dir(directory)
+        .output()
+        .expect("the binary runs")
+}
+
+#[test]
+fn a_proof_and_a_certificate_by_command() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let run = |arguments: &str| {
+        let arguments: Vec<&str> = arguments.split(' ').collect();
+        signet_in(directory.path(), &arguments)
+    };
+    let made =
+        run("compact keygen --alg groth16-poseidon --out holder.key --public-out holder.public");
+    assert!(
+        String::from_utf8_lossy(&made.stderr).contains("FOR DEVELOPMENT ONLY"),
+        "the first use says what it made"
+    );
+    text(&made);
+    let token = text(&run(
+        "compact sign --key holder.key --subject user:alice --audience api.example.com --expires-at 1900000000",
+    ));
+    for key in ["holder.public", "holder.key"] {
+        text(&run(&format!(
+            "compact verify --key {key} --audience api.example.com --now 1800000000 {token}"
+        )));
+    }
+    // The key file has all that a verifier needs; another data directory changes nothing.
+    text(&run(&format!(
+        "compact verify --key holder.public --data-dir elsewhere --now 1800000000 {token}"
+    )));
+    let other = "compact keygen --alg groth16-poseidon --out other.key --public-out other.public";
+    let again = run(other);
+    assert!(
+        !String::from_utf8_lossy(&again.stderr).contains("DEVELOPMENT"),
+        "the parameters are there"
+    );
+    text(&again);
+    for (key, audience) in [
+        ("other.public", "api.example.com"),
+        ("holder.public", "other"),
+    ] {
+        let refused = run(&format!(
+            "compact verify --key {key} --audience {audience} --now 1800000000 {token}"
+        ));
+        assert_eq!(refused.status.code(), Some(1));
+    }
+
+    text(&run(
+        "compact keygen --alg ed25519 --out daily.key --public-out daily.public",
+    ));
+    text(&run(
+        "compact certificate issue --key holder.key --public-key daily.public --expires-at 1850000000 --out daily.certificate",
+    ));
+    let says = json(&run(
+        "--json compact certificate verify --key holder.public --now 1800000000 daily.certificate",
+    ));
+    assert_eq!(says["algorithm"], "ed25519");
+    assert_eq!(
+        run("compact certificate verify --key other.public --now 1800000000 daily.certificate")
+            .status
+            .code(),
+        Some(1)
+    );
+    let token = text(&run(
+        "compact sign --key daily.key --certificate daily.certificate --subject user:alice --expires-at 1900000000",
+    ));
+    let verify = |now: u64| {
+        run(&format!(
+            "compact verify --key holder.public --certificate daily.certificate --now {now} {token}"
+        ))
+    };
+    text(&verify(1_800_000_000));
+    assert_eq!(verify(1_850_000_001).status.code(), Some(1));
+    assert_eq!(
+        run(&format!(
+            "compact verify --key daily.public --now 1800000000 {token}"
+        ))
+        .status
+        .code(),
+        Some(1),
+        "a token that names a certificate needs it"
+    );
+}
+
+#[test]
+fn a_ceremony_by_command() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let run = |arguments: &str| {
+        let arguments: Vec<&str> = arguments.split(' ').collect();
+        signet_in(directory.path(), &arguments)
+    };
+    text(&run(
+        "compact ceremony contribute --alg groth16-poseidon --out 1",
+    ));
+    text(&run("compact ceremony contribute --in 1 --out 2"));
+    let third = json(&run(
+        "--json compact ceremony contribute --in 2 --phase 2 --out 3",
+    ));
+    assert_eq!(
+        run("compact ceremony verify 3").status.code(),
+        Some(1),
+        "one contributor is none"
+    );
+    text(&run("compact ceremony contribute --in 3 --out 4"));
+    let verified = json(&run("--json compact ceremony verify 4 --install"));
+    assert_eq!(verified["phase_2"][0], third["contribution"]);
+    let made = run("compact keygen --alg groth16-poseidon --out key --public-out public");
+    assert!(
+        !String::from_utf8_lossy(&made.stderr).contains("DEVELOPMENT"),
+        "the ceremony's parameters are used"
+    );
+    text(&made);
+    let token = text(&run(
+        "compact sign --key key --subject user:alice --expires-at 1900000000",
+    ));
+    text(&run(&format!(
+        "compact verify --key public --now 1800000000 {token}"
+    )));
+    // One byte of a proof of knowledge.
+    let path = directory.path().join("4");
+    let mut bytes = std::fs::read(&path).expect("the transcript");
+    bytes[200] ^= 1;
+    std::fs::write(directory.path().join("5"), bytes).expect("written");
+    assert_eq!(run("compact ceremony verify 5").status.code(), Some(1));
+}
