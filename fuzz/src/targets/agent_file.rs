@@ -2,6 +2,7 @@
 
 use signet_agent::file::IdentityFile;
 
+/// One input.
 pub fn run(data: &[u8]) {
     if let Ok(file) = IdentityFile::parse(data) {
         assert_eq!(file.to_bytes(), data, "one file, one encoding");

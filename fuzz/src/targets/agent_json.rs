@@ -2,6 +2,7 @@
 
 use signet_agent::json::File;
 
+/// One input.
 pub fn run(data: &[u8]) {
     let Ok(file) = File::read(data) else {
         return;

@@ -7,6 +7,7 @@ use signet_agent::log::{Checkpoint, ConsistencyProof, InclusionProof};
 use signet_agent::network::Network;
 use signet_agent::{AgentId, Hash};
 
+/// One input.
 pub fn run(data: &[u8]) {
     if let Ok(checkpoint) = Checkpoint::parse(data) {
         assert_eq!(checkpoint.to_bytes(), data, "one checkpoint, one encoding");

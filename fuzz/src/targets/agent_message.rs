@@ -18,6 +18,7 @@ use signet_agent::receipt::Receipt;
 use signet_agent::revocation::Revocation;
 use signet_agent::witness::Witness;
 
+/// One input.
 pub fn run(data: &[u8]) {
     if let Ok(value) = Value::decode(data) {
         assert_eq!(
