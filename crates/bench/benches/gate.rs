@@ -41,14 +41,24 @@ fn main() {
     if std::env::args().any(|argument| argument == "--test") {
         return;
     }
-    if Command::new("wrk").arg("-v").stdout(Stdio::null()).stderr(Stdio::null()).status().is_err() {
+    if Command::new("wrk")
+        .arg("-v")
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .is_err()
+    {
         println!("wrk is not installed: nothing was measured");
         return;
     }
     let directory = tempfile::tempdir().expect("a directory");
     let directory = directory.path();
     let key = SigningKey::generate(Algorithm::Es256).expect("a key");
-    let jwk = Jwk::for_signatures(key.public().expect("asymmetric").clone(), Algorithm::Es256, "k1");
+    let jwk = Jwk::for_signatures(
+        key.public().expect("asymmetric").clone(),
+        Algorithm::Es256,
+        "k1",
+    );
     let mut keys = Vec::new();
     JwkSet { keys: vec![jwk] }.write(&mut keys);
     fs::write(directory.join("keys.json"), keys).expect("written");
@@ -72,13 +82,20 @@ fn main() {
             .expect("it starts"),
     );
     while !ready(address) {
-        assert!(begun.elapsed() < Duration::from_secs(10), "the gate does not answer");
+        assert!(
+            begun.elapsed() < Duration::from_secs(10),
+            "the gate does not answer"
+        );
         std::thread::sleep(Duration::from_millis(1));
     }
     println!("start to ready: {} ms", begun.elapsed().as_millis());
-    println!("{:>8} {:>12} {:>12} {:>7} {:>12} {:>7} {:>12}", "connections", "health/s", "few/s", "ratio", "many/s", "ratio", "attack/s");
+    println!(
+        "{:>8} {:>12} {:>12} {:>7} {:>12} {:>7} {:>12}",
+        "connections", "health/s", "few/s", "ratio", "many/s", "ratio", "attack/s"
+    );
     for connections in [20, 64, 200, 640, 2000] {
-        let run = |script: Option<&str>, path: &str| load(directory, address, connections, script, path);
+        let run =
+            |script: Option<&str>, path: &str| load(directory, address, connections, script, path);
         let health = run(None, "/health/live");
         let few = run(Some("few"), "/validate");
         let again = run(None, "/health/live");
@@ -86,14 +103,21 @@ fn main() {
         let attack = run(Some("attack"), "/validate");
         // The floor is measured on both sides of the case, for the machine is never alone.
         let floor = (health + again) / 2.0;
-        println!("{connections:>8} {floor:>12.0} {few:>12.0} {:>7.2} {many:>12.0} {:>7.2} {attack:>12.0}", few / floor, many / floor);
+        println!(
+            "{connections:>8} {floor:>12.0} {few:>12.0} {:>7.2} {many:>12.0} {:>7.2} {attack:>12.0}",
+            few / floor,
+            many / floor
+        );
     }
     println!("resident: {} KiB", resident(gate.0.id()));
 }
 
 /// Token files, and the wrk scripts that send them.
 fn tokens(signer: &JwtSigner, directory: &Path) {
-    let now = SystemTime::UNIX_EPOCH.elapsed().expect("after 1970").as_secs();
+    let now = SystemTime::UNIX_EPOCH
+        .elapsed()
+        .expect("after 1970")
+        .as_secs();
     let token = |n: usize| {
         let signed = signer.sign(Typ::AccessToken, |w| {
             w.member("iss").string(ISSUER);
@@ -114,8 +138,20 @@ fn tokens(signer: &JwtSigner, directory: &Path) {
         2 => format!("{}.{}", good[n], "AA"),
         _ => format!("{}=", good[n]),
     };
-    let attack: Vec<String> = (0..10_000).map(|n| if n % 10 == 0 { good[n % FEW].clone() } else { junk(n) }).collect();
-    for (name, list) in [("few", &good[..FEW]), ("many", &good[..]), ("attack", &attack[..])] {
+    let attack: Vec<String> = (0..10_000)
+        .map(|n| {
+            if n % 10 == 0 {
+                good[n % FEW].clone()
+            } else {
+                junk(n)
+            }
+        })
+        .collect();
+    for (name, list) in [
+        ("few", &good[..FEW]),
+        ("many", &good[..]),
+        ("attack", &attack[..]),
+    ] {
         fs::write(directory.join(format!("{name}.txt")), list.join("\n")).expect("written");
         // Each wrk thread begins elsewhere, so that no token comes twice as long as there are new ones.
         let script = format!(
@@ -151,22 +187,41 @@ fn ready(address: SocketAddr) -> bool {
 }
 
 /// Requests a second.
-fn load(directory: &Path, address: SocketAddr, connections: usize, script: Option<&str>, path: &str) -> f64 {
+fn load(
+    directory: &Path,
+    address: SocketAddr,
+    connections: usize,
+    script: Option<&str>,
+    path: &str,
+) -> f64 {
     let seconds = std::env::var("SECONDS").unwrap_or_else(|_| "5".into());
     let mut wrk = Command::new("wrk");
-    wrk.args(["-t1", "--latency", &format!("-c{connections}"), &format!("-d{seconds}s")]);
+    wrk.args([
+        "-t1",
+        "--latency",
+        &format!("-c{connections}"),
+        &format!("-d{seconds}s"),
+    ]);
     if let Some(script) = script {
         wrk.arg("-s").arg(directory.join(format!("{script}.lua")));
     }
-    let output = wrk.arg(format!("http://{address}{path}")).output().expect("wrk runs");
+    let output = wrk
+        .arg(format!("http://{address}{path}"))
+        .output()
+        .expect("wrk runs");
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    let rate = text.lines().find_map(|line| line.strip_prefix("Requests/sec:"));
-    rate.and_then(|rate| rate.trim().parse().ok()).unwrap_or_else(|| panic!("{text}"))
+    let rate = text
+        .lines()
+        .find_map(|line| line.strip_prefix("Requests/sec:"));
+    rate.and_then(|rate| rate.trim().parse().ok())
+        .unwrap_or_else(|| panic!("{text}"))
 }
 
 /// KiB of memory that the process holds.
 fn resident(pid: u32) -> String {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
-    line.map_or("?".into(), |line| line.trim().trim_end_matches(" kB").to_owned())
+    line.map_or("?".into(), |line| {
+        line.trim().trim_end_matches(" kB").to_owned()
+    })
 }
