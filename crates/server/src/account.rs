@@ -14,7 +14,7 @@ use crate::login::password::{PoolError, check_new};
 use crate::page::{self, AccountView, ConsentView, Notice, SessionView};
 use crate::session;
 use crate::user::UserError;
-use crate::visit::{Present, Visit, error_page};
+use crate::visit::{Present, Visit};
 
 /// How long after a login a first password may be set without another, in seconds.
 const RECENT: u64 = 600;
@@ -92,17 +92,10 @@ async fn render(visit: &Visit, notice: Option<Notice>) -> Result<Option<page::Ht
 }
 
 /// POST: one of the page's forms.
-pub async fn submit(mut context: Context) -> Response {
-    let form = match context.form().await {
-        Ok(form) => form,
-        Err(error) => return error_page(&mut context, &error.into()),
-    };
-    let visit = match Visit::begin(context).await {
+pub async fn submit(context: Context) -> Response {
+    let (visit, form, interaction) = match Visit::of_form(context).await {
         Ok(visit) => visit,
-        Err(response) => return response,
-    };
-    let Some(interaction) = visit.open(&form) else {
-        return visit.start_again();
+        Err(answer) => return answer,
     };
     let Some(present) = visit.present().cloned() else {
         return ask_login(visit);

@@ -42,14 +42,10 @@ struct Link {
 }
 
 /// GET: asks for the name, or, with a link, for the new password.
-pub async fn show(mut context: Context) -> Response {
-    let params = match context.query_params() {
-        Ok(params) => params,
-        Err(error) => return error_page(&mut context, &error),
-    };
-    let visit = match Visit::begin(context).await {
+pub async fn show(context: Context) -> Response {
+    let (visit, params) = match Visit::of_query(context).await {
         Ok(visit) => visit,
-        Err(response) => return response,
+        Err(answer) => return answer,
     };
     if visit.context.app.people.mailer.is_none() {
         return not_offered(visit);

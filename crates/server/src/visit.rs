@@ -49,6 +49,28 @@ impl Visit {
         }
     }
 
+    /// A visit with the form that it posts, and where the person was by the form's own word: sealed, and this browser's.
+    /// Anything else is answered here.
+    pub async fn of_form(mut context: Context) -> Result<(Visit, Params, Interaction), Response> {
+        let form = match context.form().await {
+            Ok(form) => form,
+            Err(error) => return Err(error_page(&mut context, &error.into())),
+        };
+        let visit = Visit::begin(context).await?;
+        match visit.open(&form) {
+            Some(interaction) => Ok((visit, form, interaction)),
+            None => Err(visit.start_again()),
+        }
+    }
+
+    /// A visit with its query; one that cannot be read is answered here.
+    pub async fn of_query(mut context: Context) -> Result<(Visit, Params), Response> {
+        match context.query_params() {
+            Ok(params) => Ok((Visit::begin(context).await?, params)),
+            Err(error) => Err(error_page(&mut context, &error)),
+        }
+    }
+
     async fn find(&mut self) -> Result<(), StoreError> {
         let Some(id) = cookie::session_id(&self.context) else {
             return Ok(());

@@ -16,7 +16,7 @@ use crate::interaction::{Goal, Interaction, Page};
 use crate::login::attempts::{self, Budget, Kind, Refused};
 use crate::login::flow;
 use crate::page::{self, Notice};
-use crate::visit::{Visit, error_page};
+use crate::visit::Visit;
 
 const UNKNOWN: &str =
     "No device is waiting with this code. Check it, or get a new one on the device.";
@@ -25,14 +25,10 @@ const TOO_MANY: &str = "There were too many attempts. Wait a few minutes and try
 const ACTION: &str = "device";
 
 /// GET, also by `verification_uri_complete`: the code is filled in, and the person still presses the button.
-pub async fn show(mut context: Context) -> Response {
-    let params = match context.query_params() {
-        Ok(params) => params,
-        Err(error) => return error_page(&mut context, &error),
-    };
-    let visit = match Visit::begin(context).await {
+pub async fn show(context: Context) -> Response {
+    let (visit, params) = match Visit::of_query(context).await {
         Ok(visit) => visit,
-        Err(response) => return response,
+        Err(answer) => return answer,
     };
     let code = params.get("user_code").and_then(normalize_user_code);
     match (visit.present(), code) {
@@ -57,17 +53,10 @@ fn enter_page(visit: &Visit, code: Option<&str>, notice: Option<Notice>) -> page
 }
 
 /// POST: the code, or the answer.
-pub async fn submit(mut context: Context) -> Response {
-    let form = match context.form().await {
-        Ok(form) => form,
-        Err(error) => return error_page(&mut context, &error.into()),
-    };
-    let visit = match Visit::begin(context).await {
+pub async fn submit(context: Context) -> Response {
+    let (visit, form, interaction) = match Visit::of_form(context).await {
         Ok(visit) => visit,
-        Err(response) => return response,
-    };
-    let Some(interaction) = visit.open(&form) else {
-        return visit.start_again();
+        Err(answer) => return answer,
     };
     if visit.present().is_none() {
         // The session ended meanwhile.

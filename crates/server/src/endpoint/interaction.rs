@@ -26,17 +26,10 @@ pub async fn show(mut context: Context) -> Response {
 }
 
 /// POST: a form of a page.
-pub async fn submit(mut context: Context) -> Response {
-    let form = match context.form().await {
-        Ok(form) => form,
-        Err(error) => return error_page(&mut context, &error.into()),
-    };
-    let visit = match Visit::begin(context).await {
+pub async fn submit(context: Context) -> Response {
+    let (visit, form, interaction) = match Visit::of_form(context).await {
         Ok(visit) => visit,
-        Err(response) => return response,
-    };
-    let Some(interaction) = visit.open(&form) else {
-        return visit.start_again();
+        Err(answer) => return answer,
     };
     dispatch(visit, interaction, &form).await
 }
