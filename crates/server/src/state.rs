@@ -4,7 +4,7 @@
 //! a configuration reload) build the next snapshot and swap it in; a request that is under way keeps the one it started with.
 use arc_swap::{ArcSwap, Guard};
 use bytes::Bytes;
-use signet_crypto::seal::Keyring;
+use signet_crypto::{Algorithm, KeyType, seal::Keyring};
 use signet_oauth::{metadata::metadata, registry::Registry, settings::Settings};
 use signet_store::{RevocationIndex, Store};
 use std::{
@@ -53,6 +53,34 @@ pub struct Snapshot {
 pub struct Documents {
     /// RFC 8414 and OpenID Connect Discovery: one document serves both.
     pub metadata: Bytes,
+    /// The JWK Set. Keys of type `AKP` (ML-DSA) are in it as soon as a record or the settings ask for one: relying parties that refuse
+    /// a whole set for one type that they do not know are only met by those keys where somebody wants them.
+    pub jwks: Bytes,
+}
+
+/// Whether anything is signed with ML-DSA: by the settings, or by the record of a client or resource server.
+fn uses_ml_dsa(settings: &Settings, registry: &Registry) -> bool {
+    let is_ml_dsa = |algorithm: &Algorithm| algorithm.key_type() == KeyType::Akp;
+    let of_settings = [settings.access_token_alg, settings.id_token_alg];
+    let of_resources = registry
+        .resources
+        .values()
+        .filter_map(|resource| resource.access_token_signed_response_alg);
+    let of_clients = registry.clients.values().flat_map(|client| {
+        [
+            client.access_token_signed_response_alg,
+            client.id_token_signed_response_alg,
+            client.userinfo_signed_response_alg,
+            client.introspection_signed_response_alg,
+        ]
+        .into_iter()
+        .flatten()
+    });
+    let mut all = of_settings
+        .into_iter()
+        .chain(of_resources)
+        .chain(of_clients);
+    all.any(|algorithm| is_ml_dsa(&algorithm))
 }
 
 impl Snapshot {
@@ -68,6 +96,11 @@ impl Snapshot {
             strict_transport: strict_transport(&settings.issuer),
             documents: Documents {
                 metadata: metadata(&settings, &registry).into(),
+                jwks: if uses_ml_dsa(&settings, &registry) {
+                    keys.jwks().clone()
+                } else {
+                    keys.classical_jwks().clone()
+                },
             },
             settings,
             registry,

@@ -6,7 +6,7 @@ pub(super) async fn show(context: Context) -> Response {
     let mut answer = response::body(
         StatusCode::OK,
         "application/jwk-set+json",
-        context.snapshot.keys.jwks().clone(),
+        context.snapshot.documents.jwks.clone(),
     );
     answer.headers_mut().insert(
         header::CACHE_CONTROL,

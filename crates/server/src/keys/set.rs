@@ -1,6 +1,6 @@
 //! Signing keys: what the hot path sees of them.
 use bytes::Bytes;
-use signet_crypto::{Algorithm, VerifyingKey};
+use signet_crypto::{Algorithm, KeyType, VerifyingKey};
 use signet_jose::{base64url, json::Writer, jwk::Jwk, jwt::JwtSigner};
 use signet_oauth::request::{IssuerKeys, IssuerSigners};
 use std::{collections::HashMap, sync::Arc};
@@ -12,6 +12,7 @@ pub struct KeySet {
     signers: Vec<Arc<JwtSigner>>,
     verifying: HashMap<String, Arc<VerifyingKey>>,
     jwks: Bytes,
+    classical_jwks: Bytes,
     compact_signer: Option<Arc<signet_compact::SigningKey>>,
     compact: Arc<signet_compact::KeySet>,
     compact_document: Bytes,
@@ -31,9 +32,14 @@ impl KeySet {
     pub fn verifying_key(&self, kid: &str) -> Option<&Arc<VerifyingKey>> {
         self.verifying.get(kid)
     }
-    /// The encoded JWK Set.
+    /// The encoded JWK Set, every key in it.
     pub fn jwks(&self) -> &Bytes {
         &self.jwks
+    }
+    /// The encoded JWK Set without keys of type `AKP` (RFC 9964): RFC 7517 section 5 has clients pass over types that they do not
+    /// know, but some refuse the whole set.
+    pub fn classical_jwks(&self) -> &Bytes {
+        &self.classical_jwks
     }
     /// The encoded document of the public keys of compact tokens: `{"keys":[{"kid","alg","key"}]}`, where `alg` is the name of the
     /// algorithm, `kid` the tokens' `key_id` and `key` the `VerifyingKey` message, both base64url. Symmetric keys are not in it.
@@ -102,7 +108,8 @@ impl Builder {
             verifying.push(key.verifying_key()?);
         }
         Ok(KeySet {
-            jwks: jwks(&self.jose).into(),
+            jwks: jwks(&self.jose, |_| true).into(),
+            classical_jwks: jwks(&self.jose, |key_type| key_type != KeyType::Akp).into(),
             compact_document: compact_document(&self.compact).into(),
             compact: Arc::new(signet_compact::KeySet::new(verifying)?),
             signers: self.signers,
@@ -112,11 +119,14 @@ impl Builder {
     }
 }
 
-fn jwks(keys: &[Arc<JwtSigner>]) -> Vec<u8> {
+fn jwks(keys: &[Arc<JwtSigner>], listed: impl Fn(KeyType) -> bool) -> Vec<u8> {
     let mut out = Vec::new();
     Writer::new(&mut out).object(|w| {
         w.member("keys").array(|w| {
-            for signer in keys {
+            for signer in keys
+                .iter()
+                .filter(|signer| listed(signer.algorithm().key_type()))
+            {
                 // A symmetric key has no public half, and is not for a JWKS.
                 if let Some(public) = signer.key().public() {
                     Jwk::for_signatures(public.clone(), signer.algorithm(), signer.kid()).write(w);
