@@ -155,9 +155,14 @@ pub fn outbound(config: &GateConfig, base: &Path) -> Result<OutboundOptions, Str
 /// The quick start's configuration: one issuer, one policy. An issuer on this machine may be reached on this machine.
 pub fn quick(issuer: &str, audience: &str, ca_cert: Option<&Path>) -> Result<GateConfig, String> {
     let host = issuer.split_once("://").map_or("", |(_, rest)| rest);
-    let local = ["localhost", "127.", "[::1]"]
-        .iter()
-        .any(|name| host.starts_with(name));
+    let host = &host[..host.find('/').unwrap_or(host.len())];
+    let is_port = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    let host = match host.rsplit_once(':') {
+        Some((name, port)) if is_port(port) => name,
+        _ => host,
+    };
+    let address = host.trim_matches(['[', ']']).parse::<std::net::IpAddr>();
+    let local = host == "localhost" || address.is_ok_and(|address| address.is_loopback());
     let mut text = toml::Table::new();
     let mut one = toml::Table::new();
     one.insert("issuer".into(), issuer.into());

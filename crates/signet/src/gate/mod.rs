@@ -183,3 +183,35 @@ async fn reload(
     gate.replace(setup);
     Ok(keep_keys(verifier, outbound))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_manuals_configuration_is_one() {
+        let manual = include_str!("../../../../docs/gate.md");
+        let (_, from) = manual
+            .split_once("## Configuration\n")
+            .expect("a section about it");
+        let text: Vec<&str> = from
+            .lines()
+            .skip(1)
+            .take_while(|line| line.is_empty() || line.starts_with("    "))
+            .collect();
+        let config: GateConfig = toml::from_str(&text.join("\n")).expect("it parses");
+        let setup = build::setup(&config, Path::new(".")).expect("it builds");
+        assert!(setup.verifier.policy("orders").is_some());
+        assert_eq!(setup.identity.names().count(), 4);
+    }
+
+    #[test]
+    fn the_quick_start_reaches_this_machine_for_an_issuer_on_it_only() {
+        let local = build::quick("https://localhost:8443", "a", None).expect("it builds");
+        assert!(local.outbound.allow_loopback);
+        let far = build::quick("https://id.example.com", "a", None).expect("it builds");
+        assert!(!far.outbound.allow_loopback);
+        let named = build::quick("https://localhost.example.com", "a", None).expect("it builds");
+        assert!(!named.outbound.allow_loopback);
+    }
+}
