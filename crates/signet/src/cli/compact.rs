@@ -36,10 +36,16 @@ pub enum Compact {
     )]
     Verify(Verify),
     /// Proving parameters that nobody knows the secrets of: several parties contribute, anybody checks.
-    #[command(subcommand)]
+    #[command(
+        subcommand,
+        after_help = "Example:\n  signet compact ceremony verify 4.transcript"
+    )]
     Ceremony(ceremony::Ceremony),
     /// Prove once that a signing key belongs to the holder of a zero-knowledge key.
-    #[command(subcommand)]
+    #[command(
+        subcommand,
+        after_help = "Example:\n  signet compact certificate verify --key holder.public key.certificate"
+    )]
     Certificate(certificate::Certificate),
 }
 
