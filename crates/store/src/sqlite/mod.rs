@@ -30,7 +30,7 @@ type Read = Box<dyn FnOnce(&Connection) + Send>;
 /// How large the store's queues and its pool are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Options {
-    /// Threads that read. Most reads take microseconds; two keep one slow page from holding up the rest.
+    /// Threads that read lists, and as many connections for reads of one key where they are asked for.
     pub readers: usize,
     /// Most writes that wait. Beyond it: `Unavailable`.
     pub write_queue: usize,
