@@ -1,0 +1,133 @@
+//! Whether a transcript holds: every contribution, every power, and what became of them.
+
+use ark_bn254::{Bn254, Fr, G1Affine, G1Projective, G2Affine, G2Projective};
+use ark_ec::pairing::Pairing;
+use ark_ec::{AffineRepr, CurveGroup, PrimeGroup, VariableBaseMSM};
+use ark_ff::Zero;
+
+use super::state::Ceremony;
+use crate::Error;
+use crate::parameters::Parameters;
+
+/// e(a, b) = e(c, d).
+fn pair(a: G1Projective, b: G2Projective, c: G1Projective, d: G2Projective) -> bool {
+    Bn254::multi_pairing([a, -c], [b, d]).is_zero()
+}
+
+/// Random factors of 128 bits.
+fn weights(count: usize) -> Vec<Fr> {
+    (0..count)
+        .map(|_| Fr::from(u128::from_le_bytes(signet_crypto::random::bytes())))
+        .collect()
+}
+
+/// A sum of multiples, over the shorter length.
+fn sum<G: CurveGroup<ScalarField = Fr> + VariableBaseMSM>(
+    points: &[G::MulBase],
+    factors: &[Fr],
+) -> G {
+    let count = points.len().min(factors.len());
+    G::msm(&points[..count], &factors[..count]).unwrap_or_else(|_| G::zero())
+}
+
+impl Ceremony {
+    /// Checks the whole transcript and gives the parameters: of two contributors at least in each phase.
+    ///
+    /// # Errors
+    /// [`Error::Transcript`] says what does not hold.
+    pub fn verify(&self) -> Result<Parameters, Error> {
+        self.verify_powers()?;
+        let Some(second) = &self.second else {
+            return Err(Error::Transcript("the second phase has not begun"));
+        };
+        let (one, two) = (G1Projective::generator(), G2Projective::generator());
+        let hashes = self.hashes();
+        let mut place = *hashes.first.last().unwrap_or(&self.start());
+        let mut bases = vec![G1Affine::generator()];
+        for (contribution, hash) in second.contributions.iter().zip(&hashes.second) {
+            if !contribution.holds(&bases, &place) {
+                return Err(Error::Transcript("a contribution to the second phase"));
+            }
+            (place, bases) = (*hash, contribution.made());
+        }
+        let delta_two = second.delta_two.into_group();
+        if bases != [second.delta] || !pair(second.delta.into_group(), two, one, delta_two) {
+            return Err(Error::Transcript("delta is not the contributions'"));
+        }
+        if self.first.len() < 2 || second.contributions.len() < 2 {
+            return Err(Error::Transcript("fewer than two contributions to a phase"));
+        }
+        let queries = self.queries();
+        let normal = G1Projective::normalize_batch;
+        for (own, base) in [
+            (&second.wires, normal(&queries.wires)),
+            (&second.quotient, normal(&queries.quotient)),
+        ] {
+            let weights = weights(base.len());
+            let same = own.len() == base.len()
+                && pair(sum(own, &weights), delta_two, sum(&base, &weights), two);
+            if !same {
+                return Err(Error::Transcript(
+                    "the parameters are not the powers' over delta",
+                ));
+            }
+        }
+        Ok(Parameters {
+            statement: self.statement,
+            alpha: self.powers.alpha[0],
+            beta: self.powers.beta[0],
+            delta: second.delta,
+            beta_two: self.beta_two,
+            delta_two: second.delta_two,
+            inputs: normal(&queries.inputs),
+            a: normal(&queries.a),
+            b: normal(&queries.b),
+            b_two: G2Projective::normalize_batch(&queries.b_two),
+            wires: second.wires.clone(),
+            quotient: second.quotient.clone(),
+        })
+    }
+
+    fn verify_powers(&self) -> Result<(), Error> {
+        let one = G1Affine::generator();
+        let mut place = self.start();
+        let mut bases = vec![one; 3];
+        for (contribution, hash) in self.first.iter().zip(self.hashes().first) {
+            if !contribution.holds(&bases, &place) {
+                return Err(Error::Transcript("a contribution to the first phase"));
+            }
+            (place, bases) = (hash, contribution.made());
+        }
+        let powers = &self.powers;
+        let ends = [powers.tau[1], powers.alpha[0], powers.beta[0]];
+        if bases != ends || powers.tau[0] != one || powers.tau_two[0] != G2Affine::generator() {
+            return Err(Error::Transcript("the powers are not the contributions'"));
+        }
+        let (g, h) = (G1Projective::generator(), G2Projective::generator());
+        let tau = powers.tau[1].into_group();
+        let tau_two = powers.tau_two[1].into_group();
+        let rises = |points: &[G1Affine]| {
+            let weights = weights(points.len() - 1);
+            pair(
+                sum(points, &weights),
+                tau_two,
+                sum(&points[1..], &weights),
+                h,
+            )
+        };
+        let weights = weights(powers.tau_two.len() - 1);
+        let low: G2Projective = sum(&powers.tau_two, &weights);
+        let high: G2Projective = sum(&powers.tau_two[1..], &weights);
+        let holds = pair(tau, h, g, tau_two)
+            && rises(&powers.tau)
+            && rises(&powers.alpha)
+            && rises(&powers.beta)
+            && pair(tau, low, g, high)
+            && pair(ends[2].into_group(), h, g, self.beta_two.into_group());
+        if holds {
+            Ok(())
+        } else {
+            Err(Error::Transcript("the powers are not powers"))
+        }
+    }
+}

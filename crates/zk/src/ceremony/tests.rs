@@ -1,0 +1,125 @@
+//! What a ceremony makes, and what its check refuses.
+
+use ark_bn254::{Fr, G1Affine, G2Affine};
+use ark_ec::AffineRepr;
+use ark_ff::One;
+
+use super::Ceremony;
+use super::state::Second;
+use crate::field::random;
+use crate::{Error, Parameters, Prover, Statement, Verifier};
+
+fn finished() -> Ceremony {
+    let mut ceremony = Ceremony::new(Statement::Poseidon);
+    ceremony.contribute();
+    ceremony.contribute();
+    ceremony.specialise().unwrap();
+    ceremony.contribute();
+    ceremony.contribute();
+    ceremony
+}
+
+#[test]
+fn a_ceremony_makes_the_parameters_of_its_secrets_product() {
+    let secrets: Vec<[Fr; 3]> = (0..4).map(|_| [random(), random(), random()]).collect();
+    let mut ceremony = Ceremony::new(Statement::Poseidon);
+    ceremony.contribute_with(secrets[0]);
+    ceremony.contribute_with(secrets[1]);
+    ceremony.specialise().unwrap();
+    ceremony.contribute_with(secrets[2]);
+    ceremony.contribute_with(secrets[3]);
+    let product = |i: usize| secrets[0][i] * secrets[1][i];
+    let expected = Parameters::from_secrets(
+        Statement::Poseidon,
+        [
+            product(0),
+            product(1),
+            product(2),
+            secrets[2][0] * secrets[3][0],
+        ],
+    );
+    assert!(ceremony.verify().unwrap() == expected);
+}
+
+#[test]
+fn its_parameters_prove_and_its_transcript_is_read_back() {
+    let ceremony = finished();
+    let bytes = ceremony.to_bytes();
+    let again = Ceremony::from_bytes(&bytes).unwrap();
+    assert_eq!(again.to_bytes(), bytes);
+    let parameters = again.verify().unwrap();
+    let hash = Statement::Poseidon.key_hash(&[7; 32]);
+    let proof = Prover::new(&parameters).prove(&[7; 32], &[8; 32]);
+    Verifier::new(&parameters.verifying_key(), &hash)
+        .unwrap()
+        .verify(&proof, &[8; 32])
+        .unwrap();
+    assert!(Ceremony::from_bytes(&bytes[..bytes.len() - 1]).is_err());
+    assert!(Ceremony::from_bytes(&[&bytes[..], &[0]].concat()).is_err());
+}
+
+#[test]
+fn a_single_party_is_no_ceremony() {
+    let mut ceremony = Ceremony::new(Statement::Poseidon);
+    ceremony.contribute();
+    ceremony.contribute();
+    assert!(ceremony.verify().is_err());
+    ceremony.specialise().unwrap();
+    ceremony.contribute();
+    assert_eq!(
+        ceremony.verify().unwrap_err(),
+        Error::Transcript("fewer than two contributions to a phase")
+    );
+    assert!(ceremony.specialise().is_err());
+}
+
+#[test]
+fn what_does_not_follow_from_the_contributions_is_refused() {
+    let honest = finished();
+    let generator = G1Affine::generator();
+    let refused = |change: fn(&mut Ceremony, G1Affine), what: &str| {
+        let mut changed = honest.clone();
+        change(&mut changed, generator);
+        assert!(changed.verify().is_err(), "{what}");
+    };
+    fn second(ceremony: &mut Ceremony) -> &mut Second {
+        ceremony.second.as_mut().unwrap()
+    }
+    refused(|c, g| c.powers.tau[9] = g, "a power of tau");
+    refused(|c, g| c.powers.alpha[9] = g, "a power times alpha");
+    refused(|c, g| c.powers.beta[0] = g, "beta");
+    refused(
+        |c, _| c.powers.tau_two[3] = G2Affine::generator(),
+        "a power in the second group",
+    );
+    refused(
+        |c, _| c.beta_two = G2Affine::generator(),
+        "beta in the second group",
+    );
+    refused(|c, _| c.first.swap(0, 1), "contributions in another order");
+    refused(|c, _| drop(c.first.remove(0)), "a contribution cut out");
+    refused(|c, _| drop(c.first.pop()), "the last contribution dropped");
+    refused(
+        |c, _| c.first[0].steps[1].answer += Fr::one(),
+        "a proof of knowledge",
+    );
+    refused(|c, g| c.first[1].steps[0].made = g, "a product");
+    refused(|c, g| second(c).wires[20] = g, "a wire's point");
+    refused(|c, g| second(c).quotient[20] = g, "a quotient's point");
+    refused(|c, g| second(c).delta = g, "delta");
+    refused(
+        |c, _| second(c).delta_two = G2Affine::generator(),
+        "delta in the second group",
+    );
+    refused(
+        |c, _| second(c).contributions.swap(0, 1),
+        "phase 2 in another order",
+    );
+    refused(
+        |c, _| {
+            let copy = second(c).contributions[0].clone();
+            second(c).contributions[1] = copy;
+        },
+        "a copied contribution",
+    );
+}
