@@ -60,23 +60,38 @@ impl Ed25519Key {
     /// Checks many signatures by one equation, `[8](sum z_i S_i)B = [8]sum z_i R_i + [8]sum z_i k_i A_i` with random 128-bit `z_i`.
     ///
     /// True means that each holds alone; false means that at least one does not. A wrong "true" has a chance of 2^-128.
+    ///
+    /// The first `z` is 1: a wrong equation is multiplied by something else than 0 there, and by a random number elsewhere.
     pub(super) fn verify_batch<'a>(
-        items: impl Iterator<Item = (&'a Ed25519Key, &'a [u8], &'a [u8])>,
+        items: impl ExactSizeIterator<Item = (&'a Ed25519Key, &'a [u8], &'a [u8])>,
     ) -> bool {
-        let (mut scalars, mut points) = (vec![Scalar::ZERO], vec![ED25519_BASEPOINT_POINT]);
-        for (key, message, signature) in items {
+        if items.len() == 0 {
+            return true;
+        }
+        let room = 1 + 2 * items.len();
+        let (mut scalars, mut points) = (Vec::with_capacity(room), Vec::with_capacity(room));
+        scalars.push(Scalar::ZERO);
+        points.push(ED25519_BASEPOINT_POINT);
+        for (i, (key, message, signature)) in items.enumerate() {
             let Some((r, s)) = split(signature) else {
                 return false;
             };
             let Some(big_r) = decode_canonical(r) else {
                 return false;
             };
-            let mut weight = [0; 32];
-            random::fill(&mut weight[..16]);
-            let z = Scalar::from_bytes_mod_order(weight);
-            scalars[0] += z * s;
-            scalars.extend([-z, z * key.challenge(r, message)]);
-            points.extend([big_r, key.minus_a]);
+            let k = key.challenge(r, message);
+            // The points are negated and not the weights: a weight of half the length costs half the additions.
+            points.extend([-big_r, key.minus_a]);
+            if i == 0 {
+                scalars[0] = s;
+                scalars.extend([Scalar::ONE, k]);
+            } else {
+                let mut weight = [0; 32];
+                random::fill(&mut weight[..16]);
+                let z = Scalar::from_bytes_mod_order(weight);
+                scalars[0] += z * s;
+                scalars.extend([z, z * k]);
+            }
         }
         EdwardsPoint::vartime_multiscalar_mul(&scalars, &points)
             .mul_by_cofactor()
@@ -102,10 +117,24 @@ fn split(signature: &[u8]) -> Option<(&[u8; 32], Scalar)> {
     Some((r, s))
 }
 
-/// Decoding alone accepts a y of the field's order and more, and the sign of a zero x; encoding again shows both.
+/// The y coordinates of the two points whose x is 0, little-endian: 1, and p - 1 with p = 2^255 - 19.
+const Y_OF_ZERO_X: [[u8; 32]; 2] = {
+    let (mut one, mut minus_one) = ([0; 32], [0xff; 32]);
+    one[0] = 1;
+    (minus_one[0], minus_one[31]) = (0xec, 0x7f);
+    [one, minus_one]
+};
+
+/// Decoding alone accepts a y of p and more, and the sign of a zero x (RFC 8032 section 5.1.3 refuses both).
 fn decode_canonical(encoded: &[u8; 32]) -> Option<EdwardsPoint> {
-    let point = CompressedEdwardsY(*encoded).decompress()?;
-    (point.compress().as_bytes() == encoded).then_some(point)
+    let mut y = *encoded;
+    y[31] &= 0x7f;
+    let beyond = y[0] >= 0xed && y[31] == 0x7f && y[1..31].iter().all(|byte| *byte == 0xff);
+    let signed_zero = encoded[31] >= 0x80 && Y_OF_ZERO_X.contains(&y);
+    if beyond || signed_zero {
+        return None;
+    }
+    CompressedEdwardsY(*encoded).decompress()
 }
 
 #[cfg(test)]
@@ -192,6 +221,25 @@ mod tests {
         let mut minus_one = [0xff; 32];
         minus_one[0] = 0xec;
         assert!(decode_canonical(&minus_one).is_none());
+    }
+
+    #[test]
+    fn what_is_decoded_is_what_encodes_to_the_same_bytes() {
+        let mut encoded = [0; 32];
+        for n in 0..4_096_u32 {
+            // Random ones, and those at both ends of the field.
+            match n % 3 {
+                0 => random::fill(&mut encoded),
+                1 => encoded = [0xff; 32],
+                _ => encoded = [0; 32],
+            }
+            encoded[0] = (n >> 4) as u8;
+            encoded[31] = (encoded[31] & 0x7f) | ((n & 8) << 4) as u8;
+            let again = CompressedEdwardsY(encoded)
+                .decompress()
+                .is_some_and(|point| point.compress().as_bytes() == &encoded);
+            assert_eq!(decode_canonical(&encoded).is_some(), again, "{encoded:x?}");
+        }
     }
 
     #[test]
