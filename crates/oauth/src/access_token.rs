@@ -46,6 +46,10 @@ pub struct AccessTokenFacts {
     pub confirmation: Option<Confirmation>,
     /// `act`, checked JSON (RFC 8693 section 4.1)
     pub act: Option<String>,
+    /// the `sub` of every actor in `act`, the present one first
+    pub actors: Vec<String>,
+    /// `agent_grants`: the ids of all grants of the agent chain that it was made from
+    pub agent_grants: Vec<[u8; 32]>,
     /// `may_act` (RFC 8693 section 4.4)
     pub may_act: Option<MayAct>,
     /// `sid`
@@ -126,7 +130,15 @@ impl AccessTokenFacts {
                 if !act.starts_with('{') {
                     return Err(JsonError::Type);
                 }
+                self.actors = actors(act)?;
                 self.act = Some(act.to_owned());
+            }
+            "agent_grants" => {
+                for id in r.strings()? {
+                    let id = base64url::decode(id.as_bytes()).map_err(|_| JsonError::Type)?;
+                    self.agent_grants
+                        .push(id.try_into().map_err(|_| JsonError::Type)?);
+                }
             }
             "may_act" => self.may_act = Some(may_act(r)?),
             "sid" => self.sid = Some(r.string()?.into_owned()),
@@ -176,6 +188,8 @@ impl AccessTokenFacts {
             sid: self.sid.as_deref(),
             user_id: self.user_id(),
             client_id: &self.client_id,
+            agent_grants: &self.agent_grants,
+            agents: &self.actors,
         }
     }
 }
@@ -207,6 +221,28 @@ fn confirmation(r: &mut Reader<'_>) -> Result<Confirmation, JsonError> {
         (Some(found), 1) => Ok(found),
         _ => Err(JsonError::Type),
     }
+}
+
+/// Each `sub` of an `act`, from the outside in (RFC 8693 section 4.1).
+fn actors(act: &str) -> Result<Vec<String>, JsonError> {
+    fn walk(r: &mut Reader<'_>, found: &mut Vec<String>) -> Result<(), JsonError> {
+        let at = found.len();
+        r.object(|r, name| -> Result<(), JsonError> {
+            match &*name {
+                // Whichever member came first: the outer actor stands before the inner ones.
+                "sub" => found.insert(at, r.string()?.into_owned()),
+                // The reader bounds the depth.
+                "act" => walk(r, found)?,
+                _ => r.skip()?,
+            }
+            Ok(())
+        })
+    }
+    let mut found = Vec::new();
+    let mut reader = Reader::new(act.as_bytes(), &Limits::default())?;
+    walk(&mut reader, &mut found)?;
+    reader.finish()?;
+    Ok(found)
 }
 
 fn may_act(r: &mut Reader<'_>) -> Result<MayAct, JsonError> {
@@ -322,12 +358,30 @@ mod tests {
             (r#""exp":2"#, r#""exp":"2""#),
             (r#""exp":2"#, r#""exp":2,"exp":3"#),
             (r#""exp":2"#, r#""exp":2,"act":[]"#),
+            (r#""exp":2"#, r#""exp":2,"act":{"sub":1}"#),
             (r#""exp":2"#, r#""exp":2,"grant_id":"AAAA""#),
+            (r#""exp":2"#, r#""exp":2,"agent_grants":"AAAA""#),
+            (r#""exp":2"#, r#""exp":2,"agent_grants":["AAAA"]"#),
+            (r#""exp":2"#, r#""exp":2,"agent_grants":[1]"#),
         ] {
             let bad = GOOD.replace(from, to);
             assert_ne!(bad, GOOD);
             assert!(AccessTokenFacts::parse(bad.as_bytes()).is_err(), "{bad}");
         }
+    }
+
+    #[test]
+    fn every_actor_and_every_grant_of_the_chain_can_be_revoked() {
+        let id = base64url::encode(&[7; 32]);
+        let token = GOOD.replace(
+            r#""iat":1"#,
+            &format!(
+                r#""iat":1,"agent_grants":["{id}"],"act":{{"act":{{"sub":"inner","iss":"x"}},"sub":"outer"}}"#
+            ),
+        );
+        let facts = AccessTokenFacts::parse(token.as_bytes()).unwrap();
+        assert_eq!(facts.identity().agent_grants, [[7; 32]]);
+        assert_eq!(facts.identity().agents, ["outer", "inner"]);
     }
 
     /// A confirmation that this version does not know must not turn into a bearer token.

@@ -171,6 +171,10 @@ pub struct TokenIdentity<'a> {
     pub user_id: Option<&'a str>,
     /// the client
     pub client_id: &'a str,
+    /// the ids of all grants of the agent chain behind it
+    pub agent_grants: &'a [[u8; 32]],
+    /// every actor's `sub`
+    pub agents: &'a [String],
 }
 
 /// The revocation index, as the rules see it. An implementation that does not know says so, and that refuses (known fault A7).

@@ -98,6 +98,8 @@ pub(crate) fn refresh_identity(token: &RefreshToken) -> TokenIdentity<'_> {
         sid: token.sid.as_deref(),
         user_id: Some(&token.user_id),
         client_id: &token.client_id,
+        agent_grants: &[],
+        agents: &[],
     }
 }
 

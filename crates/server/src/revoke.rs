@@ -27,6 +27,8 @@ impl Revocations for Index<'_> {
             sid: token.sid,
             user: token.user_id,
             client: Some(token.client_id),
+            agent_grants: token.agent_grants,
+            agents: token.agents,
         }))
     }
 }
@@ -163,6 +165,36 @@ impl App {
         self.revocations.revoke(subject, end, now_ms / 1000).await
     }
 
+    /// Ends every token that comes of a chain with this agent grant in it. `grant_end`: the grant's own end, Unix seconds; until then the
+    /// chain could be presented again.
+    ///
+    /// # Errors
+    /// The store's; then nothing is revoked.
+    pub async fn revoke_agent_grant(
+        &self,
+        grant: [u8; 32],
+        grant_end: u64,
+    ) -> Result<(), StoreError> {
+        let now = self.now();
+        let end = grant_end
+            .max(now)
+            .saturating_add(self.longest_access_token() + MARGIN);
+        self.revocations
+            .revoke(Subject::AgentGrant(grant), end, now)
+            .await
+    }
+
+    /// Ends every token, made up to now, that an agent acts in.
+    ///
+    /// # Errors
+    /// The store's; then nothing is revoked.
+    pub async fn revoke_agent(&self, agent_id: &str) -> Result<(), StoreError> {
+        let now_ms = self.now_ms();
+        let end = now_ms / 1000 + self.longest_refresh_token() + MARGIN;
+        let subject = Subject::Agent(agent_id.to_owned(), now_ms);
+        self.revocations.revoke(subject, end, now_ms / 1000).await
+    }
+
     /// The longest that a refresh token can live: it asks the same index.
     fn longest_refresh_token(&self) -> u64 {
         let snapshot = self.snapshot();
@@ -196,6 +228,8 @@ mod tests {
             sid: None,
             user_id: None,
             client_id: "client",
+            agent_grants: &[],
+            agents: &[],
         };
         let good = signet_jose::base64url::encode(&[1; 16]);
         assert_eq!(Index(&index).is_revoked(&token(&good)), Ok(false));

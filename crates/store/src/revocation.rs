@@ -1,7 +1,7 @@
 //! What has been revoked: in memory for every introspection, durable beside it.
 //!
-//! A token is dead if its own id, its grant or its session was revoked, or if it was made at or before the epoch of its
-//! user or its client. Reading takes no lock and asks no store. Writing is durable first and visible second, so that a
+//! A token is dead if its own id, its grant, its session or a grant of the agent chain behind it was revoked, or if it
+//! was made at or before the epoch of its user, its client or an agent that acts in it. Reading takes no lock and asks no store. Writing is durable first and visible second, so that a
 //! revocation that was answered survives a crash; a failure of the store is an error, never "not revoked".
 //!
 //! Revocations only grow: of two for one subject the later epoch and the later end hold, in whatever order they come.
@@ -34,6 +34,10 @@ pub enum Subject {
     User(String, u64),
     /// Everything of a client up to a moment.
     Client(String, u64),
+    /// A grant of an agent chain, by its 32-byte id: every token whose chain it is part of.
+    AgentGrant([u8; 32]),
+    /// Everything that an agent acts in up to a moment, by its identity's id.
+    Agent(String, u64),
 }
 
 const JTI: u8 = b'j';
@@ -41,6 +45,8 @@ const GRANT: u8 = b'g';
 const SESSION: u8 = b's';
 const USER: u8 = b'u';
 const CLIENT: u8 = b'c';
+const AGENT_GRANT: u8 = b'd';
+const AGENT: u8 = b'a';
 
 impl Subject {
     fn key(&self) -> Key {
@@ -50,6 +56,8 @@ impl Subject {
             Subject::Session(sid) => (SESSION, sid.as_bytes()),
             Subject::User(user, _) => (USER, user.as_bytes()),
             Subject::Client(client, _) => (CLIENT, client.as_bytes()),
+            Subject::AgentGrant(id) => (AGENT_GRANT, id),
+            Subject::Agent(agent, _) => (AGENT, agent.as_bytes()),
         };
         let mut partition = Vec::with_capacity(1 + id.len());
         partition.push(tag);
@@ -60,8 +68,10 @@ impl Subject {
     /// The epoch; 0 where the subject has none.
     fn epoch_ms(&self) -> u64 {
         match self {
-            Subject::User(_, epoch_ms) | Subject::Client(_, epoch_ms) => *epoch_ms,
-            Subject::Jti(_) | Subject::Grant(_) | Subject::Session(_) => 0,
+            Subject::User(_, epoch_ms)
+            | Subject::Client(_, epoch_ms)
+            | Subject::Agent(_, epoch_ms) => *epoch_ms,
+            Subject::Jti(_) | Subject::Grant(_) | Subject::Session(_) | Subject::AgentGrant(_) => 0,
         }
     }
 
@@ -77,6 +87,8 @@ impl Subject {
             SESSION => Ok(Subject::Session(text()?)),
             USER => Ok(Subject::User(text()?, epoch_ms)),
             CLIENT => Ok(Subject::Client(text()?, epoch_ms)),
+            AGENT_GRANT => Ok(Subject::AgentGrant(id.try_into().map_err(|_| corrupt())?)),
+            AGENT => Ok(Subject::Agent(text()?, epoch_ms)),
             _ => Err(corrupt()),
         }
     }
@@ -103,6 +115,10 @@ pub struct TokenFacts<'a> {
     pub user: Option<&'a str>,
     /// `client_id`
     pub client: Option<&'a str>,
+    /// `agent_grants`: the ids of all grants of the agent chain that the token was made from.
+    pub agent_grants: &'a [[u8; 32]],
+    /// The `sub` of every actor in `act`. An agent that is the user or the client itself need not be named again.
+    pub agents: &'a [String],
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -163,6 +179,8 @@ pub struct RevocationIndex {
     session: Entries<Box<str>>,
     user: Entries<Box<str>>,
     client: Entries<Box<str>>,
+    agent_grant: Entries<[u8; 32]>,
+    agent: Entries<Box<str>>,
 }
 
 impl RevocationIndex {
@@ -178,6 +196,8 @@ impl RevocationIndex {
             session: Entries::new(),
             user: Entries::new(),
             client: Entries::new(),
+            agent_grant: Entries::new(),
+            agent: Entries::new(),
         };
         let mut after: Option<Key> = None;
         loop {
@@ -249,12 +269,19 @@ impl RevocationIndex {
             Subject::Session(sid) => self.session.join(sid.as_str().into(), entry),
             Subject::User(user, _) => self.user.join(user.as_str().into(), entry),
             Subject::Client(client, _) => self.client.join(client.as_str().into(), entry),
+            Subject::AgentGrant(id) => self.agent_grant.join(*id, entry),
+            Subject::Agent(agent, _) => self.agent.join(agent.as_str().into(), entry),
         }
     }
 
     /// Whether the token is dead. An entry counts until it is swept: by then everything that it concerned has ended.
     pub fn is_revoked(&self, token: &TokenFacts<'_>) -> bool {
         let made = token.jti_time_ms;
+        let ended_agent = |agent: Option<&str>| {
+            self.agent
+                .find(agent)
+                .is_some_and(|epoch_ms| made <= epoch_ms)
+        };
         self.jti.find(token.jti).is_some()
             || self.grant.find(token.grant_id).is_some()
             || self.session.find(token.sid).is_some()
@@ -266,6 +293,13 @@ impl RevocationIndex {
                 .client
                 .find(token.client)
                 .is_some_and(|epoch| made <= epoch)
+            || token
+                .agent_grants
+                .iter()
+                .any(|id| self.agent_grant.find(Some(id)).is_some())
+            || ended_agent(token.user)
+            || ended_agent(token.client)
+            || token.agents.iter().any(|agent| ended_agent(Some(agent)))
     }
 
     /// Forgets what has ended, in memory; the store sweeps its own rows.
@@ -275,6 +309,8 @@ impl RevocationIndex {
         self.session.sweep(now);
         self.user.sweep(now);
         self.client.sweep(now);
+        self.agent_grant.sweep(now);
+        self.agent.sweep(now);
     }
 
     /// How many entries are held.
@@ -284,6 +320,8 @@ impl RevocationIndex {
             + self.session.map.len()
             + self.user.map.len()
             + self.client.map.len()
+            + self.agent_grant.map.len()
+            + self.agent.map.len()
     }
 
     /// Whether nothing is revoked.

@@ -10,6 +10,10 @@ use std::sync::{
 
 const NOW: u64 = 1_000;
 const END: u64 = 5_000;
+fn token(agents: &[String]) -> TokenFacts<'_> {
+    TokenFacts { agents, ..TOKEN }
+}
+
 const TOKEN: TokenFacts<'static> = TokenFacts {
     jti: Some(&[1; 16]),
     jti_time_ms: 900_000,
@@ -17,6 +21,8 @@ const TOKEN: TokenFacts<'static> = TokenFacts {
     sid: Some("sid"),
     user: Some("alice"),
     client: Some("web"),
+    agent_grants: &[[3; 32], [4; 32]],
+    agents: &[],
 };
 
 async fn empty() -> (Arc<MemoryStore>, RevocationIndex) {
@@ -35,10 +41,18 @@ async fn each_subject_kills_what_it_names_also_after_a_restart() {
         Subject::Session("sid".into()),
         Subject::User("alice".into(), 900_000),
         Subject::Client("web".into(), 900_000),
+        Subject::AgentGrant([3; 32]),
+        Subject::AgentGrant([4; 32]),
+        Subject::Agent("inner".into(), 900_000),
+        Subject::Agent("outer".into(), 900_000),
+        // An agent that acts for itself, or is the client.
+        Subject::Agent("alice".into(), 900_000),
+        Subject::Agent("web".into(), 900_000),
     ];
+    let agents = ["outer".to_owned(), "inner".to_owned()];
     for subject in subjects {
         let (store, index) = empty().await;
-        assert!(!index.is_revoked(&TOKEN));
+        assert!(!index.is_revoked(&token(&agents)));
         index
             .revoke(subject.clone(), END, NOW)
             .await
@@ -51,9 +65,11 @@ async fn each_subject_kills_what_it_names_also_after_a_restart() {
             sid: Some("other"),
             user: Some("bob"),
             client: Some("service"),
+            agent_grants: &[[5; 32]],
+            agents: &["another".to_owned()],
         };
         for index in [index, again] {
-            assert!(index.is_revoked(&TOKEN), "{subject:?}");
+            assert!(index.is_revoked(&token(&agents)), "{subject:?}");
             assert!(!index.is_revoked(&other), "{subject:?}");
         }
     }
@@ -61,16 +77,22 @@ async fn each_subject_kills_what_it_names_also_after_a_restart() {
 
 #[tokio::test]
 async fn an_epoch_spares_what_was_made_after_it() {
-    let (_, index) = empty().await;
-    let epoch = Subject::User("alice".into(), 900_000);
-    index.revoke(epoch, END, NOW).await.expect("revokes");
-    let at = |jti_time_ms| TokenFacts {
-        jti_time_ms,
-        ..TOKEN
-    };
-    assert!(index.is_revoked(&at(899_999)));
-    assert!(index.is_revoked(&at(900_000)));
-    assert!(!index.is_revoked(&at(900_001)));
+    let agents = ["inner".to_owned()];
+    for epoch in [
+        Subject::User("alice".into(), 900_000),
+        Subject::Client("web".into(), 900_000),
+        Subject::Agent("inner".into(), 900_000),
+    ] {
+        let (_, index) = empty().await;
+        index.revoke(epoch, END, NOW).await.expect("revokes");
+        let at = |jti_time_ms| TokenFacts {
+            jti_time_ms,
+            ..token(&agents)
+        };
+        assert!(index.is_revoked(&at(899_999)));
+        assert!(index.is_revoked(&at(900_000)));
+        assert!(!index.is_revoked(&at(900_001)));
+    }
 }
 
 // A19: a clock that runs behind must not bring anything back to life.
@@ -125,10 +147,11 @@ async fn all_pages_are_loaded() {
 
 #[tokio::test]
 async fn an_unreadable_entry_stops_the_start() {
-    let rows: [(&[u8], &[u8]); 4] = [
+    let rows: [(&[u8], &[u8]); 5] = [
         (b"", &[0; 8]),
         (b"x0123456789abcdef", &[0; 8]),
         (b"jshort", &[0; 8]),
+        (b"d0123456789abcdef", &[0; 8]),
         (b"ualice", b"soon"),
     ];
     for (partition, value) in rows {

@@ -43,6 +43,8 @@ pub(super) fn decide(request: &GrantRequest<'_>) -> Result<Decision, OAuthError>
         sid: Some(&code.sid),
         user_id: Some(&code.user_id),
         client_id: &code.client_id,
+        agent_grants: &[],
+        agents: &[],
     })?;
     let grant = PersonGrant {
         grant_id: code.grant_id,

@@ -29,6 +29,8 @@ pub(super) fn decide(request: &GrantRequest<'_>) -> Result<Decision, OAuthError>
         sid: Some(&session.sid),
         user_id: Some(&session.user_id),
         client_id,
+        agent_grants: &[],
+        agents: &[],
     })?;
     let grant = PersonGrant {
         grant_id: approval.grant_id,

@@ -41,6 +41,8 @@ pub(super) fn decide(request: &GrantRequest<'_>) -> Result<Decision, OAuthError>
         sid: token.sid.as_deref(),
         user_id: Some(&token.user_id),
         client_id: &token.client_id,
+        agent_grants: &[],
+        agents: &[],
     })?;
     // What the client's record no longer allows is not given again; what one refresh leaves out, the next may ask for.
     let asked = request
