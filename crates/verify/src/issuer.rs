@@ -41,18 +41,39 @@ pub enum KeySource {
 /// How keys are kept fresh. Of no effect on keys from memory.
 #[derive(Clone, Copy, Debug)]
 pub struct Freshness {
-    /// Time between two fetches. A file is looked at every second instead.
+    /// Time between two fetches where the answer does not say how long it stays good. A file is looked at every second instead.
     pub interval: Duration,
+    /// Where the answer says it (`Cache-Control: max-age`, RFC 9111 section 5.2.2.1), that counts, but never less than this.
+    pub interval_min: Duration,
+    /// Nor more than this, or than the grace: a withdrawn key of which nobody tells is seen by then.
+    pub interval_max: Duration,
     /// How long the last good keys are used when fetching fails. Then tokens are refused as `keys_unavailable`.
     pub grace: Duration,
-    /// Least time between two fetches, however many unknown `kid`s come.
+    /// Least time between two fetches that unknown `kid`s cause, however many come.
     pub cool_down: Duration,
+}
+
+impl Freshness {
+    /// When to fetch again, of an answer that said that it stays good for `lifetime`.
+    #[cfg(feature = "fetch")]
+    pub(crate) fn until_next(&self, lifetime: Option<Duration>) -> Duration {
+        let within = |lifetime: Duration| {
+            // The maximum counts where the two contradict each other.
+            lifetime
+                .max(self.interval_min)
+                .min(self.interval_max)
+                .min(self.grace)
+        };
+        lifetime.map_or(self.interval, within)
+    }
 }
 
 impl Default for Freshness {
     fn default() -> Self {
         Freshness {
             interval: Duration::from_secs(300),
+            interval_min: Duration::from_secs(30),
+            interval_max: Duration::from_secs(3600),
             grace: Duration::from_secs(6 * 3600),
             cool_down: Duration::from_secs(10),
         }

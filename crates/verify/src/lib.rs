@@ -2,10 +2,12 @@
 #![doc = include_str!("attacks.md")]
 #![forbid(unsafe_code)]
 
+mod accepted;
 #[cfg(feature = "axum")]
 pub mod axum;
 mod binding;
-mod cache;
+mod builder;
+pub mod cache;
 mod challenge;
 mod claims;
 mod compact;
@@ -13,6 +15,7 @@ mod compact;
 pub mod fetch;
 mod id_token;
 mod issuer;
+mod jwt;
 mod keys;
 mod moment;
 mod policy;
@@ -25,6 +28,7 @@ pub mod tower;
 mod verified;
 mod verifier;
 
+pub use builder::{BuildError, Builder};
 pub use challenge::Challenge;
 pub use claims::Claims;
 pub use issuer::{Freshness, Health, HealthState, Issuer, KeySource};
@@ -34,4 +38,4 @@ pub use presented::{Presented, Proof, Scheme};
 pub use refusal::{Answer, Counters, Refusal};
 pub use revocation::{MemoryRevocations, Revocation, Revocations, Subject, WhenSilent};
 pub use verified::{Form, Verified};
-pub use verifier::{BuildError, Builder, Decision, PolicyId, Verifier};
+pub use verifier::{Decision, PolicyId, Verifier};

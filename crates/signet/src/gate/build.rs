@@ -54,6 +54,7 @@ fn make_issuer(issuer: &model::Issuer, base: &Path) -> Result<Issuer, String> {
         interval: Duration::from_secs(issuer.interval.0),
         grace: Duration::from_secs(issuer.grace.0),
         cool_down: Duration::from_secs(issuer.cool_down.0),
+        ..Freshness::default()
     };
     let made = Issuer::new(&issuer.issuer, source).freshness(freshness);
     Ok(if issuer.required {

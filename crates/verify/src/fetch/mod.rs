@@ -4,6 +4,7 @@
 //! address that is not public unless that was allowed. The name is resolved once and the connection goes to the address that was
 //! checked, so that a second answer of the name server changes nothing (known fault V18).
 mod address;
+mod lifetime;
 mod outbound;
 mod refresh;
 

@@ -1,5 +1,5 @@
 //! One GET, under all the bounds.
-use super::address::is_public;
+use super::{address::is_public, lifetime::lifetime};
 use bytes::Bytes;
 use http::{Uri, header};
 use http_body_util::{BodyExt, Empty};
@@ -106,12 +106,27 @@ impl Outbound {
     /// # Errors
     /// See `FetchError`; none is the server's own fault.
     pub async fn get(&self, url: &str, accept: &'static str) -> Result<Bytes, FetchError> {
+        self.get_with_lifetime(url, accept)
+            .await
+            .map(|(body, _)| body)
+    }
+
+    /// As [`Outbound::get`], with how long the answer says that it stays good.
+    pub(crate) async fn get_with_lifetime(
+        &self,
+        url: &str,
+        accept: &'static str,
+    ) -> Result<(Bytes, Option<Duration>), FetchError> {
         timeout(self.options.timeout, self.get_unbounded(url, accept))
             .await
             .unwrap_or(Err(FetchError::TimedOut))
     }
 
-    async fn get_unbounded(&self, url: &str, accept: &'static str) -> Result<Bytes, FetchError> {
+    async fn get_unbounded(
+        &self,
+        url: &str,
+        accept: &'static str,
+    ) -> Result<(Bytes, Option<Duration>), FetchError> {
         // The semaphore is never closed.
         let _turn = self
             .turns
@@ -171,7 +186,7 @@ impl Outbound {
         stream: S,
         target: &Target,
         accept: &'static str,
-    ) -> Result<Bytes, FetchError>
+    ) -> Result<(Bytes, Option<Duration>), FetchError>
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
@@ -197,6 +212,7 @@ impl Outbound {
             if answer.headers().contains_key(header::CONTENT_ENCODING) {
                 return Err(FetchError::Answer);
             }
+            let lifetime = lifetime(answer.headers());
             let mut body = answer.into_body();
             let mut content = Vec::new();
             while let Some(frame) = body.frame().await {
@@ -208,7 +224,7 @@ impl Outbound {
                 }
                 content.extend_from_slice(&data);
             }
-            Ok(content.into())
+            Ok((content.into(), lifetime))
         };
         let mut connection = std::pin::pin!(connection);
         let mut read = std::pin::pin!(read);

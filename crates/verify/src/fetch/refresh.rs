@@ -1,8 +1,9 @@
 //! Keys kept fresh beside the requests, never in front of them.
 //!
-//! One task for each issuer, so there is one fetch at a time. It fetches ahead of the keys' end, sooner where a token named an unknown
-//! key, and never more often than the cool-down, however many unknown keys come (known faults V3 and V13). What fails is tried again with
-//! growing, jittered pauses; meanwhile the last good keys count, for their grace.
+//! One task for each issuer, so there is one fetch at a time. It fetches ahead of the keys' end (what `Cache-Control` says of it, within the
+//! bounds of [`crate::Freshness`]), sooner where a token named an unknown key, and for that no more often than the cool-down, however many
+//! unknown keys come (known faults V3 and V13). What fails is tried again with growing, jittered pauses; meanwhile the last good keys count,
+//! for their grace.
 
 use super::Outbound;
 use crate::{KeySource, Verifier, issuer::IssuerState};
@@ -14,7 +15,7 @@ use std::{
 };
 use tokio::{
     task::JoinSet,
-    time::{Instant, sleep},
+    time::{Instant, sleep, sleep_until},
 };
 
 /// How often a watched file is looked at.
@@ -53,7 +54,7 @@ impl Refresher {
             .filter(|issuer| fetches(issuer))
         {
             let (issuer, outbound, now) = (issuer.clone(), self.outbound.clone(), self.now.clone());
-            tasks.spawn(async move { attempt(&issuer, &outbound, &*now).await });
+            tasks.spawn(async move { attempt(&issuer, &outbound, &*now).await.is_ok() });
         }
         while tasks.join_next().await.is_some() {}
     }
@@ -96,40 +97,49 @@ async fn keep(
     loop {
         let begun = Instant::now();
         let pause = match attempt(&issuer, &outbound, &*now).await {
-            0 => freshness.interval,
-            failures => {
-                let doubled = FIRST_PAUSE.saturating_mul(1 << (failures - 1).min(16));
-                doubled.min(freshness.interval)
-            }
+            Ok(lifetime) => ahead_of(freshness.until_next(lifetime)),
+            Err(failures) => back_off(failures, freshness.interval),
         };
-        // An unknown key cuts the pause short, down to the cool-down.
+        let due = begun + pause;
+        // An unknown key cuts the pause short, down to the cool-down, and never makes it longer.
         tokio::select! {
-            () = sleep(jittered(pause)) => {}
+            () = sleep_until(due) => {}
             () = issuer.wake.notified() => {
-                sleep(freshness.cool_down.saturating_sub(begun.elapsed())).await;
+                sleep_until(due.min(begun + freshness.cool_down)).await;
             }
         }
     }
 }
 
-/// Between nine and eleven tenths, so that many verifiers do not ask at once.
-fn jittered(pause: Duration) -> Duration {
-    pause.mul_f64(0.9 + 0.2 * f64::from(signet_crypto::random::below(1000)) / 1000.0)
+/// Before the keys' end, at eight to nine tenths of their time: many verifiers do not ask at once.
+fn ahead_of(end: Duration) -> Duration {
+    end.mul_f64(0.8 + 0.1 * chance())
 }
 
-/// Gives how many attempts failed in a row.
+/// A second, doubled with each failure up to `longest`; half of it to all of it.
+fn back_off(failures: u32, longest: Duration) -> Duration {
+    let doubled = FIRST_PAUSE.saturating_mul(1 << failures.saturating_sub(1).min(16));
+    doubled.min(longest).mul_f64(0.5 + 0.5 * chance())
+}
+
+/// From 0 to 1.
+fn chance() -> f64 {
+    f64::from(signet_crypto::random::below(1001)) / 1000.0
+}
+
+/// Gives how long the new keys stay good, if their publisher said so, or how many attempts failed in a row.
 async fn attempt(
     issuer: &IssuerState,
     outbound: &Outbound,
     now: &(dyn Fn() -> u64 + Send + Sync),
-) -> u32 {
+) -> Result<Option<Duration>, u32> {
     issuer.wanted.store(false, Relaxed);
     match fetch(issuer, outbound).await {
-        Ok(set) => {
+        Ok((set, lifetime)) => {
             issuer.install(&set, Some(now()));
-            0
+            Ok(lifetime)
         }
-        Err(error) => failed(issuer, error, now()),
+        Err(error) => Err(failed(issuer, error, now())),
     }
 }
 
@@ -146,20 +156,24 @@ fn failed(issuer: &IssuerState, error: String, now: u64) -> u32 {
     failures
 }
 
-async fn fetch(issuer: &IssuerState, outbound: &Outbound) -> Result<JwkSet, String> {
+async fn fetch(
+    issuer: &IssuerState,
+    outbound: &Outbound,
+) -> Result<(JwkSet, Option<Duration>), String> {
     let url = match &issuer.issuer.source {
         KeySource::JwksUrl(url) => url.clone(),
         KeySource::Discovery => discover(&issuer.issuer.name, outbound).await?,
-        KeySource::File(path) => return read(path),
+        KeySource::File(path) => return read(path).map(|set| (set, None)),
         KeySource::Memory(_) | KeySource::Secret { .. } => {
             return Err("nothing to fetch".to_owned());
         }
     };
-    let body = outbound
-        .get(&url, "application/jwk-set+json, application/json")
+    let answer = outbound
+        .get_with_lifetime(&url, "application/jwk-set+json, application/json")
         .await;
-    let body = body.map_err(|error| format!("{url}: {error}"))?;
-    parse(&body).map_err(|error| format!("{url}: {error}"))
+    let (body, lifetime) = answer.map_err(|error| format!("{url}: {error}"))?;
+    let set = parse(&body).map_err(|error| format!("{url}: {error}"))?;
+    Ok((set, lifetime))
 }
 
 fn parse(text: &[u8]) -> Result<JwkSet, String> {
@@ -240,5 +254,50 @@ async fn watch(issuer: &IssuerState, path: &Path, now: &(dyn Fn() -> u64 + Send 
             issuer.still_good(now());
         }
         sleep(LOOK_AT_FILE).await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Freshness;
+
+    #[test]
+    fn pauses_double_stay_within_the_interval_and_differ() {
+        let interval = Duration::from_secs(300);
+        for (failures, most) in [(1, 1), (2, 2), (3, 4), (9, 256), (10, 300), (u32::MAX, 300)] {
+            let most = Duration::from_secs(most);
+            let pauses: Vec<Duration> = (0..50).map(|_| back_off(failures, interval)).collect();
+            assert!(
+                pauses
+                    .iter()
+                    .all(|pause| *pause <= most && *pause >= most / 2)
+            );
+            assert!(pauses.iter().any(|pause| *pause != pauses[0]), "no jitter");
+        }
+    }
+
+    #[test]
+    fn keys_are_fetched_ahead_of_the_end_that_their_publisher_names_within_the_bounds() {
+        let freshness = Freshness::default();
+        let seconds = Duration::from_secs;
+        for (said, counts) in [
+            (None, 300),
+            (Some(600), 600),
+            (Some(0), 30),
+            (Some(86_400), 3600),
+        ] {
+            let end = freshness.until_next(said.map(seconds));
+            assert_eq!(end, seconds(counts), "{said:?}");
+            for _ in 0..50 {
+                let pause = ahead_of(end);
+                assert!(pause < end && pause >= end.mul_f64(0.79));
+            }
+        }
+        let short = Freshness {
+            grace: seconds(400),
+            ..freshness
+        };
+        assert_eq!(short.until_next(Some(seconds(86_400))), seconds(400));
     }
 }

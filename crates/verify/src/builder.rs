@@ -1,0 +1,276 @@
+//! Building a verifier: everything that can be wrong with a configuration is found here, before the first token.
+
+use crate::{
+    Counters, Issuer, KeySource, Policy, Revocations, Verifier, cache::TokenCache,
+    issuer::IssuerState, moment, replay::ReplayGuard, verifier::Active,
+};
+use signet_crypto::{Algorithm, VerifyingKey};
+use signet_jose::json::Limits;
+use std::{sync::Arc, time::Duration};
+
+/// Why a verifier could not be built: always its configuration.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum BuildError {
+    /// No policy at all.
+    #[error("a verifier needs a policy")]
+    NoPolicy,
+    /// No issuer at all.
+    #[error("a verifier needs an issuer")]
+    NoIssuer,
+    /// Two policies with one name, or two issuers.
+    #[error("{0} is there twice")]
+    Twice(String),
+    /// A policy names an issuer that the verifier does not have.
+    #[error("policy {policy}: no issuer is called {issuer}")]
+    UnknownIssuer {
+        /// the policy
+        policy: String,
+        /// the name that it wants
+        issuer: String,
+    },
+    /// A value that would make a policy accept nothing, or everything.
+    #[error("policy {policy}: {what}")]
+    Policy {
+        /// the policy
+        policy: String,
+        /// what is wrong with it
+        what: &'static str,
+    },
+    /// An issuer that can never have keys.
+    #[error("issuer {issuer}: {what}")]
+    Issuer {
+        /// the issuer
+        issuer: String,
+        /// what is wrong with it
+        what: &'static str,
+    },
+}
+
+/// Builds a [`Verifier`].
+pub struct Builder {
+    policies: Vec<Policy>,
+    issuers: Vec<Issuer>,
+    revocations: Option<Arc<dyn Revocations>>,
+    cache_entries: usize,
+    cache_bytes: usize,
+    replay_capacity: usize,
+    limits: Limits,
+}
+
+impl Builder {
+    pub(crate) fn new() -> Builder {
+        Builder {
+            policies: Vec::new(),
+            issuers: Vec::new(),
+            revocations: None,
+            cache_entries: 4096,
+            cache_bytes: 16 << 20,
+            replay_capacity: 1 << 16,
+            limits: Limits::default(),
+        }
+    }
+
+    /// Adds an issuer.
+    #[must_use]
+    pub fn issuer(mut self, issuer: Issuer) -> Builder {
+        self.issuers.push(issuer);
+        self
+    }
+
+    /// Adds a policy. The first one is the one that counts where none is named.
+    #[must_use]
+    pub fn policy(mut self, policy: Policy) -> Builder {
+        self.policies.push(policy);
+        self
+    }
+
+    /// Asks `revocations` about every token.
+    #[must_use]
+    pub fn revocations(mut self, revocations: Arc<dyn Revocations>) -> Builder {
+        self.revocations = Some(revocations);
+        self
+    }
+
+    /// How many verified access tokens are kept, and how many bytes they may take together. 0 entries: none is kept.
+    #[must_use]
+    pub fn cache(mut self, entries: usize, bytes: usize) -> Builder {
+        self.cache_entries = entries;
+        self.cache_bytes = bytes;
+        self
+    }
+
+    /// How many DPoP proofs and logout tokens are remembered while they are fresh. Beyond, they are refused.
+    #[must_use]
+    pub fn replay_capacity(mut self, ids: usize) -> Builder {
+        self.replay_capacity = ids;
+        self
+    }
+
+    /// Bounds of a payload.
+    #[must_use]
+    pub fn claim_limits(mut self, limits: Limits) -> Builder {
+        self.limits = limits;
+        self
+    }
+
+    /// Checks everything and builds.
+    ///
+    /// # Errors
+    /// See [`BuildError`].
+    pub fn build(self) -> Result<Verifier, BuildError> {
+        if self.policies.is_empty() {
+            return Err(BuildError::NoPolicy);
+        }
+        let mut policies = Vec::with_capacity(self.policies.len());
+        let mut used: Vec<Vec<Algorithm>> = vec![Vec::new(); self.issuers.len()];
+        for (index, issuer) in self.issuers.iter().enumerate() {
+            if self.issuers[..index]
+                .iter()
+                .any(|other| other.name == issuer.name)
+            {
+                return Err(BuildError::Twice(issuer.name.clone()));
+            }
+            check_issuer(issuer)?;
+        }
+        for policy in self.policies {
+            if policies
+                .iter()
+                .any(|other: &Active| other.policy.name == policy.name)
+            {
+                return Err(BuildError::Twice(policy.name));
+            }
+            check_policy(&policy)?;
+            let mut issuers = Vec::new();
+            for name in &policy.issuers {
+                let found = self.issuers.iter().position(|issuer| issuer.name == *name);
+                issuers.push(found.ok_or_else(|| BuildError::UnknownIssuer {
+                    policy: policy.name.clone(),
+                    issuer: name.clone(),
+                })?);
+            }
+            if policy.issuers.is_empty() {
+                issuers = (0..self.issuers.len()).collect();
+            }
+            if issuers.is_empty() && policy.compact_keys.is_none() {
+                return Err(BuildError::NoIssuer);
+            }
+            for issuer in &issuers {
+                used[*issuer].extend(&policy.algorithms);
+            }
+            policies.push(Active { policy, issuers });
+        }
+        let issuers: Vec<IssuerState> = self
+            .issuers
+            .into_iter()
+            .zip(used)
+            .map(|(issuer, mut algorithms)| {
+                algorithms.sort_unstable();
+                algorithms.dedup();
+                IssuerState::new(issuer, algorithms)
+            })
+            .collect();
+        for state in &issuers {
+            let held = matches!(
+                state.issuer.source,
+                KeySource::Memory(_) | KeySource::Secret { .. }
+            );
+            if held && state.table.load().len() == 0 {
+                return Err(BuildError::Issuer {
+                    issuer: state.issuer.name.clone(),
+                    what: "it has no key that a policy could use",
+                });
+            }
+        }
+        let proof_life = policies
+            .iter()
+            .map(|p| p.policy.proof_max_age + 2 * p.policy.leeway);
+        // A logout token is fresh for five minutes, if nothing else says so.
+        let life = proof_life
+            .max()
+            .unwrap_or(0)
+            .max(moment::LOGOUT_MAX_AGE + 120)
+            + 1;
+        Ok(Verifier {
+            policies,
+            issuers: issuers.into_iter().map(Arc::new).collect(),
+            cache: TokenCache::new(self.cache_entries, self.cache_bytes),
+            replays: ReplayGuard::new(life, self.replay_capacity),
+            revocations: self.revocations,
+            counters: Counters::default(),
+            limits: self.limits,
+        })
+    }
+}
+
+fn check_issuer(issuer: &Issuer) -> Result<(), BuildError> {
+    let wrong = |what| {
+        Err(BuildError::Issuer {
+            issuer: issuer.name.clone(),
+            what,
+        })
+    };
+    if issuer.name.is_empty() {
+        return wrong("its name is empty");
+    }
+    let freshness = &issuer.freshness;
+    let times = [
+        freshness.interval,
+        freshness.interval_min,
+        freshness.interval_max,
+        freshness.grace,
+        freshness.cool_down,
+    ];
+    if times.iter().any(Duration::is_zero) {
+        return wrong("its times must not be zero");
+    }
+    if freshness.grace < freshness.interval {
+        return wrong("its keys would end before the next fetch");
+    }
+    if let KeySource::Secret {
+        algorithm, secret, ..
+    } = &issuer.source
+        && VerifyingKey::hmac(*algorithm, secret).is_err()
+    {
+        return wrong("the secret does not fit the algorithm, or is too short");
+    }
+    Ok(())
+}
+
+fn check_policy(policy: &Policy) -> Result<(), BuildError> {
+    let wrong = |what| {
+        Err(BuildError::Policy {
+            policy: policy.name.clone(),
+            what,
+        })
+    };
+    if policy.algorithms.is_empty() {
+        return wrong("it allows no algorithm");
+    }
+    if policy.types.is_empty() {
+        return wrong("it allows no type");
+    }
+    if !policy.any_audience
+        && (policy.audiences.is_empty() || policy.audiences.iter().any(String::is_empty))
+    {
+        return wrong("an audience is empty");
+    }
+    if policy.max_age == Some(0) || policy.auth_max_age == Some(0) || policy.proof_max_age == 0 {
+        return wrong("a lifetime is zero");
+    }
+    if policy.leeway > 600 {
+        return wrong("a leeway of more than ten minutes is no leeway");
+    }
+    if policy.max_bytes == 0 {
+        return wrong("it allows no token of any length");
+    }
+    let symmetric = policy.algorithms.iter().any(|a| a.is_symmetric());
+    if symmetric && policy.algorithms.iter().any(|a| !a.is_symmetric()) {
+        // RFC 8725 section 2.1: a public key must never be taken for a secret.
+        return wrong("it mixes shared secrets and public keys");
+    }
+    if policy.compact_keys.is_some() && !policy.kind.is_access() {
+        return wrong("compact tokens are access tokens");
+    }
+    Ok(())
+}
