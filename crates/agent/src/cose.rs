@@ -241,6 +241,7 @@ pub fn verify_batch(
     for (key, structure, signature) in &equations {
         let item = BatchItem {
             key,
+            context: &[],
             message: structure,
             signature,
         };

@@ -174,21 +174,15 @@ impl KeySet {
                 Ok((token, key))
             })
             .collect();
-        let messages: Vec<Option<Vec<u8>>> = results
-            .iter()
-            .map(|result| match result {
-                Ok((token, key)) if key.ed25519().is_some() => Some(token.message().concat()),
-                _ => None,
-            })
-            .collect();
         let batch: Vec<signet_crypto::BatchItem<'_>> = results
             .iter()
-            .zip(&messages)
-            .filter_map(|(result, message)| {
-                let (token, key) = result.as_ref().ok()?;
+            .flatten()
+            .filter_map(|(token, key)| {
+                let [context, message] = token.message();
                 Some(signet_crypto::BatchItem {
                     key: key.ed25519()?,
-                    message: message.as_deref()?,
+                    context,
+                    message,
                     signature: token.signature,
                 })
             })

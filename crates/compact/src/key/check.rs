@@ -23,11 +23,8 @@ impl VerifyingKey {
             Check::Proof(verifier) => Proof::from_bytes(token.signature)
                 .and_then(|proof| verifier.verify(&proof, &message_hash(&[context, payload])))
                 .is_ok(),
-            Check::Signature(key) if context.is_empty() => {
-                key.verify(payload, token.signature).is_ok()
-            }
             Check::Signature(key) => key
-                .verify(&[context, payload].concat(), token.signature)
+                .verify_with_context(context, payload, token.signature)
                 .is_ok(),
         };
         if holds {

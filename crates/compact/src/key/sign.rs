@@ -1,13 +1,14 @@
 //! Making a token.
 
 use super::{message_hash, signing::Signer};
-use crate::limits::{MAX_PAYLOAD_BYTES, MAX_TOKEN_BYTES};
+use crate::limits::{MAX_PAYLOAD_BYTES, MAX_SIGNATURE_BYTES, MAX_TOKEN_BYTES};
 use crate::payload::{Head, Payload};
 use crate::token::context;
 use crate::{SignError, SigningKey, Version, wire};
 
 impl SigningKey {
-    /// Appends a token that says `payload`.
+    /// Appends a token that says `payload`. Where `out` has room for [`MAX_TOKEN_BYTES`] more (for HMAC: for the token), nothing of this crate
+    /// allocates.
     ///
     /// # Errors
     /// [`SignError`] where a verifier would refuse the payload; `out` is then as it was.
@@ -33,7 +34,7 @@ impl SigningKey {
             return Err(SignError::Bounds("payload"));
         }
         let start = out.len();
-        out.reserve(length + self.algorithm.signature_len() + 16);
+        out.reserve(self.room(version, length));
         wire::put_head(out, 1, length);
         let payload_at = out.len();
         payload.encode(&head, out);
@@ -52,19 +53,36 @@ impl SigningKey {
                 wire::put_bytes(out, 3, &proof);
             }
             Signer::Signature(key) => {
-                // The signature's library wants one message and appends to a buffer of its own.
-                let mut message = Vec::with_capacity(32 + length + self.algorithm.signature_len());
-                message.extend_from_slice(context(version));
-                message.extend_from_slice(&out[payload_at..]);
-                let mut signature = Vec::with_capacity(self.algorithm.signature_len());
-                if key.sign_into(&message, &mut signature).is_err() {
+                // The library wants one piece: behind a context the message is put together at the buffer's end for a moment.
+                let mut message_at = payload_at;
+                let payload_end = out.len();
+                if version != Version::V0 {
+                    message_at = payload_end;
+                    out.extend_from_slice(context(version));
+                    out.extend_from_within(payload_at..payload_end);
+                }
+                let mut signature = [0; MAX_SIGNATURE_BYTES];
+                let signature = &mut signature[..self.algorithm.signature_len()];
+                if key.sign_to(&out[message_at..], signature).is_err() {
                     out.truncate(start);
                     return Err(SignError::Library);
                 }
-                wire::put_bytes(out, 2, &signature);
+                out.truncate(payload_end);
+                wire::put_bytes(out, 2, signature);
             }
         }
         debug_assert!(out.len() - start <= MAX_TOKEN_BYTES);
         Ok(())
+    }
+
+    /// Bytes that a token with a payload of `length` bytes takes at most, and the message beside it, where one is put together.
+    fn room(&self, version: Version, length: usize) -> usize {
+        let signature = self.algorithm.signature_len();
+        let message = match self.signer {
+            Signer::Signature(_) if version != Version::V0 => context(version).len() + length,
+            _ => 0,
+        };
+        // Two tags and two lengths.
+        length + signature.max(message) + 8
     }
 }

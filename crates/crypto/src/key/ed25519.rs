@@ -42,7 +42,12 @@ impl Ed25519Key {
         })
     }
 
-    pub(super) fn verify(&self, message: &[u8], signature: &[u8]) -> Result<(), InvalidSignature> {
+    /// Checks the signature of the concatenation of `message`.
+    pub(super) fn verify(
+        &self,
+        message: &[&[u8]],
+        signature: &[u8],
+    ) -> Result<(), InvalidSignature> {
         let (r, s) = split(signature).ok_or(InvalidSignature)?;
         let k = self.challenge(r, message);
         let expected_r = EdwardsPoint::vartime_double_scalar_mul_basepoint(&k, &self.minus_a, &s);
@@ -63,7 +68,7 @@ impl Ed25519Key {
     ///
     /// The first `z` is 1: a wrong equation is multiplied by something else than 0 there, and by a random number elsewhere.
     pub(super) fn verify_batch<'a>(
-        items: impl ExactSizeIterator<Item = (&'a Ed25519Key, &'a [u8], &'a [u8])>,
+        items: impl ExactSizeIterator<Item = (&'a Ed25519Key, [&'a [u8]; 2], &'a [u8])>,
     ) -> bool {
         if items.len() == 0 {
             return true;
@@ -79,7 +84,7 @@ impl Ed25519Key {
             let Some(big_r) = decode_canonical(r) else {
                 return false;
             };
-            let k = key.challenge(r, message);
+            let k = key.challenge(r, &message);
             // The points are negated and not the weights: a weight of half the length costs half the additions.
             points.extend([-big_r, key.minus_a]);
             if i == 0 {
@@ -99,11 +104,11 @@ impl Ed25519Key {
     }
 
     /// `SHA-512(R || A || message)` as a scalar.
-    fn challenge(&self, r: &[u8; 32], message: &[u8]) -> Scalar {
+    fn challenge(&self, r: &[u8; 32], message: &[&[u8]]) -> Scalar {
         let mut hash = digest::Context::new(&digest::SHA512);
         hash.update(r);
         hash.update(&self.encoded);
-        hash.update(message);
+        message.iter().for_each(|part| hash.update(part));
         let mut wide = [0; 64];
         wide.copy_from_slice(hash.finish().as_ref());
         Scalar::from_bytes_mod_order_wide(&wide)
@@ -148,7 +153,7 @@ mod tests {
         let public = ED25519_BASEPOINT_POINT * a + EIGHT_TORSION[key_torsion];
         let key = Ed25519Key::new(public.compress().as_bytes()).expect("a full-order key");
         let big_r = (ED25519_BASEPOINT_POINT * r + EIGHT_TORSION[r_torsion]).compress();
-        let s = r + key.challenge(big_r.as_bytes(), b"message") * a;
+        let s = r + key.challenge(big_r.as_bytes(), &[b"message"]) * a;
         let mut signature = [0; 64];
         signature[..32].copy_from_slice(big_r.as_bytes());
         signature[32..].copy_from_slice(s.as_bytes());
@@ -161,11 +166,14 @@ mod tests {
             for r_torsion in 0..8 {
                 let (key, signature) = odd_signature(key_torsion, r_torsion);
                 assert_eq!(
-                    key.verify(b"message", &signature),
+                    key.verify(&[b"message"], &signature),
                     Ok(()),
                     "{key_torsion} {r_torsion}"
                 );
-                assert_eq!(key.verify(b"massage", &signature), Err(InvalidSignature));
+                assert_eq!(
+                    key.verify(&[b"mass", b"age"], &signature),
+                    Err(InvalidSignature)
+                );
             }
         }
     }
@@ -176,13 +184,13 @@ mod tests {
         let items = |message: &'static [u8]| {
             signed
                 .iter()
-                .map(move |(key, signature)| (key, message, &signature[..]))
+                .map(move |(key, signature)| (key, [&message[..3], &message[3..]], &signature[..]))
         };
         assert!(Ed25519Key::verify_batch(items(b"message")));
         for bad in 0..signed.len() {
             let mixed = signed.iter().enumerate().map(|(i, (key, signature))| {
                 let message: &[u8] = if i == bad { b"massage" } else { b"message" };
-                (key, message, &signature[..])
+                (key, [b"", message], &signature[..])
             });
             assert!(!Ed25519Key::verify_batch(mixed), "{bad}");
         }
@@ -258,7 +266,162 @@ mod tests {
             carry = sum >> 8;
         }
         assert_eq!(carry, 0, "S + l fits 32 bytes");
-        assert_eq!(key.verify(b"message", &signature), Ok(()));
-        assert_eq!(key.verify(b"message", &changed), Err(InvalidSignature));
+        assert_eq!(key.verify(&[b"message"], &signature), Ok(()));
+        assert_eq!(key.verify(&[b"message"], &changed), Err(InvalidSignature));
+    }
+
+    /// The edge cases of "Taming the many EdDSAs" (Chalkias, Garillot, Nikolaenko, 2020; table 5): message, key, signature, and the answer of
+    /// the one equation and the encodings of this page.
+    const SPECCHECK: [(&str, &str, &str, bool); 12] = [
+        // 0 and 1: keys of small order.
+        (
+            "8c93255d71dcab10e8f379c26200f3c7bd5f09d9bc3068d3ef4edeb4853022b6",
+            "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac03fa",
+            "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a0000000000000000000000000000000000000000000000000000000000000000",
+            false,
+        ),
+        (
+            "9bd9f44f4dcc75bd531b56b2cd280b0bb38fc1cd6d1230e14861d861de092e79",
+            "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac03fa",
+            "f7badec5b8abeaf699583992219b7b223f1df3fbbea919844e3f7c554a43dd43a5bb704786be79fc476f91d3f3f89b03984d8068dcf1bb7dfc6637b45450ac04",
+            false,
+        ),
+        // 2: R of small order, an ordinary key.
+        (
+            "aebf3f2601a0c8c5d39cc7d8911642f740b78168218da8471772b35f9d35b9ab",
+            "f7badec5b8abeaf699583992219b7b223f1df3fbbea919844e3f7c554a43dd43",
+            "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac03fa8c4bd45aecaca5b24fb97bc10ac27ac8751a7dfe1baff8b953ec9f5833ca260e",
+            true,
+        ),
+        // 3: A and R of mixed order; both equations hold.
+        (
+            "9bd9f44f4dcc75bd531b56b2cd280b0bb38fc1cd6d1230e14861d861de092e79",
+            "cdb267ce40c5cd45306fa5d2f29731459387dbf9eb933b7bd5aed9a765b88d4d",
+            "9046a64750444938de19f227bb80485e92b83fdb4b6506c160484c016cc1852f87909e14428a7a1d62e9f22f3d3ad7802db02eb2e688b6c52fcd6648a98bd009",
+            true,
+        ),
+        // 4 and 5: mixed order; the cofactored equation alone holds.
+        (
+            "e47d62c63f830dc7a6851a0b1f33ae4bb2f507fb6cffec4011eaccd55b53f56c",
+            "cdb267ce40c5cd45306fa5d2f29731459387dbf9eb933b7bd5aed9a765b88d4d",
+            "160a1cb0dc9c0258cd0a7d23e94d8fa878bcb1925f2c64246b2dee1796bed5125ec6bc982a269b723e0668e540911a9a6a58921d6925e434ab10aa7940551a09",
+            true,
+        ),
+        (
+            "e47d62c63f830dc7a6851a0b1f33ae4bb2f507fb6cffec4011eaccd55b53f56c",
+            "cdb267ce40c5cd45306fa5d2f29731459387dbf9eb933b7bd5aed9a765b88d4d",
+            "21122a84e0b5fca4052f5b1235c80a537878b38f3142356b2c2384ebad4668b7e40bc836dac0f71076f9abe3a53f9c03c1ceeeddb658d0030494ace586687405",
+            true,
+        ),
+        // 6 and 7: S beyond the order, and far beyond it.
+        (
+            "85e241a07d148b41e47d62c63f830dc7a6851a0b1f33ae4bb2f507fb6cffec40",
+            "442aad9f089ad9e14647b1ef9099a1ff4798d78589e66f28eca69c11f582a623",
+            "e96f66be976d82e60150baecff9906684aebb1ef181f67a7189ac78ea23b6c0e547f7690a0e2ddcd04d87dbc3490dc19b3b3052f7ff0538cb68afb369ba3a514",
+            false,
+        ),
+        (
+            "85e241a07d148b41e47d62c63f830dc7a6851a0b1f33ae4bb2f507fb6cffec40",
+            "442aad9f089ad9e14647b1ef9099a1ff4798d78589e66f28eca69c11f582a623",
+            "8ce5b96c8f26d0ab6c47958c9e68b937104cd36e13c33566acd2fe8d38aa19427e71f98a473474f2f13f06f97c20d58cc3f54b8bd0d272f42b695dd7e89a8c22",
+            false,
+        ),
+        // 8 and 9: an R that is not canonical, hashed as it is and reduced.
+        (
+            "9bedc267423725d473888631ebf45988bad3db83851ee85c85e241a07d148b41",
+            "f7badec5b8abeaf699583992219b7b223f1df3fbbea919844e3f7c554a43dd43",
+            "ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff03be9678ac102edcd92b0210bb34d7428d12ffc5df5f37e359941266a4e35f0f",
+            false,
+        ),
+        (
+            "9bedc267423725d473888631ebf45988bad3db83851ee85c85e241a07d148b41",
+            "f7badec5b8abeaf699583992219b7b223f1df3fbbea919844e3f7c554a43dd43",
+            "ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffca8c5b64cd208982aa38d4936621a4775aa233aa0505711d8fdcfdaa943d4908",
+            false,
+        ),
+        // 10 and 11: a key that is not canonical, hashed reduced and as it is.
+        (
+            "e96b7021eb39c1a163b6da4e3093dcd3f21387da4cc4572be588fafae23c155b",
+            "ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff",
+            "a9d55260f765261eb9b84e106f665e00b867287a761990d7135963ee0a7d59dca5bb704786be79fc476f91d3f3f89b03984d8068dcf1bb7dfc6637b45450ac04",
+            false,
+        ),
+        (
+            "39a591f5321bbe07fd5a23dc2f39d025d74526615746727ceefd6e82ae65c06f",
+            "ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff",
+            "a9d55260f765261eb9b84e106f665e00b867287a761990d7135963ee0a7d59dca5bb704786be79fc476f91d3f3f89b03984d8068dcf1bb7dfc6637b45450ac04",
+            false,
+        ),
+    ];
+
+    fn hex(text: &str) -> Vec<u8> {
+        (0..text.len() / 2)
+            .map(|i| u8::from_str_radix(&text[2 * i..2 * i + 2], 16).expect("hex"))
+            .collect()
+    }
+
+    /// Alone, beside itself and beside an ordinary signature.
+    #[test]
+    fn the_twelve_edge_cases_get_one_answer_alone_and_in_batches() {
+        let (ordinary, signature) = odd_signature(0, 0);
+        for (n, (message, key, edge, holds)) in SPECCHECK.into_iter().enumerate() {
+            let (message, edge) = (hex(message), hex(edge));
+            let key: [u8; 32] = hex(key).try_into().expect("32 bytes");
+            let Ok(key) = Ed25519Key::new(&key) else {
+                assert!(!holds, "{n}");
+                continue;
+            };
+            assert_eq!(key.verify(&[&message], &edge).is_ok(), holds, "{n}");
+            let item = (&key, [&message[..], b""], &edge[..]);
+            let beside = (&ordinary, [&b"message"[..], b""], &signature[..]);
+            for batch in [
+                vec![item],
+                vec![item, item],
+                vec![item, beside],
+                vec![beside, item],
+            ] {
+                assert_eq!(Ed25519Key::verify_batch(batch.into_iter()), holds, "{n}");
+            }
+        }
+    }
+
+    /// C6: all encodings of the eight points of small order (table 6 of the same paper), and the signature that verifies any message under them.
+    #[test]
+    fn c06_a_key_of_small_order_is_refused_in_every_encoding() {
+        let mut neutral = [0; 32];
+        neutral[0] = 1;
+        let constant = [neutral, [0; 32]].concat();
+        let mut encodings = 0;
+        for point in EIGHT_TORSION {
+            let canonical = point.compress().to_bytes();
+            let mut other_sign = canonical;
+            other_sign[31] ^= 0x80;
+            for encoded in [canonical, other_sign] {
+                assert!(Ed25519Key::new(&encoded).is_err());
+                encodings += 1;
+            }
+        }
+        for low in [0xed, 0xee] {
+            for high in [0x7f, 0xff] {
+                let mut encoded = [0xff; 32];
+                (encoded[0], encoded[31]) = (low, high);
+                assert!(Ed25519Key::new(&encoded).is_err());
+                encodings += 1;
+            }
+        }
+        assert_eq!(encodings, 20);
+        // Made past the check, such a key would accept it: the check is what refuses.
+        let unchecked = Ed25519Key {
+            encoded: neutral,
+            minus_a: EIGHT_TORSION[0],
+        };
+        assert_eq!(unchecked.verify(&[b"any message"], &constant), Ok(()));
+        // Under an ordinary key it says nothing.
+        assert!(
+            odd_signature(0, 0)
+                .0
+                .verify(&[b"any message"], &constant)
+                .is_err()
+        );
     }
 }

@@ -265,37 +265,51 @@ impl SigningKey {
         }
     }
 
+    /// Writes the JOSE signature of `message` to `signature`, which has [`signature_len`](Self::signature_len) bytes.
+    ///
+    /// # Errors
+    /// [`KeyError::Library`] for a buffer of another length, or if the library fails, which it does not in ordinary use.
+    pub fn sign_to(&self, message: &[u8], signature: &mut [u8]) -> Result<(), KeyError> {
+        if signature.len() != self.signature_len() {
+            return Err(KeyError::Library);
+        }
+        match &self.inner {
+            Inner::Ecdsa(pair) => {
+                let made = pair
+                    .sign(&SystemRandom::new(), message)
+                    .map_err(|_| KeyError::Library)?;
+                signature.copy_from_slice(made.as_ref());
+            }
+            Inner::Ed25519(pair) => {
+                let made = pair.try_sign(message).map_err(|_| KeyError::Library)?;
+                signature.copy_from_slice(made.as_ref());
+            }
+            Inner::Rsa { pair, encoding } => pair
+                .sign(*encoding, &SystemRandom::new(), message, signature)
+                .map_err(|_| KeyError::Library)?,
+            Inner::MlDsa { pair, .. } => {
+                pair.sign(message, signature)
+                    .map_err(|_| KeyError::Library)?;
+            }
+            Inner::Hmac { key, .. } => {
+                signature.copy_from_slice(hmac::sign(key, message).as_ref());
+            }
+        }
+        Ok(())
+    }
+
     /// Appends the JOSE signature (fixed-length r || s for ECDSA) of `message` to `out`; on failure `out` is as it was.
     ///
     /// # Errors
     /// [`KeyError::Library`] if the library fails, which it does not in ordinary use.
     pub fn sign_into(&self, message: &[u8], out: &mut Vec<u8>) -> Result<(), KeyError> {
-        match &self.inner {
-            Inner::Ecdsa(pair) => {
-                let signature = pair
-                    .sign(&SystemRandom::new(), message)
-                    .map_err(|_| KeyError::Library)?;
-                out.extend_from_slice(signature.as_ref());
-                Ok(())
-            }
-            Inner::Ed25519(pair) => {
-                let signature = pair.try_sign(message).map_err(|_| KeyError::Library)?;
-                out.extend_from_slice(signature.as_ref());
-                Ok(())
-            }
-            Inner::Rsa { pair, encoding } => append(out, self.signature_len(), |buffer| {
-                pair.sign(*encoding, &SystemRandom::new(), message, buffer)
-                    .is_ok()
-            }),
-            Inner::MlDsa { pair, .. } => append(out, self.signature_len(), |buffer| {
-                pair.sign(message, buffer)
-                    .is_ok_and(|len| len == buffer.len())
-            }),
-            Inner::Hmac { key, .. } => {
-                out.extend_from_slice(hmac::sign(key, message).as_ref());
-                Ok(())
-            }
+        let start = out.len();
+        out.resize(start + self.signature_len(), 0);
+        let signed = self.sign_to(message, &mut out[start..]);
+        if signed.is_err() {
+            out.truncate(start);
         }
+        signed
     }
 }
 
@@ -304,22 +318,6 @@ impl fmt::Debug for SigningKey {
         f.debug_struct("SigningKey")
             .field("algorithm", &self.algorithm)
             .finish_non_exhaustive()
-    }
-}
-
-/// Lets `sign` write `len` bytes at the end of `out`.
-fn append(
-    out: &mut Vec<u8>,
-    len: usize,
-    sign: impl FnOnce(&mut [u8]) -> bool,
-) -> Result<(), KeyError> {
-    let start = out.len();
-    out.resize(start + len, 0);
-    if sign(&mut out[start..]) {
-        Ok(())
-    } else {
-        out.truncate(start);
-        Err(KeyError::Library)
     }
 }
 

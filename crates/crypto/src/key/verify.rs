@@ -77,7 +77,7 @@ impl VerifyingKey {
     /// If the key did not make it, or if its length is not the algorithm's.
     pub fn verify(&self, message: &[u8], signature: &[u8]) -> Result<(), InvalidSignature> {
         match &self.inner {
-            Inner::Ed25519(key) => key.verify(message, signature),
+            Inner::Ed25519(key) => key.verify(&[message], signature),
             Inner::Hmac(key) => hmac::verify(key, message, signature).map_err(|_| InvalidSignature),
             Inner::Parsed { key, signature_len } => {
                 if signature.len() != *signature_len {
@@ -90,11 +90,43 @@ impl VerifyingKey {
     }
 }
 
+impl VerifyingKey {
+    /// Checks the JOSE signature of the concatenation of `context` and `message`: copied into one only for algorithms whose library
+    /// wants it so, and to the stack where both are short.
+    ///
+    /// # Errors
+    /// As [`verify`](Self::verify).
+    pub fn verify_with_context(
+        &self,
+        context: &[u8],
+        message: &[u8],
+        signature: &[u8],
+    ) -> Result<(), InvalidSignature> {
+        let length = context.len() + message.len();
+        match &self.inner {
+            Inner::Ed25519(key) => key.verify(&[context, message], signature),
+            _ if context.is_empty() => self.verify(message, signature),
+            _ if length <= SHORT => {
+                let mut joined = [0; SHORT];
+                joined[..context.len()].copy_from_slice(context);
+                joined[context.len()..length].copy_from_slice(message);
+                self.verify(&joined[..length], signature)
+            }
+            _ => self.verify(&[context, message].concat(), signature),
+        }
+    }
+}
+
+/// Longest message that is joined on the stack, in bytes.
+const SHORT: usize = 1024;
+
 /// One signature of a batch.
 #[derive(Clone, Copy, Debug)]
 pub struct BatchItem<'a> {
     /// An Ed25519 key; any other makes the batch fail.
     pub key: &'a VerifyingKey,
+    /// What stands before the message when it is signed; may be empty.
+    pub context: &'a [u8],
     /// What was signed.
     pub message: &'a [u8],
     /// 64 bytes.
@@ -117,7 +149,7 @@ pub fn verify_ed25519_batch(items: &[BatchItem<'_>]) -> Result<(), InvalidSignat
     let batch = keys
         .into_iter()
         .zip(items)
-        .map(|(key, item)| (key, item.message, item.signature));
+        .map(|(key, item)| (key, [item.context, item.message], item.signature));
     if Ed25519Key::verify_batch(batch) {
         Ok(())
     } else {
