@@ -1,36 +1,58 @@
 //! Access tokens of our own whose signature held, so that asking again about the same token costs a look-up.
 //!
-//! Kept is only what never changes while the keys stay ([`access_token::verify`]); end, client and revocation are judged for
-//! every use. The whole token is the key, so a forged body finds nothing (known fault A11), and a token that did not verify
-//! is not kept, so nobody fills the memory with junk. A new key set, a withdrawn key among them, starts empty.
-//!
-//! Two generations bound the memory: when the young one is full it becomes the old one, and what is asked for again moves
-//! back into the young. Looking up takes no lock.
+//! Kept in the cache of `signet-verify`, the one mechanism for tokens that verified ([`signet_verify::cache`]): found by the whole token, so a
+//! forged body finds nothing (known fault A11), bounded, and closed to tokens that did not verify. What is kept is only what never
+//! changes while the keys stay ([`access_token::verify`]); end, client and revocation are judged for every use. Each entry counts for
+//! the key set that verified it: a new set, one without a withdrawn key among them, starts empty.
 use crate::keys::KeySet;
-use arc_swap::ArcSwap;
+use arc_swap::ArcSwapOption;
 use signet_oauth::{
     access_token::{self, AccessTokenFacts, TokenLookup, TokenState},
     request,
 };
+use signet_verify::cache::{Kept, TokenCache};
 use std::sync::Arc;
 
-/// Most tokens of one generation.
-pub const MAX_TOKENS: usize = 4096;
-/// Longest token that is kept, in bytes: one signed with ML-DSA-87 fits.
-pub const MAX_TOKEN_BYTES: usize = 8 * 1024;
-
-type Tokens = papaya::HashMap<Box<str>, Arc<AccessTokenFacts>>;
+/// Tokens of our own that are kept, about.
+pub const MAX_TOKENS: usize = 8192;
+/// Most bytes that they take together.
+pub const MAX_TOKENS_BYTES: usize = 16 * 1024 * 1024;
 
 /// The kept tokens of the process.
-#[derive(Default)]
-pub struct VerifiedTokens(ArcSwap<Generations>);
+pub struct VerifiedTokens {
+    tokens: TokenCache<Own>,
+    /// The keys that verified those that were kept last.
+    keys: ArcSwapOption<KeySet>,
+}
 
-#[derive(Default)]
-struct Generations {
-    /// The keys that verified them all.
-    keys: Option<Arc<KeySet>>,
-    young: Arc<Tokens>,
-    old: Arc<Tokens>,
+struct Own {
+    token: Box<str>,
+    facts: Arc<AccessTokenFacts>,
+    keys: Arc<KeySet>,
+}
+
+impl Kept for Own {
+    fn token(&self) -> &str {
+        &self.token
+    }
+
+    /// What the facts say was decoded from the token, and so is no longer than it.
+    fn weight(&self) -> usize {
+        2 * self.token.len() + size_of::<AccessTokenFacts>()
+    }
+
+    fn is_dead(&self, now: u64) -> bool {
+        now >= self.facts.exp
+    }
+}
+
+impl Default for VerifiedTokens {
+    fn default() -> Self {
+        VerifiedTokens {
+            tokens: TokenCache::new(MAX_TOKENS, MAX_TOKENS_BYTES),
+            keys: ArcSwapOption::empty(),
+        }
+    }
 }
 
 impl VerifiedTokens {
@@ -53,44 +75,29 @@ impl VerifiedTokens {
         keys: &Arc<KeySet>,
         token: &str,
     ) -> Option<Arc<AccessTokenFacts>> {
-        let Some(kept) = self.of(keys) else {
-            return access_token::verify(rules, token).map(Arc::new);
-        };
-        if let Some(facts) = kept.young.pin().get(token) {
-            return Some(facts.clone());
+        // A request that began before a change of keys finds nothing of the others', and they nothing of its own.
+        let of_these_keys = |own: &Own| Arc::ptr_eq(&own.keys, keys).then(|| own.facts.clone());
+        if let Some(Some(facts)) = self.tokens.find(token, 0, of_these_keys) {
+            return Some(facts);
         }
-        let before = kept.old.pin().get(token).cloned();
-        let facts = match before {
-            Some(facts) => facts,
-            None => Arc::new(access_token::verify(rules, token)?),
+        let facts = Arc::new(access_token::verify(rules, token)?);
+        self.forget_others(keys);
+        let own = Own {
+            token: token.into(),
+            facts: facts.clone(),
+            keys: keys.clone(),
         };
-        if token.len() <= MAX_TOKEN_BYTES {
-            if kept.young.len() >= MAX_TOKENS {
-                self.0.store(Arc::new(Generations {
-                    keys: Some(keys.clone()),
-                    young: Arc::default(),
-                    old: kept.young.clone(),
-                }));
-            } else {
-                kept.young.pin().insert(token.into(), facts.clone());
-            }
-        }
+        self.tokens.insert(0, own, rules.now());
         Some(facts)
     }
 
-    /// What these keys verified; nothing while requests with other keys are still under way.
-    fn of(&self, keys: &Arc<KeySet>) -> Option<Arc<Generations>> {
-        let holds =
-            |kept: &Generations| kept.keys.as_ref().is_some_and(|own| Arc::ptr_eq(own, keys));
-        let kept = self.0.load_full();
-        if holds(&kept) {
-            return Some(kept);
+    /// What other keys verified is of no use any more, and would keep those keys in memory.
+    fn forget_others(&self, keys: &Arc<KeySet>) {
+        let same = |own: &Arc<KeySet>| Arc::ptr_eq(own, keys);
+        if !self.keys.load().as_ref().is_some_and(same) {
+            self.keys.store(Some(keys.clone()));
+            self.tokens.clear();
         }
-        self.0.store(Arc::new(Generations {
-            keys: Some(keys.clone()),
-            ..Generations::default()
-        }));
-        Some(self.0.load_full()).filter(|kept| holds(kept))
     }
 }
 
