@@ -136,6 +136,28 @@ impl Default for HeaderBuffer {
     }
 }
 
+/// Where a signature is decoded to. Meant for the stack.
+pub struct SignatureBuffer {
+    small: [u8; SMALL_SIGNATURE],
+    large: Vec<u8>,
+}
+
+impl SignatureBuffer {
+    /// Empty.
+    pub const fn new() -> SignatureBuffer {
+        SignatureBuffer {
+            small: [0; SMALL_SIGNATURE],
+            large: Vec::new(),
+        }
+    }
+}
+
+impl Default for SignatureBuffer {
+    fn default() -> Self {
+        SignatureBuffer::new()
+    }
+}
+
 impl Compact<'_> {
     /// Reads the protected header.
     pub fn decode_header(&self) -> Result<Header, JwsError> {
@@ -216,14 +238,29 @@ impl Compact<'_> {
     /// Verifies the signature alone, for a caller that knows the header already (it compared the encoded header with
     /// the one that its own signer writes, [`crate::jwt::JwtSigner::header`]).
     pub fn verify_signature(&self, key: &VerifyingKey) -> Result<(), JwsError> {
-        let (mut small, large);
-        let signature = if base64url::decoded_len(self.signature.len()) <= Some(SMALL_SIGNATURE) {
-            small = [0; SMALL_SIGNATURE];
-            base64url::decode_in(self.signature, &mut small).map_err(|_| JwsError::Malformed)?
-        } else {
-            large = base64url::decode(self.signature).map_err(|_| JwsError::Malformed)?;
-            &large
-        };
+        let mut buffer = SignatureBuffer::new();
+        let signature = self.decode_signature_in(&mut buffer)?;
+        self.verify_decoded(signature, key)
+    }
+
+    /// Decodes the signature, without allocating unless it is longer than that of a 4096-bit RSA key. That it is canonical base64url
+    /// can be known before anything costly is done.
+    pub fn decode_signature_in<'b>(
+        &self,
+        buffer: &'b mut SignatureBuffer,
+    ) -> Result<&'b [u8], JwsError> {
+        if base64url::decoded_len(self.signature.len()) <= Some(SMALL_SIGNATURE) {
+            return base64url::decode_in(self.signature, &mut buffer.small)
+                .map_err(|_| JwsError::Malformed);
+        }
+        buffer.large.clear();
+        base64url::decode_into(self.signature, &mut buffer.large)
+            .map_err(|_| JwsError::Malformed)?;
+        Ok(&buffer.large)
+    }
+
+    /// Verifies a signature that [`Compact::decode_signature_in`] gave.
+    pub fn verify_decoded(&self, signature: &[u8], key: &VerifyingKey) -> Result<(), JwsError> {
         key.verify(self.signing_input, signature)
             .map_err(|_| JwsError::Signature)
     }

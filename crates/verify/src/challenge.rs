@@ -73,6 +73,7 @@ impl<'a> Challenge<'a> {
         if answer == Answer::InsufficientScope {
             match self.scope {
                 Some(scope) => parameter("scope", scope),
+                None if self.policy.scopes.is_empty() => {}
                 None => parameter("scope", &self.policy.scopes.join(" ")),
             }
         }

@@ -1,15 +1,15 @@
 //! The way of a signed JWT: form, header, key, what could only refuse, signature, and then what the signature makes believable.
 
 use crate::{
-    Claims, Form, Policy, Refusal, Verified, Verifier,
+    Claims, Form, Refusal, Verified, Verifier,
     issuer::IssuerState,
-    keys::{Found, KeyTable, PreparedKey},
+    keys::{Found, PreparedKey},
     moment,
     verifier::{Active, Checked, usable},
 };
 use signet_jose::{
     base64url,
-    jws::{self, HeaderBuffer, HeaderRef, JwsError},
+    jws::{self, HeaderBuffer, JwsError, SignatureBuffer},
 };
 use std::sync::Arc;
 
@@ -32,32 +32,37 @@ impl Verifier {
         if !policy.accepts_type(header.typ.as_deref()) {
             return Err(Refusal::Type);
         }
+        let mut buffer = SignatureBuffer::new();
+        let signature = compact.decode_signature_in(&mut buffer)?;
         // With one issuer the key is looked for before the payload is touched. With several, `iss` chooses among the issuers, and
         // so among their keys; it is believed when a key of that very issuer made the signature.
-        let (claims, index) = match active.issuers.as_slice() {
-            &[only] => {
-                let issuer = &self.issuers[only];
-                usable(issuer, now)?;
-                let table = issuer.table.load();
-                self.reject_unknown_key(issuer, &table, &header, policy)?;
-                (self.claims(&compact)?, only)
-            }
+        let (index, claims) = match active.issuers.as_slice() {
+            &[only] => (only, None),
             several => {
                 let claims = self.claims(&compact)?;
                 let iss = claims.iss().ok_or(Refusal::MissingClaim)?;
                 let of = |index: &&usize| self.issuers[**index].issuer.name == iss;
                 let index = *several.iter().find(of).ok_or(Refusal::Issuer)?;
-                usable(&self.issuers[index], now)?;
-                (claims, index)
+                (index, Some(claims))
             }
         };
         let issuer = &self.issuers[index];
-        moment::could_hold(&claims, policy, &issuer.issuer.name, now)?;
+        usable(issuer, now)?;
         let table = issuer.table.load();
-        let key = match table.find(header.kid.as_deref(), header.alg, policy.without_kid) {
-            Found::Keys(first, others) => signed_by(&compact, first, others)?.clone(),
-            missing => return Err(self.missing(issuer, &missing)),
+        let (first, others) =
+            match table.find(header.kid.as_deref(), header.alg, policy.without_kid) {
+                Found::Keys(first, others) => (first, others),
+                missing => return Err(self.missing(issuer, &missing)),
+            };
+        if others.is_empty() && first.verifying_key().signature_len() != signature.len() {
+            return Err(Refusal::Signature);
+        }
+        let claims = match claims {
+            Some(claims) => claims,
+            None => self.claims(&compact)?,
         };
+        moment::could_hold(&claims, policy, &issuer.issuer.name, now)?;
+        let key = signed_by(&compact, signature, first, others)?.clone();
         // From here on the claims are the issuer's word.
         moment::satisfies(&claims, policy)?;
         moment::still_holds(&claims, policy, now)?;
@@ -72,19 +77,6 @@ impl Verifier {
             issuer: index,
             key: Some(key),
         })
-    }
-
-    fn reject_unknown_key(
-        &self,
-        issuer: &IssuerState,
-        table: &KeyTable,
-        header: &HeaderRef<'_>,
-        policy: &Policy,
-    ) -> Result<(), Refusal> {
-        match table.find(header.kid.as_deref(), header.alg, policy.without_kid) {
-            Found::Keys(..) => Ok(()),
-            missing => Err(self.missing(issuer, &missing)),
-        }
     }
 
     /// An unknown key may be a new one: the refresher is told, and decides whether to fetch.
@@ -109,18 +101,18 @@ impl Verifier {
 /// The key that made the signature.
 fn signed_by<'k>(
     compact: &jws::Compact<'_>,
+    signature: &[u8],
     first: &'k Arc<PreparedKey>,
     others: Vec<&'k Arc<PreparedKey>>,
 ) -> Result<&'k Arc<PreparedKey>, Refusal> {
-    for key in std::iter::once(first).chain(others) {
-        match compact.verify_signature(key.verifying_key()) {
-            Ok(()) => return Ok(key),
-            Err(JwsError::Signature) => {}
-            // Not canonical base64url: no key would make it better.
-            Err(error) => return Err(error.into()),
-        }
-    }
-    Err(Refusal::Signature)
+    std::iter::once(first)
+        .chain(others)
+        .find(|key| {
+            compact
+                .verify_decoded(signature, key.verifying_key())
+                .is_ok()
+        })
+        .ok_or(Refusal::Signature)
 }
 
 impl From<JwsError> for Refusal {

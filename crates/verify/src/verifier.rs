@@ -224,6 +224,11 @@ impl Verifier {
         self.cache.clear();
     }
 
+    /// Bytes that the cached tokens take together: never more than [`Builder::cache`] allows.
+    pub fn cached_bytes(&self) -> usize {
+        self.cache.bytes()
+    }
+
     /// How every issuer is. `now`: Unix seconds.
     pub fn health(&self, now: u64) -> Vec<Health> {
         self.issuers.iter().map(|state| state.health(now)).collect()

@@ -71,6 +71,15 @@ impl VerifyingKey {
         self.algorithm
     }
 
+    /// Bytes of every signature that this key could have made: no other length needs to be checked.
+    pub fn signature_len(&self) -> usize {
+        match &self.inner {
+            Inner::Ed25519(_) => 64,
+            Inner::Hmac(key) => key.algorithm().digest_algorithm().output_len(),
+            Inner::Parsed { signature_len, .. } => *signature_len,
+        }
+    }
+
     /// Checks the JOSE signature of `message`.
     ///
     /// # Errors
