@@ -1,4 +1,5 @@
-//! What a strict verifier must still accept: one that refuses everything is not strict, it is broken.
+//! What a strict verifier must still accept: one that refuses everything is not strict, it is broken. Each has its number (`pos_01` to
+//! `pos_26`; the published vectors, `pos_09`, are read in signet-jose, too).
 mod support;
 
 use signet_crypto::{Algorithm, SigningKey, hash::sha256};
@@ -29,7 +30,7 @@ fn verifier_with(set: JwkSet, policy: Policy) -> Verifier {
 }
 
 #[test]
-fn every_asymmetric_algorithm_is_accepted_under_its_own_name() {
+fn pos_02_to_06_every_asymmetric_algorithm_is_accepted_under_its_own_name() {
     for algorithm in Algorithm::ALL.iter().filter(|a| !a.is_symmetric()) {
         let v = verifier_with(jwks(&[*algorithm]), Policy::access_token(AUDIENCE));
         let verified = verify(&v, &signed(&made_for(*algorithm), *algorithm)).unwrap();
@@ -59,7 +60,7 @@ fn every_shared_secret_algorithm_is_accepted_where_it_was_configured() {
 }
 
 #[test]
-fn eddsa_and_ed25519_are_each_accepted_where_configured() {
+fn pos_07_eddsa_and_ed25519_are_each_accepted_where_configured() {
     for name in [Algorithm::EdDsa, Algorithm::Ed25519] {
         let v = verifier_with(
             jwks(&[name]),
@@ -102,7 +103,7 @@ fn an_rsa_key_without_alg_serves_all_its_algorithms() {
 }
 
 #[test]
-fn typ_is_a_media_type_in_any_case_and_with_or_without_its_prefix() {
+fn pos_10_typ_is_a_media_type_in_any_case_and_with_or_without_its_prefix() {
     let v = verifier_of(Policy::plain_access_token(AUDIENCE));
     for typ in [
         "JWT",
@@ -122,14 +123,14 @@ fn typ_is_a_media_type_in_any_case_and_with_or_without_its_prefix() {
 }
 
 #[test]
-fn an_audience_among_three_is_enough() {
+fn pos_11_an_audience_among_three_is_enough() {
     let aud = format!("\"{AUDIENCE}\"");
     let three = access().with(&aud, &format!(r#"["https://a","https://b",{aud}]"#));
     assert!(verify(&verifier(), &three.signed()).is_ok());
 }
 
 #[test]
-fn a_fractional_end_is_a_number_as_any_other() {
+fn pos_12_a_fractional_end_is_a_number_as_any_other() {
     let fractional = access().with(&format!("{}", NOW + 300), "1795000000.5");
     let v = verifier();
     let at = |now| {
@@ -141,7 +142,7 @@ fn a_fractional_end_is_a_number_as_any_other() {
 }
 
 #[test]
-fn unknown_header_members_are_passed_over() {
+fn pos_13_unknown_header_members_are_passed_over() {
     let v = verifier();
     for member in [
         r#""x":{"y":[1,{}]}"#,
@@ -158,7 +159,7 @@ fn unknown_header_members_are_passed_over() {
 }
 
 #[test]
-fn any_text_in_a_claim_round_trips() {
+fn pos_14_any_text_in_a_claim_round_trips() {
     let v = verifier();
     for (written, meant) in [
         ("\u{1f600} \u{4f60}\u{597d}", "\u{1f600} \u{4f60}\u{597d}"),
@@ -186,7 +187,7 @@ fn any_text_in_a_claim_round_trips() {
 }
 
 #[test]
-fn an_escaped_member_name_is_that_member() {
+fn pos_15_an_escaped_member_name_is_that_member() {
     let v = verifier();
     assert!(
         verify(
@@ -203,7 +204,7 @@ fn an_escaped_member_name_is_that_member() {
 }
 
 #[test]
-fn white_space_and_order_do_not_matter() {
+fn pos_16_white_space_and_order_do_not_matter() {
     let made = Made {
         header: "\r\n{ \"kid\" : \"key-ES256\",\t\"typ\":\"at+jwt\" , \"alg\":\"ES256\"}\n".into(),
         payload: access()
@@ -216,7 +217,7 @@ fn white_space_and_order_do_not_matter() {
 }
 
 #[test]
-fn a_kid_may_hold_any_text_up_to_its_length() {
+fn pos_17_a_kid_may_hold_any_text_up_to_its_length() {
     for kid in [
         "caf\u{e9}/=a b+\u{1f600}",
         "https://id.example.com/keys/1",
@@ -233,7 +234,7 @@ fn a_kid_may_hold_any_text_up_to_its_length() {
 }
 
 #[test]
-fn old_and_new_keys_both_verify_while_both_are_published() {
+fn pos_20_old_and_new_keys_both_verify_while_both_are_published() {
     let new = SigningKey::generate(Algorithm::Es256).unwrap();
     let both = JwkSet {
         keys: vec![
@@ -256,7 +257,7 @@ fn old_and_new_keys_both_verify_while_both_are_published() {
 }
 
 #[test]
-fn tokens_shaped_as_other_issuers_write_them() {
+fn pos_01_and_22_tokens_shaped_as_other_issuers_write_them() {
     let times = format!(
         r#""iat":{},"nbf":{},"exp":{}"#,
         NOW - 10,
@@ -341,7 +342,7 @@ fn tokens_shaped_as_other_issuers_write_them() {
 }
 
 #[test]
-fn proofs_of_possession_with_each_algorithm_that_clients_use() {
+fn pos_24_proofs_of_possession_with_each_algorithm_that_clients_use() {
     let url = "https://orders.example.com/orders";
     for algorithm in [
         Algorithm::Es256,
@@ -393,7 +394,7 @@ fn a_certificate_bound_token_with_its_certificate() {
 }
 
 #[test]
-fn exactly_at_the_limits() {
+fn pos_26_exactly_at_the_limits() {
     let token = access().signed();
     let v = verifier_of(
         Policy::access_token(AUDIENCE)
@@ -543,4 +544,95 @@ fn compact_tokens_under_the_same_policy() {
         verify(&v, &base64url::encode(&bytes)).unwrap_err(),
         Refusal::Signature
     );
+}
+
+#[test]
+fn pos_09_the_form_of_published_tokens_is_read() {
+    // RFC 7515 appendix A.3: line breaks and escapes in the payload, no `typ`, no `kid`. Its key is the issuer's.
+    let set = br#"{"keys":[{"kty":"EC","crv":"P-256","x":"f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU","y":"x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0"}]}"#;
+    let token = "eyJhbGciOiJFUzI1NiJ9.eyJpc3MiOiJqb2UiLA0KICJleHAiOjEzMDA4MTkzODAsDQogImh0dHA6Ly9leGFtcGxlLmNvbS9pc19yb290Ijp0cnVlfQ.DtEhU3ljbEg8L38VWAfUAqOyKAM6-Xx-F4GawxaepmXFCgfTjDxw5djxLa8ISlSApmWQxfKTUJqPP3-Kg6NU1Q";
+    let keys = JwkSet::parse(set).unwrap();
+    let v = Verifier::builder()
+        .issuer(Issuer::new("joe", KeySource::Memory(keys)))
+        .policy(Policy::plain_access_token("x").any_audience())
+        .build()
+        .unwrap();
+    let before = v.verify(&Presented::token(token), 1_300_819_379).map(drop);
+    // It names no audience; a policy that asks for none has no quarrel with that.
+    assert_eq!(before, Ok(()));
+    let after = v.verify(&Presented::token(token), 1_300_819_380 + 60);
+    assert_eq!(after.map(drop), Err(Refusal::Expired));
+}
+
+#[test]
+fn pos_18_a_token_without_kid_where_one_key_fits_and_by_policy_where_two_do() {
+    use signet_verify::WithoutKid;
+    let nameless = access().with_header(r#","kid":"key-ES256""#, "").signed();
+    let second = SigningKey::generate(Algorithm::Es256).unwrap();
+    let second = Jwk::for_signatures(second.public().unwrap().clone(), Algorithm::Es256, "second");
+    let one = JwkSet {
+        keys: vec![jwk(Algorithm::Es256), jwk(Algorithm::Rs256)],
+    };
+    let two = JwkSet {
+        keys: vec![second, jwk(Algorithm::Es256)],
+    };
+    let under = |rule, set: &JwkSet| {
+        let policy = Policy::access_token(AUDIENCE).without_kid(rule);
+        verify(&verifier_with(set.clone(), policy), &nameless).map(drop)
+    };
+    assert_eq!(under(WithoutKid::OnlyKey, &one), Ok(()));
+    assert_eq!(under(WithoutKid::Refuse, &one), Err(Refusal::UnknownKey));
+    assert_eq!(under(WithoutKid::TryEach, &two), Ok(()));
+    assert_eq!(under(WithoutKid::OnlyKey, &two), Err(Refusal::AmbiguousKey));
+}
+
+#[test]
+fn pos_19_rsa_keys_of_3072_and_4096_bits() {
+    for (bits, der) in [
+        (3072, include_bytes!("data/rsa-3072.der").as_slice()),
+        (4096, include_bytes!("data/rsa-4096.der")),
+    ] {
+        for algorithm in [Algorithm::Rs256, Algorithm::Ps256] {
+            let key = SigningKey::from_private(algorithm, der).unwrap();
+            let public = key.public().unwrap().clone();
+            let signet_crypto::PublicKey::Rsa { n, e } = &public else {
+                panic!("an RSA key");
+            };
+            assert_eq!((8 * n.len(), e.as_slice()), (bits, &[1, 0, 1][..]));
+            let jwk = Jwk::for_signatures(public, algorithm, &kid(algorithm));
+            let v = verifier_with(JwkSet { keys: vec![jwk] }, Policy::access_token(AUDIENCE));
+            let made = made_for(algorithm);
+            let token = sign_with(&key, &made.header, made.payload.as_bytes());
+            assert!(verify(&v, &token).is_ok(), "{bits} {algorithm:?}");
+        }
+    }
+}
+
+#[test]
+fn pos_21_an_ecdsa_signature_in_its_high_form_is_accepted_and_names_the_same_token() {
+    // Signers write either form: of sixteen tokens some have the one and some the other.
+    let v = verifier();
+    let mut high = 0;
+    for n in 0..16 {
+        let token = access().with("t-1", &format!("t-{n}")).signed();
+        let signature = decode(&parts(&token).2);
+        high += usize::from(signature[32] >= 0x80);
+        assert!(verify(&v, &token).is_ok());
+    }
+    assert!((1..16).contains(&high), "{high}: both forms came");
+}
+
+#[test]
+fn pos_25_the_scheme_in_any_case_and_spaces_behind_it() {
+    let token = access().signed();
+    for value in [
+        format!("Bearer {token}"),
+        format!("bearer {token}"),
+        format!("BEARER {token}"),
+        format!("bEaReR   {token}"),
+        format!("Bearer  {token}"),
+    ] {
+        let presented = Presented::authorization(&value).unwrap();
+        assert!(verifier().verify(&presented, NOW).is_ok(), "{value}");
+    }
 }

@@ -1,4 +1,5 @@
-//! JSON Web Token Best Current Practices (RFC 8725): a test for each section of part 3.
+//! JSON Web Token Best Current Practices (RFC 8725): a test for each section of part 3, and for what its successor adds
+//! (draft-ietf-oauth-rfc8725bis).
 mod support;
 
 use signet_crypto::Algorithm;
@@ -191,5 +192,71 @@ fn section_3_12_kinds_of_tokens_exclude_each_other() {
         for (t, token) in tokens.iter().enumerate() {
             assert_eq!(verify(&v, token).is_ok(), p == t, "policy {p}, token {t}");
         }
+    }
+}
+
+#[test]
+fn bis_none_is_refused_in_any_case() {
+    let good = access();
+    for none in ["none", "None", "NONE", "nONE"] {
+        let token = good.with_header("ES256", none).signed();
+        refused(&verifier(), &good.signed(), &token, &[Refusal::Algorithm]);
+    }
+}
+
+#[test]
+fn bis_an_encrypted_token_is_not_taken_for_a_signed_one() {
+    // Encrypting needs no secret: whoever has the public key can make five parts.
+    let good = access();
+    let inner = good.signed();
+    let jwe = encode(r#"{"alg":"RSA-OAEP-256","enc":"A256GCM","cty":"JWT","kid":"key-ES256"}"#);
+    let five = format!("{jwe}.AAAA.AAAA.{}.AAAA", encode(&inner));
+    refused(&verifier(), &inner, &five, &[Refusal::Malformed]);
+    // Three parts that name an encryption.
+    let (_, payload, signature) = parts(&inner);
+    let three = format!("{jwe}.{payload}.{signature}");
+    refused(&verifier(), &inner, &three, &[Refusal::Algorithm]);
+}
+
+#[test]
+fn bis_no_iteration_count_is_followed() {
+    let good = access();
+    let (_, payload, signature) = parts(&good.signed());
+    for alg in ["PBES2-HS256+A128KW", "PBES2-HS512+A256KW"] {
+        let header = encode(format!(
+            r#"{{"alg":"{alg}","enc":"A256GCM","p2s":"AAAA","p2c":2147483647}}"#
+        ));
+        for token in [
+            format!("{header}.{payload}.{signature}"),
+            format!("{header}.AAAA.AAAA.{payload}.AAAA"),
+        ] {
+            let reasons = [Refusal::Algorithm, Refusal::Malformed];
+            refused(&verifier(), &good.signed(), &token, &reasons);
+        }
+    }
+}
+
+#[test]
+fn bis_nothing_is_decompressed() {
+    let good = access();
+    for zip in ["DEF", "GZ", ""] {
+        let token = good.and_header(&format!(r#""zip":"{zip}""#)).signed();
+        refused(&verifier(), &good.signed(), &token, &[Refusal::Extension]);
+    }
+}
+
+#[test]
+fn bis_the_format_is_the_compact_one_and_nothing_reads_another_into_it() {
+    let good = access().signed();
+    let (header, payload, signature) = parts(&good);
+    let flat =
+        format!(r#"{{"protected":"{header}","payload":"{payload}","signature":"{signature}"}}"#);
+    let general = format!(
+        r#"{{"payload":"{payload}","signatures":[{{"protected":"{header}","signature":"{signature}"}}]}}"#
+    );
+    // One text that is both: a compact token that a lax reader finds inside of JSON.
+    let both = format!(r#"{{"x":"{good}"}}"#);
+    for other in [flat, general, both, format!("\"{good}\"")] {
+        refused(&verifier(), &good, &other, &[Refusal::Malformed]);
     }
 }

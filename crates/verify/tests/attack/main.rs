@@ -10,3 +10,4 @@ mod keys;
 mod kinds;
 mod signature;
 mod table;
+mod wycheproof;

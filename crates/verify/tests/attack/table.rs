@@ -11,6 +11,7 @@ fn every_row_of_the_table_names_a_test_and_every_test_has_a_row() {
         include_str!("keys.rs"),
         include_str!("kinds.rs"),
         include_str!("signature.rs"),
+        include_str!("wycheproof.rs"),
     ]
     .concat();
     let named: Vec<&str> = table
