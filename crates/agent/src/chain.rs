@@ -4,22 +4,25 @@
 //! Signatures come last and all at once: everything cheaper has spoken before. Nothing is taken from a grant that another
 //! does not confirm: who signed the first is the root's document, who signed the next is the grantee of the one before.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+mod cache;
+mod signatures;
+mod standing;
+
+pub use cache::Cache;
 
 use crate::anchor::Anchors;
 use crate::capability::Capability;
 use crate::constraint::Context;
-use crate::cose::{self, Message};
 use crate::declaration::Declaration;
 use crate::error::{Refusal, Result, ensure};
 use crate::grant::Grant;
 use crate::id::{AgentId, Hash};
 use crate::identity::VerifiedDocument;
-use crate::keys::{KeySet, VerifyingKeys};
 use crate::lineage::VerifiedLineage;
 use crate::object::{KeyRef, Signed};
 use crate::proof::{Expected, Proof};
-use crate::revocation::{Revocations, Target};
+use crate::revocation::Revocations;
+use signatures::{Key, Signature};
 
 /// Longest chain.
 pub const MAX_LINKS: usize = 32;
@@ -73,7 +76,7 @@ pub struct Accepted {
     pub agents: Vec<AgentId>,
     /// The ids of the grants: uses are counted for each.
     pub grants: Vec<Hash>,
-    /// The end of the shortest-lived, Unix seconds.
+    /// The end of the shortest-lived, of the grants and of the certificate of the key that proved possession. Unix seconds.
     pub not_after: u64,
     /// Whether the holder's possession of the last key was proven.
     pub possession_proven: bool,
@@ -90,59 +93,13 @@ pub struct Step {
     pub refused: Option<Refusal>,
 }
 
-/// Signatures that are known to hold, and prepared keys, both bounded.
-///
-/// A signature is remembered by the hash of the whole message and the key, never by anything it says of itself; what depends
-/// on the moment is checked each time.
-#[derive(Debug, Default)]
-pub struct Cache {
-    known: HashSet<[u8; 32]>,
-    order: VecDeque<[u8; 32]>,
-    keys: HashMap<KeySet, VerifyingKeys>,
-}
-
-impl Cache {
-    /// Most signatures and keys that are kept.
-    pub const MAX: usize = 65_536;
-
-    fn name(message: &[u8], keys: &VerifyingKeys) -> [u8; 32] {
-        let mut hash = signet_crypto::hash::Sha256::new();
-        hash.update(&keys.set().commitment().0);
-        hash.update(message);
-        hash.finish()
-    }
-
-    fn remember(&mut self, name: [u8; 32]) {
-        if self.known.insert(name) {
-            self.order.push_back(name);
-        }
-        if self.order.len() > Self::MAX
-            && let Some(oldest) = self.order.pop_front()
-        {
-            self.known.remove(&oldest);
-        }
-    }
-
-    fn prepared(&mut self, set: &KeySet) -> Result<VerifyingKeys> {
-        if let Some(keys) = self.keys.get(set) {
-            return Ok(keys.clone());
-        }
-        let keys = VerifyingKeys::new(set)?;
-        if self.keys.len() >= Self::MAX {
-            self.keys.clear();
-        }
-        self.keys.insert(set.clone(), keys.clone());
-        Ok(keys)
-    }
-}
-
 impl Check<'_> {
     /// Checks a chain, the root's grant first.
     ///
     /// # Errors
     /// The first rule that does not hold, and where.
     pub fn run(&self, grants: &[Signed<Grant>]) -> std::result::Result<Accepted, ChainRefusal> {
-        self.run_with(grants, &mut Cache::default(), &mut |_| ())
+        self.run_with(grants, None, &mut |_| ())
     }
 
     /// The same, with what was verified before.
@@ -154,7 +111,7 @@ impl Check<'_> {
         grants: &[Signed<Grant>],
         cache: &mut Cache,
     ) -> std::result::Result<Accepted, ChainRefusal> {
-        self.run_with(grants, cache, &mut |_| ())
+        self.run_with(grants, Some(cache), &mut |_| ())
     }
 
     /// Every rule that was looked at, link by link, up to the one that refused.
@@ -163,14 +120,14 @@ impl Check<'_> {
         grants: &[Signed<Grant>],
     ) -> (Vec<Step>, std::result::Result<Accepted, ChainRefusal>) {
         let mut steps = Vec::new();
-        let outcome = self.run_with(grants, &mut Cache::default(), &mut |step| steps.push(step));
+        let outcome = self.run_with(grants, None, &mut |step| steps.push(step));
         (steps, outcome)
     }
 
     fn run_with(
         &self,
         grants: &[Signed<Grant>],
-        cache: &mut Cache,
+        cache: Option<&mut Cache>,
         trace: &mut dyn FnMut(Step),
     ) -> std::result::Result<Accepted, ChainRefusal> {
         let mut rule = |link: usize, rule: &'static str, outcome: Result<()>| {
@@ -196,7 +153,7 @@ impl Check<'_> {
             "all revocations are readable",
             self.revocations.check_readable(),
         )?;
-        let mut keys: Vec<VerifyingKeys> = Vec::with_capacity(grants.len() + 1);
+        let mut signatures = Vec::with_capacity(grants.len() + 2);
         for (link, grant) in grants.iter().enumerate() {
             let body = grant.body();
             if let Some(parent) = link.checked_sub(1).map(|i| &grants[i]) {
@@ -248,17 +205,19 @@ impl Check<'_> {
                 self.check_agent(body.to.agent, &grants[..=link]),
             )?;
             let pinned = link.checked_sub(1).map(|i| grants[i].body());
-            let key = self.key_of(body.by, &grant.id(), pinned, cache);
+            let key = self.key_of(body.by, &grant.id(), pinned);
             rule(
                 link,
                 "the grantor's key is known and was not compromised",
                 key.as_ref().map(|_| ()).map_err(|r| *r),
             )?;
-            keys.extend(key);
+            signatures.extend(key.map(|key| Signature::again(link, grant.as_bytes(), key)));
         }
         // Not empty, as was checked first.
         let last = &grants[grants.len() - 1];
         let holder = grants.len();
+        // Each child ends no later than its parent.
+        let mut not_after = last.body().not_after;
         if let Some((proof, expected)) = &self.proof {
             let by = proof.body().by;
             rule(
@@ -273,41 +232,47 @@ impl Check<'_> {
                     .body()
                     .check(&last.id(), expected, self.now, self.leeway),
             )?;
-            let key = self.key_of(by, &proof.id(), Some(last.body()), cache);
+            // What the identity's own key has signed: the proof, or the certificate of the key that signed the proof.
+            let method = proof.body().method.as_ref();
+            let key = self.key_of(
+                by,
+                &method.map_or(proof.id(), Signed::id),
+                Some(last.body()),
+            );
             rule(
                 holder,
                 "the holder's key is known and was not compromised",
                 key.as_ref().map(|_| ()).map_err(|r| *r),
             )?;
-            keys.extend(key);
-        }
-        let messages = grants
-            .iter()
-            .map(|g| g.as_bytes())
-            .chain(self.proof.iter().map(|(p, _)| p.as_bytes()));
-        let mut unknown = Vec::new();
-        for (link, (data, keys)) in messages.zip(&keys).enumerate() {
-            let name = Cache::name(data, keys);
-            if !cache.known.contains(&name) {
-                let message =
-                    Message::parse(data).map_err(|reason| ChainRefusal { link, reason })?;
-                unknown.push((link, name, (message, keys)));
+            let proven = proof.as_bytes();
+            if let Some(method) = method {
+                rule(
+                    holder,
+                    "the certificate of the proof's key is by the holder",
+                    ensure(method.body().by == by, Refusal::WrongSigner),
+                )?;
+                rule(
+                    holder,
+                    "the certificate is for this use and moment",
+                    method
+                        .body()
+                        .check_use(self.capability, self.now, self.leeway),
+                )?;
+                not_after = not_after.min(method.body().not_after);
+                signatures.extend(key.map(|key| Signature::again(holder, method.as_bytes(), key)));
+                let certified = Key::Bytes(&method.body().keys);
+                signatures.push(Signature::once(holder, proven, certified));
+            } else {
+                signatures.extend(key.map(|key| Signature::once(holder, proven, key)));
             }
         }
-        let batch: Vec<_> = unknown.iter().map(|(_, _, item)| item.clone()).collect();
-        let signatures = cose::verify_batch(&batch);
-        for (link, _) in keys.iter().enumerate() {
-            let failed = match signatures {
-                Err((i, reason)) if unknown[i].0 == link => Err(reason),
+        let held = signatures::check(&signatures, cache);
+        for link in 0..grants.len() + usize::from(self.proof.is_some()) {
+            let failed = match held {
+                Err((at, reason)) if at == link => Err(reason),
                 _ => Ok(()),
             };
             rule(link, "its signature holds", failed)?;
-        }
-        for (link, name, _) in &unknown {
-            // A proof counts once; a grant comes again.
-            if *link < grants.len() {
-                cache.remember(*name);
-            }
         }
         let agents =
             std::iter::once(self.root.id()).chain(grants.iter().map(|g| g.body().to.agent));
@@ -318,8 +283,7 @@ impl Check<'_> {
                 .map_or(last.body().to, |(proof, _)| proof.body().by),
             agents: agents.collect(),
             grants: grants.iter().map(Signed::id).collect(),
-            // Each child ends no later than its parent.
-            not_after: last.body().not_after,
+            not_after,
             possession_proven: self.proof.is_some(),
         })
     }
@@ -332,110 +296,28 @@ impl Check<'_> {
     }
 
     /// The key that has to have signed: from the agent's document, or, where there is none, as the grant to it pinned it.
-    fn key_of(
-        &self,
+    fn key_of<'k>(
+        &'k self,
         by: KeyRef,
         object: &Hash,
-        pinned: Option<&Grant>,
-        cache: &mut Cache,
-    ) -> Result<VerifyingKeys> {
+        pinned: Option<&'k Grant>,
+    ) -> Result<Key<'k>> {
         if let Some(document) = self.document(by.agent) {
             if let Some(grant) = pinned {
                 let known = document.key(grant.to.key).ok_or(Refusal::UnknownKey)?;
                 ensure(*known.set() == grant.to_keys, Refusal::KeyMismatch)?;
             }
-            return document.key_for(by.key, object, self.anchors).cloned();
+            return document
+                .key_for(by.key, object, self.anchors)
+                .map(Key::Prepared);
         }
         let grant = pinned.ok_or(Refusal::DocumentMissing)?;
         ensure(by == grant.to, Refusal::DocumentMissing)?;
-        cache.prepared(&grant.to_keys)
-    }
-
-    fn check_fresh(&self, grant: &Grant) -> Result<()> {
-        let demands = [self.max_staleness, grant.revocation.max_staleness];
-        match demands.into_iter().flatten().min() {
-            Some(most) => self.revocations.check_fresh(self.now, most),
-            None => Ok(()),
-        }
-    }
-
-    /// The last of these links against every revocation; the others were checked before it.
-    fn check_revocations(&self, links: &[Signed<Grant>]) -> Result<()> {
-        let Some((grant, above)) = links.split_last() else {
-            return Ok(());
-        };
-        let body = grant.body();
-        let grantor = |by: AgentId| links.iter().any(|link| link.body().by.agent == by);
-        let delegate = |by: AgentId| {
-            links
-                .iter()
-                .any(|link| link.body().revocation.delegates.contains(&by))
-        };
-        let may = |by: AgentId| grantor(by) || delegate(by);
-        let revoked = self.revocations.contains(Target::Grant(grant.id()), may)
-            || above.iter().enumerate().any(|(i, ancestor)| {
-                let may = |by: AgentId| {
-                    links[..=i].iter().any(|l| {
-                        l.body().by.agent == by || l.body().revocation.delegates.contains(&by)
-                    })
-                };
-                self.revocations
-                    .contains(Target::Subtree(ancestor.id()), may)
-            });
-        ensure(!revoked, Refusal::Revoked)?;
-        // An agent may end itself, and those from whom its authority comes may end it.
-        let ended = self
-            .revocations
-            .contains(Target::Agent(body.to.agent), |by| {
-                by == body.to.agent || may(by)
-            })
-            || self
-                .revocations
-                .contains(Target::Agent(body.by.agent), grantor)
-            || self
-                .revocations
-                .contains(Target::Everything(body.by.agent), grantor);
-        ensure(!ended, Refusal::AgentRevoked)
-    }
-
-    /// Descent and declarations of an agent that the chain passes through.
-    fn check_agent(&self, agent: AgentId, links: &[Signed<Grant>]) -> Result<()> {
-        for declaration in self
-            .declarations
-            .iter()
-            .filter(|d| d.body().by.agent == agent)
-        {
-            // One that cannot be verified is not believed to be harmless.
-            let pinned = links.last().map(Signed::body);
-            let key = self.key_of(
-                declaration.body().by,
-                &declaration.id(),
-                pinned,
-                &mut Cache::default(),
-            )?;
-            declaration.verify(&key)?;
-            ensure(
-                !declaration.body().forbids(self.capability, self.now),
-                Refusal::DeclaredRefusal,
-            )?;
-        }
-        for lineage in self
-            .lineages
-            .iter()
-            .filter(|lineage| lineage.child() == agent)
-        {
-            ensure(lineage.allows(self.capability), Refusal::AuthorityWidened)?;
-            for (i, ancestor) in lineage.agents().iter().enumerate() {
-                let above = &lineage.agents()[..=i];
-                let ended = self
-                    .revocations
-                    .contains(Target::Agent(*ancestor), |by| above.contains(&by));
-                ensure(!ended, Refusal::AgentRevoked)?;
-            }
-        }
-        Ok(())
+        Ok(Key::Bytes(&grant.to_keys))
     }
 }
 
+#[cfg(test)]
+mod possession_tests;
 #[cfg(test)]
 mod tests;

@@ -198,9 +198,7 @@ impl Constraints {
 
     pub(crate) fn read(map: &mut MapReader<'_, '_>) -> Result<Constraints> {
         let constraints = Constraints {
-            audience: map
-                .optional(13, |d| d.list(64, |d| Ok(d.text()?.to_owned())))?
-                .unwrap_or_default(),
+            audience: map.list(13, 64, |d| Ok(d.text()?.to_owned()))?,
             max_uses: map.optional(14, Decoder::uint)?,
             budget: map.optional(15, |d| {
                 d.tuple(2, |d| {
@@ -210,10 +208,11 @@ impl Constraints {
                     })
                 })
             })?,
-            networks: map
-                .optional(16, |d| d.list(64, Network::read))?
-                .unwrap_or_default(),
-            custom: map.optional(17, |d| TextMap::read(d))?.unwrap_or_default(),
+            networks: map.list(16, 64, Network::read)?,
+            custom: match map.optional(17, TextMap::read)? {
+                Some(custom) if custom.is_empty() => return Err(Refusal::NotCanonical),
+                custom => custom.unwrap_or_default(),
+            },
         };
         check_ascending(&constraints.audience)?;
         check_ascending(&constraints.networks)?;

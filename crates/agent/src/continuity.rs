@@ -37,7 +37,7 @@ impl Object for Heartbeat {
     fn read(map: &mut MapReader<'_, '_>) -> Result<Self> {
         let heartbeat = Heartbeat {
             by: read_by(map)?,
-            index: map.optional(3, Decoder::uint)?.unwrap_or(0),
+            index: map.uint(3)?,
             previous: map.optional(4, read_hash)?,
             experience: map.optional(5, read_hash)?,
             at: map.required(6, Decoder::uint)?,

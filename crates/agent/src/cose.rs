@@ -18,48 +18,34 @@ const SIGN: u64 = 98;
 /// Two key sets of two algorithms each sign a rotation; nothing has more.
 const MAX_SIGNATURES: usize = 4;
 
-/// The longest protected header, `{1: -49}`, has 4 bytes.
-fn protected(alg: Alg) -> Vec<u8> {
-    let mut out = Encoder::with_capacity(4);
-    out.map(1).uint(1).int(alg.number());
-    out.finish()
+/// The protected header `{1: alg}`, which has one encoding for each algorithm.
+const fn protected(alg: Alg) -> &'static [u8] {
+    match alg {
+        Alg::Ed25519 => &[0xa1, 0x01, 0x27],
+        Alg::MlDsa44 => &[0xa1, 0x01, 0x38, 0x2f],
+        Alg::MlDsa65 => &[0xa1, 0x01, 0x38, 0x30],
+    }
 }
 
 fn read_protected(data: &[u8]) -> Result<Alg> {
-    let number = Decoder::whole(data, |d| d.map(|map| map.required(1, Decoder::int)))?;
-    Alg::from_number(number).ok_or(Refusal::WrongAlgorithm)
-}
-
-/// What is signed where one algorithm signs (RFC 9052 section 4.4).
-fn sign1_structure(protected: &[u8], payload: &[u8]) -> Vec<u8> {
-    let mut out = Encoder::with_capacity(payload.len() + 32);
-    out.array(4)
-        .text("Signature1")
-        .bytes(protected)
-        .bytes(b"")
-        .bytes(payload);
-    out.finish()
-}
-
-/// What each of several signers signs.
-fn sign_structure(protected: &[u8], payload: &[u8]) -> Vec<u8> {
-    let mut out = Encoder::with_capacity(payload.len() + 32);
-    out.array(5)
-        .text("Signature")
-        .bytes(b"")
-        .bytes(protected)
-        .bytes(b"")
-        .bytes(payload);
-    out.finish()
-}
-
-fn structure(count: usize, alg: Alg, payload: &[u8]) -> Vec<u8> {
-    let protected = protected(alg);
-    if count == 1 {
-        sign1_structure(&protected, payload)
-    } else {
-        sign_structure(&protected, payload)
+    if let Some(alg) = Alg::ALL.into_iter().find(|alg| protected(*alg) == data) {
+        return Ok(alg);
     }
+    // Another one: the decoder knows what is wrong with it.
+    Decoder::whole(data, |d| d.map(|map| map.required(1, Decoder::int)))?;
+    Err(Refusal::WrongAlgorithm)
+}
+
+/// What is signed: by one algorithm a `Signature1`, by each of several a `Signature` (RFC 9052 section 4.4).
+fn structure(count: usize, alg: Alg, payload: &[u8]) -> Vec<u8> {
+    let mut out = Encoder::with_capacity(payload.len() + 32);
+    if count == 1 {
+        out.array(4).text("Signature1");
+    } else {
+        out.array(5).text("Signature").bytes(b"");
+    }
+    out.bytes(protected(alg)).bytes(b"").bytes(payload);
+    out.finish()
 }
 
 /// Signs with every key of every set.
@@ -67,23 +53,53 @@ fn structure(count: usize, alg: Alg, payload: &[u8]) -> Vec<u8> {
 /// # Errors
 /// [`Refusal::Library`] if the library fails.
 pub fn sign(payload: &[u8], signers: &[&SigningKeys]) -> Result<Vec<u8>> {
-    let count = signers
-        .iter()
-        .map(|keys| keys.set().suite().algorithms().len())
-        .sum();
+    Ok(sign_and_place(payload, signers)?.0)
+}
+
+/// The message, and where in it the payload begins.
+pub(crate) fn sign_and_place(payload: &[u8], signers: &[&SigningKeys]) -> Result<(Vec<u8>, usize)> {
+    let keys = || signers.iter().flat_map(|keys| keys.keys());
+    let count = keys().count();
     ensure(
         (1..=MAX_SIGNATURES).contains(&count),
         Refusal::WrongAlgorithm,
     )?;
-    let keys = signers.iter().flat_map(|keys| keys.keys());
-    let mut signatures = Vec::with_capacity(count);
-    for (alg, key) in keys {
-        let mut signature = Vec::with_capacity(alg.signature_len());
-        key.sign_into(&structure(count, alg, payload), &mut signature)
-            .map_err(|_| Refusal::Library)?;
-        signatures.push((alg, signature));
+    let room: usize = keys().map(|(alg, _)| alg.signature_len() + 12).sum();
+    write(payload, count, room, keys(), |out, (alg, key)| {
+        out.bytes_by(alg.signature_len(), |out| {
+            key.sign_into(&structure(count, alg, payload), out)
+                .map_err(|_| Refusal::Library)
+        })?;
+        Ok(())
+    })
+}
+
+/// Writes a message; `signature` appends the byte string of each signature.
+fn write<T>(
+    payload: &[u8],
+    count: usize,
+    room: usize,
+    signers: impl Iterator<Item = (Alg, T)>,
+    mut signature: impl FnMut(&mut Encoder, (Alg, T)) -> Result<()>,
+) -> Result<(Vec<u8>, usize)> {
+    let mut out = Encoder::with_capacity(payload.len() + room + 16);
+    let mut start = 0;
+    for (i, (alg, key)) in signers.enumerate() {
+        if i == 0 {
+            out.tag(if count == 1 { SIGN1 } else { SIGN }).array(4);
+            out.bytes(if count == 1 { protected(alg) } else { b"" });
+            out.map(0).bytes(payload);
+            start = out.len() - payload.len();
+            if count > 1 {
+                out.array(count);
+            }
+        }
+        if count > 1 {
+            out.array(3).bytes(protected(alg)).map(0);
+        }
+        signature(&mut out, (alg, key))?;
     }
-    assemble(payload, &signatures)
+    Ok((out.finish(), start))
 }
 
 /// The message of signatures that exist already. It is not verified.
@@ -100,26 +116,18 @@ pub fn assemble(payload: &[u8], signatures: &[(Alg, Vec<u8>)]) -> Result<Vec<u8>
         .iter()
         .map(|(_, signature)| signature.len() + 12)
         .sum();
-    let mut out = Encoder::with_capacity(payload.len() + room + 16);
-    if let [(alg, signature)] = signatures {
-        out.tag(SIGN1)
-            .array(4)
-            .bytes(&protected(*alg))
-            .map(0)
-            .bytes(payload)
-            .bytes(signature);
-    } else {
-        out.tag(SIGN)
-            .array(4)
-            .bytes(b"")
-            .map(0)
-            .bytes(payload)
-            .array(signatures.len());
-        for (alg, signature) in signatures {
-            out.array(3).bytes(&protected(*alg)).map(0).bytes(signature);
-        }
-    }
-    Ok(out.finish())
+    let signers = signatures.iter().map(|(alg, bytes)| (*alg, bytes));
+    let (data, _) = write(
+        payload,
+        signatures.len(),
+        room,
+        signers,
+        |out, (_, bytes)| {
+            out.bytes(bytes);
+            Ok(())
+        },
+    )?;
+    Ok(data)
 }
 
 /// A key, what it has to have signed, and the signature.
@@ -129,7 +137,8 @@ type Equation<'k, 'a> = (&'k signet_crypto::VerifyingKey, Vec<u8>, &'a [u8]);
 #[derive(Debug, Clone)]
 pub struct Message<'a> {
     payload: &'a [u8],
-    signatures: Vec<(Alg, &'a [u8])>,
+    all: [(Alg, &'a [u8]); MAX_SIGNATURES],
+    count: usize,
 }
 
 impl<'a> Message<'a> {
@@ -139,38 +148,42 @@ impl<'a> Message<'a> {
     /// [`Refusal::Malformed`], [`Refusal::NotCanonical`], [`Refusal::TooLarge`] as the decoder;
     /// [`Refusal::WrongAlgorithm`] for an algorithm that is not used here, or a signature of the wrong length.
     pub fn parse(data: &'a [u8]) -> Result<Message<'a>> {
-        let message = Decoder::whole(data, |d| match d.tag()? {
+        let mut all: [(Alg, &[u8]); MAX_SIGNATURES] = [(Alg::Ed25519, &[]); MAX_SIGNATURES];
+        let (payload, count) = Decoder::whole(data, |d| match d.tag()? {
             SIGN1 => d.tuple(4, |d| {
                 let alg = read_protected(d.bytes()?)?;
                 d.map(|_| Ok(()))?;
                 let payload = d.bytes()?;
-                let signatures = vec![(alg, d.bytes()?)];
-                Ok(Message {
-                    payload,
-                    signatures,
-                })
+                all[0] = (alg, d.bytes()?);
+                Ok((payload, 1))
             }),
             SIGN => d.tuple(4, |d| {
                 ensure(d.bytes()?.is_empty(), Refusal::Malformed)?;
                 d.map(|_| Ok(()))?;
                 let payload = d.bytes()?;
-                let signatures = d.list(MAX_SIGNATURES, |d| {
-                    d.tuple(3, |d| {
-                        let alg = read_protected(d.bytes()?)?;
-                        d.map(|_| Ok(()))?;
-                        Ok((alg, d.bytes()?))
-                    })
-                })?;
-                ensure(signatures.len() > 1, Refusal::NotCanonical)?;
-                Ok(Message {
-                    payload,
-                    signatures,
+                let count = d.array()?;
+                ensure(count <= MAX_SIGNATURES, Refusal::TooLarge)?;
+                ensure(count > 1, Refusal::NotCanonical)?;
+                d.nested(|d| {
+                    for signature in &mut all[..count] {
+                        *signature = d.tuple(3, |d| {
+                            let alg = read_protected(d.bytes()?)?;
+                            d.map(|_| Ok(()))?;
+                            Ok((alg, d.bytes()?))
+                        })?;
+                    }
+                    Ok((payload, count))
                 })
             }),
             _ => Err(Refusal::WrongType),
         })?;
+        let message = Message {
+            payload,
+            all,
+            count,
+        };
         let lengths = message
-            .signatures
+            .signatures()
             .iter()
             .all(|(alg, s)| s.len() == alg.signature_len());
         ensure(lengths, Refusal::WrongAlgorithm)?;
@@ -184,7 +197,7 @@ impl<'a> Message<'a> {
 
     /// The algorithm and bytes of each signature.
     pub fn signatures(&self) -> &[(Alg, &'a [u8])] {
-        &self.signatures
+        &self.all[..self.count]
     }
 
     /// Checks that exactly these key sets signed, all keys of each.
@@ -192,33 +205,26 @@ impl<'a> Message<'a> {
     /// # Errors
     /// [`Refusal::WrongAlgorithm`] if number or algorithms differ from the keys'; [`Refusal::SignatureInvalid`].
     pub fn verify(&self, signers: &[&VerifyingKeys]) -> Result<()> {
-        for (key, structure, signature) in self.equations(signers)? {
+        self.each_equation(signers, |(key, structure, signature)| {
             key.verify(&structure, signature)
-                .map_err(|_| Refusal::SignatureInvalid)?;
-        }
-        Ok(())
+                .map_err(|_| Refusal::SignatureInvalid)
+        })
     }
 
-    /// Each key with what it has to have signed.
-    fn equations<'k>(&self, signers: &[&'k VerifyingKeys]) -> Result<Vec<Equation<'k, 'a>>> {
-        let keys = signers.iter().flat_map(|keys| {
-            keys.set()
-                .suite()
-                .algorithms()
-                .iter()
-                .copied()
-                .zip(keys.keys())
-        });
-        let count = self.signatures.len();
-        let mut out = Vec::with_capacity(count);
-        let mut signatures = self.signatures.iter();
-        for (alg, key) in keys {
-            let (found, signature) = signatures.next().ok_or(Refusal::WrongAlgorithm)?;
-            ensure(*found == alg, Refusal::WrongAlgorithm)?;
-            out.push((key, structure(count, alg, self.payload), *signature));
+    /// Each key with what it has to have signed, once it is clear that exactly these keys' algorithms signed.
+    fn each_equation<'k>(
+        &self,
+        signers: &[&'k VerifyingKeys],
+        mut check: impl FnMut(Equation<'k, 'a>) -> Result<()>,
+    ) -> Result<()> {
+        let keys = || signers.iter().flat_map(|keys| keys.keys());
+        let expected = keys().map(|(alg, _)| alg);
+        let found = self.signatures().iter().map(|(alg, _)| *alg);
+        ensure(found.eq(expected), Refusal::WrongAlgorithm)?;
+        for ((alg, key), (_, signature)) in keys().zip(self.signatures()) {
+            check((key, structure(self.count, alg, self.payload), *signature))?;
         }
-        ensure(signatures.next().is_none(), Refusal::WrongAlgorithm)?;
-        Ok(out)
+        Ok(())
     }
 }
 
@@ -235,23 +241,24 @@ pub fn verify_batch(
     }
     let mut equations = Vec::with_capacity(messages.len());
     for (i, (message, keys)) in messages.iter().enumerate() {
-        equations.extend(message.equations(&[keys]).map_err(|reason| (i, reason))?);
+        message
+            .each_equation(&[keys], |equation| {
+                equations.push(equation);
+                Ok(())
+            })
+            .map_err(|reason| (i, reason))?;
     }
-    let (mut batch, mut singles) = (Vec::with_capacity(equations.len()), Vec::new());
-    for (key, structure, signature) in &equations {
-        let item = BatchItem {
+    let items = equations
+        .iter()
+        .map(|(key, structure, signature)| BatchItem {
             key,
             context: &[],
             message: structure,
             signature,
-        };
-        let batched = signature.len() == Alg::Ed25519.signature_len();
-        if batched {
-            batch.push(item)
-        } else {
-            singles.push(item)
-        }
-    }
+        });
+    // No other algorithm's signatures have this length.
+    let (batch, singles): (Vec<_>, Vec<_>) =
+        items.partition(|item| item.signature.len() == Alg::Ed25519.signature_len());
     let holds = verify_ed25519_batch(&batch).is_ok()
         && singles
             .iter()
@@ -275,6 +282,15 @@ mod tests {
         let keys = SigningKeys::generate(suite).expect("generated");
         let verifying = VerifyingKeys::new(keys.set()).expect("its own keys");
         (keys, verifying)
+    }
+
+    #[test]
+    fn the_protected_headers_are_what_the_encoder_writes() {
+        for alg in Alg::ALL {
+            let mut out = Encoder::new();
+            out.map(1).uint(1).int(alg.number());
+            assert_eq!(protected(alg), out.finish());
+        }
     }
 
     #[test]

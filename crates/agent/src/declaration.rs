@@ -48,7 +48,7 @@ impl Object for Declaration {
         let declaration = Declaration {
             by: read_by(map)?,
             capabilities: map.required(3, |d| d.list(64, |d| d.text()?.parse()))?,
-            reason: map.optional(4, Decoder::text)?.unwrap_or("").to_owned(),
+            reason: map.text(4)?.to_owned(),
             from: map.required(5, Decoder::uint)?,
             until: map.optional(6, Decoder::uint)?,
         };

@@ -115,6 +115,8 @@ refusals! {
     ProofTimeMismatch = "proof_time_mismatch", "the proof is too old or from the future";
     /// The proof does not answer the verifier's nonce.
     ProofNonceMismatch = "proof_nonce_mismatch", "the proof is for another nonce";
+    /// A certified key is for another purpose, or for another capability.
+    MethodRefused = "method_refused", "the certified key is not for this use";
     /// A grant of the chain was revoked.
     Revoked = "revoked", "a grant of the chain was revoked";
     /// An agent of the chain was ended.
@@ -142,7 +144,7 @@ refusals! {
     /// Fewer entries than were signed.
     LogTruncated = "log_truncated", "the log is shorter than its checkpoint";
     /// Entries that no checkpoint covers.
-    LogUnsigned = "log_unsigned", "the log has entries that no checkpoint covers";
+    LogUnsigned = "log_unsigned", "the log has entries that no checkpoint covers, or no checkpoint at all";
     /// An inclusion or consistency proof does not give the root.
     ProofOfLogInvalid = "log_proof_invalid", "the log's proof does not hold";
     /// A line of descent does not fit together.

@@ -205,7 +205,7 @@ impl Object for Grant {
         let to = AgentId(map.required(3, Decoder::fixed)?);
         let to = KeyRef {
             agent: to,
-            key: map.optional(4, Decoder::uint)?.unwrap_or(0),
+            key: map.uint(4)?,
         };
         let grant = Grant {
             by,
@@ -213,17 +213,15 @@ impl Object for Grant {
             to_keys: map.required(5, KeySet::read)?,
             capabilities: map.required(6, |d| d.list(MAX_CAPABILITIES, |d| d.text()?.parse()))?,
             issued: map.required(7, Decoder::uint)?,
-            not_before: map.optional(8, Decoder::uint)?.unwrap_or(0),
+            not_before: map.uint(8)?,
             not_after: map.required(9, Decoder::uint)?,
             serial: map.required(10, Decoder::fixed)?,
-            max_depth: map.optional(11, Decoder::uint)?.unwrap_or(0),
+            max_depth: map.uint(11)?,
             parent: map.optional(12, read_hash)?,
             constraints: Constraints::read(map)?,
             revocation: RevocationRules {
-                delegates: map
-                    .optional(18, |d| d.list(16, |d| d.fixed().map(AgentId)))?
-                    .unwrap_or_default(),
-                status: map.optional(19, Decoder::text)?.unwrap_or("").to_owned(),
+                delegates: map.list(18, 16, |d| d.fixed().map(AgentId))?,
+                status: map.text(19)?.to_owned(),
                 max_staleness: map.optional(20, Decoder::uint)?,
             },
         };

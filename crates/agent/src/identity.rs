@@ -65,8 +65,12 @@ impl Object for Rotation {
             previous: map.required(3, read_hash)?,
             keys: map.required(4, KeySet::read)?,
             next: map.required(5, read_hash)?,
-            reason: map.optional(6, Decoder::text)?.unwrap_or("").to_owned(),
-            compromised: map.optional(7, Decoder::bool)?.unwrap_or(false),
+            reason: map.text(6)?.to_owned(),
+            compromised: match map.optional(7, Decoder::bool)? {
+                // It is left out, and not written out.
+                Some(false) => return Err(Refusal::NotCanonical),
+                compromised => compromised.is_some(),
+            },
             at: map.required(8, Decoder::uint)?,
         };
         check_text(&rotation.reason, MAX_REASON)?;
@@ -130,15 +134,9 @@ impl Object for Document {
             created: map.required(4, Decoder::uint)?,
             inception: map.required(5, KeySet::read)?,
             next: map.required(6, read_hash)?,
-            rotations: map
-                .optional(7, |d| d.list(MAX_ROTATIONS, read_signed))?
-                .unwrap_or_default(),
-            methods: map
-                .optional(8, |d| d.list(64, read_signed))?
-                .unwrap_or_default(),
-            attestations: map
-                .optional(9, |d| d.list(64, read_signed))?
-                .unwrap_or_default(),
+            rotations: map.list(7, MAX_ROTATIONS, read_signed)?,
+            methods: map.list(8, 64, read_signed)?,
+            attestations: map.list(9, 64, read_signed)?,
         };
         ensure(!document.name.is_empty(), Refusal::InvalidValue)?;
         check_text(&document.name, MAX_NAME)?;

@@ -243,8 +243,9 @@ impl VerifyingKeys {
         &self.set
     }
 
-    pub(crate) fn keys(&self) -> &[VerifyingKey] {
-        &self.keys
+    /// Each algorithm with its key, in the order of their signatures.
+    pub(crate) fn keys(&self) -> impl Iterator<Item = (Alg, &VerifyingKey)> {
+        self.set.suite.algorithms().iter().copied().zip(&self.keys)
     }
 }
 

@@ -56,13 +56,11 @@ impl Object for Birth {
             by,
             child: KeyRef {
                 agent,
-                key: map.optional(4, Decoder::uint)?.unwrap_or(0),
+                key: map.uint(4)?,
             },
             parent_birth: map.optional(5, read_hash)?,
-            authority: map
-                .optional(6, |d| d.list(64, |d| d.text()?.parse()))?
-                .unwrap_or_default(),
-            purpose: map.optional(7, Decoder::text)?.unwrap_or("").to_owned(),
+            authority: map.list(6, 64, |d| d.text()?.parse())?,
+            purpose: map.text(7)?.to_owned(),
             at: map.required(8, Decoder::uint)?,
         };
         check_ascending(&birth.authority)?;

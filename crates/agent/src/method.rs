@@ -1,7 +1,12 @@
 //! Verification methods: keys for a session, a device or a capability, certified by the identity's key with a purpose and
 //! an end.
+//!
+//! Such a key proves possession in place of the identity's own ([`crate::proof`]), and does nothing else: it grants nothing,
+//! revokes nothing and signs no receipts. It ends with its certificate, or with the key that certified it, if that one is given
+//! up as compromised.
 
 use crate::anchor::Anchors;
+use crate::capability::Capability;
 use crate::cbor::{Decoder, MapReader};
 use crate::error::{Refusal, Result, ensure};
 use crate::identity::VerifiedDocument;
@@ -93,11 +98,33 @@ impl Object for Method {
     }
 }
 
+impl Method {
+    /// Whether its key may prove possession for a use of this capability at this moment; `leeway` seconds of skew are forgiven
+    /// at the beginning. A session's and a device's key may for every capability that was granted; a capability's key for what
+    /// its name covers, and for nothing if its name is no capability.
+    ///
+    /// # Errors
+    /// [`Refusal::MethodRefused`], [`Refusal::NotYetValid`], [`Refusal::Expired`].
+    pub fn check_use(&self, capability: &Capability, now: u64, leeway: u64) -> Result<()> {
+        let fits = match self.purpose {
+            Purpose::Session | Purpose::Device => true,
+            Purpose::Capability => self
+                .name
+                .parse::<Capability>()
+                .is_ok_and(|own| own.covers(capability)),
+        };
+        ensure(fits, Refusal::MethodRefused)?;
+        let begun = now.saturating_add(leeway) >= self.not_before;
+        ensure(begun, Refusal::NotYetValid)?;
+        ensure(now <= self.not_after, Refusal::Expired)
+    }
+}
+
 impl Signed<Method> {
     /// The keys, if this identity certified them for this purpose and moment.
     ///
     /// # Errors
-    /// [`Refusal::InvalidValue`] for another purpose, [`Refusal::NotYetValid`], [`Refusal::Expired`], and as
+    /// [`Refusal::MethodRefused`] for another purpose, [`Refusal::NotYetValid`], [`Refusal::Expired`], and as
     /// [`Signed::verify_by`].
     pub fn keys_for(
         &self,
@@ -107,7 +134,7 @@ impl Signed<Method> {
     ) -> Result<VerifyingKeys> {
         self.verify_by(document, &Anchors::none())?;
         let body = self.body();
-        ensure(body.purpose == purpose, Refusal::InvalidValue)?;
+        ensure(body.purpose == purpose, Refusal::MethodRefused)?;
         ensure(now >= body.not_before, Refusal::NotYetValid)?;
         ensure(now <= body.not_after, Refusal::Expired)?;
         VerifyingKeys::new(&body.keys)
@@ -139,7 +166,7 @@ mod tests {
                 .map(|k| k.set().clone())
         };
         assert_eq!(keys(Purpose::Session, 100), Ok(session.set().clone()));
-        assert_eq!(keys(Purpose::Device, 100), Err(Refusal::InvalidValue));
+        assert_eq!(keys(Purpose::Device, 100), Err(Refusal::MethodRefused));
         assert_eq!(keys(Purpose::Session, 99), Err(Refusal::NotYetValid));
         assert_eq!(keys(Purpose::Session, 201), Err(Refusal::Expired));
         let with = alice

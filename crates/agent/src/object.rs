@@ -1,7 +1,7 @@
 //! What all signed objects share: a payload that is one CBOR map, a type in its first field, an id that is its hash.
 //!
-//! An [`Object`] lists its fields once for writing and once for reading. Reading is checked by writing again: bytes that
-//! are not exactly what the object writes are refused, so an object has one encoding, left-out defaults included.
+//! An [`Object`] lists its fields once for writing and once for reading. Reading refuses whatever writing would not have
+//! written, left-out defaults included, so an object has one encoding and what was signed is verified as it arrived.
 
 use std::ops::Range;
 
@@ -192,7 +192,7 @@ impl Fields {
 /// Reads the signer from fields 1 and 2.
 pub(crate) fn read_by(map: &mut MapReader<'_, '_>) -> Result<KeyRef> {
     let agent = AgentId(map.required(1, Decoder::fixed)?);
-    let key = map.optional(2, Decoder::uint)?.unwrap_or(0);
+    let key = map.uint(2)?;
     Ok(KeyRef { agent, key })
 }
 
@@ -242,16 +242,13 @@ pub trait Object: Sized {
     /// [`Refusal::WrongType`] for an object of another type, [`Refusal::NotCanonical`] for another encoding, and what
     /// [`read`](Self::read) refuses.
     fn from_payload(payload: &[u8]) -> Result<Self> {
-        let body = Decoder::whole(payload, |d| {
+        Decoder::whole(payload, |d| {
             d.map(|map| {
                 let number = map.required(0, Decoder::uint)?;
                 ensure(number == Self::TYPE.number(), Refusal::WrongType)?;
                 Self::read(map)
             })
-        })?;
-        // A default that was written out, say: the same object, other bytes.
-        ensure(body.payload() == payload, Refusal::NotCanonical)?;
-        Ok(body)
+        })
     }
 }
 
@@ -275,7 +272,16 @@ impl<T: Object> Signed<T> {
     }
 
     pub(crate) fn sign_with(body: &T, keys: &[&SigningKeys]) -> Result<Signed<T>> {
-        Self::parse(cose::sign(&body.payload(), keys)?)
+        let payload = body.payload();
+        // What nobody would read is not signed.
+        let body = T::from_payload(&payload)?;
+        let (data, start) = cose::sign_and_place(&payload, keys)?;
+        Ok(Signed {
+            id: Hash::of(&payload),
+            payload: start..start + payload.len(),
+            body,
+            data,
+        })
     }
 
     /// Reads a message. Nothing has been verified yet.

@@ -1,9 +1,13 @@
 //! Proof of possession: the holder of a chain shows, for one audience and moment, that the last key is his.
+//!
+//! It is signed by the holder's identity key, or by a further key that this one has certified ([`crate::method`]); the
+//! certificate is then part of what is signed.
 
 use crate::cbor::{Decoder, MapReader};
 use crate::error::{Refusal, Result, ensure};
 use crate::id::Hash;
-use crate::object::{Fields, KeyRef, Object, Type, check_text, read_by, read_hash};
+use crate::method::Method;
+use crate::object::{Fields, KeyRef, Object, Signed, Type, check_text, read_by, read_hash};
 
 /// A proof of possession.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,6 +22,8 @@ pub struct Proof {
     pub at: u64,
     /// What the verifier asked to be answered; may be empty.
     pub nonce: Vec<u8>,
+    /// Where a session's, a device's or a capability's key signed in place of the identity's own: its certificate.
+    pub method: Option<Signed<Method>>,
 }
 
 /// What a verifier expects of a proof.
@@ -67,6 +73,9 @@ impl Object for Proof {
         if !self.nonce.is_empty() {
             out.at(6).bytes(&self.nonce);
         }
+        if let Some(method) = &self.method {
+            out.at(7).bytes(method.as_bytes());
+        }
     }
 
     fn read(map: &mut MapReader<'_, '_>) -> Result<Self> {
@@ -75,10 +84,11 @@ impl Object for Proof {
             grant: map.required(3, read_hash)?,
             audience: map.required(4, Decoder::text)?.to_owned(),
             at: map.required(5, Decoder::uint)?,
-            nonce: map
-                .optional(6, Decoder::bytes)?
-                .unwrap_or_default()
-                .to_vec(),
+            nonce: match map.optional(6, Decoder::bytes)? {
+                Some([]) => return Err(Refusal::NotCanonical),
+                nonce => nonce.unwrap_or_default().to_vec(),
+            },
+            method: map.optional(7, |d| Signed::parse(d.bytes()?.to_vec()))?,
         };
         ensure(
             !proof.audience.is_empty() && proof.nonce.len() <= 128,

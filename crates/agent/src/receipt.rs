@@ -233,9 +233,6 @@ impl Object for Receipt {
     }
 
     fn read(map: &mut MapReader<'_, '_>) -> Result<Self> {
-        let number = |map: &mut MapReader<'_, '_>, key| {
-            Ok::<u64, Refusal>(map.optional(key, Decoder::uint)?.unwrap_or(0))
-        };
         let receipt = Receipt {
             by: read_by(map)?,
             action: map.required(3, Decoder::text)?.to_owned(),
@@ -243,17 +240,13 @@ impl Object for Receipt {
             content: map.optional(5, read_hash)?,
             input: map.optional(6, read_hash)?,
             grant: map.optional(7, read_hash)?,
-            decision: numbered(&Decision::ALL, number(map, 8)?)?,
-            policy: map.optional(9, Decoder::text)?.unwrap_or("").to_owned(),
+            decision: numbered(&Decision::ALL, map.uint(8)?)?,
+            policy: map.text(9)?.to_owned(),
             previous: map.optional(10, read_hash)?,
-            index: number(map, 11)?,
-            witnesses: map
-                .optional(12, |d| d.list(16, |d| d.fixed().map(AgentId)))?
-                .unwrap_or_default(),
-            sealed_fields: map
-                .optional(13, |d| d.list(MAX_SEALED, read_hash))?
-                .unwrap_or_default(),
-            outcome: numbered(&Outcome::ALL, number(map, 14)?)?,
+            index: map.uint(11)?,
+            witnesses: map.list(12, 16, |d| d.fixed().map(AgentId))?,
+            sealed_fields: map.list(13, MAX_SEALED, read_hash)?,
+            outcome: numbered(&Outcome::ALL, map.uint(14)?)?,
         };
         ensure(!receipt.action.is_empty(), Refusal::InvalidValue)?;
         check_text(&receipt.action, 128)?;

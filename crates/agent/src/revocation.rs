@@ -77,7 +77,7 @@ impl Object for Revocation {
                 let kind = map.required(3, Decoder::uint)?;
                 Target::from_parts(kind, map.required(4, read_hash)?.0)?
             },
-            reason: map.optional(5, Decoder::text)?.unwrap_or("").to_owned(),
+            reason: map.text(5)?.to_owned(),
             at: map.required(6, Decoder::uint)?,
         };
         check_text(&revocation.reason, MAX_REASON)?;

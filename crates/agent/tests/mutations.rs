@@ -117,6 +117,7 @@ fn objects(cast: &Cast, variant: u8) -> Vec<File> {
                 audience: text("a"),
                 at,
                 nonce: vec![1, variant],
+                method: None,
             },
             &signer,
         )),

@@ -93,6 +93,7 @@ fn vectors() -> Value {
         audience: "https://api.example.com".into(),
         at: 1_790_000_010,
         nonce: b"nonce".to_vec(),
+        method: None,
     };
     let proof = Signed::sign(&proof, &bob.document.signer(&bob.keys)).expect("signed");
     let revocation = Revocation {

@@ -292,10 +292,12 @@ impl<'d, 'a> MapReader<'d, 'a> {
         if self.left == 0 {
             return Ok(false);
         }
-        let mut ahead = self.decoder.clone();
-        if ahead.peek()? != 0 || ahead.uint()? != key {
+        let start = self.decoder.position();
+        if self.decoder.peek()? != 0 || self.decoder.uint()? != key {
+            self.decoder.at = start;
             return Ok(false);
         }
+        self.decoder.at = start;
         self.key(Decoder::uint)?;
         Ok(true)
     }
@@ -311,6 +313,42 @@ impl<'d, 'a> MapReader<'d, 'a> {
     ) -> Result<T> {
         ensure(self.at(key)?, Refusal::Malformed)?;
         read(self.decoder)
+    }
+
+    /// A number that is left out where it is 0.
+    ///
+    /// # Errors
+    /// As [`Decoder::uint`]; [`Refusal::NotCanonical`] for a 0 that was written out.
+    pub fn uint(&mut self, key: u64) -> Result<u64> {
+        let value = self.optional(key, Decoder::uint)?;
+        ensure(value != Some(0), Refusal::NotCanonical)?;
+        Ok(value.unwrap_or(0))
+    }
+
+    /// A text that is left out where it is empty.
+    ///
+    /// # Errors
+    /// As [`Decoder::text`]; [`Refusal::NotCanonical`] for an empty one that was written out.
+    pub fn text(&mut self, key: u64) -> Result<&'a str> {
+        let value = self.optional(key, Decoder::text)?;
+        ensure(value != Some(""), Refusal::NotCanonical)?;
+        Ok(value.unwrap_or(""))
+    }
+
+    /// A list that is left out where it is empty; at most `most` items, each read by `read`.
+    ///
+    /// # Errors
+    /// As [`Decoder::list`]; [`Refusal::NotCanonical`] for an empty one that was written out.
+    pub fn list<T>(
+        &mut self,
+        key: u64,
+        most: usize,
+        read: impl FnMut(&mut Decoder<'a>) -> Result<T>,
+    ) -> Result<Vec<T>> {
+        let items = self.optional(key, |d| d.list(most, read))?;
+        let written_out = items.as_ref().is_some_and(Vec::is_empty);
+        ensure(!written_out, Refusal::NotCanonical)?;
+        Ok(items.unwrap_or_default())
     }
 
     /// The value under a key that may be next.

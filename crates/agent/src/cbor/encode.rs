@@ -19,6 +19,11 @@ impl Encoder {
         }
     }
 
+    /// Bytes written so far.
+    pub(crate) fn len(&self) -> usize {
+        self.out.len()
+    }
+
     /// What was written.
     pub fn finish(self) -> Vec<u8> {
         self.out
@@ -66,6 +71,20 @@ impl Encoder {
         self.head(2, value.len() as u64);
         self.out.extend_from_slice(value);
         self
+    }
+
+    /// A byte string of `len` bytes that `write` appends.
+    ///
+    /// # Errors
+    /// What `write` says.
+    pub(crate) fn bytes_by<E>(
+        &mut self,
+        len: usize,
+        write: impl FnOnce(&mut Vec<u8>) -> Result<(), E>,
+    ) -> Result<&mut Self, E> {
+        self.head(2, len as u64);
+        write(&mut self.out)?;
+        Ok(self)
     }
 
     /// A text string.

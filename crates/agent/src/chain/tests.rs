@@ -7,10 +7,10 @@ use crate::identity::{Created, create};
 use crate::keys::{SigningKeys, Suite};
 use crate::lineage::Birth;
 use crate::object::Object;
-use crate::revocation::Revocation;
+use crate::revocation::{Revocation, Target};
 use crate::text_map::TextMap;
 
-const NOW: u64 = 10_000;
+pub(super) const NOW: u64 = 10_000;
 
 fn agent(name: &str) -> Created {
     create(name, Suite::Ed25519, 1).expect("created")
@@ -49,23 +49,24 @@ fn prove(
         audience: audience.into(),
         at,
         nonce: nonce.to_vec(),
+        method: None,
     };
     Signed::sign(&body, &holder.document.signer(&holder.keys)).expect("signed")
 }
 
 /// Alice grants Bob, Bob grants Carol.
-struct Scene {
-    alice: Created,
-    bob: Created,
-    carol: Created,
-    mallory: Created,
+pub(super) struct Scene {
+    pub(super) alice: Created,
+    pub(super) bob: Created,
+    pub(super) carol: Created,
+    pub(super) mallory: Created,
     asked: Capability,
     revocations: Revocations,
     anchors: Anchors,
 }
 
 impl Scene {
-    fn new() -> Scene {
+    pub(super) fn new() -> Scene {
         Scene {
             alice: agent("alice"),
             bob: agent("bob"),
@@ -77,7 +78,7 @@ impl Scene {
         }
     }
 
-    fn check(&self) -> Check<'_> {
+    pub(super) fn check(&self) -> Check<'_> {
         Check {
             root: &self.alice.document,
             documents: &[],
@@ -94,7 +95,7 @@ impl Scene {
         }
     }
 
-    fn links(&self) -> Vec<Signed<Grant>> {
+    pub(super) fn links(&self) -> Vec<Signed<Grant>> {
         let first = sign(
             &self.alice,
             &grant(&self.alice, &self.bob, "read:files/*", 2),
@@ -105,12 +106,15 @@ impl Scene {
         vec![first, sign(&self.bob, &second)]
     }
 
-    fn outcome(&self, links: &[Signed<Grant>]) -> std::result::Result<(), (usize, Refusal)> {
+    pub(super) fn outcome(
+        &self,
+        links: &[Signed<Grant>],
+    ) -> std::result::Result<(), (usize, Refusal)> {
         outcome(&self.check(), links)
     }
 }
 
-fn outcome(
+pub(super) fn outcome(
     check: &Check<'_>,
     links: &[Signed<Grant>],
 ) -> std::result::Result<(), (usize, Refusal)> {
@@ -158,7 +162,7 @@ fn an_edited_grant_is_refused() {
     for (i, edit) in edits.iter().enumerate() {
         let mut body = links[0].body().clone();
         edit(&mut body);
-        let edited = cose::assemble(&body.payload(), &signatures).expect("assembled");
+        let edited = crate::cose::assemble(&body.payload(), &signatures).expect("assembled");
         let edited = Signed::parse(edited).expect("well-formed");
         assert_eq!(
             scene.outcome(&[edited]),
@@ -876,7 +880,7 @@ fn a_known_prefix_is_not_verified_again_and_nothing_else_is_believed() {
     let links = scene.links();
     let mut cache = Cache::default();
     assert!(scene.check().run_cached(&links, &mut cache).is_ok());
-    assert_eq!(cache.known.len(), 2);
+    assert_eq!(cache.len(), 2);
     assert!(scene.check().run_cached(&links, &mut cache).is_ok());
     // The same grant with another signature is another message.
     let forged = Signed::sign_with(links[0].body(), &[&scene.mallory.keys]).expect("signed");

@@ -115,6 +115,7 @@ const PROOF: &[Field] = &[
     field(4, "audience", Text),
     field(5, "at", Uint),
     field(6, "nonce", Bytes),
+    field(7, "method", Signed(Type::Method)),
 ];
 
 const REVOCATION: &[Field] = &[

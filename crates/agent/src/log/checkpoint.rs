@@ -83,7 +83,7 @@ fn read_header(data: &[u8]) -> Result<(Option<Alg>, KeyRef, u64, u64)> {
 }
 
 fn signer_header(alg: Alg) -> Vec<u8> {
-    let mut out = Encoder::new();
+    let mut out = Encoder::with_capacity(4);
     out.map(1).uint(1).int(alg.number());
     out.finish()
 }
@@ -153,8 +153,8 @@ impl Checkpoint {
         let algorithms = keys.set().suite().algorithms();
         let fits = self.signatures.iter().map(|(alg, _)| alg).eq(algorithms);
         ensure(fits, Refusal::WrongAlgorithm)?;
-        for ((alg, signature), key) in self.signatures.iter().zip(keys.keys()) {
-            key.verify(&self.structure(algorithms.len(), *alg), signature)
+        for ((_, signature), (alg, key)) in self.signatures.iter().zip(keys.keys()) {
+            key.verify(&self.structure(algorithms.len(), alg), signature)
                 .map_err(|_| Refusal::SignatureInvalid)?;
         }
         Ok(())

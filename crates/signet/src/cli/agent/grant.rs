@@ -207,6 +207,7 @@ pub fn prove(arguments: &Prove, output: &Output) -> Result<(), Failure> {
         audience: arguments.audience.clone(),
         at: now(),
         nonce: arguments.nonce.clone().unwrap_or_default().into_bytes(),
+        method: None,
     };
     let signed = Signed::sign(&body, &document.signer(&keys))
         .map_err(|reason| Failure::unusable(format!("the proof cannot be signed: {reason}")))?;
