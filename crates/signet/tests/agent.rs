@@ -682,3 +682,184 @@ fn a_line_of_descent_is_recorded_and_verified() {
     room.ok(&verify("read:files/a"));
     assert_eq!(room.refused(&verify("read:secrets")), "authority_widened");
 }
+
+#[test]
+fn a_compromised_key_counts_for_what_a_kept_log_had_taken_in_before() {
+    let room = Room::new();
+    for name in ["alice", "bob", "operator", "mallory"] {
+        room.agent(name);
+    }
+    std::fs::write(room.path("text"), "content").expect("written");
+    room.grant("alice", "bob", "read:a", "grant.json", &[]);
+    room.grant("alice", "bob", "read:a", "unlogged.json", &[]);
+    let sign = [
+        "receipt",
+        "sign",
+        "--identity",
+        "alice.aid",
+        "--action",
+        "a",
+        "--content",
+        "text",
+        "--out",
+        "receipt.json",
+    ];
+    room.ok(&sign);
+    for keeper in ["operator", "mallory"] {
+        let (log, identity) = (format!("{keeper}.log"), format!("{keeper}.aid"));
+        room.ok(&[
+            "log",
+            "append",
+            "--log",
+            &log,
+            "--identity",
+            &identity,
+            "grant.json",
+            "receipt.json",
+        ]);
+    }
+    let logged = room.json(&[
+        "log",
+        "verify",
+        "--log",
+        "operator.log",
+        "--identity",
+        "operator.json",
+    ]);
+    assert_eq!(logged["size"], 2);
+    // A log's time is in seconds, and "before" is a second at least.
+    std::thread::sleep(std::time::Duration::from_millis(1_100));
+    room.ok(&["rotate", "alice.aid", "--reason", "stolen", "--compromised"]);
+    room.document("alice");
+    let verify = [
+        "chain",
+        "verify",
+        "--root",
+        "alice.json",
+        "--capability",
+        "read:a",
+    ];
+    let with = |more: &[&'static str], file: &'static str| [&verify[..], more, &[file]].concat();
+    let anchored = [
+        "--anchor-log",
+        "operator.log",
+        "--anchor-keeper",
+        "operator.json",
+    ];
+    assert_eq!(room.refused(&with(&[], "grant.json")), "key_compromised");
+    room.ok(&with(&anchored, "grant.json"));
+    assert_eq!(
+        room.refused(&with(&anchored, "unlogged.json")),
+        "key_compromised"
+    );
+    // A log counts for nothing unless its keeper was named; a changed one is no log.
+    let others = [
+        "--anchor-log",
+        "mallory.log",
+        "--anchor-keeper",
+        "operator.json",
+    ];
+    assert_eq!(room.refused(&with(&others, "grant.json")), "wrong_signer");
+    let unnamed = with(&["--anchor-log", "operator.log"], "grant.json");
+    assert_eq!(room.run(&unnamed).status.code(), Some(2));
+    let receipt = ["receipt", "verify", "--identity", "alice.json"];
+    assert_eq!(
+        room.refused(&[&receipt[..], &["receipt.json"]].concat()),
+        "key_compromised"
+    );
+    room.ok(&[&receipt[..], &anchored, &["receipt.json"]].concat());
+    let log = std::fs::read_to_string(room.path("operator.log")).expect("read");
+    std::fs::write(
+        room.path("operator.log"),
+        log.replacen("{\"grant\"", "{\"receipt\"", 1),
+    )
+    .expect("written");
+    assert_eq!(room.refused(&with(&anchored, "grant.json")), "wrong_type");
+}
+
+#[test]
+fn nonsense_is_answered_and_never_panicked_at() {
+    let room = Room::new();
+    room.agent("alice");
+    std::fs::write(room.path("empty"), "").expect("written");
+    std::fs::write(room.path("noise"), [0xff; 100]).expect("written");
+    std::fs::write(room.path("deep"), "[".repeat(100_000)).expect("written");
+    std::fs::write(room.path("json"), "{\"type\":\"grant\",\"signatures\":[]}").expect("written");
+    for bad in ["empty", "noise", "deep", "json", "alice.json"] {
+        let commands: [&[&str]; 8] = [
+            &[
+                "chain",
+                "verify",
+                "--root",
+                "alice.json",
+                "--capability",
+                "read:a",
+                bad,
+            ],
+            &[
+                "explain",
+                "--root",
+                "alice.json",
+                "--capability",
+                "read:a",
+                bad,
+            ],
+            &["receipt", "verify", bad],
+            &["lineage", "verify", bad],
+            &["log", "verify", "--log", bad, "--identity", "alice.json"],
+            &[
+                "log",
+                "check",
+                "--proof",
+                bad,
+                "--identity",
+                "alice.json",
+                "alice.json",
+            ],
+            &[
+                "chain",
+                "verify",
+                "--root",
+                "alice.json",
+                "--capability",
+                "read:a",
+                "--declaration",
+                bad,
+                "alice.json",
+            ],
+            &[
+                "chain",
+                "verify",
+                "--root",
+                "alice.json",
+                "--capability",
+                "read:a",
+                "--revocation",
+                bad,
+                "alice.json",
+            ],
+        ];
+        for command in commands {
+            let output = room.run(command);
+            let error = String::from_utf8_lossy(&output.stderr);
+            assert!(
+                matches!(output.status.code(), Some(1 | 2)),
+                "{command:?}: {error}"
+            );
+            assert!(
+                !error.is_empty() && !error.contains("panicked"),
+                "{command:?}: {error}"
+            );
+        }
+    }
+    let missing = [
+        "chain",
+        "verify",
+        "--root",
+        "alice.json",
+        "--capability",
+        "read:a",
+        "nowhere.json",
+    ];
+    assert_eq!(room.run(&missing).status.code(), Some(2));
+}

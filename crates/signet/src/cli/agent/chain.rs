@@ -19,6 +19,7 @@ use signet_agent::revocation::Revocations;
 use signet_agent::text_map::TextMap;
 use signet_agent::{Hash, Refusal};
 
+use super::anchors::Anchoring;
 use super::files::{self, refused};
 use super::grant::{amount, capability};
 use super::{Failure, Output, now};
@@ -56,6 +57,11 @@ pub struct Verify {
     /// How old, in seconds, what is known of revocations may be.
     #[arg(long)]
     max_staleness: Option<u64>,
+    /// A declaration of refusal, to which its agent is held. May be repeated.
+    #[arg(long = "declaration")]
+    declarations: Vec<PathBuf>,
+    #[command(flatten)]
+    anchoring: Anchoring,
     /// The document of an agent of the chain, as new as it can be had. May be repeated.
     #[arg(long = "document")]
     documents: Vec<PathBuf>,
@@ -73,6 +79,7 @@ struct Material {
     declarations: Vec<Signed<Declaration>>,
     lineages: Vec<VerifiedLineage>,
     proof: Option<Signed<Proof>>,
+    anchors: Anchors,
     context: Given,
 }
 
@@ -135,6 +142,7 @@ fn add_revocation(
     path: &Path,
     revocations: &mut Revocations,
     documents: &[VerifiedDocument],
+    anchors: &Anchors,
 ) -> Result<(), Failure> {
     let unreadable = |_| refused(Refusal::RevocationUnreadable, &path.display().to_string());
     let file = signet_agent::json::File::read(&files::read(path)?).map_err(unreadable)?;
@@ -151,7 +159,7 @@ fn add_revocation(
     let document = known.max_by_key(|document| document.by().key);
     let document = document.ok_or_else(|| unreadable(Refusal::DocumentMissing))?;
     revocations
-        .add(signed.as_bytes(), document, &Anchors::none())
+        .add(signed.as_bytes(), document, anchors)
         .map_err(unreadable)
 }
 
@@ -166,6 +174,11 @@ impl Material {
             arguments.revocations.iter().map(PathBuf::as_path).collect();
         for path in &arguments.documents {
             documents.push(files::document(path)?);
+        }
+        for path in &arguments.declarations {
+            let (declaration, file) = files::typed::<Declaration>(path)?;
+            declarations.push(declaration);
+            documents.extend(file.signer);
         }
         for path in &arguments.files {
             let file = files::object(path)?;
@@ -191,9 +204,10 @@ impl Material {
                 Some(proof)
             }
         };
+        let anchors = arguments.anchoring.read()?;
         let mut revocations = Revocations::as_of(arguments.revocations_as_of.unwrap_or(0));
         for path in revocation_paths {
-            add_revocation(path, &mut revocations, &documents)?;
+            add_revocation(path, &mut revocations, &documents, &anchors)?;
         }
         let root = files::newest(&named, documents.iter()).clone();
         // Documents that fork from the named root's history are not a later state of it.
@@ -203,7 +217,7 @@ impl Material {
             let mut known = documents.clone();
             known.push(root.clone());
             known.sort_by_key(|document| std::cmp::Reverse(document.by().key));
-            let lineage = VerifiedLineage::verify(&births, &known, &Anchors::none());
+            let lineage = VerifiedLineage::verify(&births, &known, &anchors);
             lineages.push(lineage.map_err(|reason| refused(reason, "the births"))?);
         }
         let context = Given::read(&arguments.context)?;
@@ -215,6 +229,7 @@ impl Material {
             declarations,
             lineages,
             proof,
+            anchors,
             context,
         })
     }
@@ -224,7 +239,6 @@ impl Material {
         arguments: &Verify,
         run: impl FnOnce(&Check<'_>, &[Signed<Grant>]) -> R,
     ) -> Result<R, Failure> {
-        let anchors = Anchors::none();
         let proof = match &self.proof {
             None => None,
             Some(proof) => {
@@ -262,7 +276,7 @@ impl Material {
             max_staleness: arguments.max_staleness,
             declarations: &self.declarations,
             lineages: &self.lineages,
-            anchors: &anchors,
+            anchors: &self.anchors,
             proof,
         };
         Ok(run(&check, &self.grants))

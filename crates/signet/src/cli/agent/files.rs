@@ -4,11 +4,23 @@ use std::io::Read;
 use std::path::Path;
 
 use serde_json::Value;
+use signet_agent::anchor::Anchors;
+use signet_agent::attestation::Attestation;
 use signet_agent::cbor::MAX_BYTES;
+use signet_agent::competence::TrackRecord;
+use signet_agent::continuity::Heartbeat;
+use signet_agent::declaration::Declaration;
 use signet_agent::file::{FileError, IdentityFile};
-use signet_agent::identity::VerifiedDocument;
+use signet_agent::grant::Grant;
+use signet_agent::identity::{Rotation, VerifiedDocument};
 use signet_agent::json::File;
-use signet_agent::object::{Object, Signed};
+use signet_agent::lineage::Birth;
+use signet_agent::method::Method;
+use signet_agent::object::{Object, Signed, Type};
+use signet_agent::proof::Proof;
+use signet_agent::receipt::Receipt;
+use signet_agent::revocation::Revocation;
+use signet_agent::witness::Witness;
 use signet_agent::{Refusal, SigningKeys};
 
 use super::super::{Failure, Output};
@@ -44,6 +56,33 @@ pub fn typed<T: Object>(path: &Path) -> Result<(Signed<T>, File), Failure> {
         .object()
         .map_err(|reason| refused(reason, &path.display().to_string()))?;
     Ok((signed, file))
+}
+
+/// Whether an object can be read and, where its signer's document is beside it, was signed by him.
+pub fn check(file: &File) -> Result<(), Refusal> {
+    fn signed<T: Object>(file: &File) -> Result<(), Refusal> {
+        let object = file.object::<T>()?;
+        match &file.signer {
+            Some(signer) => object.verify_by(signer, &Anchors::none()),
+            None => Ok(()),
+        }
+    }
+    match file.kind {
+        Type::Identity => VerifiedDocument::parse(file.message.clone()).map(|_| ()),
+        Type::Grant => signed::<Grant>(file),
+        Type::Receipt => signed::<Receipt>(file),
+        Type::Revocation => signed::<Revocation>(file),
+        Type::Method => signed::<Method>(file),
+        Type::Attestation => signed::<Attestation>(file),
+        Type::Witness => signed::<Witness>(file),
+        Type::Heartbeat => signed::<Heartbeat>(file),
+        Type::TrackRecord => signed::<TrackRecord>(file),
+        Type::Declaration => signed::<Declaration>(file),
+        // More than the signer's identity key signs these, or another key does.
+        Type::Rotation => file.object::<Rotation>().map(|_| ()),
+        Type::Birth => file.object::<Birth>().map(|_| ()),
+        Type::Proof => file.object::<Proof>().map(|_| ()),
+    }
 }
 
 /// A public document: its JSON, or the public half of an identity file.

@@ -1,7 +1,8 @@
-//! `log append|verify|checkpoint|prove|check`: receipts in a file that nobody can rewrite.
+//! `log append|verify|checkpoint|prove|check`: receipts, and other signed objects, in a file that nobody can rewrite.
 //!
-//! The file has one JSON object a line: `{"receipt":"..."}` or `{"checkpoint":"..."}`, each the base64url of a COSE message.
-//! A leaf of the tree is the whole message of a receipt, so not a byte of the file can change unseen.
+//! The file has one JSON object a line: `{"TYPE":"..."}`, as in `{"receipt":"..."}` or `{"grant":"..."}`, and
+//! `{"checkpoint":"..."}`, each the base64url of a COSE message. A leaf of the tree is the whole message, so not a byte of the
+//! file can change unseen.
 
 use std::fs::OpenOptions;
 use std::io::Write;
@@ -10,10 +11,11 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Subcommand};
 use serde_json::json;
 use signet_agent::anchor::Anchors;
+use signet_agent::cose::Message;
 use signet_agent::identity::VerifiedDocument;
 use signet_agent::log::{self, Checkpoint, InclusionProof, Tree};
-use signet_agent::receipt::Receipt;
-use signet_agent::{Refusal, base64url};
+use signet_agent::object::Type;
+use signet_agent::{Hash, Refusal, base64url};
 
 use super::files::{self, refused};
 use super::{Failure, Identity, Output, now};
@@ -22,7 +24,7 @@ use crate::cli::output;
 /// `signet agent log ...`
 #[derive(Debug, Subcommand)]
 pub enum LogCommand {
-    /// Add receipts, and sign the log as it is then.
+    /// Add receipts, grants or other signed objects, and sign the log as it is then.
     #[command(
         after_help = "Example:\n  signet agent log append --log receipts.log --identity operator.aid receipt.json"
     )]
@@ -35,7 +37,7 @@ pub enum LogCommand {
     /// Print the last checkpoint, to be kept elsewhere: it shows later that nothing was cut off.
     #[command(after_help = "Example:\n  signet agent log checkpoint --log receipts.log > kept.txt")]
     Checkpoint(LogFile),
-    /// Print a COSE receipt (RFC 9942) that shows that a receipt is in the log.
+    /// Print a COSE receipt (RFC 9942) that shows that an object is in the log.
     #[command(
         after_help = "Example:\n  signet agent log prove --log receipts.log receipt.json > proof.txt"
     )]
@@ -62,9 +64,9 @@ pub struct Append {
     log: LogFile,
     #[command(flatten)]
     identity: Identity,
-    /// The receipts, in order.
+    /// The receipts, or other objects, in order.
     #[arg(required = true)]
-    receipts: Vec<PathBuf>,
+    objects: Vec<PathBuf>,
 }
 
 /// `signet agent log verify`
@@ -85,8 +87,8 @@ pub struct Verify {
 pub struct Prove {
     #[command(flatten)]
     log: LogFile,
-    /// The receipt.
-    receipt: PathBuf,
+    /// The receipt, or another object.
+    object: PathBuf,
 }
 
 /// `signet agent log check`
@@ -98,8 +100,8 @@ pub struct CheckProof {
     /// The document of the one who keeps the log.
     #[arg(long)]
     identity: PathBuf,
-    /// The receipt.
-    receipt: PathBuf,
+    /// The receipt, or another object.
+    object: PathBuf,
 }
 
 pub fn run(command: &LogCommand, output: &Output) -> Result<(), Failure> {
@@ -112,10 +114,13 @@ pub fn run(command: &LogCommand, output: &Output) -> Result<(), Failure> {
     }
 }
 
+/// The label of a checkpoint's line; an object's is the name of its type.
+const CHECKPOINT: &str = "checkpoint";
+
 /// What a log file holds.
 #[derive(Default)]
 struct Entries {
-    receipts: Vec<Vec<u8>>,
+    objects: Vec<Vec<u8>>,
     checkpoints: Vec<Checkpoint>,
 }
 
@@ -127,19 +132,27 @@ impl Entries {
     fn parse(text: &str) -> Result<Entries, Refusal> {
         let mut entries = Entries::default();
         for line in text.split_inclusive('\n') {
-            let body = line.strip_suffix("\"}\n").ok_or(Refusal::Malformed)?;
-            if let Some(message) = body.strip_prefix("{\"receipt\":\"") {
-                entries.receipts.push(base64url::decode(message)?);
-            } else {
-                let message = body
-                    .strip_prefix("{\"checkpoint\":\"")
-                    .ok_or(Refusal::Malformed)?;
-                let checkpoint = Checkpoint::parse(&base64url::decode(message)?)?;
+            let body = line
+                .strip_prefix("{\"")
+                .and_then(|line| line.strip_suffix("\"}\n"));
+            let (kind, text) = body
+                .and_then(|body| body.split_once("\":\""))
+                .ok_or(Refusal::Malformed)?;
+            let message = base64url::decode(text)?;
+            if kind == CHECKPOINT {
+                let checkpoint = Checkpoint::parse(&message)?;
                 // A checkpoint stands where it was signed.
-                if checkpoint.size != entries.receipts.len() as u64 {
+                if checkpoint.size != entries.objects.len() as u64 {
                     return Err(Refusal::ChainBroken);
                 }
                 entries.checkpoints.push(checkpoint);
+            } else {
+                // The label is not signed: it has to be what the object says of itself.
+                let found = Type::of_payload(Message::parse(&message)?.payload())?;
+                if Type::from_name(kind) != Some(found) {
+                    return Err(Refusal::WrongType);
+                }
+                entries.objects.push(message);
             }
         }
         Ok(entries)
@@ -156,7 +169,7 @@ impl Entries {
         known: Option<&Checkpoint>,
         document: &VerifiedDocument,
     ) -> Result<Tree, Refusal> {
-        let entries = self.receipts.iter().map(Vec::as_slice);
+        let entries = self.objects.iter().map(Vec::as_slice);
         log::verify(
             entries,
             &self.checkpoints,
@@ -165,6 +178,32 @@ impl Entries {
             &Anchors::none(),
         )
     }
+}
+
+/// Adds what a log had taken in, with the time of the first checkpoint that covers it.
+pub fn anchor(
+    path: &Path,
+    keepers: &[VerifiedDocument],
+    anchors: &mut Anchors,
+) -> Result<(), Failure> {
+    let failed = |reason| refused(reason, &path.display().to_string());
+    let entries = Entries::read(path)?;
+    let by = entries.checkpoints.first().map(|first| first.by.agent);
+    // Of several documents of one keeper, the newest knows best which of its keys is not to be believed.
+    let keeper = keepers
+        .iter()
+        .filter(|document| Some(document.id()) == by)
+        .max_by_key(|document| document.by().key)
+        .ok_or_else(|| failed(Refusal::WrongSigner))?;
+    entries.verify(None, keeper).map_err(failed)?;
+    for (place, object) in (0_u64..).zip(&entries.objects) {
+        let covering = entries.checkpoints.iter().find(|c| c.size > place);
+        let payload = Message::parse(object).map_err(failed)?.payload();
+        if let Some(checkpoint) = covering {
+            anchors.add(Hash::of(payload), checkpoint.at);
+        }
+    }
+    Ok(())
 }
 
 /// Text of one message in a file of its own.
@@ -184,28 +223,22 @@ fn append(arguments: &Append, output: &Output) -> Result<(), Failure> {
     };
     let mut lines = String::new();
     let mut added = Vec::new();
-    for receipt in &arguments.receipts {
-        let (receipt, file) = files::typed::<Receipt>(receipt)?;
-        if let Some(signer) = &file.signer {
-            receipt
-                .verify_by(signer, &Anchors::none())
-                .map_err(|reason| refused(reason, "the receipt"))?;
-        }
-        lines.push_str(&line("receipt", receipt.as_bytes()));
-        added.push(receipt);
+    for path in &arguments.objects {
+        let file = files::object(path)?;
+        files::check(&file).map_err(|reason| refused(reason, &path.display().to_string()))?;
+        lines.push_str(&line(file.kind.name(), &file.message));
+        added.push(file.message);
     }
     let (document, keys) = files::unlock(&arguments.identity.identity)?;
     // Nothing is added to a log that was tampered with.
     let mut tree = entries
         .verify(None, &document)
         .map_err(|reason| refused(reason, &path.display().to_string()))?;
-    added
-        .iter()
-        .for_each(|receipt| tree.append(receipt.as_bytes()));
+    added.iter().for_each(|object| tree.append(object));
     let after = entries.checkpoints.last().map_or(0, |last| last.at);
     let checkpoint = Checkpoint::sign(&tree, &document.signer(&keys), now().max(after))
         .map_err(|reason| Failure::unusable(reason.to_string()))?;
-    lines.push_str(&line("checkpoint", &checkpoint.to_bytes()));
+    lines.push_str(&line(CHECKPOINT, &checkpoint.to_bytes()));
     let failed =
         |e: std::io::Error| Failure::unusable(format!("cannot write {}: {e}", path.display()));
     let mut file = OpenOptions::new()
@@ -218,7 +251,7 @@ fn append(arguments: &Append, output: &Output) -> Result<(), Failure> {
         .map_err(failed)?;
     let answer = json!({ "size": tree.len(), "root": tree.root().to_string() });
     output.print(&answer, || {
-        format!("{} receipts, root {}", tree.len(), tree.root())
+        format!("{} entries, root {}", tree.len(), tree.root())
     })
 }
 
@@ -231,6 +264,10 @@ fn verify(arguments: &Verify, output: &Output) -> Result<(), Failure> {
         Some(path) => Some(Checkpoint::parse(&message(path)?).map_err(failed)?),
         None => None,
     };
+    if entries.checkpoints.is_empty() {
+        // An empty file is what is left of a log of which everything was cut off.
+        return Err(failed(Refusal::LogUnsigned));
+    }
     let tree = entries.verify(known.as_ref(), &document).map_err(failed)?;
     if known.is_none() {
         output::note(
@@ -246,7 +283,7 @@ fn verify(arguments: &Verify, output: &Output) -> Result<(), Failure> {
     });
     output.print(&answer, || {
         format!(
-            "verified: {} receipts, {} checkpoints",
+            "verified: {} entries, {} checkpoints",
             tree.len(),
             entries.checkpoints.len()
         )
@@ -266,12 +303,12 @@ fn checkpoint(arguments: &LogFile, output: &Output) -> Result<(), Failure> {
 
 fn prove(arguments: &Prove, output: &Output) -> Result<(), Failure> {
     let entries = Entries::read(&arguments.log.log)?;
-    let (receipt, _) = files::typed::<Receipt>(&arguments.receipt)?;
-    let missing = || Failure::no("not_in_log", "the receipt is not in the log");
+    let object = files::object(&arguments.object)?.message;
+    let missing = || Failure::no("not_in_log", "the object is not in the log");
     let index = entries
-        .receipts
+        .objects
         .iter()
-        .position(|entry| entry == receipt.as_bytes())
+        .position(|entry| *entry == object)
         .ok_or_else(missing)?;
     let last = entries
         .checkpoints
@@ -279,7 +316,7 @@ fn prove(arguments: &Prove, output: &Output) -> Result<(), Failure> {
         .filter(|last| last.size > index as u64)
         .ok_or_else(missing)?;
     let mut tree = Tree::default();
-    entries.receipts.iter().for_each(|entry| tree.append(entry));
+    entries.objects.iter().for_each(|entry| tree.append(entry));
     let proof = InclusionProof::of(&tree, index as u64, last.size).ok_or_else(missing)?;
     let text = base64url::encode(&last.inclusion_receipt(&proof));
     output.print(
@@ -291,8 +328,8 @@ fn prove(arguments: &Prove, output: &Output) -> Result<(), Failure> {
 fn check(arguments: &CheckProof, output: &Output) -> Result<(), Failure> {
     let document = files::document(&arguments.identity)?;
     let proof = message(&arguments.proof)?;
-    let (receipt, _) = files::typed::<Receipt>(&arguments.receipt)?;
-    let (checkpoint, proof) = Checkpoint::from_inclusion_receipt(&proof, receipt.as_bytes())
+    let object = files::object(&arguments.object)?.message;
+    let (checkpoint, proof) = Checkpoint::from_inclusion_receipt(&proof, &object)
         .and_then(|(checkpoint, proof)| {
             checkpoint
                 .verify(&document, &Anchors::none())

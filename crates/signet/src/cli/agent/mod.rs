@@ -1,5 +1,6 @@
 //! `signet agent`: identities, grants, receipts, without a server.
 
+mod anchors;
 mod chain;
 mod files;
 mod grant;
@@ -64,7 +65,7 @@ pub enum Agent {
         after_help = "Example:\n  signet agent revoke --identity alice.aid --grant grant.json --reason stolen --out revocation.json"
     )]
     Revoke(grant::Revoke),
-    /// Keep receipts in a log that nobody can rewrite.
+    /// Keep receipts, and other signed objects, in a log that nobody can rewrite.
     #[command(
         subcommand,
         after_help = "Example:\n  signet agent log append --log receipts.log --identity operator.aid receipt.json"

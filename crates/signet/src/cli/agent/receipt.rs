@@ -11,6 +11,7 @@ use signet_agent::json::File;
 use signet_agent::object::Signed;
 use signet_agent::receipt::{KnownEnd, Outcome, Receipt, check_chain, check_links};
 
+use super::anchors::Anchoring;
 use super::files::{self, refused};
 use super::{Failure, Identity, Out, Output, now_ms};
 use crate::cli::output;
@@ -27,7 +28,7 @@ pub enum ReceiptCommand {
     #[command(
         after_help = "Example:\n  signet agent receipt verify --identity alice.json first.json second.json"
     )]
-    Verify(Verify),
+    Verify(Box<Verify>),
 }
 
 /// How an action ended.
@@ -87,6 +88,8 @@ pub struct Verify {
     /// The receipts are a part of a chain: its beginning may be missing.
     #[arg(long)]
     partial: bool,
+    #[command(flatten)]
+    anchoring: Anchoring,
     /// The receipts.
     #[arg(required = true)]
     receipts: Vec<PathBuf>,
@@ -146,6 +149,7 @@ fn verify(arguments: &Verify, output: &Output) -> Result<(), Failure> {
     if content.is_some() && arguments.receipts.len() != 1 {
         return Err(Failure::unusable("--content goes with one receipt"));
     }
+    let anchors = arguments.anchoring.read()?;
     let mut not_checked = Vec::new();
     let mut receipts = Vec::new();
     for path in &arguments.receipts {
@@ -156,9 +160,7 @@ fn verify(arguments: &Verify, output: &Output) -> Result<(), Failure> {
             (None, Some(signer)) => signer,
             (None, None) => return Err(failed(signet_agent::Refusal::DocumentMissing)),
         };
-        receipt
-            .verify_by(document, &Anchors::none())
-            .map_err(failed)?;
+        receipt.verify_by(document, &anchors).map_err(failed)?;
         let known = file.content.as_ref().or(content.as_ref());
         match (known, receipt.body().content) {
             (Some(_), _) => {
