@@ -1,227 +1,376 @@
 //! The validation service under load from outside, beside its own health endpoint in the same run.
 //!
-//! `cargo build --release -p signet && cargo bench -p signet-bench --bench gate`. Needs `wrk`. Cases: few tokens that come again, many that
-//! were never seen, an attack mix of nine in ten, each over growing numbers of connections, in turns with `/health/live`. What counts is the
-//! ratio: both share the machine with the load generator. SECONDS sets the length of each run (5).
+//! `make build && cargo bench -p signet-bench --bench gate`. Over plain HTTP and over TLS, 20 to 2,000 connections, in turns with
+//! `/health/live`: few tokens that come again, tokens that were never seen, and an attack mix. Ratios count, for both sides share the machine
+//! with the load. SECONDS sets the length of each run (3). Then: the tail of good requests in an attack at a fixed rate, the tail of the health
+//! endpoint beside validation, memory, and the time of a start. `-- http` or `-- https` runs one of the two.
 #![allow(clippy::print_stdout, reason = "a report is its output")]
 
-use signet_bench::process;
-use signet_crypto::{Algorithm, SigningKey};
+use std::{
+    fs,
+    hint::black_box,
+    path::Path,
+    sync::Arc,
+    time::{Duration, Instant, SystemTime},
+};
+
+use rustls::ClientConfig;
+use serde_json::{Value, json};
+use signet_bench::{
+    client::{Failure, Target},
+    load::{Load, Measured},
+    process::{Scheme, Server},
+};
+use signet_crypto::{Algorithm, SigningKey, certificate::DevelopmentCa};
 use signet_jose::{
     jwk::{Jwk, JwkSet},
     jwt::{JwtSigner, Typ},
-};
-use std::{
-    fs,
-    io::{Read, Write},
-    net::{SocketAddr, TcpListener, TcpStream},
-    path::Path,
-    process::{Child, Command, Stdio},
-    time::{Duration, Instant, SystemTime},
 };
 
 const ISSUER: &str = "https://id.example.com";
 const AUDIENCE: &str = "https://orders.example.com";
 const FEW: usize = 500;
-const MANY: usize = 100_000;
+const MANY: usize = 400_000;
+const THREADS: usize = 2;
+const CONNECTIONS: [usize; 5] = [20, 64, 200, 640, 2000];
+/// Requests a second of the open load; nine in ten are the attack.
+const RATE: u32 = 4_000;
 
-/// Ended with the bench, whatever happens.
-struct Gate(Child);
+type Requests = Arc<Vec<Vec<u8>>>;
 
-impl Drop for Gate {
-    fn drop(&mut self) {
-        // Already gone is as good.
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
+/// What is sent, and the key it was signed with.
+struct Traffic {
+    key: SigningKey,
+    health: Requests,
+    few: Requests,
+    many: Requests,
+    attack: Requests,
 }
 
-fn main() {
+fn main() -> Result<(), Failure> {
     // `cargo test` runs benches with --test, and without the release binary there is nothing to measure.
     if std::env::args().any(|argument| argument == "--test") {
-        return;
+        return Ok(());
     }
-    if Command::new("wrk")
-        .arg("-v")
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .status()
-        .is_err()
-    {
-        println!("wrk is not installed: nothing was measured");
-        return;
+    let seconds = std::env::var("SECONDS").map_or(Ok(3.0), |text| text.parse())?;
+    let time = Duration::from_secs_f64(seconds);
+    let traffic = Traffic::new()?;
+    let check = bare_check(&traffic);
+    println!("bare ES256 check: {check:.1} us");
+    let mut report = json!({ "bare_check_us": check });
+    for scheme in [Scheme::Http, Scheme::Https] {
+        let name = match scheme {
+            Scheme::Http => "http",
+            Scheme::Https => "https",
+        };
+        let mut asked = std::env::args().filter(|argument| argument.starts_with("http"));
+        if asked.next().is_some_and(|asked| asked != name) {
+            continue;
+        }
+        println!("\n{name}");
+        report[name] = run(&traffic, scheme, time, check)?;
     }
-    let directory = tempfile::tempdir().expect("a directory");
-    let directory = directory.path();
-    let key = SigningKey::generate(Algorithm::Es256).expect("a key");
-    let jwk = Jwk::for_signatures(
-        key.public().expect("asymmetric").clone(),
-        Algorithm::Es256,
-        "k1",
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/bench");
+    fs::create_dir_all(&directory)?;
+    fs::write(
+        directory.join("gate.json"),
+        serde_json::to_vec_pretty(&report)?,
+    )?;
+    Ok(())
+}
+
+fn run(traffic: &Traffic, scheme: Scheme, time: Duration, check: f64) -> Result<Value, Failure> {
+    let ca = DevelopmentCa::generate()?;
+    let starts: Vec<f64> = (0..5)
+        .map(|_| Ok(start(traffic, scheme, &ca)?.1.as_secs_f64() * 1e3))
+        .collect::<Result<_, Failure>>()?;
+    println!("start to ready, five times: {starts:.1?} ms");
+    let (gate, _) = start(traffic, scheme, &ca)?;
+    let tls = tls_of(scheme, &gate, &ca)?;
+    let load = |requests: &Requests, connections, from| {
+        let (requests, tls) = (requests.clone(), tls.clone());
+        Ok::<_, Failure>(Load {
+            port: gate.port()?,
+            tls,
+            connections,
+            requests,
+            from,
+            time,
+        })
+    };
+    println!(
+        "{:>11} {:>9} {:>9} {:>6} {:>9} {:>9} {:>6} {:>8} {:>8} {:>8} {:>7}",
+        "connections",
+        "health/s",
+        "few/s",
+        "ratio",
+        "many/s",
+        "allowed",
+        "ratio",
+        "health",
+        "few",
+        "many",
+        "p99.9"
     );
+    let (mut rows, mut seen) = (Vec::new(), 0);
+    for connections in CONNECTIONS {
+        // The server's CPU time for one answer.
+        let measure = |requests: &Requests, from| {
+            let before = gate.cpu_us()?;
+            let measured = load(requests, connections, from)?.closed_from(THREADS)?;
+            let answers: u64 = measured.statuses.iter().sum();
+            let cpu = (gate.cpu_us()? - before) as f64 / answers as f64;
+            Ok::<_, Failure>((measured, cpu))
+        };
+        let (before, _) = measure(&traffic.health, 0)?;
+        let (few, few_cpu) = measure(&traffic.few, 0)?;
+        let (after, health_cpu) = measure(&traffic.health, 0)?;
+        let (many, many_cpu) = measure(&traffic.many, seen)?;
+        all_accepted(&[&before, &few, &after, &many])?;
+        // The cache holds fewer tokens than lie between two uses of one.
+        seen = many.next % (MANY / THREADS);
+        // The floor is measured on both sides of the case, for the machine is never alone.
+        let health = (before.rate + after.rate) / 2.0;
+        // What the health endpoint and the bare check together allow: both cores are busy in both runs, and the check is made on either.
+        let allowed = 1.0 / (1.0 / health + check / 1e6 / cores());
+        println!(
+            "{connections:>11} {health:>9.0} {:>9.0} {:>6.2} {:>9.0} {allowed:>9.0} {:>6.2} {health_cpu:>5.1} us {few_cpu:>5.1} us {many_cpu:>5.1} us {:>4} us",
+            few.rate,
+            few.rate / health,
+            many.rate,
+            many.rate / allowed,
+            few.per_mille(999),
+        );
+        rows.push(json!({
+            "connections": connections, "health_per_s": health, "few_per_s": few.rate, "few_ratio": few.rate / health,
+            "many_per_s": many.rate, "many_allowed_per_s": allowed, "many_ratio": many.rate / allowed,
+            "cpu_us": { "health": health_cpu, "few": few_cpu, "many": many_cpu },
+            "p99_us": { "health": after.per_mille(990), "few": few.per_mille(990), "many": many.per_mille(990) },
+            "p999_us": { "health": after.per_mille(999), "few": few.per_mille(999), "many": many.per_mille(999) },
+        }));
+    }
+    let attack = in_an_attack(traffic, &load)?;
+    let beside = health_beside_validation(traffic, &load)?;
+    let after_connections = gate.resident_bytes()?;
+    let resident = after_a_million(traffic, scheme, &ca)?;
+    println!(
+        "resident after a million validations: {:.1} MB; after {} connections have come and gone: {:.1} MB",
+        resident as f64 / 1e6,
+        CONNECTIONS[4],
+        after_connections as f64 / 1e6
+    );
+    Ok(json!({
+        "start_ms": starts, "throughput": rows, "attack": attack, "health_beside_validation": beside,
+        "resident_bytes": { "after_a_million": resident, "after_connections": after_connections },
+    }))
+}
+
+/// A gate of its own on 64 connections: a tenth of the tokens never seen before, the rest again and again.
+fn after_a_million(traffic: &Traffic, scheme: Scheme, ca: &DevelopmentCa) -> Result<u64, Failure> {
+    let (gate, _) = start(traffic, scheme, ca)?;
+    let (mut validations, mut from) = (0, 0);
+    while validations < 1_000_000 {
+        let requests = match validations {
+            ..100_000 => &traffic.many,
+            _ => &traffic.few,
+        };
+        let tls = tls_of(scheme, &gate, ca)?;
+        let load = Load {
+            port: gate.port()?,
+            tls,
+            connections: 64,
+            requests: requests.clone(),
+            from,
+            time: Duration::from_secs(1),
+        };
+        let measured = load.closed_from(THREADS)?;
+        all_accepted(&[&measured])?;
+        from = measured.next % (MANY / THREADS);
+        validations += measured.statuses[2];
+    }
+    gate.resident_bytes()
+}
+
+fn tls_of(
+    scheme: Scheme,
+    gate: &Server,
+    ca: &DevelopmentCa,
+) -> Result<Option<Arc<ClientConfig>>, Failure> {
+    match scheme {
+        Scheme::Http => Ok(None),
+        Scheme::Https => {
+            let target = Target::new(gate.port()?, ca.cert_pem().as_bytes(), None)?;
+            Ok(Some(target.tls()))
+        }
+    }
+}
+
+/// Nine in ten requests are refused; the tenth must not suffer.
+fn in_an_attack(
+    traffic: &Traffic,
+    load: &dyn Fn(&Requests, usize, usize) -> Result<Load, Failure>,
+) -> Result<Value, Failure> {
+    // Three turns of each, and the middle one: a neighbour's burst is not the attack's doing.
+    let (mut alone, mut within) = (Vec::new(), Vec::new());
+    for _ in 0..3 {
+        let good = load(&traffic.few, 64, 0)?.open(RATE / 10)?;
+        let mixed = load(&traffic.attack, 64, 0)?.open(RATE)?;
+        all_accepted(&[&good])?;
+        if mixed.statuses[4] < 8 * mixed.statuses[2] {
+            return Err("the attack was not refused".into());
+        }
+        alone.push(good.per_mille(990));
+        within.push(mixed.per_mille(990));
+    }
+    alone.sort_unstable();
+    within.sort_unstable();
+    let ratio = f64::from(within[1]) / f64::from(alone[1]);
+    println!(
+        "p99 of the valid tenth at {RATE} requests a second: {} us, {} us without the attack, ratio {ratio:.2}",
+        within[1], alone[1]
+    );
+    Ok(json!({ "rate": RATE, "p99_us": within, "p99_alone_us": alone, "ratio": ratio }))
+}
+
+/// The health endpoint's tail at a fixed rate, alone and while tokens that were never seen are checked.
+fn health_beside_validation(
+    traffic: &Traffic,
+    load: &dyn Fn(&Requests, usize, usize) -> Result<Load, Failure>,
+) -> Result<Value, Failure> {
+    let (mut alone, mut beside) = (Vec::new(), Vec::new());
+    for turn in 0..3 {
+        alone.push(load(&traffic.health, 16, 0)?.open(1000)?.per_mille(990));
+        let many = load(&traffic.many, 16, turn * 20_000)?;
+        let validation = std::thread::spawn(move || many.open(2000));
+        beside.push(load(&traffic.health, 16, 0)?.open(1000)?.per_mille(990));
+        all_accepted(&[&validation.join().map_err(|_| "the load ended")??])?;
+    }
+    alone.sort_unstable();
+    beside.sort_unstable();
+    println!(
+        "p99 of the health endpoint: {} us, {} us while 2000 new tokens a second are checked",
+        alone[1], beside[1]
+    );
+    Ok(json!({ "p99_alone_us": alone, "p99_us": beside }))
+}
+
+fn all_accepted(runs: &[&Measured]) -> Result<(), Failure> {
+    for run in runs {
+        let all: u64 = run.statuses.iter().sum();
+        if run.statuses[2] != all || all == 0 {
+            return Err(format!("not all were accepted: {:?}", run.statuses).into());
+        }
+    }
+    Ok(())
+}
+
+fn cores() -> f64 {
+    std::thread::available_parallelism().map_or(1.0, |n| n.get() as f64)
+}
+
+fn start(
+    traffic: &Traffic,
+    scheme: Scheme,
+    ca: &DevelopmentCa,
+) -> Result<(Server, Duration), Failure> {
+    let public = traffic.key.public().ok_or("an asymmetric key")?;
+    let jwk = Jwk::for_signatures(public.clone(), Algorithm::Es256, "k1");
     let mut keys = Vec::new();
     JwkSet { keys: vec![jwk] }.write(&mut keys);
-    fs::write(directory.join("keys.json"), keys).expect("written");
-    tokens(&JwtSigner::new(key, "k1"), directory);
-
-    let address = free();
-    fs::write(
-        directory.join("gate.toml"),
-        format!(
-            "listen = \"{address}\"\n[[issuers]]\nissuer = \"{ISSUER}\"\njwks_file = \"keys.json\"\n[[policies]]\naudiences = [\"{AUDIENCE}\"]\n"
-        ),
+    let names = ["localhost".to_owned(), "127.0.0.1".to_owned()];
+    let (chain, key) = ca.issue_server(&names)?;
+    Server::gate(
+        |directory, address| {
+            fs::write(directory.join("keys.json"), keys)?;
+            let mut config = format!("listen = \"{address}\"\n");
+            if scheme == Scheme::Https {
+                fs::write(directory.join("chain.pem"), chain)?;
+                fs::write(directory.join("key.pem"), key.expose())?;
+                config += "[tls]\ncertificate = \"chain.pem\"\nkey = \"key.pem\"\n";
+            }
+            config += &format!(
+                "[[issuers]]\nissuer = \"{ISSUER}\"\njwks_file = \"keys.json\"\n[[policies]]\naudiences = [\"{AUDIENCE}\"]\n"
+            );
+            Ok(config)
+        },
+        scheme,
     )
-    .expect("written");
-    let begun = Instant::now();
-    let gate = Gate(
-        Command::new(process::binary().expect("the release binary"))
-            .args(["gate", "--config"])
-            .arg(directory.join("gate.toml"))
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("it starts"),
-    );
-    while !ready(address) {
-        assert!(
-            begun.elapsed() < Duration::from_secs(10),
-            "the gate does not answer"
-        );
-        std::thread::sleep(Duration::from_millis(1));
-    }
-    println!("start to ready: {} ms", begun.elapsed().as_millis());
-    println!(
-        "{:>8} {:>12} {:>12} {:>7} {:>12} {:>7} {:>12}",
-        "connections", "health/s", "few/s", "ratio", "many/s", "ratio", "attack/s"
-    );
-    for connections in [20, 64, 200, 640, 2000] {
-        let run =
-            |script: Option<&str>, path: &str| load(directory, address, connections, script, path);
-        let health = run(None, "/health/live");
-        let few = run(Some("few"), "/validate");
-        let again = run(None, "/health/live");
-        let many = run(Some("many"), "/validate");
-        let attack = run(Some("attack"), "/validate");
-        // The floor is measured on both sides of the case, for the machine is never alone.
-        let floor = (health + again) / 2.0;
-        println!(
-            "{connections:>8} {floor:>12.0} {few:>12.0} {:>7.2} {many:>12.0} {:>7.2} {attack:>12.0}",
-            few / floor,
-            many / floor
-        );
-    }
-    println!("resident: {} KiB", resident(gate.0.id()));
 }
 
-/// Token files, and the wrk scripts that send them.
-fn tokens(signer: &JwtSigner, directory: &Path) {
-    let now = SystemTime::UNIX_EPOCH
-        .elapsed()
-        .expect("after 1970")
-        .as_secs();
-    let token = |n: usize| {
-        let signed = signer.sign(Typ::AccessToken, |w| {
-            w.member("iss").string(ISSUER);
-            w.member("sub").string("248289761001");
-            w.member("aud").string(AUDIENCE);
-            w.member("exp").number(now + 3600);
-            w.member("iat").number(now);
-            w.member("jti").string(&format!("AaH8mfJ1qzIdsTgm{n:06}"));
-            w.member("client_id").string("web");
-            w.member("scope").string("openid orders:read orders:write");
-        });
-        signed.expect("a token")
-    };
-    let good: Vec<String> = (0..MANY).map(token).collect();
-    let junk = |n: usize| match n % 4 {
-        0 => format!("{}AAAA", &good[n][..good[n].len() - 4]),
-        1 => good[n].replacen("eyJ", "eyI", 1),
-        2 => format!("{}.{}", good[n], "AA"),
-        _ => format!("{}=", good[n]),
-    };
-    let attack: Vec<String> = (0..10_000)
+/// Microseconds of one signature check, averaged over many messages.
+fn bare_check(traffic: &Traffic) -> f64 {
+    let verifying = traffic.key.verifying_key().expect("asymmetric");
+    let signed: Vec<(Vec<u8>, Vec<u8>)> = (0..2000_u32)
         .map(|n| {
-            if n % 10 == 0 {
-                good[n % FEW].clone()
-            } else {
-                junk(n)
-            }
+            let message = n.to_be_bytes().repeat(80);
+            let mut signature = Vec::new();
+            traffic
+                .key
+                .sign_into(&message, &mut signature)
+                .expect("a signature");
+            (message, signature)
         })
         .collect();
-    for (name, list) in [
-        ("few", &good[..FEW]),
-        ("many", &good[..]),
-        ("attack", &attack[..]),
-    ] {
-        fs::write(directory.join(format!("{name}.txt")), list.join("\n")).expect("written");
-        // Each wrk thread begins elsewhere, so that no token comes twice as long as there are new ones.
-        let script = format!(
-            r#"local bodies, at, threads = {{}}, 0, 0
-for line in io.lines("{}/{name}.txt") do bodies[#bodies + 1] = '{{"token":"' .. line .. '"}}' end
-function setup(thread) thread:set("number", threads); threads = threads + 1 end
-function init() at = (number or 0) * 50000 end
-function request()
-  at = at + 1
-  return wrk.format("POST", "/validate", {{["content-type"] = "application/json"}}, bodies[at % #bodies + 1])
-end
-"#,
-            directory.display()
-        );
-        fs::write(directory.join(format!("{name}.lua")), script).expect("written");
+    let begun = Instant::now();
+    for (message, signature) in &signed {
+        black_box(verifying.verify(message, signature)).expect("it verifies");
+    }
+    begun.elapsed().as_secs_f64() * 1e6 / signed.len() as f64
+}
+
+impl Traffic {
+    fn new() -> Result<Traffic, Failure> {
+        let key = SigningKey::generate(Algorithm::Es256)?;
+        let private = key.to_private()?;
+        let again = SigningKey::from_private(Algorithm::Es256, private.expose())?;
+        let signer = JwtSigner::new(again, "k1");
+        let now = SystemTime::UNIX_EPOCH.elapsed()?.as_secs();
+        let token = |n: usize| {
+            signer.sign(Typ::AccessToken, |w| {
+                w.member("iss").string(ISSUER);
+                w.member("sub").string("248289761001");
+                w.member("aud").string(AUDIENCE);
+                w.member("exp").number(now + 3600);
+                w.member("iat").number(now);
+                w.member("jti").string(&format!("AaH8mfJ1qzIdsTgm{n:06}"));
+                w.member("client_id").string("web");
+                w.member("scope").string("openid orders:read orders:write");
+            })
+        };
+        let good = (0..MANY).map(token).collect::<Result<Vec<String>, _>>()?;
+        // A quarter each: a forged signature, a header that is no JSON, another length of signature, padding.
+        let junk = |n: usize| match n % 4 {
+            0 => {
+                let (head, signature) = good[n].rsplit_once('.').expect("a JWT");
+                let swapped = good[n + 1].rsplit_once('.').expect("a JWT").1;
+                assert_ne!(signature, swapped);
+                format!("{head}.{swapped}")
+            }
+            1 => good[n].replacen("eyJ", "eyI", 1),
+            2 => format!("{}.{}", good[n], "AA"),
+            _ => format!("{}=", good[n]),
+        };
+        let attack = (0..10_000).map(|n| match n % 10 {
+            0 => good[n % FEW].clone(),
+            _ => junk(n),
+        });
+        Ok(Traffic {
+            key,
+            health: Arc::new(vec![
+                b"GET /health/live HTTP/1.1\r\nhost: gate\r\n\r\n".to_vec(),
+            ]),
+            few: Arc::new(good[..FEW].iter().map(|token| request(token)).collect()),
+            attack: Arc::new(attack.map(|token| request(&token)).collect()),
+            many: Arc::new(good.iter().map(|token| request(token)).collect()),
+        })
     }
 }
 
-fn free() -> SocketAddr {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-    listener.local_addr().expect("bound")
-}
-
-fn ready(address: SocketAddr) -> bool {
-    let ask = || -> std::io::Result<String> {
-        let mut stream = TcpStream::connect(address)?;
-        stream.write_all(b"GET /health/ready HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n")?;
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer)?;
-        Ok(answer)
-    };
-    ask().is_ok_and(|answer| answer.starts_with("HTTP/1.1 200"))
-}
-
-/// Requests a second.
-fn load(
-    directory: &Path,
-    address: SocketAddr,
-    connections: usize,
-    script: Option<&str>,
-    path: &str,
-) -> f64 {
-    let seconds = std::env::var("SECONDS").unwrap_or_else(|_| "5".into());
-    let mut wrk = Command::new("wrk");
-    wrk.args([
-        "-t1",
-        "--latency",
-        &format!("-c{connections}"),
-        &format!("-d{seconds}s"),
-    ]);
-    if let Some(script) = script {
-        wrk.arg("-s").arg(directory.join(format!("{script}.lua")));
-    }
-    let output = wrk
-        .arg(format!("http://{address}{path}"))
-        .output()
-        .expect("wrk runs");
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    let rate = text
-        .lines()
-        .find_map(|line| line.strip_prefix("Requests/sec:"));
-    rate.and_then(|rate| rate.trim().parse().ok())
-        .unwrap_or_else(|| panic!("{text}"))
-}
-
-/// KiB of memory that the process holds.
-fn resident(pid: u32) -> String {
-    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
-    line.map_or("?".into(), |line| {
-        line.trim().trim_end_matches(" kB").to_owned()
-    })
+fn request(token: &str) -> Vec<u8> {
+    let body = format!(r#"{{"token":"{token}"}}"#);
+    format!(
+        "POST /validate HTTP/1.1\r\nhost: gate\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
+        body.len()
+    )
+    .into_bytes()
 }

@@ -47,6 +47,12 @@ impl Target {
         })
     }
 
+    /// What the connections are opened with.
+    #[must_use]
+    pub fn tls(&self) -> Arc<rustls::ClientConfig> {
+        self.tls.clone()
+    }
+
     /// Opens a connection; the task that drives it ends with the connection.
     pub async fn connect(&self) -> Result<Connection, Failure> {
         let stream = tokio::net::TcpStream::connect(("127.0.0.1", self.port)).await?;

@@ -7,5 +7,6 @@
 pub mod client;
 pub mod echo;
 pub mod flow;
+pub mod load;
 pub mod process;
 pub mod report;

@@ -1,5 +1,7 @@
 //! The servers under test, each a process of its own: CPU time is read from the kernel's account of it.
 
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -51,6 +53,37 @@ impl Server {
         wait_for(&server.directory.path().join("dev.json"))?;
         std::fs::write(server.directory.path().join("port"), port.to_string())?;
         Ok(server)
+    }
+
+    /// `signet gate` on a free port, with the configuration that `config` writes for its directory and address. Gives, beside the server, the
+    /// time from its start to its first answer that it is ready.
+    pub fn gate(
+        config: impl FnOnce(&Path, SocketAddr) -> Result<String, Failure>,
+        scheme: Scheme,
+    ) -> Result<(Server, Duration), Failure> {
+        let directory = tempfile::tempdir()?;
+        let address = std::net::TcpListener::bind(("127.0.0.1", 0))?.local_addr()?;
+        let file = directory.path().join("gate.toml");
+        std::fs::write(&file, config(directory.path(), address)?)?;
+        std::fs::write(directory.path().join("port"), address.port().to_string())?;
+        let log = std::fs::File::create(directory.path().join("log"))?;
+        let begun = Instant::now();
+        let child = Command::new(binary()?)
+            .args(["gate", "--config"])
+            .arg(file)
+            .stdin(Stdio::null())
+            .stdout(log.try_clone()?)
+            .stderr(log)
+            .spawn()?;
+        let server = Server { child, directory };
+        while !ready(address, scheme) {
+            if begun.elapsed() > Duration::from_secs(10) {
+                let log = String::from_utf8_lossy(&server.file("log")?).into_owned();
+                return Err(format!("the gate is not ready: {log}").into());
+            }
+            std::thread::sleep(Duration::from_micros(200));
+        }
+        Ok((server, begun.elapsed()))
     }
 
     /// `signet client set`, over the admin API.
@@ -136,6 +169,30 @@ pub fn binary() -> Result<PathBuf, Failure> {
         )
         .into())
     }
+}
+
+/// What a gate speaks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Scheme {
+    /// Plain HTTP.
+    Http,
+    /// TLS; readiness is then no more than that it listens.
+    Https,
+}
+
+fn ready(address: SocketAddr, scheme: Scheme) -> bool {
+    let ask = || -> std::io::Result<bool> {
+        let mut stream = TcpStream::connect(address)?;
+        if scheme == Scheme::Https {
+            return Ok(true);
+        }
+        stream
+            .write_all(b"GET /health/ready HTTP/1.1\r\nhost: gate\r\nconnection: close\r\n\r\n")?;
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer)?;
+        Ok(answer.starts_with("HTTP/1.1 200"))
+    };
+    ask().unwrap_or(false)
 }
 
 fn wait_for(path: &Path) -> Result<(), Failure> {
