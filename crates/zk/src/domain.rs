@@ -48,6 +48,11 @@ impl Domain {
         self.powers.len()
     }
 
+    /// The powers of the root, from 1 on.
+    pub(crate) fn powers(&self) -> &[Fr] {
+        &self.powers
+    }
+
     /// The point of row `row`.
     #[cfg(test)]
     pub(crate) fn point(&self, row: usize) -> Fr {

@@ -12,7 +12,7 @@
 //! moment and is for development; a ceremony needs one honest contributor. BN254 gives about 100 bits of security, and none against a quantum
 //! computer. Anybody can re-randomise a proof ([`Proof::rerandomised`]): it stays a proof of the same sentence and message, and proofs identify
 //! nothing. Making a proof takes time and reads tables in ways that depend on the key: a prover belongs on a machine of its own trust.
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 mod affine;
 mod ceremony;
@@ -21,12 +21,14 @@ mod domain;
 mod error;
 mod field;
 mod fixed;
+mod lanes;
 mod parameters;
 mod poseidon;
 mod proof;
 mod prover;
 mod r1cs;
 mod statement;
+mod tables;
 mod verifier;
 
 pub use ceremony::{Ceremony, Transcript};

@@ -1,40 +1,33 @@
 //! Proofs: Groth16 with direct witnesses, four transforms, and bases that are prepared once.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use ark_bn254::{Fr, G1Affine, G1Projective, G2Affine, G2Projective, g1, g2};
+use ark_bn254::{Fr, G1Projective, G2Projective};
 use ark_ec::CurveGroup;
-use ark_ff::{One, Zero};
+use ark_ff::{BigInt, One, PrimeField, Zero};
 use signet_crypto::Secret;
 
+use crate::Error;
 use crate::circuit::{poseidon, sha256::Sha256Circuit};
 use crate::domain::Domain;
 use crate::field::{halves, random};
-use crate::fixed::{Query, WideBases};
+use crate::lanes::Transform;
 use crate::parameters::Parameters;
 use crate::proof::Proof;
 use crate::r1cs::Matrix;
 use crate::statement::Statement;
+use crate::tables::{Tables, is_narrow};
 use crate::verifier::VerifyingKey;
 
-/// Makes proofs of one statement; holds what can be prepared from its parameters. Making one takes about a second for SHA-256: keep it.
+/// Makes proofs of one statement; holds what can be prepared from its parameters. Preparing takes about a second for SHA-256: keep it, or its tables.
 pub struct Prover {
-    statement: Statement,
-    verifying_key: VerifyingKey,
+    tables: Tables,
     witness: WitnessMaker,
     domain: Domain,
     /// The shift's powers over the size: from sums to coefficients, and on to the coset.
     coset: Vec<Fr>,
-    alpha: G1Affine,
-    beta: G1Affine,
-    beta_two: G2Affine,
-    delta: G1Affine,
-    delta_two: G2Affine,
-    a: Query<g1::Config>,
-    b: Query<g1::Config>,
-    b_two: Query<g2::Config>,
-    wires: Query<g1::Config>,
-    quotient: WideBases<g1::Config>,
+    transform: Option<Transform>,
     threads: usize,
 }
 
@@ -50,7 +43,7 @@ enum WitnessMaker {
 impl std::fmt::Debug for Prover {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Prover")
-            .field("statement", &self.statement)
+            .field("statement", &self.statement())
             .finish_non_exhaustive()
     }
 }
@@ -72,61 +65,77 @@ enum Part {
 }
 
 impl Prover {
-    /// Prepares parameters; both cores are used.
+    /// Prepares parameters; both cores are used. What [`Prover::prepare`] makes can be kept in a file instead, and be read in no time.
     pub fn new(parameters: &Parameters) -> Prover {
-        let statement = parameters.statement;
-        let publics = statement.inputs() as u32 + 1;
-        let (witness, rows) = match statement {
-            Statement::Poseidon => (WitnessMaker::Poseidon, poseidon::system().rows.len()),
+        let tables = Tables::read(Arc::new(Tables::prepare(parameters)));
+        match tables.and_then(Prover::with_tables) {
+            Ok(prover) => prover,
+            Err(_) => unreachable!("tables are read as they were just written"),
+        }
+    }
+
+    /// The prepared tables of parameters, for a file: the parameters' own points among them, uncompressed, and the fixed bases' multiples.
+    pub fn prepare(parameters: &Parameters) -> Vec<u8> {
+        Tables::prepare(parameters)
+    }
+
+    /// A prover that works on prepared tables where they are, in a mapped file say: nothing is copied. The bytes must not change while it lives.
+    ///
+    /// # Errors
+    /// [`Error::Hash`] where the tables' SHA-256 is not `hash`, [`Error::Circuit`] where they were made from other parameters than those whose hash
+    /// is `parameters`, [`Error::Encoding`] where the right hash was given for what is no such file.
+    pub fn from_prepared(
+        tables: impl AsRef<[u8]> + Send + Sync + 'static,
+        hash: &[u8; 32],
+        parameters: &[u8; 32],
+    ) -> Result<Prover, Error> {
+        if signet_crypto::hash::sha256(tables.as_ref()) != *hash {
+            return Err(Error::Hash);
+        }
+        let tables = Tables::read(Arc::new(tables))?;
+        if tables.parameters != *parameters {
+            return Err(Error::Circuit);
+        }
+        Prover::with_tables(tables)
+    }
+
+    fn with_tables(tables: Tables) -> Result<Prover, Error> {
+        let (witness, wires, rows) = match tables.verifying_key.statement {
+            Statement::Poseidon => {
+                let system = poseidon::system();
+                (WitnessMaker::Poseidon, system.wires, system.rows.len())
+            }
             Statement::Sha256 => {
                 let circuit = Box::new(Sha256Circuit::new());
                 let rows = &circuit.system.rows;
-                let narrow = |wire| wire == 0 || wire >= publics;
+                let narrow = |wire| is_narrow(Statement::Sha256, wire);
                 let left = Matrix::new(rows.iter().map(|row| &row.a), narrow);
                 let right = Matrix::new(rows.iter().map(|row| &row.b), narrow);
-                let count = rows.len();
-                (
-                    WitnessMaker::Sha256 {
-                        circuit,
-                        left,
-                        right,
-                    },
-                    count,
-                )
+                let (wires, rows) = (circuit.system.wires, rows.len());
+                let maker = WitnessMaker::Sha256 {
+                    circuit,
+                    left,
+                    right,
+                };
+                (maker, wires, rows)
             }
         };
         let domain = Domain::new(rows);
-        let coset = std::iter::successors(Some(domain.size_inverse()), |power| {
+        if !tables.fit(wires, domain.size()) {
+            return Err(Error::Encoding("tables"));
+        }
+        let coset: Vec<Fr> = std::iter::successors(Some(domain.size_inverse()), |power| {
             Some(*power * Domain::shift())
         })
         .take(domain.size())
         .collect();
-        let narrow = move |wire| wire == 0 || (statement == Statement::Sha256 && wire >= publics);
-        let p = parameters;
-        std::thread::scope(|scope| {
-            let quotient = scope.spawn(|| WideBases::new(&p.quotient));
-            let a = Query::new(&p.a, narrow);
-            let b = Query::new(&p.b, narrow);
-            let b_two = Query::new(&p.b_two, narrow);
-            let wires = Query::new(&p.wires, narrow);
-            Prover {
-                statement,
-                verifying_key: p.verifying_key(),
-                witness,
-                domain,
-                coset,
-                alpha: p.alpha,
-                beta: p.beta,
-                beta_two: p.beta_two,
-                delta: p.delta,
-                delta_two: p.delta_two,
-                a,
-                b,
-                b_two,
-                wires,
-                quotient: join(quotient),
-                threads: std::thread::available_parallelism().map_or(1, |n| n.get().min(2)),
-            }
+        Ok(Prover {
+            tables,
+            witness,
+            transform: Transform::new(domain.powers(), &coset),
+            domain,
+            coset,
+            threads: std::thread::available_parallelism().map_or(1, |n| n.get().min(2)),
         })
     }
 
@@ -138,12 +147,12 @@ impl Prover {
 
     /// Which statement it proves.
     pub fn statement(&self) -> Statement {
-        self.statement
+        self.tables.verifying_key.statement
     }
 
     /// The key that checks its proofs.
     pub fn verifying_key(&self) -> &VerifyingKey {
-        &self.verifying_key
+        &self.tables.verifying_key
     }
 
     /// A proof that the holder of `key` made it for the message whose SHA-256 is `message`. Each call blinds afresh.
@@ -156,15 +165,15 @@ impl Prover {
         } = self.witness(key, message);
         let (bits, values) = (bits.expose(), values.expose());
         let products = self.products(left, right);
-        let sorted = self.quotient.sort(&products);
+        let sorted = self.tables.quotient.sort(&products);
 
         let jobs: [&(dyn Fn() -> Part + Sync); 6] = [
-            &|| Part::C(self.quotient.sum_share(&sorted, 0, 2)),
-            &|| Part::C(self.quotient.sum_share(&sorted, 1, 2)),
-            &|| Part::BTwo(self.b_two.sum(bits, values)),
-            &|| Part::C(self.wires.sum(bits, values)),
-            &|| Part::A(self.a.sum(bits, values)),
-            &|| Part::B(self.b.sum(bits, values)),
+            &|| Part::C(self.tables.quotient.sum_share(&sorted, 0, 2)),
+            &|| Part::C(self.tables.quotient.sum_share(&sorted, 1, 2)),
+            &|| Part::BTwo(self.tables.b_two.sum(bits, values)),
+            &|| Part::C(self.tables.wires.sum(bits, values)),
+            &|| Part::A(self.tables.a.sum(bits, values)),
+            &|| Part::B(self.tables.b.sum(bits, values)),
         ];
         let next = AtomicUsize::new(0);
         let work = || {
@@ -186,10 +195,11 @@ impl Prover {
         };
 
         let (r, s) = (random(), random());
-        let mut a = self.alpha + self.delta * r;
-        let mut b = self.beta + self.delta * s;
-        let mut b_two = self.beta_two + self.delta_two * s;
-        let mut c = -(self.delta * (r * s));
+        let tables = &self.tables;
+        let mut a = tables.alpha + tables.delta * r;
+        let mut b = tables.beta + tables.delta * s;
+        let mut b_two = tables.verifying_key.beta + tables.verifying_key.delta * s;
+        let mut c = -(tables.delta * (r * s));
         for part in parts {
             match part {
                 Part::A(part) => a += part,
@@ -262,8 +272,17 @@ impl Prover {
     }
 
     /// Both sides, from the domain to the coset, multiplied point by point: the quotient's factors.
-    fn products(&self, left: Vec<Fr>, right: Vec<Fr>) -> Vec<Fr> {
-        let to_coset = |mut values: Vec<Fr>| {
+    fn products(&self, left: Vec<Fr>, right: Vec<Fr>) -> Vec<BigInt<4>> {
+        // For Poseidon's 256 points a thread costs more than it brings.
+        let threads = if self.domain.size() > 1024 {
+            self.threads
+        } else {
+            1
+        };
+        if let Some(transform) = &self.transform {
+            return transform.products(&left, &right, threads);
+        }
+        let through = |mut values: Vec<Fr>| {
             self.domain.backward(&mut values);
             for (value, power) in values.iter_mut().zip(&self.coset) {
                 *value *= power;
@@ -271,23 +290,29 @@ impl Prover {
             self.domain.forward(&mut values);
             values
         };
-        let (mut left, right) = if self.threads > 1 && self.domain.size() > 1024 {
-            std::thread::scope(|scope| {
-                let other = scope.spawn(|| to_coset(right));
-                (to_coset(left), join(other))
-            })
-        } else {
-            (to_coset(left), to_coset(right))
-        };
-        for (product, factor) in left.iter_mut().zip(&right) {
-            *product *= factor;
-        }
-        left
+        let (left, right) = both(threads, || through(left), || through(right));
+        let products = left.iter().zip(&right).map(|(a, b)| *a * b);
+        products.map(Fr::into_bigint).collect()
     }
 }
 
+/// Does both, the second in a thread of its own where there are two.
+pub(crate) fn both<A, B: Send>(
+    threads: usize,
+    one: impl FnOnce() -> A,
+    other: impl FnOnce() -> B + Send,
+) -> (A, B) {
+    if threads < 2 {
+        return (one(), other());
+    }
+    std::thread::scope(|scope| {
+        let other = scope.spawn(other);
+        (one(), join(other))
+    })
+}
+
 /// A scoped thread's result: it has no way to panic of its own, and a panic goes on here.
-fn join<T>(thread: std::thread::ScopedJoinHandle<'_, T>) -> T {
+pub(crate) fn join<T>(thread: std::thread::ScopedJoinHandle<'_, T>) -> T {
     match thread.join() {
         Ok(value) => value,
         Err(panic) => std::panic::resume_unwind(panic),
