@@ -11,6 +11,7 @@ pub mod dpop_proof;
 pub mod form_body;
 pub mod json_claims;
 pub mod jwk;
+pub mod proof_files;
 pub mod registration;
 pub mod sealed;
 
@@ -180,6 +181,17 @@ pub const TARGETS: &[Target] = &[
         name: "jwk",
         run: jwk::run,
         dictionary: JSON,
+    },
+    Target {
+        name: "proof_files",
+        run: proof_files::run,
+        dictionary: &[
+            "signet groth16 parameters 1\n\u{4}",
+            "signet groth16 tables 1\n\u{4}",
+            "signet ceremony transcript 2\n\u{4}",
+            "\u{0}",
+            "@",
+        ],
     },
     Target {
         name: "registration",

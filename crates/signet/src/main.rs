@@ -11,6 +11,7 @@ mod gate;
 mod http_client;
 mod input;
 mod log;
+mod mapped;
 mod memory;
 mod private_file;
 mod proof_parameters;

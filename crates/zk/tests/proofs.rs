@@ -2,6 +2,7 @@
 
 use std::sync::LazyLock;
 
+use signet_crypto::hash::sha256;
 use signet_zk::{Error, Parameters, Proof, Prover, Statement, Verifier, VerifyingKey};
 
 struct World {
@@ -215,4 +216,50 @@ fn a_poseidon_key_hash_has_one_spelling() {
     let verifying = parameters.verifying_key();
     // Above the field's order: would be read modulo it.
     assert!(Verifier::new(&verifying, &[0xff; 32]).is_err());
+}
+
+#[test]
+fn prepared_tables_are_used_under_their_hash_and_for_their_parameters_only() {
+    let World { parameters, .. } = world(Statement::Poseidon);
+    let tables = Prover::prepare(parameters);
+    assert_eq!(
+        tables,
+        Prover::prepare(parameters),
+        "nothing random is in them"
+    );
+    let hash = sha256(&tables);
+    let prover = Prover::from_prepared(tables.clone(), &hash, &parameters.hash()).unwrap();
+    assert_eq!(*prover.verifying_key(), parameters.verifying_key());
+    let verifier = Verifier::new(
+        prover.verifying_key(),
+        &Statement::Poseidon.key_hash(&key(1)),
+    )
+    .unwrap();
+    verifier
+        .verify(&prover.prove(&key(1), &[5; 32]), &[5; 32])
+        .unwrap();
+    let refused = |tables: &[u8], hash: &[u8; 32], parameters: &[u8; 32]| {
+        Prover::from_prepared(tables.to_vec(), hash, parameters).unwrap_err()
+    };
+    let of = parameters.hash();
+    let mut changed = tables.clone();
+    changed[tables.len() / 2] ^= 1;
+    assert_eq!(refused(&changed, &hash, &of), Error::Hash);
+    assert_eq!(refused(&tables, &hash, &[7; 32]), Error::Circuit);
+    // The right hash of what are no tables.
+    for wrong in [&tables[..tables.len() - 1], &tables[..100], &[]] {
+        assert_eq!(
+            refused(wrong, &sha256(wrong), &of),
+            Error::Encoding("tables")
+        );
+    }
+    let longer = [&tables[..], &[0]].concat();
+    assert_eq!(
+        refused(&longer, &sha256(&longer), &of),
+        Error::Encoding("tables")
+    );
+    // Another statement's number: its circuit has other wires.
+    let mut other = tables.clone();
+    other[24] = 5;
+    assert!(Prover::from_prepared(other.clone(), &sha256(&other), &of).is_err());
 }

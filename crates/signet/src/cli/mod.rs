@@ -8,6 +8,7 @@ mod compact;
 mod config;
 mod gate;
 mod output;
+mod progress;
 mod serve;
 mod token;
 
@@ -16,6 +17,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 pub use output::{Failure, Output, note};
+pub use progress::Progress;
 
 /// An OAuth 2.1 and OpenID Connect server: tokens and identities for people, services and agents.
 #[derive(Debug, Parser)]

@@ -1,79 +1,49 @@
-//! Proving parameters in the data directory: one set for each zero-knowledge algorithm, found by a manifest that pins its hash.
+//! Proving parameters in the data directory: one set for each zero-knowledge algorithm, found by a manifest that pins its hash, and the tables that a
+//! prover has prepared from them.
+
+mod manifest;
+mod tables;
 
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
 use signet_compact::Algorithm;
 use signet_zk::{Parameters, Prover, VerifyingKey};
 
-use crate::cli::{Failure, note};
-use crate::private_file;
+use self::manifest::{DIRECTORY, Manifest, hex, unusable};
+use crate::cli::{Failure, Progress, note};
+use crate::{mapped, private_file};
 
-/// Where they are, below the data directory.
-const DIRECTORY: &str = "proofs";
-
-/// What is known of a set: `groth16-poseidon.json`, beside the file it names.
-#[derive(Serialize, Deserialize)]
-struct Manifest {
-    algorithm: String,
-    /// File name of the parameters.
-    parameters: String,
-    /// SHA-256 of that file, hexadecimal: checked each time before it is read.
-    sha256: String,
-    /// SHA-256 of the verifying key, hexadecimal: what a key file may pin.
-    verifying_key_sha256: String,
-    /// `development`, or `ceremony`.
-    origin: String,
-}
-
-fn manifest_path(data_dir: &Path, algorithm: Algorithm) -> PathBuf {
-    data_dir
-        .join(DIRECTORY)
-        .join(format!("{}.json", algorithm.name()))
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-fn unusable(path: &Path, why: &dyn std::fmt::Display) -> Failure {
-    Failure::unusable(format!("{}: {why}", path.display()))
-}
-
-/// The parameters that are installed, if any are.
-fn installed(data_dir: &Path, algorithm: Algorithm) -> Result<Option<Parameters>, Failure> {
-    let path = manifest_path(data_dir, algorithm);
-    let text = match fs::read(&path) {
-        Ok(text) => text,
-        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(e) => return Err(unusable(&path, &e)),
+/// The manifest of the parameters that are installed, if any are, and their hash.
+fn installed(
+    data_dir: &Path,
+    algorithm: Algorithm,
+) -> Result<Option<(Manifest, [u8; 32])>, Failure> {
+    let path = manifest::path(data_dir, algorithm);
+    let Some(known) = manifest::read::<Manifest>(&path)? else {
+        return Ok(None);
     };
-    let manifest: Manifest = serde_json::from_slice(&text).map_err(|e| unusable(&path, &e))?;
-    let name = Path::new(&manifest.parameters);
-    if name.file_name() != Some(name.as_os_str()) {
-        return Err(unusable(
-            &path,
-            &"the parameters are no file of this directory",
-        ));
+    let hash = manifest::hash(&path, &known.sha256)?;
+    Ok(Some((known, hash)))
+}
+
+/// The parameters that a manifest names; their file is mapped while they are read.
+fn load(
+    data_dir: &Path,
+    algorithm: Algorithm,
+    (known, hash): &(Manifest, [u8; 32]),
+) -> Result<Parameters, Failure> {
+    let file = manifest::beside(&manifest::path(data_dir, algorithm), &known.parameters)?;
+    let bytes = mapped::map(&file).map_err(|e| unusable(&file, &e))?;
+    let parameters =
+        Parameters::from_bytes(bytes.as_ref(), hash).map_err(|e| unusable(&file, &e))?;
+    if algorithm.statement() == Some(parameters.statement()) {
+        Ok(parameters)
+    } else {
+        Err(unusable(&file, &"parameters of another algorithm"))
     }
-    let mut hash = [0; 32];
-    for (i, byte) in hash.iter_mut().enumerate() {
-        *byte = manifest
-            .sha256
-            .get(2 * i..2 * i + 2)
-            .and_then(|digits| u8::from_str_radix(digits, 16).ok())
-            .ok_or_else(|| unusable(&path, &"sha256 is no hash"))?;
-    }
-    let file = data_dir.join(DIRECTORY).join(name);
-    let bytes = fs::read(&file).map_err(|e| unusable(&file, &e))?;
-    let parameters = Parameters::from_bytes(&bytes, &hash).map_err(|e| unusable(&file, &e))?;
-    if algorithm.statement() != Some(parameters.statement()) {
-        return Err(unusable(&file, &"parameters of another algorithm"));
-    }
-    Ok(Some(parameters))
 }
 
 /// Puts parameters in place. Existing ones are replaced only if `replace`; otherwise whoever came first wins, and nothing is said.
@@ -98,7 +68,7 @@ pub fn install(
         verifying_key_sha256: hex(&parameters.verifying_key().hash()),
         origin: origin.into(),
     };
-    let path = manifest_path(data_dir, algorithm);
+    let path = manifest::path(data_dir, algorithm);
     let text = serde_json::to_vec_pretty(&manifest).map_err(|e| unusable(&path, &e))?;
     if replace {
         return private_file::write(&path, &text).map_err(|e| unusable(&path, &e));
@@ -114,11 +84,8 @@ pub fn install(
     }
 }
 
-/// The installed parameters; the first use makes development ones, and says so.
-pub fn parameters(data_dir: &Path, algorithm: Algorithm) -> Result<Parameters, Failure> {
-    if let Some(parameters) = installed(data_dir, algorithm)? {
-        return Ok(parameters);
-    }
+/// Makes development parameters, and says so.
+fn install_development(data_dir: &Path, algorithm: Algorithm) -> Result<(), Failure> {
     let statement = algorithm
         .statement()
         .ok_or_else(|| Failure::unusable(format!("{} makes no proofs", algorithm.name())))?;
@@ -127,15 +94,30 @@ pub fn parameters(data_dir: &Path, algorithm: Algorithm) -> Result<Parameters, F
         algorithm.name(),
         data_dir.join(DIRECTORY).display(),
     ));
-    let made = Parameters::development(statement);
-    install(data_dir, algorithm, &made, "development", false)?;
-    // Another process may have been first.
-    Ok(installed(data_dir, algorithm)?.unwrap_or(made))
+    let made = {
+        let _progress = Progress::of("making proving parameters");
+        Parameters::development(statement)
+    };
+    install(data_dir, algorithm, &made, "development", false)
 }
 
-/// A prover with the installed parameters.
+/// A prover with the installed parameters; the first use makes development ones, and says so.
 pub fn prover(data_dir: &Path, algorithm: Algorithm) -> Result<Arc<Prover>, Failure> {
-    parameters(data_dir, algorithm).map(|parameters| Arc::new(Prover::new(&parameters)))
+    let found = match installed(data_dir, algorithm)? {
+        Some(found) => found,
+        None => {
+            install_development(data_dir, algorithm)?;
+            installed(data_dir, algorithm)?.ok_or_else(|| {
+                unusable(&manifest::path(data_dir, algorithm), &"it was taken away")
+            })?
+        }
+    };
+    if let Some(prover) = tables::kept(data_dir, algorithm, &found.1) {
+        return Ok(prover);
+    }
+    let parameters = load(data_dir, algorithm, &found)?;
+    let _progress = Progress::of("preparing the prover's tables");
+    tables::prepare(data_dir, algorithm, &parameters, &found.1)
 }
 
 /// The installed verifying key; none is made where none is.
@@ -143,5 +125,11 @@ pub fn verifying_key(
     data_dir: &Path,
     algorithm: Algorithm,
 ) -> Result<Option<VerifyingKey>, Failure> {
-    Ok(installed(data_dir, algorithm)?.map(|parameters| parameters.verifying_key()))
+    match installed(data_dir, algorithm)? {
+        None => Ok(None),
+        Some(found) => Ok(Some(load(data_dir, algorithm, &found)?.verifying_key())),
+    }
 }
+
+#[cfg(test)]
+mod tests;

@@ -5,9 +5,10 @@ use ark_ec::pairing::Pairing;
 use ark_ec::{AffineRepr, CurveGroup, PrimeGroup, VariableBaseMSM};
 use ark_ff::Zero;
 
-use super::state::Ceremony;
+use super::state::{Ceremony, Second};
 use crate::Error;
-use crate::parameters::Parameters;
+use crate::domain::Domain;
+use crate::parameters::{Parameters, Powers, Queries, transposed};
 
 /// e(a, b) = e(c, d).
 fn pair(a: G1Projective, b: G2Projective, c: G1Projective, d: G2Projective) -> bool {
@@ -57,21 +58,8 @@ impl Ceremony {
         if self.first.len() < 2 || second.contributions.len() < 2 {
             return Err(Error::Transcript("fewer than two contributions to a phase"));
         }
-        let queries = self.queries();
-        let normal = G1Projective::normalize_batch;
-        for (own, base) in [
-            (&second.wires, normal(&queries.wires)),
-            (&second.quotient, normal(&queries.quotient)),
-        ] {
-            let weights = weights(base.len());
-            let same = own.len() == base.len()
-                && pair(sum(own, &weights), delta_two, sum(&base, &weights), two);
-            if !same {
-                return Err(Error::Transcript(
-                    "the parameters are not the powers' over delta",
-                ));
-            }
-        }
+        self.verify_queries(second)?;
+        let queries = &second.queries;
         Ok(Parameters {
             statement: self.statement,
             alpha: self.powers.alpha[0],
@@ -79,13 +67,73 @@ impl Ceremony {
             delta: second.delta,
             beta_two: self.beta_two,
             delta_two: second.delta_two,
-            inputs: normal(&queries.inputs),
-            a: normal(&queries.a),
-            b: normal(&queries.b),
-            b_two: G2Projective::normalize_batch(&queries.b_two),
-            wires: second.wires.clone(),
-            quotient: second.quotient.clone(),
+            inputs: queries.inputs.clone(),
+            a: queries.a.clone(),
+            b: queries.b.clone(),
+            b_two: queries.b_two.clone(),
+            wires: queries.wires.clone(),
+            quotient: queries.quotient.clone(),
         })
+    }
+
+    /// Compares random sums of the queries with the same sums of the powers: the map from powers to queries is linear, and turned round it takes the
+    /// sums' factors to factors of the powers.
+    fn verify_queries(&self, second: &Second) -> Result<(), Error> {
+        let system = self.statement.system();
+        let domain = Domain::new(system.rows.len());
+        let nothing = |count: usize| vec![Fr::zero(); count];
+        let none = || Queries {
+            a: nothing(system.wires),
+            b: nothing(system.wires),
+            b_two: nothing(system.wires),
+            inputs: nothing(system.publics),
+            wires: nothing(system.wires),
+            quotient: nothing(domain.size()),
+        };
+        let (powers, own) = (&self.powers, &second.queries);
+        let of_powers = |factors: &Powers<Fr, Fr>| -> G1Projective {
+            sum::<G1Projective>(&powers.tau, &factors.tau)
+                + sum::<G1Projective>(&powers.alpha, &factors.alpha)
+                + sum::<G1Projective>(&powers.beta, &factors.beta)
+        };
+        // What phase 2 leaves as it is.
+        let plain = Queries {
+            a: weights(system.wires),
+            b: weights(system.wires),
+            b_two: weights(system.wires),
+            inputs: weights(system.publics),
+            ..none()
+        };
+        let expected = transposed(&system, &domain, &plain);
+        let one = sum::<G1Projective>(&own.a, &plain.a)
+            + sum::<G1Projective>(&own.b, &plain.b)
+            + sum::<G1Projective>(&own.inputs, &plain.inputs);
+        let two: G2Projective = sum(&own.b_two, &plain.b_two);
+        let same = one == of_powers(&expected)
+            && two == sum::<G2Projective>(&powers.tau_two, &expected.tau_two);
+        // And what it divides by delta.
+        let divided = Queries {
+            wires: weights(system.wires),
+            quotient: weights(domain.size()),
+            ..none()
+        };
+        let left = sum::<G1Projective>(&own.wires, &divided.wires)
+            + sum::<G1Projective>(&own.quotient, &divided.quotient);
+        let right = of_powers(&transposed(&system, &domain, &divided));
+        if same
+            && pair(
+                left,
+                second.delta_two.into_group(),
+                right,
+                G2Projective::generator(),
+            )
+        {
+            Ok(())
+        } else {
+            Err(Error::Transcript(
+                "the parameters are not the powers' over delta",
+            ))
+        }
     }
 
     fn verify_powers(&self) -> Result<(), Error> {

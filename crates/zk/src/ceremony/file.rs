@@ -6,10 +6,13 @@ use super::contribution::Contribution;
 use super::state::{Ceremony, Second};
 use crate::Error;
 use crate::domain::Domain;
-use crate::parameters::{Powers, Reader, put_one, put_two};
+use crate::parameters::{Powers, Queries, Reader, put_one, put_two};
 use crate::statement::Statement;
 
-const MAGIC: &[u8] = b"signet ceremony transcript 1\n";
+/// Most contributions to one phase.
+const MAX_CONTRIBUTIONS: usize = 4096;
+
+const MAGIC: &[u8] = b"signet ceremony transcript 2\n";
 
 /// A point of the curve: the first group has no others.
 pub(super) fn checked(point: G1Affine) -> Result<G1Affine, Error> {
@@ -52,9 +55,18 @@ impl Ceremony {
             second.contributions.iter().for_each(|c| c.put(&mut out));
             put_one(&mut out, &second.delta);
             put_two(&mut out, &second.delta_two);
-            for list in [&second.wires, &second.quotient] {
+            let queries = &second.queries;
+            for list in [
+                &queries.a,
+                &queries.b,
+                &queries.inputs,
+                &queries.wires,
+                &queries.quotient,
+            ] {
                 list.iter().for_each(|point| put_one(&mut out, point));
             }
+            let twos = queries.b_two.iter();
+            twos.for_each(|point| put_two(&mut out, point));
         }
         out
     }
@@ -73,6 +85,9 @@ impl Ceremony {
         let size = Domain::new(system.rows.len()).size();
         let contributions = |reader: &mut Reader<'_>, steps: usize| {
             let count = reader.number()?;
+            if count > MAX_CONTRIBUTIONS {
+                return Err(Error::Encoding("transcript"));
+            }
             (0..count)
                 .map(|_| Contribution::read(reader, steps))
                 .collect::<Result<Vec<_>, Error>>()
@@ -82,14 +97,17 @@ impl Ceremony {
                 .map(|_| checked(reader.one()?))
                 .collect::<Result<Vec<_>, Error>>()
         };
+        let twos = |reader: &mut Reader<'_>, count: usize| {
+            (0..count)
+                .map(|_| checked_two(reader.two()?))
+                .collect::<Result<Vec<_>, Error>>()
+        };
         let first = contributions(&mut reader, 3)?;
         let powers = Powers {
             tau: ones(&mut reader, 2 * size - 1)?,
             alpha: ones(&mut reader, size)?,
             beta: ones(&mut reader, size)?,
-            tau_two: (0..size)
-                .map(|_| checked_two(reader.two()?))
-                .collect::<Result<_, _>>()?,
+            tau_two: twos(&mut reader, size)?,
         };
         let beta_two = checked_two(reader.two()?)?;
         let second = if reader.0.is_empty() {
@@ -99,8 +117,14 @@ impl Ceremony {
                 contributions: contributions(&mut reader, 1)?,
                 delta: checked(reader.one()?)?,
                 delta_two: checked_two(reader.two()?)?,
-                wires: ones(&mut reader, system.wires)?,
-                quotient: ones(&mut reader, size)?,
+                queries: Queries {
+                    a: ones(&mut reader, system.wires)?,
+                    b: ones(&mut reader, system.wires)?,
+                    inputs: ones(&mut reader, system.publics)?,
+                    wires: ones(&mut reader, system.wires)?,
+                    quotient: ones(&mut reader, size)?,
+                    b_two: twos(&mut reader, system.wires)?,
+                },
             })
         };
         if !reader.0.is_empty() {

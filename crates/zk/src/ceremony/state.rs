@@ -10,6 +10,7 @@ use crate::Error;
 use crate::domain::Domain;
 use crate::field::random;
 use crate::parameters::{Powers, Queries, specialise};
+use crate::prover::both;
 use crate::statement::Statement;
 
 /// The state of a ceremony, with its transcript.
@@ -36,8 +37,8 @@ pub(super) struct Second {
     pub(super) contributions: Vec<Contribution>,
     pub(super) delta: G1Affine,
     pub(super) delta_two: G2Affine,
-    pub(super) wires: Vec<G1Affine>,
-    pub(super) quotient: Vec<G1Affine>,
+    /// Of these, `wires` and `quotient` are over delta; the rest stays as phase 1 left it.
+    pub(super) queries: Queries<G1Affine, G2Affine>,
 }
 
 /// Hashes of the contributions, in order: each covers all before it.
@@ -51,9 +52,17 @@ pub struct Transcript {
 
 /// Multiplies point i by `first * ratio^i`.
 fn scale<G: AffineRepr<ScalarField = Fr>>(points: &[G], first: Fr, ratio: Fr) -> Vec<G> {
-    let factors = std::iter::successors(Some(first), |factor| Some(*factor * ratio));
-    let products: Vec<G::Group> = points.iter().zip(factors).map(|(p, f)| *p * f).collect();
-    G::Group::normalize_batch(&products)
+    let part = |points: &[G], first: Fr| {
+        let factors = std::iter::successors(Some(first), |factor| Some(*factor * ratio));
+        let products: Vec<G::Group> = points.iter().zip(factors).map(|(p, f)| *p * f).collect();
+        G::Group::normalize_batch(&products)
+    };
+    let middle = points.len() / 2;
+    let (low, high) = points.split_at(middle);
+    let second = first * ratio.pow([middle as u64]);
+    let (mut low, high) = both(2, || part(low, first), || part(high, second));
+    low.extend(high);
+    low
 }
 
 impl Ceremony {
@@ -124,8 +133,9 @@ impl Ceremony {
                 let made = Contribution::make(&[second.delta], &[delta], &place);
                 // A random number is 0 once in 2^254 times.
                 let over = delta.inverse().unwrap_or(Fr::ONE);
-                second.wires = scale(&second.wires, over, Fr::one());
-                second.quotient = scale(&second.quotient, over, Fr::one());
+                let queries = &mut second.queries;
+                queries.wires = scale(&queries.wires, over, Fr::one());
+                queries.quotient = scale(&queries.quotient, over, Fr::one());
                 second.delta = made.steps[0].made;
                 second.delta_two = (second.delta_two * delta).into_affine();
                 second.contributions.push(made.clone());
@@ -135,7 +145,7 @@ impl Ceremony {
         contribution.hash(phase, &place)
     }
 
-    /// Ends phase 1. Takes a minute or two for SHA-256; the result is the same wherever it is computed.
+    /// Ends phase 1: the circuit's queries are computed from the powers. For SHA-256 this takes about a minute; everybody's result is the same.
     ///
     /// # Errors
     /// [`Error::Transcript`] where it has ended already.
@@ -143,31 +153,31 @@ impl Ceremony {
         if self.second.is_some() {
             return Err(Error::Transcript("the first phase has ended"));
         }
-        let queries = self.queries();
+        let system = self.statement.system();
+        let domain = Domain::new(system.rows.len());
+        let group = |points: &[G1Affine]| points.iter().map(|p| p.into_group()).collect();
+        let powers = Powers {
+            tau: group(&self.powers.tau),
+            alpha: group(&self.powers.alpha),
+            beta: group(&self.powers.beta),
+            tau_two: self.powers.tau_two.iter().map(|p| p.into_group()).collect(),
+        };
+        let made: Queries<G1Projective, G2Projective> = specialise(&system, &domain, &powers);
+        let normal = G1Projective::normalize_batch;
         self.second = Some(Second {
             contributions: Vec::new(),
             delta: G1Affine::generator(),
             delta_two: G2Affine::generator(),
-            wires: G1Projective::normalize_batch(&queries.wires),
-            quotient: G1Projective::normalize_batch(&queries.quotient),
+            queries: Queries {
+                a: normal(&made.a),
+                b: normal(&made.b),
+                b_two: G2Projective::normalize_batch(&made.b_two),
+                inputs: normal(&made.inputs),
+                wires: normal(&made.wires),
+                quotient: normal(&made.quotient),
+            },
         });
         Ok(())
-    }
-
-    pub(super) fn queries(&self) -> Queries<G1Projective, G2Projective> {
-        let system = self.statement.system();
-        let domain = Domain::new(system.rows.len());
-        let group = |points: &[G1Affine]| points.iter().map(|p| p.into_group()).collect();
-        specialise(
-            &system,
-            &domain,
-            &Powers {
-                tau: group(&self.powers.tau),
-                alpha: group(&self.powers.alpha),
-                beta: group(&self.powers.beta),
-                tau_two: self.powers.tau_two.iter().map(|p| p.into_group()).collect(),
-            },
-        )
     }
 
     /// The contributions' hashes, which everybody who contributed compares with their own.

@@ -104,8 +104,18 @@ fn what_does_not_follow_from_the_contributions_is_refused() {
         "a proof of knowledge",
     );
     refused(|c, g| c.first[1].steps[0].made = g, "a product");
-    refused(|c, g| second(c).wires[20] = g, "a wire's point");
-    refused(|c, g| second(c).quotient[20] = g, "a quotient's point");
+    refused(|c, g| second(c).queries.wires[20] = g, "a wire's point");
+    refused(
+        |c, g| second(c).queries.quotient[20] = g,
+        "a quotient's point",
+    );
+    refused(|c, g| second(c).queries.inputs[2] = g, "an input's point");
+    refused(|c, g| second(c).queries.a[20] = g, "a point of A");
+    refused(|c, g| second(c).queries.b[20] = g, "a point of B");
+    refused(
+        |c, _| second(c).queries.b_two[20] = G2Affine::generator(),
+        "a point of B in the second group",
+    );
     refused(|c, g| second(c).delta = g, "delta");
     refused(
         |c, _| second(c).delta_two = G2Affine::generator(),
