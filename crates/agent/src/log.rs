@@ -9,10 +9,12 @@
 //! somebody else has kept: a witness, or the verifier himself.
 
 mod checkpoint;
+mod frontier;
 mod proof;
 mod tree;
 
 pub use checkpoint::Checkpoint;
+pub use frontier::Frontier;
 pub use proof::{ConsistencyProof, InclusionProof};
 pub use tree::Tree;
 

@@ -13,6 +13,8 @@ pub enum Table {
     SigningKey,
     /// partition: name of the setting
     Setting,
+    /// What the audit trail keeps in the store: its identity, where it ends, and lines that came with a change and are not yet in it.
+    Audit,
     // Directory.
     /// partition: user id
     User,
@@ -52,6 +54,7 @@ impl Table {
         Table::Resource,
         Table::SigningKey,
         Table::Setting,
+        Table::Audit,
         Table::User,
         Table::UserLookup,
         Table::Consent,
@@ -75,6 +78,7 @@ impl Table {
             Table::Resource => (2, false),
             Table::SigningKey => (3, false),
             Table::Setting => (4, false),
+            Table::Audit => (8, false),
             Table::User => (5, false),
             Table::UserLookup => (6, false),
             Table::Consent => (7, false),

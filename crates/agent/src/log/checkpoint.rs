@@ -94,11 +94,19 @@ impl Checkpoint {
     /// # Errors
     /// [`Refusal::Library`].
     pub fn sign(tree: &Tree, signer: &Signer<'_>, at: u64) -> Result<Checkpoint> {
+        Self::sign_root(tree.len(), tree.root(), signer, at)
+    }
+
+    /// Signs a root that the caller has computed, over so many entries.
+    ///
+    /// # Errors
+    /// [`Refusal::Library`].
+    pub fn sign_root(size: u64, root: Hash, signer: &Signer<'_>, at: u64) -> Result<Checkpoint> {
         let mut checkpoint = Checkpoint {
             by: signer.by,
-            size: tree.len(),
+            size,
             at,
-            root: tree.root(),
+            root,
             signatures: Vec::new(),
         };
         let count = signer.keys.set().suite().algorithms().len();

@@ -1,0 +1,607 @@
+//! What a line says: an action, how it was decided, and who and what it was about.
+//!
+//! The content is one canonical CBOR map (RFC 8949 section 4.2) with small integers as keys; what is not there is left out. It is hashed
+//! where it is made, so that the writer has only chains and trees left to do.
+
+use serde_json::{Map, Value, json};
+use signet_agent::Refusal;
+use signet_agent::cbor::{Decoder, Encoder};
+use signet_agent::receipt::{Decision, Outcome};
+use signet_crypto::hash::sha256;
+use signet_jose::base64url;
+
+/// Longest content of a line of the audit trail that is read, in bytes; what is written stays below it
+pub const MAX_CONTENT: usize = 16 * 1024;
+
+/// Longest text in a line of the audit trail, in bytes; longer ones are cut, and an ellipsis says so
+pub const MAX_TEXT: usize = 512;
+
+/// Longest text in a list of such a line, in bytes
+pub const MAX_ITEM: usize = 256;
+
+/// Most members of a list in such a line; further ones are left out, and an ellipsis says so
+pub const MAX_LIST: usize = 16;
+
+/// The type of an action, as lines name it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Action(pub &'static str);
+
+impl Action {
+    /// The trail was opened.
+    pub const START: Action = Action("audit.start");
+    /// The trail was closed in order.
+    pub const STOP: Action = Action("audit.stop");
+    /// Lines are missing here; `error` says why, `count` how many where that is known.
+    pub const GAP: Action = Action("audit.gap");
+    /// `/token`: a token was issued or refused; `method` is the grant type.
+    pub const TOKEN: Action = Action("token.issue");
+    /// `/revoke`.
+    pub const REVOKE: Action = Action("token.revoke");
+    /// A code or refresh token came a second time: its grant was ended.
+    pub const REPLAY: Action = Action("token.replay");
+    /// `/introspect`, counted for each caller; a refused caller has a line of its own.
+    pub const INTROSPECT: Action = Action("token.introspect");
+    /// `/userinfo`, counted likewise.
+    pub const USERINFO: Action = Action("userinfo");
+    /// `/par`.
+    pub const PUSHED: Action = Action("authorization.push");
+    /// An authorization request was answered: with a code, or refused.
+    pub const AUTHORIZE: Action = Action("authorization");
+    /// A person agreed to what a client asked for.
+    pub const CONSENT: Action = Action("consent");
+    /// A device asked for codes.
+    pub const DEVICE: Action = Action("device.begin");
+    /// A person allowed or denied a device.
+    pub const DEVICE_DECISION: Action = Action("device.decide");
+    /// Somebody logged in, or tried to; `method` is that of RFC 8176.
+    pub const LOGIN: Action = Action("login");
+    /// A session was ended by its person or a client.
+    pub const LOGOUT: Action = Action("logout");
+    /// Dynamic client registration (RFC 7591, RFC 7592); `operation` is what was done.
+    pub const REGISTRATION: Action = Action("client.registration");
+    /// A person changed something of their own account; `operation` is what.
+    pub const ACCOUNT: Action = Action("account");
+    /// A forgotten password was replaced by a link in the mail.
+    pub const RECOVER: Action = Action("account.recover");
+    /// An operation of the admin API; `operation` names it, `subject` who did it.
+    pub const ADMIN: Action = Action("admin");
+    /// Reads of the admin API, counted for each caller.
+    pub const ADMIN_READ: Action = Action("admin.read");
+    /// A signing key's life; `operation` is the step, `target` the key id.
+    pub const KEY: Action = Action("key");
+    /// An operation on agents, their roots or revocations.
+    pub const AGENT: Action = Action("agent");
+}
+
+const AT: u64 = 0;
+const REQUEST: u64 = 1;
+const SUBJECT: u64 = 2;
+const CLIENT: u64 = 3;
+const JTI: u64 = 4;
+const GRANT: u64 = 5;
+const SID: u64 = 6;
+const ACTORS: u64 = 7;
+const METHOD: u64 = 8;
+const ERROR: u64 = 9;
+const OPERATION: u64 = 10;
+const TARGET: u64 = 11;
+const SCOPE: u64 = 12;
+const AUDIENCE: u64 = 13;
+const COUNT: u64 = 14;
+const SINCE: u64 = 15;
+const GRANTS: u64 = 16;
+const CARRIED: u64 = 17;
+
+/// What is to be recorded. Made with the builders below; only what is known is set.
+#[derive(Clone, Copy, Debug)]
+pub struct Event<'a> {
+    action: Action,
+    decision: Decision,
+    outcome: Outcome,
+    at_ms: u64,
+    request: Option<&'a str>,
+    subject: Option<&'a str>,
+    client: Option<&'a str>,
+    jti: Option<&'a [u8; 16]>,
+    grant: Option<&'a [u8; 16]>,
+    sid: Option<&'a str>,
+    actors: &'a [&'a str],
+    method: Option<&'a str>,
+    error: Option<&'a str>,
+    operation: Option<&'a str>,
+    target: Option<&'a str>,
+    scope: Option<&'a str>,
+    audience: &'a [String],
+    count: Option<u64>,
+    since_ms: Option<u64>,
+    agent_grants: &'a [[u8; 32]],
+}
+
+impl<'a> Event<'a> {
+    /// Something that was allowed and done. `at_ms`: Unix milliseconds.
+    pub const fn new(action: Action, at_ms: u64) -> Event<'a> {
+        Event {
+            action,
+            decision: Decision::Allowed,
+            outcome: Outcome::Success,
+            at_ms,
+            request: None,
+            subject: None,
+            client: None,
+            jti: None,
+            grant: None,
+            sid: None,
+            actors: &[],
+            method: None,
+            error: None,
+            operation: None,
+            target: None,
+            scope: None,
+            audience: &[],
+            count: None,
+            since_ms: None,
+            agent_grants: &[],
+        }
+    }
+
+    /// Something that nobody decided: it happened, or was counted.
+    #[must_use]
+    pub const fn happened(mut self) -> Self {
+        self.decision = Decision::None;
+        self
+    }
+
+    /// A person approved it.
+    #[must_use]
+    pub const fn approved(mut self) -> Self {
+        self.decision = Decision::Approved;
+        self
+    }
+
+    /// It was refused, with this error code. Where the server itself failed, nothing was decided.
+    #[must_use]
+    pub fn refused(mut self, code: &'a str) -> Self {
+        self.decision = match code {
+            "server_error" | "temporarily_unavailable" => Decision::None,
+            _ => Decision::Denied,
+        };
+        self.outcome = Outcome::Failure;
+        self.error = Some(code);
+        self
+    }
+
+    /// The request that it came from.
+    #[must_use]
+    pub const fn request(mut self, id: &'a str) -> Self {
+        self.request = Some(id);
+        self
+    }
+
+    /// Who it is about: a user's id, or the client that acts for itself.
+    #[must_use]
+    pub const fn subject(mut self, subject: &'a str) -> Self {
+        self.subject = Some(subject);
+        self
+    }
+
+    /// The client that asked.
+    #[must_use]
+    pub const fn client(mut self, client_id: &'a str) -> Self {
+        self.client = Some(client_id);
+        self
+    }
+
+    /// The token's id, as its 16 bytes; lines show it as `jti` does.
+    #[must_use]
+    pub const fn token(mut self, jti: &'a [u8; 16]) -> Self {
+        self.jti = Some(jti);
+        self
+    }
+
+    /// The grant of a person to a client.
+    #[must_use]
+    pub const fn grant(mut self, grant_id: Option<&'a [u8; 16]>) -> Self {
+        self.grant = grant_id;
+        self
+    }
+
+    /// The session's public id.
+    #[must_use]
+    pub const fn session(mut self, sid: Option<&'a str>) -> Self {
+        self.sid = sid;
+        self
+    }
+
+    /// Who acts for the subject, the one that asked first: agents' ids or clients.
+    #[must_use]
+    pub const fn actors(mut self, actors: &'a [&'a str]) -> Self {
+        self.actors = actors;
+        self
+    }
+
+    /// The ids of the agents' grants it was done under, the root's first.
+    #[must_use]
+    pub const fn agent_grants(mut self, grants: &'a [[u8; 32]]) -> Self {
+        self.agent_grants = grants;
+        self
+    }
+
+    /// How: a grant type, a login method.
+    #[must_use]
+    pub const fn method(mut self, method: &'a str) -> Self {
+        self.method = Some(method);
+        self
+    }
+
+    /// What exactly: the operation's name.
+    #[must_use]
+    pub const fn operation(mut self, operation: &'a str) -> Self {
+        self.operation = Some(operation);
+        self
+    }
+
+    /// On what: a record's id.
+    #[must_use]
+    pub const fn target(mut self, target: &'a str) -> Self {
+        self.target = Some(target);
+        self
+    }
+
+    /// The scope that was given.
+    #[must_use]
+    pub const fn scope(mut self, scope: &'a str) -> Self {
+        self.scope = Some(scope);
+        self
+    }
+
+    /// For whom.
+    #[must_use]
+    pub const fn audience(mut self, audience: &'a [String]) -> Self {
+        self.audience = audience;
+        self
+    }
+
+    /// How often, since when (Unix milliseconds).
+    #[must_use]
+    pub const fn counted(mut self, count: Option<u64>, since_ms: u64) -> Self {
+        self.count = count;
+        self.since_ms = Some(since_ms);
+        self
+    }
+
+    /// Why lines are missing.
+    #[must_use]
+    pub(crate) const fn because(mut self, reason: &'a str) -> Self {
+        self.decision = Decision::None;
+        self.outcome = Outcome::Unknown;
+        self.error = Some(reason);
+        self
+    }
+
+    pub(crate) const fn at_ms(&self) -> u64 {
+        self.at_ms
+    }
+
+    /// Encodes and hashes.
+    pub(crate) fn entry(&self, carried: Option<&[u8; 16]>) -> Entry {
+        let content = self.encode(carried);
+        Entry {
+            action: self.action.0.into(),
+            decision: self.decision,
+            outcome: self.outcome,
+            at_ms: self.at_ms,
+            hash: sha256(&content),
+            content,
+        }
+    }
+
+    fn encode(&self, carried: Option<&[u8; 16]>) -> Vec<u8> {
+        let texts = [
+            self.request,
+            self.subject,
+            self.client,
+            self.sid,
+            self.method,
+            self.error,
+            self.operation,
+            self.target,
+            self.scope,
+        ];
+        let lists = [!self.actors.is_empty(), !self.audience.is_empty()];
+        let rest = [
+            self.jti.is_some(),
+            self.grant.is_some(),
+            self.count.is_some(),
+            self.since_ms.is_some(),
+            !self.agent_grants.is_empty(),
+            carried.is_some(),
+        ];
+        let members = 1
+            + texts.iter().flatten().count()
+            + lists.iter().filter(|there| **there).count()
+            + rest.iter().filter(|there| **there).count();
+        let mut out = Encoder::with_capacity(224);
+        out.map(members).uint(AT).uint(self.at_ms);
+        text(&mut out, REQUEST, self.request);
+        text(&mut out, SUBJECT, self.subject);
+        text(&mut out, CLIENT, self.client);
+        bytes(&mut out, JTI, self.jti);
+        bytes(&mut out, GRANT, self.grant);
+        text(&mut out, SID, self.sid);
+        list(&mut out, ACTORS, self.actors.iter().copied());
+        text(&mut out, METHOD, self.method);
+        text(&mut out, ERROR, self.error);
+        text(&mut out, OPERATION, self.operation);
+        text(&mut out, TARGET, self.target);
+        text(&mut out, SCOPE, self.scope);
+        list(&mut out, AUDIENCE, self.audience.iter().map(String::as_str));
+        uint(&mut out, COUNT, self.count);
+        uint(&mut out, SINCE, self.since_ms);
+        if !self.agent_grants.is_empty() {
+            let kept = &self.agent_grants[..self.agent_grants.len().min(MAX_LIST)];
+            out.uint(GRANTS).array(kept.len());
+            for grant in kept {
+                out.bytes(grant);
+            }
+        }
+        bytes(&mut out, CARRIED, carried);
+        out.finish()
+    }
+}
+
+/// At most so many bytes, cut at a character.
+fn bounded(text: &str, most: usize) -> std::borrow::Cow<'_, str> {
+    if text.len() <= most {
+        return text.into();
+    }
+    let end = text.floor_char_boundary(most - '…'.len_utf8());
+    format!("{}…", &text[..end]).into()
+}
+
+fn text(out: &mut Encoder, key: u64, value: Option<&str>) {
+    if let Some(value) = value {
+        out.uint(key).text(&bounded(value, MAX_TEXT));
+    }
+}
+
+fn bytes(out: &mut Encoder, key: u64, value: Option<&[u8; 16]>) {
+    if let Some(value) = value {
+        out.uint(key).bytes(value);
+    }
+}
+
+fn uint(out: &mut Encoder, key: u64, value: Option<u64>) {
+    if let Some(value) = value {
+        out.uint(key).uint(value);
+    }
+}
+
+fn list<'a>(out: &mut Encoder, key: u64, items: impl ExactSizeIterator<Item = &'a str>) {
+    let len = items.len();
+    if len == 0 {
+        return;
+    }
+    out.uint(key).array(len.min(MAX_LIST));
+    for (at, item) in items.take(MAX_LIST).enumerate() {
+        // The last place says that there were more.
+        let cut = at + 1 == MAX_LIST && len > MAX_LIST;
+        if cut {
+            out.text("…");
+        } else {
+            out.text(&bounded(item, MAX_ITEM));
+        }
+    }
+}
+
+/// An event, encoded and hashed: what waits for the writer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Entry {
+    pub(crate) action: Box<str>,
+    pub(crate) decision: Decision,
+    pub(crate) outcome: Outcome,
+    pub(crate) at_ms: u64,
+    pub(crate) hash: [u8; 32],
+    pub(crate) content: Vec<u8>,
+}
+
+/// A line's content, read back.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct Content {
+    /// When it was decided, Unix milliseconds.
+    pub at_ms: u64,
+    /// Members by name, as JSON shows them.
+    pub members: Map<String, Value>,
+    /// The id of the row that it came through, where it was carried by a state change.
+    pub(crate) carried: Option<[u8; 16]>,
+}
+
+impl Content {
+    /// Reads content; only the one encoding of it.
+    ///
+    /// # Errors
+    /// As [`Decoder`]: `malformed`, `not_canonical`, `too_large`, `unknown_member`.
+    pub fn parse(data: &[u8]) -> Result<Content, Refusal> {
+        if data.len() > MAX_CONTENT {
+            return Err(Refusal::TooLarge);
+        }
+        Decoder::whole(data, |d| {
+            d.map(|map| {
+                let mut content = Content {
+                    at_ms: map.required(AT, Decoder::uint)?,
+                    ..Content::default()
+                };
+                let members = &mut content.members;
+                let mut put = |name: &str, value: Option<Value>| {
+                    if let Some(value) = value {
+                        members.insert(name.to_owned(), value);
+                    }
+                };
+                let text = |d: &mut Decoder<'_>| d.text().map(Value::from);
+                let id = |d: &mut Decoder<'_>| {
+                    d.fixed::<16>()
+                        .map(|id| Value::from(base64url::encode(&id)))
+                };
+                let number = |d: &mut Decoder<'_>| d.uint().map(Value::from);
+                let texts = |d: &mut Decoder<'_>| d.list(MAX_LIST, text).map(Value::from);
+                put("request_id", map.optional(REQUEST, text)?);
+                put("subject", map.optional(SUBJECT, text)?);
+                put("client_id", map.optional(CLIENT, text)?);
+                put("jti", map.optional(JTI, id)?);
+                put("grant_id", map.optional(GRANT, id)?);
+                put("sid", map.optional(SID, text)?);
+                put("actors", map.optional(ACTORS, texts)?);
+                put("method", map.optional(METHOD, text)?);
+                put("error", map.optional(ERROR, text)?);
+                put("operation", map.optional(OPERATION, text)?);
+                put("target", map.optional(TARGET, text)?);
+                put("scope", map.optional(SCOPE, text)?);
+                put("audience", map.optional(AUDIENCE, texts)?);
+                put("count", map.optional(COUNT, number)?);
+                put("since_ms", map.optional(SINCE, number)?);
+                let hashes = |d: &mut Decoder<'_>| {
+                    d.list(MAX_LIST, |d| {
+                        d.fixed::<32>()
+                            .map(|id| Value::from(base64url::encode(&id)))
+                    })
+                };
+                put(
+                    "agent_grants",
+                    map.optional(GRANTS, hashes)?.map(Value::from),
+                );
+                content.carried = map.optional(CARRIED, |d| d.fixed())?;
+                Ok(content)
+            })
+        })
+    }
+}
+
+/// The name of a decision, as lines show it.
+pub fn decision_name(decision: Decision) -> &'static str {
+    match decision {
+        Decision::None => "none",
+        Decision::Allowed => "allowed",
+        Decision::Denied => "denied",
+        Decision::Approved => "approved",
+    }
+}
+
+/// The name of an outcome.
+pub fn outcome_name(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Unknown => "unknown",
+        Outcome::Success => "success",
+        Outcome::Failure => "failure",
+    }
+}
+
+/// A line for people and programs.
+pub fn to_json(receipt: &signet_agent::receipt::Receipt, id: &str, content: &Content) -> Value {
+    let mut line = json!({
+        "index": receipt.index,
+        "at_ms": content.at_ms,
+        "action": receipt.action,
+        "decision": decision_name(receipt.decision),
+        "outcome": outcome_name(receipt.outcome),
+        "id": id,
+    });
+    if let Some(line) = line.as_object_mut() {
+        line.extend(content.members.clone());
+    }
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn full<'a>(actors: &'a [&'a str], audience: &'a [String]) -> Event<'a> {
+        Event::new(Action::TOKEN, 1_700_000_000_123)
+            .request("request")
+            .subject("alice")
+            .client("web")
+            .token(&[1; 16])
+            .grant(Some(&[2; 16]))
+            .session(Some("sid"))
+            .actors(actors)
+            .agent_grants(&[[3; 32]])
+            .method("authorization_code")
+            .operation("op")
+            .target("target")
+            .scope("openid")
+            .audience(audience)
+            .counted(Some(3), 5)
+            .refused("invalid_grant")
+    }
+
+    #[test]
+    fn content_says_what_the_event_said() {
+        let audience = ["https://api".to_owned()];
+        let entry = full(&["agent:x", "agent:y"], &audience).entry(Some(&[9; 16]));
+        assert_eq!(entry.hash, sha256(&entry.content));
+        let content = Content::parse(&entry.content).unwrap();
+        assert_eq!(content.at_ms, 1_700_000_000_123);
+        assert_eq!(content.carried, Some([9; 16]));
+        let expected = json!({
+            "request_id": "request", "subject": "alice", "client_id": "web",
+            "jti": "AQEBAQEBAQEBAQEBAQEBAQ", "grant_id": "AgICAgICAgICAgICAgICAg", "sid": "sid",
+            "actors": ["agent:x", "agent:y"], "method": "authorization_code", "error": "invalid_grant",
+            "operation": "op", "target": "target", "scope": "openid", "audience": ["https://api"],
+            "count": 3, "since_ms": 5, "agent_grants": [base64url::encode(&[3; 32])],
+        });
+        assert_eq!(Value::from(content.members), expected);
+        assert_eq!(
+            (entry.decision, entry.outcome),
+            (Decision::Denied, Outcome::Failure)
+        );
+    }
+
+    #[test]
+    fn content_is_bounded_and_a_cut_shows() {
+        let long = "é".repeat(MAX_TEXT);
+        let (actors, audience) = (vec![long.as_str(); MAX_LIST + 1], vec![long.clone(); 40]);
+        let grants = [[7; 32]; MAX_LIST + 1];
+        let event = full(&actors, &audience).agent_grants(&grants);
+        let event = event
+            .request(&long)
+            .subject(&long)
+            .client(&long)
+            .session(Some(&long));
+        let event = event
+            .method(&long)
+            .operation(&long)
+            .target(&long)
+            .scope(&long)
+            .refused(&long);
+        let members = Content::parse(&event.entry(Some(&[1; 16])).content)
+            .unwrap()
+            .members;
+        for name in [
+            "subject",
+            "client_id",
+            "request_id",
+            "sid",
+            "scope",
+            "error",
+        ] {
+            let text = members[name].as_str().unwrap();
+            assert!(text.ends_with('…') && text.len() <= MAX_TEXT, "{name}");
+        }
+        for name in ["actors", "audience", "agent_grants"] {
+            assert_eq!(members[name].as_array().unwrap().len(), MAX_LIST);
+        }
+        assert_eq!(members["actors"][MAX_LIST - 1], "…");
+    }
+
+    #[test]
+    fn every_changed_byte_of_content_is_another_content_or_none() {
+        let entry = full(&["a"], &[]).entry(None);
+        let good = Content::parse(&entry.content).unwrap();
+        for at in 0..entry.content.len() {
+            for flip in [1, 0x20, 0x80] {
+                let mut changed = entry.content.clone();
+                changed[at] ^= flip;
+                assert_ne!(Content::parse(&changed), Ok(good.clone()), "{at}");
+            }
+        }
+    }
+}

@@ -1,0 +1,252 @@
+//! Lines that commit together with a state change.
+//!
+//! The application's store is a [`RecordedStore`]. Within an act ([`Audit::act`](super::Audit::act), [`carried`]) the first change that it
+//! commits takes the act's line along, as one more row of the same transaction; the writer takes the row into the log and removes it. So
+//! there is no change without its line and no line without its change, whatever happens between them. Counters of guesses
+//! carry nothing: they change whether anything was done or not.
+//!
+//! An act may change more than once. Its line is there with the first change; where it fails later, a further line says so.
+
+use std::cell::RefCell;
+use std::sync::Arc;
+
+use signet_agent::Refusal;
+use signet_agent::cbor::{Decoder, Encoder};
+use signet_agent::receipt::{Decision, Outcome as Ended};
+use signet_crypto::hash::sha256;
+use signet_store::{
+    Change, Key, MAX_THEN, Op, Outcome, Row, Store, StoreError, StoreFuture, Table,
+};
+
+use super::event::{Entry, Event, MAX_CONTENT};
+use super::trail::Shared;
+
+/// The partition of lines that are not yet in the log.
+pub(super) const PENDING: &[u8] = b"pending";
+
+/// Attempts to remove a row that others keep changing.
+const MAX_TRIES: usize = 8;
+
+/// Lines that wait for a change, the outermost act's first.
+#[derive(Default)]
+struct Staged(Vec<Op>);
+
+tokio::task_local! {
+    static ACT: RefCell<Staged>;
+}
+
+fn with_staged<T>(work: impl FnOnce(&mut Vec<Op>) -> T) -> Option<T> {
+    ACT.try_with(|staged| work(&mut staged.borrow_mut().0)).ok()
+}
+
+/// Does `work`; the first change in it carries the event's line, and, where this is part of another act, that act's too. Whether it
+/// did. Nothing is recorded where nothing was changed: [`Audit::act`](super::Audit::act) does that, too.
+pub async fn carried<T>(event: Event<'_>, work: impl Future<Output = T>) -> (T, bool) {
+    let own = row_of(&event);
+    let key = own.key().clone();
+    let mut staged = with_staged(std::mem::take).unwrap_or_default();
+    let outer = staged.len();
+    staged.push(own);
+    let scope = ACT.scope(RefCell::new(Staged(staged)), async {
+        let done = work.await;
+        (done, with_staged(std::mem::take).unwrap_or_default())
+    });
+    let (done, mut left) = scope.await;
+    let was_carried = left.iter().all(|op| *op.key() != key);
+    left.retain(|op| *op.key() != key);
+    debug_assert!(left.len() <= outer);
+    with_staged(|staged| staged.extend(left));
+    (done, was_carried)
+}
+
+/// The row of an event's line. Its key is in the order of time, and the line names it, so that no line is logged twice.
+fn row_of(event: &Event<'_>) -> Op {
+    let mut id = [0; 16];
+    id[6..].copy_from_slice(&signet_crypto::random::bytes::<10>());
+    let at = event.at_ms().to_be_bytes();
+    id[..6].copy_from_slice(&at[2..]);
+    let entry = event.entry(Some(&id));
+    let mut value = Encoder::with_capacity(entry.content.len() + 64);
+    value
+        .array(5)
+        .text(&entry.action)
+        .uint(entry.decision as u64)
+        .uint(entry.outcome as u64)
+        .uint(entry.at_ms)
+        .bytes(&entry.content);
+    Op::Put {
+        key: pending_key(&id),
+        value: value.finish(),
+        end: None,
+    }
+}
+
+pub(super) fn pending_key(id: &[u8; 16]) -> Key {
+    Key::with_sort(Table::Audit, PENDING, id.as_slice())
+}
+
+/// Reads such a row.
+pub(super) fn read(row: &Row) -> Result<Entry, Refusal> {
+    const DECISIONS: [Decision; 4] = [
+        Decision::None,
+        Decision::Allowed,
+        Decision::Denied,
+        Decision::Approved,
+    ];
+    const OUTCOMES: [Ended; 3] = [Ended::Unknown, Ended::Success, Ended::Failure];
+    Decoder::whole(&row.value, |d| {
+        d.tuple(5, |d| {
+            let action = d.text()?.into();
+            let decision = usize::try_from(d.uint()?).ok();
+            let outcome = usize::try_from(d.uint()?).ok();
+            let at_ms = d.uint()?;
+            let content = d.bytes()?.to_vec();
+            if content.len() > MAX_CONTENT {
+                return Err(Refusal::TooLarge);
+            }
+            let of = |number: Option<usize>| number.ok_or(Refusal::InvalidValue);
+            Ok(Entry {
+                action,
+                decision: *DECISIONS.get(of(decision)?).ok_or(Refusal::InvalidValue)?,
+                outcome: *OUTCOMES.get(of(outcome)?).ok_or(Refusal::InvalidValue)?,
+                at_ms,
+                hash: sha256(&content),
+                content,
+            })
+        })
+    })
+}
+
+/// A store whose changes take the lines of acts along.
+pub struct RecordedStore {
+    inner: Arc<dyn Store>,
+    trail: Arc<Shared>,
+}
+
+impl RecordedStore {
+    pub(super) fn new(inner: Arc<dyn Store>, trail: Arc<Shared>) -> RecordedStore {
+        RecordedStore { inner, trail }
+    }
+
+    /// The lines to add to a change, if it is one that carries any and has room.
+    fn lines_for(change: Option<&Change>) -> Vec<Op> {
+        let Some(change) = change.filter(|change| change.first.key().table != Table::Attempts)
+        else {
+            return Vec::new();
+        };
+        let room = MAX_THEN.saturating_sub(change.then.len());
+        with_staged(|staged| {
+            if staged.len() <= room {
+                std::mem::take(staged)
+            } else {
+                Vec::new()
+            }
+        })
+        .unwrap_or_default()
+    }
+
+    /// What became of them: where the change was refused they wait for the next one.
+    fn settle(&self, lines: Vec<Op>, done: Result<bool, ()>) {
+        match done {
+            Ok(false) => {
+                with_staged(|staged| staged.extend(lines));
+            }
+            // After an error nobody knows: the row is there or not, as the change is.
+            Ok(true) | Err(()) => self.trail.changed(),
+        }
+    }
+}
+
+impl Store for RecordedStore {
+    fn get<'a>(&'a self, key: &'a Key, now: u64) -> StoreFuture<'a, Option<Row>> {
+        self.inner.get(key, now)
+    }
+
+    fn commit(&self, mut change: Change, now: u64) -> StoreFuture<'_, Outcome> {
+        let lines = Self::lines_for(Some(&change));
+        if lines.is_empty() {
+            return self.inner.commit(change, now);
+        }
+        change.then.extend(lines.iter().cloned());
+        Box::pin(async move {
+            // Also where nobody waits for the answer any more.
+            self.trail.changed();
+            let outcome = self.inner.commit(change, now).await;
+            self.settle(lines, outcome.as_ref().map(Outcome::is_done).map_err(drop));
+            outcome
+        })
+    }
+
+    fn commit_each(&self, mut changes: Vec<Change>, now: u64) -> StoreFuture<'_, Vec<Outcome>> {
+        // With the last: it decides.
+        let lines = Self::lines_for(changes.last());
+        if lines.is_empty() {
+            return self.inner.commit_each(changes, now);
+        }
+        let wanted = changes.len();
+        if let Some(last) = changes.last_mut() {
+            last.then.extend(lines.iter().cloned());
+        }
+        Box::pin(async move {
+            self.trail.changed();
+            let outcomes = self.inner.commit_each(changes, now).await;
+            let done = |all: &Vec<Outcome>| all.len() == wanted && all.iter().all(Outcome::is_done);
+            self.settle(lines, outcomes.as_ref().map(done).map_err(drop));
+            outcomes
+        })
+    }
+
+    fn take<'a>(&'a self, key: &'a Key, now: u64) -> StoreFuture<'a, Option<Row>> {
+        let waits = key.table != Table::Attempts
+            && with_staged(|staged| !staged.is_empty()).unwrap_or_default();
+        if !waits {
+            return self.inner.take(key, now);
+        }
+        Box::pin(async move {
+            for _ in 0..MAX_TRIES {
+                let Some(row) = self.inner.get(key, now).await? else {
+                    return Ok(None);
+                };
+                let removal = Op::Remove {
+                    key: key.clone(),
+                    version: row.version,
+                };
+                if self.commit(Change::new(removal), now).await?.is_done() {
+                    return Ok(Some(row));
+                }
+            }
+            Err(StoreError::Unavailable(
+                "a row is being changed by others".to_owned(),
+            ))
+        })
+    }
+
+    fn partition<'a>(
+        &'a self,
+        table: Table,
+        partition: &'a [u8],
+        after: &'a [u8],
+        limit: usize,
+        now: u64,
+    ) -> StoreFuture<'a, Vec<(Key, Row)>> {
+        self.inner.partition(table, partition, after, limit, now)
+    }
+
+    fn page<'a>(
+        &'a self,
+        table: Table,
+        after: Option<&'a Key>,
+        limit: usize,
+        now: u64,
+    ) -> StoreFuture<'a, Vec<(Key, Row)>> {
+        self.inner.page(table, after, limit, now)
+    }
+
+    fn sweep(&self, now: u64, limit: usize) -> StoreFuture<'_, usize> {
+        self.inner.sweep(now, limit)
+    }
+
+    fn check(&self) -> StoreFuture<'_, ()> {
+        self.inner.check()
+    }
+}

@@ -1,0 +1,297 @@
+//! The handle that the application has: recording, counting, acts.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed, Ordering::SeqCst, fence};
+use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::thread::{JoinHandle, Thread};
+use std::time::Duration;
+
+use signet_agent::identity::VerifiedDocument;
+use signet_crypto::seal::Keyring;
+use signet_store::{Store, StoreError};
+
+use super::counters::{Counted, Counters};
+use super::event::{Entry, Event};
+use super::identity;
+use super::outbox::{RecordedStore, carried};
+use super::verify::Broken;
+use super::writer::Writer;
+use crate::state::Clock;
+
+/// Decisions that may wait for the audit trail's writer; beyond it they are counted, and the count is a line
+pub const MAX_QUEUED: usize = 65536;
+
+/// Why the trail could not be opened. For the operator.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum AuditError {
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The directory cannot be read or written.
+    #[error("{path}: {source}")]
+    Io {
+        /// the directory or file
+        path: PathBuf,
+        /// the system's reason
+        source: io::Error,
+    },
+    /// The identity cannot be made or read.
+    #[error("the audit trail's identity cannot be made or read")]
+    Identity,
+    /// The sealing keys at hand do not open it.
+    #[error("the audit trail's key does not open with the sealing keys of this data directory")]
+    Sealed,
+    /// The directory holds another server's trail.
+    #[error(
+        "{0} holds the audit trail of another server: name another directory, or restore the database that belongs to it"
+    )]
+    Foreign(PathBuf),
+}
+
+/// Where the trail rests, and how often it is written.
+#[derive(Clone, Debug)]
+pub struct AuditOptions {
+    /// Of the segments; made where it is missing.
+    pub directory: PathBuf,
+    /// How long decisions wait for others to share a signature and a flush with.
+    pub interval: Duration,
+}
+
+/// What was found when the trail was opened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Opened {
+    /// Lines that were there.
+    pub lines: u64,
+    /// Why some are missing, if they are: each is a line of the trail now.
+    pub gaps: Vec<&'static str>,
+    /// Where the last segment does not verify.
+    pub broken: Option<Broken>,
+}
+
+/// What requests, the writer and readers share.
+pub(super) struct Shared {
+    sender: SyncSender<Box<Entry>>,
+    pub(super) directory: PathBuf,
+    pub(super) document: VerifiedDocument,
+    pub(super) counters: Counters,
+    store: Arc<dyn Store>,
+    clock: Arc<dyn Clock>,
+    /// Decisions that found the queue full, and since when.
+    pub(super) dropped: AtomicU64,
+    pub(super) dropped_since: AtomicU64,
+    /// The store may have lines that are not in the log.
+    pub(super) pending: AtomicBool,
+    pub(super) closing: AtomicBool,
+    /// The last batch could not be written.
+    pub(super) failing: AtomicBool,
+    /// Lines in the log.
+    pub(super) lines: AtomicU64,
+    /// The writer waits to be woken.
+    pub(super) asleep: AtomicBool,
+    thread: OnceLock<Thread>,
+    handle: Mutex<Option<JoinHandle<()>>>,
+}
+
+impl Shared {
+    /// A change carried a line.
+    pub(super) fn changed(&self) {
+        self.pending.store(true, SeqCst);
+        self.wake();
+    }
+
+    fn push(&self, entry: Entry) {
+        let at_ms = entry.at_ms;
+        match self.sender.try_send(Box::new(entry)) {
+            Ok(()) => {}
+            Err(TrySendError::Full(_) | TrySendError::Disconnected(_)) => {
+                let _ = self
+                    .dropped_since
+                    .compare_exchange(0, at_ms, Relaxed, Relaxed);
+                self.dropped.fetch_add(1, SeqCst);
+            }
+        }
+        self.wake();
+    }
+
+    /// One wake for each batch, not for each line: the writer says when it sleeps.
+    fn wake(&self) {
+        // Without it the writer could sleep on a line that it did not see, and we see a writer that was still awake.
+        fence(SeqCst);
+        if self.asleep.load(SeqCst) && self.asleep.swap(false, SeqCst) {
+            self.unpark();
+        }
+    }
+
+    fn unpark(&self) {
+        if let Some(thread) = self.thread.get() {
+            thread.unpark();
+        }
+    }
+}
+
+/// The audit trail. Without one ([`Audit::off`]) every call does nothing.
+#[derive(Clone, Default)]
+pub struct Audit(Option<Arc<Shared>>);
+
+impl Audit {
+    /// No trail.
+    pub const fn off() -> Audit {
+        Audit(None)
+    }
+
+    /// Opens the trail, or begins one, and starts its writer. What is in the log is verified from its last segment's beginning; lines of
+    /// changes that were committed and not logged are logged now. `store` is the one beneath [`Audit::recorded`].
+    ///
+    /// # Errors
+    /// See [`AuditError`]. A trail that does not verify is none: it goes on behind a line that says so, because the server must, and
+    /// `signet audit verify` finds the place.
+    pub async fn open(
+        options: AuditOptions,
+        store: Arc<dyn Store>,
+        keyring: &Keyring,
+        clock: Arc<dyn Clock>,
+    ) -> Result<(Audit, Opened), AuditError> {
+        let now = clock.now();
+        let identity = identity::AuditIdentity::load_or_create(&*store, keyring, now).await?;
+        let (sender, receiver) = sync_channel(MAX_QUEUED);
+        let shared = Arc::new(Shared {
+            sender,
+            directory: options.directory.clone(),
+            document: identity.document.clone(),
+            counters: Counters::default(),
+            store: Arc::clone(&store),
+            clock: Arc::clone(&clock),
+            dropped: AtomicU64::new(0),
+            dropped_since: AtomicU64::new(0),
+            pending: AtomicBool::new(true),
+            closing: AtomicBool::new(false),
+            failing: AtomicBool::new(false),
+            lines: AtomicU64::new(0),
+            asleep: AtomicBool::new(false),
+            thread: OnceLock::new(),
+            handle: Mutex::default(),
+        });
+        let parts = super::writer::Parts {
+            shared: Arc::clone(&shared),
+            receiver,
+            identity,
+            interval: options.interval,
+        };
+        let (writer, opened) = Writer::open(parts, store, clock).await?;
+        let started = std::thread::Builder::new()
+            .name("audit-writer".to_owned())
+            .spawn(move || writer.run());
+        let handle = started.map_err(|source| AuditError::Io {
+            path: options.directory,
+            source,
+        })?;
+        let _ = shared.thread.set(handle.thread().clone());
+        *shared.handle.lock().unwrap_or_else(PoisonError::into_inner) = Some(handle);
+        Ok((Audit(Some(shared)), opened))
+    }
+
+    /// The store whose changes carry lines. The application uses no other.
+    pub fn recorded(&self, store: Arc<dyn Store>) -> Arc<dyn Store> {
+        match &self.0 {
+            Some(shared) => Arc::new(RecordedStore::new(store, Arc::clone(shared))),
+            None => store,
+        }
+    }
+
+    /// Records a decision: a hash and a place in the queue. Never waits.
+    pub fn record(&self, event: Event<'_>) {
+        if let Some(shared) = &self.0 {
+            shared.push(event.entry(None));
+        }
+    }
+
+    /// Counts what is asked too often for a line each. `yes`: see [`Counted`].
+    pub fn count(&self, what: Counted, caller: &str, yes: bool) {
+        if let Some(shared) = &self.0 {
+            shared.counters.add(what, caller, yes);
+        }
+    }
+
+    /// Does `work`, which changes something: the first change carries the event's line. A failure is recorded with its `code`; where a
+    /// change had been made before it, as a second line. Where nothing had to be changed, the event is a decision like others.
+    ///
+    /// # Errors
+    /// Those of `work`.
+    pub async fn act<T, E>(
+        &self,
+        event: Event<'_>,
+        work: impl Future<Output = Result<T, E>>,
+        code: impl FnOnce(&E) -> &'static str,
+    ) -> Result<T, E> {
+        if self.0.is_none() {
+            return work.await;
+        }
+        let (done, was_carried) = carried(event, work).await;
+        match &done {
+            Ok(_) if was_carried => {}
+            Ok(_) => self.record(event),
+            Err(error) => self.record(event.refused(code(error))),
+        }
+        done
+    }
+
+    /// The time that events are stamped with, Unix milliseconds; 0 without a trail.
+    pub fn now_ms(&self) -> u64 {
+        self.0.as_ref().map_or(0, |shared| shared.clock.now_ms())
+    }
+
+    /// Whether lines are written: `false` while the disk refuses them.
+    pub fn is_writing(&self) -> bool {
+        self.0
+            .as_ref()
+            .is_none_or(|shared| !shared.failing.load(Relaxed))
+    }
+
+    /// Lines in the log, and decisions that wait to be said to be lost.
+    pub fn figures(&self) -> (u64, u64) {
+        self.0.as_ref().map_or((0, 0), |shared| {
+            (shared.lines.load(Relaxed), shared.dropped.load(Relaxed))
+        })
+    }
+
+    /// Where the log rests; none without a trail.
+    pub fn directory(&self) -> Option<&Path> {
+        self.0.as_ref().map(|shared| &*shared.directory)
+    }
+
+    /// Whose log it is.
+    pub fn document(&self) -> Option<&VerifiedDocument> {
+        self.0.as_ref().map(|shared| &shared.document)
+    }
+
+    /// Seals the trail's key under the ring's current key; whether another had sealed it.
+    ///
+    /// # Errors
+    /// The older sealing key must stay until this has succeeded.
+    pub async fn rewrap(&self, ring: &Keyring) -> Result<bool, AuditError> {
+        match &self.0 {
+            Some(shared) => identity::rewrap(&*shared.store, ring, shared.clock.now()).await,
+            None => Ok(false),
+        }
+    }
+
+    /// Writes what waits, says that the trail ends in order, and waits for it. Blocks; further events are lost.
+    pub fn close(&self) {
+        let Some(shared) = &self.0 else { return };
+        shared.closing.store(true, SeqCst);
+        shared.unpark();
+        let handle = shared
+            .handle
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+        if let Some(handle) = handle
+            && handle.join().is_err()
+        {
+            tracing::error!("the audit trail's writer ended in a panic");
+        }
+    }
+}

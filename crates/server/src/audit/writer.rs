@@ -1,0 +1,585 @@
+//! The one thread that appends to the log.
+//!
+//! It sleeps until somebody has something to say, waits for a fraction of a second for others, and writes all of it as one batch: lines,
+//! then a checkpoint over them, in one `write` and one flush. Then it removes from the store the rows of lines that came that way, and
+//! writes there where the log ends, so that a log that was cut while the server was down is noticed at the next start.
+//!
+//! Where the disk refuses, the batch waits; decisions queue up, and those that find the queue full are counted. Lines of state
+//! changes rest in the store meanwhile. Nothing is lost silently.
+
+use std::collections::{HashSet, VecDeque};
+use std::fs;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::{Relaxed, SeqCst};
+use std::sync::mpsc::Receiver;
+use std::thread::park_timeout;
+use std::time::{Duration, Instant};
+
+use signet_agent::cbor::{Decoder, Encoder};
+use signet_agent::log::{Checkpoint, Frontier};
+use signet_agent::object::Object;
+use signet_agent::{Hash, Refusal};
+use signet_store::{Change, Key, MAX_THEN, Op, Store, StoreError, Table};
+
+use super::AuditError;
+use super::event::{Action, Entry, Event};
+use super::identity::AuditIdentity;
+use super::line::{self, Frame, Head};
+use super::outbox;
+use super::segment::{self, Appending, Found};
+use super::trail::{Opened, Shared};
+use super::verify::{Broken, Signatures, State, Verifier};
+use crate::state::Clock;
+
+/// Most lines of the audit trail that share a signature
+const MAX_BATCH: usize = 16384;
+
+/// Rows of the store that are read at once.
+const PAGE: usize = 512;
+
+/// How often counts become lines, and rows of changes whose request went away are looked for.
+const COUNT_EVERY: Duration = Duration::from_secs(60);
+
+/// How often the store is told where the log ends, where nothing else is told it.
+const HEAD_EVERY: Duration = Duration::from_secs(1);
+
+/// How long a disk or store that failed is left alone.
+const RETRY_AFTER: Duration = Duration::from_secs(1);
+
+pub(super) struct Parts {
+    pub(super) shared: Arc<Shared>,
+    pub(super) receiver: Receiver<Box<Entry>>,
+    pub(super) identity: AuditIdentity,
+    pub(super) interval: Duration,
+}
+
+pub(super) struct Writer {
+    shared: Arc<Shared>,
+    receiver: Receiver<Box<Entry>>,
+    identity: AuditIdentity,
+    interval: Duration,
+    store: Arc<dyn Store>,
+    clock: Arc<dyn Clock>,
+    appending: Option<Appending>,
+    state: State,
+    /// Read from queue or store, not yet written; with the row it came from.
+    waiting: VecDeque<(Entry, Option<Key>)>,
+    /// Rows that are waiting here, or written and not yet removed.
+    taken: HashSet<Vec<u8>>,
+    written_rows: Vec<Key>,
+    counted_at_ms: u64,
+    next_count: Instant,
+    next_head: Instant,
+    head_size: u64,
+}
+
+/// What the store remembers of the log's end.
+#[derive(Clone, Debug, Default)]
+struct Remembered {
+    state: State,
+}
+
+fn head_key() -> Key {
+    Key::new(Table::Audit, "head")
+}
+
+impl Remembered {
+    fn encode(state: &State) -> Vec<u8> {
+        let mut out = Encoder::new();
+        out.array(5).uint(state.frontier.len());
+        match &state.previous {
+            Some(previous) => out.bytes(&previous.0),
+            None => out.null(),
+        };
+        out.array(state.frontier.peaks().len());
+        for peak in state.frontier.peaks() {
+            out.bytes(&peak.0);
+        }
+        out.uint(state.at_ms).uint(state.signed_at);
+        out.finish()
+    }
+
+    fn decode(data: &[u8]) -> Result<Remembered, Refusal> {
+        Decoder::whole(data, |d| {
+            d.tuple(5, |d| {
+                let size = d.uint()?;
+                let mut ahead = d.clone();
+                let previous = if ahead.null().is_ok() {
+                    *d = ahead;
+                    None
+                } else {
+                    Some(Hash(d.fixed()?))
+                };
+                let peaks = d.list(64, |d| d.fixed().map(Hash))?;
+                Ok(Remembered {
+                    state: State {
+                        frontier: Frontier::from_parts(size, peaks)?,
+                        previous,
+                        at_ms: d.uint()?,
+                        signed_at: d.uint()?,
+                    },
+                })
+            })
+        })
+    }
+
+    async fn load(store: &dyn Store, now: u64) -> Result<Option<Remembered>, StoreError> {
+        let corrupt = |_| StoreError::Corrupt("the end of the audit trail".to_owned());
+        let row = store.get(&head_key(), now).await?;
+        row.map(|row| Remembered::decode(&row.value).map_err(corrupt))
+            .transpose()
+    }
+}
+
+/// What is in the last segment.
+struct LastSegment {
+    /// Up to the last checkpoint.
+    state: State,
+    bytes: u64,
+    /// Rows of the store whose lines are there, from the line on that the store remembers.
+    carried: Vec<[u8; 16]>,
+    /// The last line says that the trail ended in order.
+    stopped: bool,
+    /// The root when the log was as long as the store remembers it.
+    root_then: Option<Hash>,
+    broken: Option<Broken>,
+    foreign: bool,
+}
+
+impl LastSegment {
+    fn read(data: &[u8], identity: &AuditIdentity, remembered: u64) -> LastSegment {
+        let mut verifier = Verifier::new(None, None, Signatures::Last);
+        let mut found = LastSegment {
+            state: State::default(),
+            bytes: 0,
+            carried: Vec::new(),
+            stopped: false,
+            root_then: None,
+            broken: None,
+            foreign: false,
+        };
+        let (mut unsigned_rows, mut stops) = (Vec::new(), false);
+        for frame in segment::frames(data) {
+            let (frame, end) = match frame {
+                Found::Frame(frame, end) => (frame, end),
+                // A batch that was being written when everything stopped.
+                Found::Torn => break,
+                Found::Broken(reason) => {
+                    let next = verifier.next_line();
+                    let place = format!("what follows line {} is no line", next.saturating_sub(1));
+                    found.broken = Some(Broken::at(next, reason, place));
+                    break;
+                }
+            };
+            if let Err(broken) = verifier.frame(&frame) {
+                found.broken = Some(broken);
+                break;
+            }
+            match &*frame {
+                Frame::Head(head) => {
+                    found.foreign = head.document.id() != identity.document.id();
+                    if found.foreign {
+                        return found;
+                    }
+                }
+                Frame::Line(line) => {
+                    stops = line.receipt.action == Action::STOP.0;
+                    if line.receipt.index >= remembered {
+                        unsigned_rows.extend(line.content.carried);
+                    }
+                }
+                Frame::Checkpoint(_) => {
+                    found.state = verifier.state().clone();
+                    found.bytes = end as u64;
+                    found.stopped = stops;
+                    found.carried.append(&mut unsigned_rows);
+                }
+            }
+            if verifier.next_line() == remembered {
+                found.root_then = Some(verifier.state().frontier.root());
+            }
+        }
+        if found.broken.is_none() && found.bytes > 0 {
+            // Everything up to the last checkpoint hangs on its signature.
+            let mut whole = Verifier::new(None, None, Signatures::Last);
+            let signed = usize::try_from(found.bytes).unwrap_or(data.len());
+            let checked = segment::frames(&data[..signed]).try_for_each(|frame| match frame {
+                Found::Frame(frame, _) => whole.frame(&frame),
+                Found::Torn | Found::Broken(_) => Ok(()),
+            });
+            found.broken = checked.and_then(|()| whole.finish().map(drop)).err();
+        }
+        found
+    }
+}
+
+impl Writer {
+    pub(super) async fn open(
+        parts: Parts,
+        store: Arc<dyn Store>,
+        clock: Arc<dyn Clock>,
+    ) -> Result<(Writer, Opened), AuditError> {
+        let Parts {
+            shared,
+            receiver,
+            identity,
+            interval,
+        } = parts;
+        let directory = shared.directory.clone();
+        let io_error = |source| AuditError::Io {
+            path: directory.clone(),
+            source,
+        };
+        make_directory(&directory).map_err(io_error)?;
+        write_document(&directory, &identity).map_err(io_error)?;
+        let (now, now_ms) = (clock.now(), clock.now_ms());
+        let remembered = Remembered::load(&*store, now).await?;
+        let known = remembered.as_ref().map_or(0, |r| r.state.frontier.len());
+        let mut writer = Writer {
+            shared,
+            receiver,
+            interval,
+            store,
+            appending: None,
+            state: State::default(),
+            waiting: VecDeque::new(),
+            taken: HashSet::new(),
+            written_rows: Vec::new(),
+            counted_at_ms: now_ms,
+            next_count: Instant::now() + COUNT_EVERY,
+            next_head: Instant::now(),
+            head_size: known,
+            clock,
+            identity,
+        };
+        let mut opened = Opened {
+            lines: 0,
+            gaps: Vec::new(),
+            broken: None,
+        };
+        let last = segment::list(&directory).map_err(io_error)?.pop();
+        let mut since = 0;
+        match (last, remembered) {
+            (None, None) => {}
+            (None, Some(remembered)) => {
+                // The store knows of a log, and there is none.
+                writer.state = remembered.state;
+                opened.gaps.push("truncated");
+                since = writer.state.at_ms;
+            }
+            (Some((first, path)), remembered) => {
+                let data = fs::read(&path).map_err(io_error)?;
+                let found = LastSegment::read(&data, &writer.identity, known);
+                if found.foreign {
+                    return Err(AuditError::Foreign(directory));
+                }
+                let signed = usize::try_from(found.bytes).unwrap_or(data.len());
+                since = found.state.at_ms;
+                let holds_it = remembered.as_ref().is_none_or(|r| {
+                    known <= first || found.root_then == Some(r.state.frontier.root())
+                });
+                let goes_on = found.broken.is_none()
+                    && found.bytes > 0
+                    && found.state.frontier.len() >= known
+                    && holds_it;
+                if goes_on {
+                    if signed < data.len() {
+                        // No checkpoint covers it, so anybody may have written it: it is kept, and is no part of the log.
+                        segment::set_aside(&directory, first, found.bytes, &data[signed..])
+                            .map_err(io_error)?;
+                    }
+                    writer.appending = Some(Appending::open(&path, found.bytes).map_err(io_error)?);
+                    writer.state = found.state;
+                    if !found.stopped {
+                        opened.gaps.push("crash");
+                    }
+                    for id in found.carried {
+                        let key = outbox::pending_key(&id);
+                        writer.taken.insert(key.sort.clone());
+                        writer.written_rows.push(key);
+                    }
+                } else if let Some(remembered) = remembered {
+                    // The trail goes on from where the store knows that it was; what is wrong stays where it is, to be found.
+                    let truncated = found.broken.is_none() && found.state.frontier.len() < known;
+                    opened
+                        .gaps
+                        .push(if truncated { "truncated" } else { "unreadable" });
+                    opened.broken = found.broken;
+                    writer.state = remembered.state;
+                    since = writer.state.at_ms;
+                } else if found.bytes == 0 && found.broken.is_none() && first == 0 {
+                    // The first batch ever was being written.
+                    segment::set_aside(&directory, first, 0, &data).map_err(io_error)?;
+                    writer.appending = Some(Appending::open(&path, 0).map_err(io_error)?);
+                    opened.gaps.push("crash");
+                } else {
+                    return Err(AuditError::Foreign(directory));
+                }
+            }
+        }
+        opened.lines = writer.state.frontier.len();
+        for gap in &opened.gaps {
+            let event = Event::new(Action::GAP, now_ms)
+                .because(gap)
+                .counted(None, since);
+            writer.waiting.push_back((event.entry(None), None));
+        }
+        let version = env!("CARGO_PKG_VERSION");
+        let start = Event::new(Action::START, now_ms).happened().target(version);
+        writer.waiting.push_back((start.entry(None), None));
+        // What cannot be written now will not be written later either: the operator hears it at the start.
+        writer.collect().await;
+        writer.append().map_err(io_error)?;
+        writer.settle(true).await?;
+        Ok((writer, opened))
+    }
+
+    /// Works until the trail is closed and everything is written.
+    pub(super) fn run(mut self) {
+        let runtime = tokio::runtime::Builder::new_current_thread().build();
+        let runtime = match runtime {
+            Ok(runtime) => runtime,
+            Err(error) => {
+                tracing::error!(%error, "the audit trail cannot be written");
+                self.shared.failing.store(true, SeqCst);
+                return;
+            }
+        };
+        let mut failed = false;
+        loop {
+            let closing = self.shared.closing.load(SeqCst);
+            runtime.block_on(self.collect());
+            if closing && self.waiting.len() < MAX_BATCH {
+                let stop = Event::new(Action::STOP, self.clock.now_ms()).happened();
+                self.waiting.push_back((stop.entry(None), None));
+            }
+            let written = self.append();
+            let settled = runtime.block_on(self.settle(closing));
+            let error = match (written, settled) {
+                (Err(error), _) => Some(error.to_string()),
+                (_, Err(error)) => Some(error.to_string()),
+                (Ok(()), Ok(())) => None,
+            };
+            match (&error, failed) {
+                (Some(error), false) => {
+                    tracing::error!(error, "the audit trail cannot be written; lines wait");
+                }
+                (None, true) => tracing::info!("the audit trail is written again"),
+                _ => {}
+            }
+            failed = error.is_some();
+            self.shared.failing.store(failed, SeqCst);
+            if closing {
+                return;
+            }
+            if failed {
+                park_timeout(RETRY_AFTER);
+            } else {
+                self.sleep();
+            }
+        }
+    }
+
+    /// Until there is something to write, and then a little longer, for more of it.
+    fn sleep(&mut self) {
+        self.shared.asleep.store(true, SeqCst);
+        if let Ok(entry) = self.receiver.try_recv() {
+            self.shared.asleep.store(false, SeqCst);
+            self.waiting.push_back((*entry, None));
+        }
+        let idle = self.waiting.is_empty()
+            && !self.shared.pending.load(SeqCst)
+            && !self.shared.closing.load(SeqCst);
+        if idle {
+            // Woken by whoever comes next; counts have their own time.
+            let wake_at = if self.head_size < self.state.frontier.len() {
+                self.next_head.min(self.next_count)
+            } else {
+                self.next_count
+            };
+            park_timeout(wake_at.saturating_duration_since(Instant::now()));
+        }
+        self.shared.asleep.store(false, SeqCst);
+        let until = Instant::now() + self.interval;
+        while !self.shared.closing.load(SeqCst) {
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return;
+            }
+            park_timeout(left);
+        }
+    }
+
+    /// Takes what has queued up, here and in the store.
+    async fn collect(&mut self) {
+        let now_ms = self.clock.now_ms();
+        if Instant::now() >= self.next_count || self.shared.closing.load(SeqCst) {
+            let counts = self.shared.counters.take(self.counted_at_ms, now_ms);
+            self.waiting
+                .extend(counts.into_iter().map(|entry| (entry, None)));
+            self.counted_at_ms = now_ms;
+            self.next_count = Instant::now() + COUNT_EVERY;
+            self.shared.pending.store(true, SeqCst);
+        }
+        while self.waiting.len() < MAX_BATCH {
+            match self.receiver.try_recv() {
+                Ok(entry) => self.waiting.push_back((*entry, None)),
+                Err(_) => break,
+            }
+        }
+        let dropped = self.shared.dropped.swap(0, SeqCst);
+        if dropped > 0 {
+            let since = self.shared.dropped_since.swap(0, Relaxed);
+            let gap = Event::new(Action::GAP, now_ms)
+                .because("queue_full")
+                .counted(Some(dropped), since);
+            self.waiting.push_back((gap.entry(None), None));
+        }
+        if self.waiting.len() < MAX_BATCH && self.shared.pending.swap(false, SeqCst) {
+            if let Err(error) = self.collect_rows().await {
+                tracing::warn!(%error, "lines of changes cannot be read from the store; they wait there");
+                self.shared.pending.store(true, SeqCst);
+            }
+        }
+        let entries = self.waiting.make_contiguous();
+        entries.sort_by_key(|(entry, _)| entry.at_ms);
+    }
+
+    async fn collect_rows(&mut self) -> Result<(), StoreError> {
+        let now = self.clock.now();
+        let mut after = Vec::new();
+        loop {
+            let rows = self
+                .store
+                .partition(Table::Audit, outbox::PENDING, &after, PAGE, now)
+                .await?;
+            let full = rows.len() == PAGE;
+            for (key, row) in rows {
+                after.clone_from(&key.sort);
+                if !self.taken.insert(key.sort.clone()) {
+                    continue;
+                }
+                match outbox::read(&row) {
+                    Ok(entry) => self.waiting.push_back((entry, Some(key))),
+                    Err(reason) => {
+                        tracing::error!(%reason, "a line of a change cannot be read");
+                        let gap = Event::new(Action::GAP, self.clock.now_ms())
+                            .because("unreadable")
+                            .counted(Some(1), 0);
+                        self.waiting.push_back((gap.entry(None), Some(key)));
+                    }
+                }
+            }
+            if !full {
+                return Ok(());
+            }
+            if self.waiting.len() >= MAX_BATCH {
+                self.shared.pending.store(true, SeqCst);
+                return Ok(());
+            }
+        }
+    }
+
+    /// Writes what waits as one batch; all of it, or none.
+    fn append(&mut self) -> io::Result<()> {
+        if self.waiting.is_empty() {
+            return Ok(());
+        }
+        let library = |_| io::Error::other("the cryptography library failed");
+        let mut state = self.state.clone();
+        let mut bytes = Vec::with_capacity(self.waiting.len() * 320 + 512);
+        let fits = self.appending.as_ref().is_some_and(|a| !a.is_full());
+        if !fits {
+            let path = segment::path(&self.shared.directory, state.frontier.len());
+            self.appending = Some(Appending::create(&path)?);
+        }
+        let Some(appending) = &mut self.appending else {
+            return Ok(());
+        };
+        if appending.is_empty() {
+            let head = Head {
+                document: self.identity.document.clone(),
+                previous: state.previous,
+                frontier: state.frontier.clone(),
+            };
+            head.write(&mut bytes);
+        }
+        let signer = self.identity.signer();
+        for (entry, _) in &self.waiting {
+            let index = state.frontier.len();
+            let receipt = line::receipt(entry, signer.by, index, state.previous, state.at_ms);
+            let payload = receipt.payload();
+            line::write_line(&payload, &entry.content, &mut bytes);
+            state.frontier.append(&payload);
+            state.previous = Some(Hash::of(&payload));
+            state.at_ms = receipt.at_ms;
+        }
+        state.signed_at = self.clock.now().max(state.signed_at);
+        let (size, root) = (state.frontier.len(), state.frontier.root());
+        let checkpoint =
+            Checkpoint::sign_root(size, root, &signer, state.signed_at).map_err(library)?;
+        line::write_checkpoint(&checkpoint, &mut bytes);
+        appending.append(&bytes)?;
+        self.state = state;
+        self.shared.lines.store(size, Relaxed);
+        let rows = self.waiting.drain(..).filter_map(|(_, row)| row);
+        self.written_rows.extend(rows);
+        Ok(())
+    }
+
+    /// Tells the store where the log ends, and removes rows whose lines are in it. `now`: also where it is not due.
+    async fn settle(&mut self, now: bool) -> Result<(), StoreError> {
+        let grew = self.state.frontier.len() != self.head_size;
+        let due = now || Instant::now() >= self.next_head;
+        if self.written_rows.is_empty() && !(grew && due) {
+            return Ok(());
+        }
+        let head = Op::Put {
+            key: head_key(),
+            value: Remembered::encode(&self.state),
+            end: None,
+        };
+        let mut changes = vec![Change::new(head)];
+        for rows in self.written_rows.chunks(MAX_THEN + 1) {
+            let mut ops = rows.iter().map(|key| Op::Delete { key: key.clone() });
+            if let Some(first) = ops.next() {
+                changes.push(Change {
+                    first,
+                    then: ops.collect(),
+                });
+            }
+        }
+        self.store.commit_each(changes, self.clock.now()).await?;
+        for row in self.written_rows.drain(..) {
+            self.taken.remove(&row.sort);
+        }
+        self.head_size = self.state.frontier.len();
+        self.next_head = Instant::now() + HEAD_EVERY;
+        Ok(())
+    }
+}
+
+fn make_directory(path: &std::path::Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::DirBuilderExt;
+        builder.mode(0o700);
+    }
+    builder.create(path)
+}
+
+/// The public document, for auditors who want to know beforehand whose signatures they will see.
+fn write_document(directory: &std::path::Path, identity: &AuditIdentity) -> io::Result<()> {
+    let file = signet_agent::json::File::of(identity.document.signed());
+    let text = file
+        .write()
+        .map_err(|reason| io::Error::other(reason.to_string()))?;
+    let path = directory.join(super::read::DOCUMENT_FILE);
+    if fs::read_to_string(&path).is_ok_and(|there| there == text) {
+        return Ok(());
+    }
+    fs::write(path, text)
+}
