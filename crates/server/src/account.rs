@@ -5,6 +5,7 @@ use signet_crypto::Secret;
 use signet_oauth::params::Params;
 use signet_store::StoreError;
 
+use crate::audit::{Action, Event};
 use crate::endpoint::authorize::{name_of, scope_text};
 use crate::http::{Context, Response};
 use crate::interaction::{Goal, Page};
@@ -14,7 +15,7 @@ use crate::login::password::{PoolError, check_new};
 use crate::page::{self, AccountView, ConsentView, Notice, SessionView};
 use crate::session;
 use crate::user::UserError;
-use crate::visit::{Present, Visit};
+use crate::visit::{Present, Visit, store_failed};
 
 /// How long after a login a first password may be set without another, in seconds.
 const RECENT: u64 = 600;
@@ -115,6 +116,14 @@ pub async fn submit(context: Context) -> Response {
     }
 }
 
+/// The line of what a person does with their own account.
+fn about<'a>(visit: &'a Visit, present: &'a Present, operation: &'a str) -> Event<'a> {
+    let event = visit.context.event(Action::ACCOUNT).operation(operation);
+    event
+        .subject(&present.user.id)
+        .session(Some(&present.found.row.sid))
+}
+
 async fn end_session(mut visit: Visit, present: &Present, sid: &str) -> Response {
     if sid == present.found.row.sid {
         return match visit.log_out().await {
@@ -124,6 +133,7 @@ async fn end_session(mut visit: Visit, present: &Present, sid: &str) -> Response
     }
     let app = visit.context.app.clone();
     let now = visit.context.now();
+    let event = about(&visit, present, "end-session").target(sid);
     let ended = async {
         // Only what is in the person's own list can be ended from it.
         for (id, row) in session::list(&*app.store, &present.user.id, now).await? {
@@ -134,14 +144,22 @@ async fn end_session(mut visit: Visit, present: &Present, sid: &str) -> Response
         }
         Ok::<(), StoreError>(())
     };
-    match ended.await {
+    match app.audit().act(event, ended, store_failed).await {
         Ok(()) => overview(visit, Some(Notice::Done("The session has ended."))).await,
         Err(error) => visit.unavailable(&error),
     }
 }
 
 async fn end_others(visit: Visit, present: &Present) -> Response {
-    match end_other_sessions(&visit, present).await {
+    let ended = end_other_sessions(&visit, present);
+    let event = about(&visit, present, "end-others");
+    match visit
+        .context
+        .app
+        .audit()
+        .act(event, ended, store_failed)
+        .await
+    {
         Ok(()) => overview(visit, Some(Notice::Done("All other sessions have ended."))).await,
         Err(error) => visit.unavailable(&error),
     }
@@ -167,7 +185,8 @@ async fn withdraw(visit: Visit, present: &Present, client_id: &str) -> Response 
         app.revoke_grants_of(&present.user.id, client_id).await
     };
     let done = "The application can no longer act for you.";
-    match withdrawn.await {
+    let event = about(&visit, present, "withdraw").client(client_id);
+    match app.audit().act(event, withdrawn, store_failed).await {
         Ok(_) => overview(visit, Some(Notice::Done(done))).await,
         Err(error) => visit.unavailable(&error),
     }
@@ -223,7 +242,15 @@ impl From<UserError> for Problem {
 }
 
 async fn change_password(visit: Visit, present: &Present, form: &Params) -> Response {
-    match try_change_password(&visit, present, form).await {
+    let changed = try_change_password(&visit, present, form);
+    let event = about(&visit, present, "password");
+    let why = |problem: &Problem| match problem {
+        Problem::Say(_) => "invalid_request",
+        Problem::Login => "login_required",
+        Problem::Later(StatusCode::TOO_MANY_REQUESTS, ..) => "too_many_attempts",
+        Problem::Later(..) | Problem::Store(_) => "temporarily_unavailable",
+    };
+    match visit.context.app.audit().act(event, changed, why).await {
         Ok(()) => {
             let done = "The password was changed, and all other sessions have ended.";
             overview(visit, Some(Notice::Done(done))).await

@@ -20,6 +20,9 @@ async fn ready(context: Context) -> Response {
     if !context.snapshot.keys.is_ready() {
         return response::text(StatusCode::SERVICE_UNAVAILABLE, "no signing key\n");
     }
+    if !context.app.audit().is_writing() {
+        return response::text(StatusCode::SERVICE_UNAVAILABLE, "audit trail not written\n");
+    }
     match context.app.store.check().await {
         Ok(()) => response::text(StatusCode::OK, "ready\n"),
         Err(error) => {

@@ -53,7 +53,12 @@ pub async fn person(context: &Context, issue: &Issue) -> Result<Option<UserClaim
     }
 }
 
-/// Signs, and encodes the answer.
+/// The id of the token that is about to be made: its line in the audit trail commits before the token is signed.
+pub fn token_id(context: &Context) -> [u8; 16] {
+    Stamp::id(context.now_ms, signet_crypto::random::bytes())
+}
+
+/// Signs, and encodes the answer. `id`: of the access token.
 ///
 /// # Errors
 /// `server_error` where a key is missing or the cryptography library fails.
@@ -61,10 +66,11 @@ pub fn answer(
     context: &Context,
     issue: &Issue,
     person: Option<&UserClaims>,
+    id: [u8; 16],
 ) -> Result<Vec<u8>, OAuthError> {
     let (issuer, now) = (&*context.snapshot.settings.issuer, context.now());
     let token = &issue.access_token;
-    let access_token = access_token(context, token)?;
+    let access_token = access_token(context, token, id)?;
     let id_token = match &issue.id_token {
         None => None,
         Some(id_token) => {
@@ -100,10 +106,14 @@ pub fn answer(
 }
 
 /// Writes and signs the access token in its format.
-fn access_token(context: &Context, token: &AccessToken) -> Result<String, OAuthError> {
+fn access_token(
+    context: &Context,
+    token: &AccessToken,
+    id: [u8; 16],
+) -> Result<String, OAuthError> {
     let stamp = Stamp {
         issuer: &context.snapshot.settings.issuer,
-        id: Stamp::id(context.now_ms, signet_crypto::random::bytes()),
+        id,
         now: context.now(),
     };
     let mut out = Vec::new();

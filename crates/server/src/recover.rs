@@ -13,6 +13,7 @@ use signet_oauth::error::{ErrorCode, OAuthError};
 use signet_oauth::params::Params;
 use signet_store::{Change, Key, Op, Outcome, StoreError, Table};
 
+use crate::audit::Action;
 use crate::http::{Context, Response};
 use crate::interaction::{Goal, Page};
 use crate::login::attempts::{self, Kind, Refused};
@@ -234,7 +235,9 @@ async fn reset(visit: Visit, token: &str, form: &Params) -> Response {
             return visit.later(StatusCode::SERVICE_UNAVAILABLE, 5, again(BUSY));
         }
     };
-    match use_up(&visit, &link, &phc).await {
+    let event = visit.context.event(Action::RECOVER).subject(&link.user_id);
+    let used = use_up(&visit, &link, &phc);
+    match crate::audit::carried(event, used).await.0 {
         Ok(true) => {
             // The login page follows: whoever has the mail shows that they know the new password, too.
             let url = visit.url("/account");

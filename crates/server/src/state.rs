@@ -15,6 +15,7 @@ use std::{
 
 use crate::outbound::{ClientKeysCache, Outbound, OutboundOptions};
 use crate::{
+    audit::Audit,
     http::metrics::Metrics,
     keys::{KeySet, SealingFile, SigningKeys},
     people::{People, PeopleOptions},
@@ -177,6 +178,8 @@ pub struct App {
     pub(crate) registry_writes: tokio::sync::Mutex<()>,
     /// The signing keys' keeper; set once by the wiring. The keys that requests use are the snapshot's.
     pub signing_keys: OnceLock<Arc<SigningKeys>>,
+    /// The audit trail; set once by the wiring, where there is one. [`App::audit`] is how it is reached.
+    pub audit_trail: OnceLock<Audit>,
     /// The file that the keyring came from; set once by the wiring, where there is one.
     pub sealing_file: OnceLock<Arc<std::sync::Mutex<SealingFile>>>,
     /// Where state rests.
@@ -208,6 +211,7 @@ impl App {
             writing: std::sync::Mutex::new(()),
             registry_writes: tokio::sync::Mutex::new(()),
             signing_keys: OnceLock::new(),
+            audit_trail: OnceLock::new(),
             sealing_file: OnceLock::new(),
             people: People::new(Arc::clone(&parts.store), parts.people),
             store: parts.store,
@@ -234,6 +238,12 @@ impl App {
     /// Puts another keyring in place (sealing key rotation). Its older keys must still open what the last one sealed.
     pub fn replace_keyring(&self, keyring: impl Into<Arc<Keyring>>) {
         self.keyring.store(keyring.into());
+    }
+
+    /// The audit trail; one that keeps nothing where there is none.
+    pub fn audit(&self) -> &Audit {
+        const OFF: &Audit = &Audit::off();
+        self.audit_trail.get().unwrap_or(OFF)
     }
 
     /// Seconds since the Unix epoch.

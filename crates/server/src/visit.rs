@@ -5,6 +5,7 @@ use signet_oauth::error::{ErrorCode, OAuthError};
 use signet_oauth::params::Params;
 use signet_store::{StoreError, TokenFacts};
 
+use crate::audit::Action;
 use crate::cookie::{self, Browser, Device};
 use crate::http::{Context, Response, response};
 use crate::interaction::Interaction;
@@ -137,8 +138,10 @@ impl Visit {
             address: self.context.peer.to_string(),
             now_ms: self.context.now_ms,
         };
-        let found =
-            session::begin(&*app.store, &snapshot.settings, before.as_ref(), &login).await?;
+        let begun = session::begin(&*app.store, &snapshot.settings, before.as_ref(), &login);
+        let event = self.context.event(Action::LOGIN);
+        let event = event.subject(&user.id).method(method);
+        let found = app.audit().act(event, begun, store_failed).await?;
         let device = self.device();
         let mut carrier = response::empty(StatusCode::OK);
         cookie::set_session(&mut carrier, &app.keyring(), &found.id);
@@ -154,8 +157,15 @@ impl Visit {
         let app = self.context.app.clone();
         let found = self.present.take().map(|present| present.found);
         if let Some(found) = found.or_else(|| self.stale.take()) {
-            app.revoke_session(&found.row.sid).await?;
-            session::end(&*app.store, &found.id, &found.row, self.context.now()).await?;
+            let event = self.context.event(Action::LOGOUT);
+            let event = event
+                .subject(&found.row.user_id)
+                .session(Some(&found.row.sid));
+            let ended = async {
+                app.revoke_session(&found.row.sid).await?;
+                session::end(&*app.store, &found.id, &found.row, self.context.now()).await
+            };
+            app.audit().act(event, ended, store_failed).await?;
             tracing::info!(target: "signet::login", user = %found.row.user_id, sid = %found.row.sid, "logged out");
         }
         let mut carrier = response::empty(StatusCode::OK);
@@ -245,6 +255,11 @@ impl Visit {
     pub fn unavailable(self, error: &StoreError) -> Response {
         self.error(&unavailable(error))
     }
+}
+
+/// What is recorded where the store fails.
+pub(crate) fn store_failed(_: &StoreError) -> &'static str {
+    "temporarily_unavailable"
 }
 
 /// The answer to a failing store.

@@ -4,6 +4,7 @@ use super::{
     problem::Problem,
 };
 use crate::{
+    audit::{Action, Counted, Event},
     http::{Context, Response, context::BodyError, response},
     once,
     revoke::Index,
@@ -102,14 +103,19 @@ impl Reply {
 
 /// Authorizes, hands the call to its row's handler, and answers.
 pub(super) async fn run(operation: &'static Operation, context: Context) -> Response {
-    let request_id = context.request_id;
+    let (request_id, now_ms) = (context.request_id, context.now_ms);
     // RFC 9449 section 8.2: who proves possession is told the next nonce, also with a refusal.
     let nonce = (context.headers.contains_key(DPOP)
         && context.snapshot.settings.dpop_nonce_required)
         .then(|| new_nonce(&context.app.keyring(), context.now()))
         .flatten();
     let answer = async {
-        let caller = authorize(&context).await?;
+        let audit = context.app.audit().clone();
+        let authorized = authorize(&context).await;
+        let caller = authorized.inspect_err(|problem| {
+            let event = Event::new(Action::ADMIN, now_ms).request(request_id.as_str());
+            audit.record(event.operation(operation.id).refused(problem.code()));
+        })?;
         let if_match = if_match(operation, &context)?;
         let call = Call {
             context,
@@ -117,7 +123,19 @@ pub(super) async fn run(operation: &'static Operation, context: Context) -> Resp
             if_match,
         };
         let caller = call.caller.clone();
-        let answer = (operation.handler)(call).await;
+        let target = target(&call.context);
+        let handled = (operation.handler)(call);
+        if operation.method == super::operation::Method::Get {
+            let answer = handled.await;
+            audit.count(Counted::AdminRead, &caller, answer.is_ok());
+            return answer;
+        }
+        let event = Event::new(Action::ADMIN, now_ms).request(request_id.as_str());
+        let event = event
+            .subject(&caller)
+            .operation(operation.id)
+            .target(&target);
+        let answer = audit.act(event, handled, Problem::code).await;
         if operation.method != super::operation::Method::Get {
             let result = answer.as_ref().map_or_else(Problem::code, |_| "done");
             tracing::info!(%request_id, operation = operation.id, caller, result, "administration");
@@ -132,6 +150,12 @@ pub(super) async fn run(operation: &'static Operation, context: Context) -> Resp
         answer.headers_mut().insert(DPOP_NONCE, nonce);
     }
     answer
+}
+
+/// What the path names, as it names it.
+fn target(context: &Context) -> String {
+    let values: Vec<&str> = context.params.iter().map(|(_, v)| v.as_str()).collect();
+    values.join("/")
 }
 
 fn unauthorized(detail: &'static str) -> Problem {

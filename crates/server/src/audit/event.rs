@@ -144,6 +144,13 @@ impl<'a> Event<'a> {
         }
     }
 
+    /// The same about another action.
+    #[must_use]
+    pub const fn action(mut self, action: Action) -> Self {
+        self.action = action;
+        self
+    }
+
     /// Something that nobody decided: it happened, or was counted.
     #[must_use]
     pub const fn happened(mut self) -> Self {
@@ -212,7 +219,7 @@ impl<'a> Event<'a> {
         self
     }
 
-    /// Who acts for the subject, the one that asked first: agents' ids or clients.
+    /// Who acts for the subject, the one that acts now first: agents' ids or clients.
     #[must_use]
     pub const fn actors(mut self, actors: &'a [&'a str]) -> Self {
         self.actors = actors;
@@ -242,15 +249,15 @@ impl<'a> Event<'a> {
 
     /// On what: a record's id.
     #[must_use]
-    pub const fn target(mut self, target: &'a str) -> Self {
-        self.target = Some(target);
+    pub fn target(mut self, target: &'a str) -> Self {
+        self.target = (!target.is_empty()).then_some(target);
         self
     }
 
     /// The scope that was given.
     #[must_use]
-    pub const fn scope(mut self, scope: &'a str) -> Self {
-        self.scope = Some(scope);
+    pub fn scope(mut self, scope: &'a str) -> Self {
+        self.scope = (!scope.is_empty()).then_some(scope);
         self
     }
 

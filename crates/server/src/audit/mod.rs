@@ -30,5 +30,5 @@ mod writer;
 pub use counters::Counted;
 pub use event::{Action, Event};
 pub use identity::AuditIdentity;
-pub use outbox::{RecordedStore, carried};
+pub use outbox::{RecordedStore, apart, carried, carrying};
 pub use trail::{Audit, AuditError, AuditOptions, Opened};

@@ -59,6 +59,19 @@ pub async fn carried<T>(event: Event<'_>, work: impl Future<Output = T>) -> (T, 
     (done, was_carried)
 }
 
+/// Does `work` outside of the act that is under way: what it changes is another matter, and carries none of that act's lines.
+pub async fn apart<T>(work: impl Future<Output = T>) -> T {
+    ACT.scope(RefCell::default(), work).await
+}
+
+/// A store whose changes carry lines where no trail is open (a command without a server): the next start logs them.
+pub fn carrying(store: Arc<dyn Store>) -> Arc<dyn Store> {
+    Arc::new(RecordedStore {
+        inner: store,
+        trail: None,
+    })
+}
+
 /// The row of an event's line. Its key is in the order of time, and the line names it, so that no line is logged twice.
 fn row_of(event: &Event<'_>) -> Op {
     let mut id = [0; 16];
@@ -120,12 +133,15 @@ pub(super) fn read(row: &Row) -> Result<Entry, Refusal> {
 /// A store whose changes take the lines of acts along.
 pub struct RecordedStore {
     inner: Arc<dyn Store>,
-    trail: Arc<Shared>,
+    trail: Option<Arc<Shared>>,
 }
 
 impl RecordedStore {
     pub(super) fn new(inner: Arc<dyn Store>, trail: Arc<Shared>) -> RecordedStore {
-        RecordedStore { inner, trail }
+        RecordedStore {
+            inner,
+            trail: Some(trail),
+        }
     }
 
     /// The lines to add to a change, if it is one that carries any and has room.
@@ -145,6 +161,12 @@ impl RecordedStore {
         .unwrap_or_default()
     }
 
+    fn changed(&self) {
+        if let Some(trail) = &self.trail {
+            trail.changed();
+        }
+    }
+
     /// What became of them: where the change was refused they wait for the next one.
     fn settle(&self, lines: Vec<Op>, done: Result<bool, ()>) {
         match done {
@@ -152,7 +174,7 @@ impl RecordedStore {
                 with_staged(|staged| staged.extend(lines));
             }
             // After an error nobody knows: the row is there or not, as the change is.
-            Ok(true) | Err(()) => self.trail.changed(),
+            Ok(true) | Err(()) => self.changed(),
         }
     }
 }
@@ -170,7 +192,7 @@ impl Store for RecordedStore {
         change.then.extend(lines.iter().cloned());
         Box::pin(async move {
             // Also where nobody waits for the answer any more.
-            self.trail.changed();
+            self.changed();
             let outcome = self.inner.commit(change, now).await;
             self.settle(lines, outcome.as_ref().map(Outcome::is_done).map_err(drop));
             outcome
@@ -188,7 +210,7 @@ impl Store for RecordedStore {
             last.then.extend(lines.iter().cloned());
         }
         Box::pin(async move {
-            self.trail.changed();
+            self.changed();
             let outcomes = self.inner.commit_each(changes, now).await;
             let done = |all: &Vec<Outcome>| all.len() == wanted && all.iter().all(Outcome::is_done);
             self.settle(lines, outcomes.as_ref().map(done).map_err(drop));

@@ -113,17 +113,16 @@ fn parse_line(body: &[u8]) -> Result<Line, ReadError> {
     }
 }
 
-/// Lines of a directory in order: at most `limit` after the line `after`, or, without it, the last ones. A batch that is being written
+/// Lines of a directory in order: at most `limit` from the line `from` on, or, without it, the last ones. A batch that is being written
 /// ends them.
 ///
 /// # Errors
 /// See [`ReadError`]; lines are shown, not verified.
-pub fn lines(directory: &Path, after: Option<u64>, limit: usize) -> Result<Vec<Line>, ReadError> {
+pub fn lines(directory: &Path, from: Option<u64>, limit: usize) -> Result<Vec<Line>, ReadError> {
     let segments = segment::list(directory)?;
     let mut found = Vec::new();
-    match after {
-        Some(after) => {
-            let from = after.saturating_add(1);
+    match from {
+        Some(from) => {
             // The last segment that does not begin behind it.
             let begin = segments.partition_point(|(first, _)| *first <= from).max(1) - 1;
             for (first, path) in segments.iter().skip(begin) {

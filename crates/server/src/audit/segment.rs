@@ -12,9 +12,6 @@ use signet_agent::Refusal;
 
 use super::line::{Frame, frame_bounds};
 
-/// A segment is followed by another when it has this many bytes.
-pub(crate) const SEGMENT_BYTES: u64 = 32 * 1024 * 1024;
-
 const SUFFIX: &str = ".audit";
 
 /// The segments of a directory, in the order of their lines: (index of the first line, file).
@@ -118,8 +115,8 @@ impl Appending {
         self.length == 0
     }
 
-    pub(crate) fn is_full(&self) -> bool {
-        self.length >= SEGMENT_BYTES
+    pub(crate) fn length(&self) -> u64 {
+        self.length
     }
 
     /// Appends and flushes: all of it, or, where the disk fails, none that stays.

@@ -58,6 +58,19 @@ pub struct AuditOptions {
     pub directory: PathBuf,
     /// How long decisions wait for others to share a signature and a flush with.
     pub interval: Duration,
+    /// A segment of this many bytes is followed by another.
+    pub segment_bytes: u64,
+}
+
+impl AuditOptions {
+    /// The usual: ten batches a second at most, segments of 32 MiB.
+    pub fn new(directory: impl Into<PathBuf>) -> AuditOptions {
+        AuditOptions {
+            directory: directory.into(),
+            interval: Duration::from_millis(100),
+            segment_bytes: 32 * 1024 * 1024,
+        }
+    }
 }
 
 /// What was found when the trail was opened.
@@ -179,6 +192,7 @@ impl Audit {
             receiver,
             identity,
             interval: options.interval,
+            segment_bytes: options.segment_bytes,
         };
         let (writer, opened) = Writer::open(parts, store, clock).await?;
         let started = std::thread::Builder::new()

@@ -52,6 +52,7 @@ pub(super) struct Parts {
     pub(super) receiver: Receiver<Box<Entry>>,
     pub(super) identity: AuditIdentity,
     pub(super) interval: Duration,
+    pub(super) segment_bytes: u64,
 }
 
 pub(super) struct Writer {
@@ -59,6 +60,7 @@ pub(super) struct Writer {
     receiver: Receiver<Box<Entry>>,
     identity: AuditIdentity,
     interval: Duration,
+    segment_bytes: u64,
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
     appending: Option<Appending>,
@@ -225,6 +227,7 @@ impl Writer {
             receiver,
             identity,
             interval,
+            segment_bytes,
         } = parts;
         let directory = shared.directory.clone();
         let io_error = |source| AuditError::Io {
@@ -240,6 +243,7 @@ impl Writer {
             shared,
             receiver,
             interval,
+            segment_bytes,
             store,
             appending: None,
             state: State::default(),
@@ -489,7 +493,10 @@ impl Writer {
         let library = |_| io::Error::other("the cryptography library failed");
         let mut state = self.state.clone();
         let mut bytes = Vec::with_capacity(self.waiting.len() * 320 + 512);
-        let fits = self.appending.as_ref().is_some_and(|a| !a.is_full());
+        let fits = self
+            .appending
+            .as_ref()
+            .is_some_and(|a| a.length() < self.segment_bytes);
         if !fits {
             let path = segment::path(&self.shared.directory, state.frontier.len());
             self.appending = Some(Appending::create(&path)?);

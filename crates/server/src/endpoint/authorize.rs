@@ -17,6 +17,7 @@ use signet_oauth::registry::Registry;
 use signet_oauth::scope::ScopeSet;
 use signet_store::{Change, Key, Op, Outcome, StoreError, Table};
 
+use crate::audit::{Action, Event};
 use crate::consent;
 use crate::http::{Context, Response};
 use crate::interaction::{self, Goal, Interaction, Page};
@@ -79,9 +80,23 @@ fn check(context: &mut Context, params: &Params) -> Result<AuthorizationRequest,
         },
     );
     checked.map_err(|error| {
+        let client_id = params
+            .get("client_id")
+            .filter(|id| snapshot.registry.clients.contains_key(*id));
+        let refused = |context: &Context, error: &OAuthError| {
+            let event = context
+                .event(Action::AUTHORIZE)
+                .refused(error.code.as_str());
+            let event = client_id.map_or(event, |client_id| event.client(client_id));
+            context.app.audit().record(event);
+        };
         Box::new(match error {
-            AuthorizeError::Page(error) => error_page(context, &error),
+            AuthorizeError::Page(error) => {
+                refused(context, &error);
+                error_page(context, &error)
+            }
             AuthorizeError::Redirect(back) => {
+                refused(context, &back.error);
                 context.note_error(&back.error);
                 let issuer = &snapshot.settings.issuer;
                 answer(response::error(&back.to, &back.error, issuer))
@@ -192,8 +207,24 @@ pub async fn proceed(visit: Visit, interaction: Interaction, consented: bool) ->
 /// The answer with an error, to the client.
 pub fn refuse(visit: Visit, request: &AuthorizationRequest, error: &OAuthError) -> Response {
     visit.context.note_error(error);
+    let event = about(&visit, request).refused(error.code.as_str());
+    visit.context.app.audit().record(event);
     let issuer = visit.context.snapshot.settings.issuer.clone();
     visit.finish(answer(response::error(&request.return_to, error, &issuer)))
+}
+
+/// The line of a request, about whoever is there.
+fn about<'a>(visit: &'a Visit, request: &'a AuthorizationRequest) -> Event<'a> {
+    let event = visit
+        .context
+        .event(Action::AUTHORIZE)
+        .client(&request.client_id);
+    match visit.present() {
+        Some(present) => event
+            .subject(&present.user.id)
+            .session(Some(&present.found.row.sid)),
+        None => event,
+    }
 }
 
 async fn grant(visit: Visit, request: &AuthorizationRequest, granted: &Granted<'_>) -> Response {
@@ -208,7 +239,9 @@ async fn grant(visit: Visit, request: &AuthorizationRequest, granted: &Granted<'
             },
             then: Vec::new(),
         };
-        match context.app.store.commit(insert, context.now()).await {
+        let event = about(&visit, request).operation("request_uri");
+        let committed = context.app.store.commit(insert, context.now());
+        match crate::audit::carried(event, committed).await.0 {
             Ok(Outcome::Done { .. }) => {}
             Ok(Outcome::Refused(_)) => return visit.error(&used_up()),
             Err(error) => return visit.unavailable(&error),
@@ -227,6 +260,11 @@ async fn grant(visit: Visit, request: &AuthorizationRequest, granted: &Granted<'
             "The server could not make a code.",
         ));
     };
+    let scope = granted.scope().to_string();
+    let event = about(&visit, request)
+        .grant(Some(&ids.grant_id))
+        .scope(&scope);
+    context.app.audit().record(event.operation("code"));
     let answer = answer(response::success(
         &request.return_to,
         &code,
@@ -380,7 +418,16 @@ pub async fn submit_page(visit: Visit, mut interaction: Interaction, form: &Para
         }
         (Page::Select, "other") => flow::show(visit, interaction, None),
         (Page::Consent, "allow") if shown => {
-            match remember(&visit, &request, &present.user).await {
+            let event = about(&visit, &request).action(Action::CONSENT).approved();
+            let remembered = remember(&visit, &request, &present.user);
+            let failed = |_: &StoreError| "temporarily_unavailable";
+            match visit
+                .context
+                .app
+                .audit()
+                .act(event, remembered, failed)
+                .await
+            {
                 Ok(()) => proceed(visit, interaction, true).await,
                 Err(error) => visit.unavailable(&error),
             }

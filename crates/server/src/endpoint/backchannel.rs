@@ -1,6 +1,7 @@
 //! What the endpoints that clients call directly have in common: the form, the headers that must be alone, client
 //! authentication with its keys, and how an error leaves.
 use crate::{
+    audit::{self, Action, Event},
     http::{Context, Response, context::PresentedCertificate, response},
     login::attempts::{self, Kind, Refused},
     once::{self, OnceError, Refusal},
@@ -10,6 +11,7 @@ use crate::{
 use http::{HeaderName, HeaderValue, StatusCode, header};
 use signet_crypto::seal::Keyring;
 use signet_oauth::{
+    client::GrantType,
     client_auth::{self, Authenticated, ClientKeys, Credentials},
     decision::Once,
     dpop_policy,
@@ -21,6 +23,9 @@ use signet_oauth::{
 use signet_store::{Op, StoreError};
 use std::sync::{Arc, atomic::Ordering::Relaxed};
 
+/// What is recorded where the store fails.
+const STORE_FAILED: &str = "temporarily_unavailable";
+
 const DPOP: HeaderName = HeaderName::from_static("dpop");
 const DPOP_NONCE: HeaderName = HeaderName::from_static("dpop-nonce");
 
@@ -28,6 +33,7 @@ const DPOP_NONCE: HeaderName = HeaderName::from_static("dpop-nonce");
 pub(super) struct Call {
     pub context: Context,
     pub params: Params,
+    endpoint: EndpointId,
     authorization: Option<String>,
     dpop: Option<String>,
     certificate: Option<Arc<PresentedCertificate>>,
@@ -78,6 +84,7 @@ impl Call {
             certificate: context.certificate.clone(),
             context,
             params,
+            endpoint,
             authorization,
             dpop,
             htu,
@@ -210,9 +217,58 @@ impl Call {
             grant = %signet_jose::base64url::encode(&grant_id),
             "{what} came a second time: its grant is revoked"
         );
-        app.revoke_grant(grant_id)
+        let event = self
+            .event(Action::REPLAY)
+            .grant(Some(&grant_id))
+            .operation("revoke_grant");
+        // Not a part of what was asked for.
+        let ended = app
+            .audit()
+            .act(event, app.revoke_grant(grant_id), |_| STORE_FAILED);
+        audit::apart(ended)
             .await
             .map_err(|error| self.store_failed(&error))
+    }
+
+    /// A line of this request, about its client where that is known.
+    pub fn event(&self, action: Action) -> Event<'_> {
+        let event = self.context.event(action);
+        match self.context.log.client_id.get() {
+            Some(client_id) => event.client(client_id),
+            None => event,
+        }
+    }
+
+    /// Records a refusal. What a client typed is only named where it is the name of one: it could be anything.
+    fn record_refusal(&self, error: &OAuthError) {
+        let action = match self.endpoint {
+            EndpointId::Introspect => Action::INTROSPECT,
+            EndpointId::Revoke => Action::REVOKE,
+            EndpointId::Par => Action::PUSHED,
+            EndpointId::DeviceAuthorization => Action::DEVICE,
+            EndpointId::Userinfo => Action::USERINFO,
+            _ => Action::TOKEN,
+        };
+        // These say "not yet" and decide nothing.
+        if matches!(
+            error.code,
+            ErrorCode::AuthorizationPending | ErrorCode::SlowDown | ErrorCode::UseDpopNonce
+        ) {
+            return;
+        }
+        let request = self.request();
+        let claimed = Credentials::of(&request).ok();
+        let registry = &self.context.snapshot.registry;
+        let claimed = claimed.filter(|c| registry.clients.contains_key(&*c.client_id));
+        let mut event = self.context.event(action).refused(error.code.as_str());
+        if let Some(claimed) = &claimed {
+            event = event.client(&claimed.client_id);
+        }
+        let grant_type = self.params.get("grant_type");
+        if let Some(grant_type) = grant_type.and_then(GrantType::from_name) {
+            event = event.method(grant_type.as_str());
+        }
+        self.context.app.audit().record(event);
     }
 
     /// The store's failure: counted, logged, and said in no detail.
@@ -254,6 +310,7 @@ impl Call {
     /// The answer of an error, with a fresh nonce where one is asked for.
     pub fn refuse(&self, error: &OAuthError) -> Response {
         self.context.note_error(error);
+        self.record_refusal(error);
         let mut answer = response::error(error);
         if matches!(
             error.code,

@@ -11,6 +11,7 @@ use signet_oauth::params::Params;
 use signet_store::{Change, Key, Op, Outcome, Row, StoreError, Table};
 
 use super::authorize::{name_of, scope_lines};
+use crate::audit::{self, Action};
 use crate::http::{Context, Response};
 use crate::interaction::{Goal, Interaction, Page};
 use crate::login::attempts::{self, Budget, Kind, Refused};
@@ -177,7 +178,18 @@ async fn decide(visit: Visit, interaction: &Interaction, code: &str, form: &Para
         Some("deny") => false,
         _ => return enter(visit, Some(code), None),
     };
-    match write(&visit, code, allow).await {
+    let context = &visit.context;
+    let event = context
+        .event(Action::DEVICE_DECISION)
+        .subject(&present.user.id)
+        .session(Some(&present.found.row.sid));
+    let event = if allow {
+        event.approved()
+    } else {
+        event.refused("access_denied")
+    };
+    let (written, _) = audit::carried(event, write(&visit, code, allow)).await;
+    match written {
         Ok(true) => visit.page(page::device_done(allow)),
         Ok(false) => enter(visit, None, Some(Notice::Error(UNKNOWN))),
         Err(error) => visit.unavailable(&error),

@@ -1,5 +1,6 @@
 //! `/device_authorization` (RFC 8628): a device asks for its codes.
 use super::{backchannel::Call, front};
+use crate::audit::{self, Action};
 use crate::http::{Context, Response, response};
 use http::StatusCode;
 use signet_oauth::{
@@ -48,7 +49,9 @@ async fn answer(call: &Call) -> Result<Vec<u8>, OAuthError> {
                 end,
             }],
         };
-        match call.context.app.store.commit(change, call.now()).await {
+        let committed = call.context.app.store.commit(change, call.now());
+        let (committed, _) = audit::carried(call.event(Action::DEVICE), committed).await;
+        match committed {
             Ok(Outcome::Done { .. }) => return Ok(answer.to_json()),
             Ok(Outcome::Refused(_)) => {}
             Err(error) => return Err(call.store_failed(&error)),

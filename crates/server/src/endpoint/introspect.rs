@@ -1,13 +1,16 @@
 //! `/introspect` (RFC 7662, signed answers of RFC 9701). No store for access tokens; one read for refresh tokens.
 use super::backchannel::Call;
 use crate::{
+    audit::Counted,
     http::{Context, Response, response},
     issue,
     once::{Family, family_key},
 };
 use http::{StatusCode, header};
 use signet_jose::jwt::Typ;
-use signet_oauth::{client::Client, endpoint::EndpointId, error::OAuthError, introspect};
+use signet_oauth::{
+    client::Client, endpoint::EndpointId, error::OAuthError, introspect, introspect::Introspection,
+};
 
 const SIGNED: &str = "application/token-introspection+jwt";
 
@@ -43,6 +46,9 @@ async fn answer(call: &Call) -> Result<Response, OAuthError> {
             found.with_family(family.map(|family| family.generation))
         }
     };
+    let audit = call.context.app.audit();
+    let is_active = !matches!(found, Introspection::Inactive);
+    audit.count(Counted::Introspection, &caller.client_id, is_active);
     let issuer = &call.snapshot().settings.issuer;
     let mut body = Vec::with_capacity(512);
     let Some(algorithm) = signed(call, &caller) else {

@@ -1,5 +1,6 @@
 //! `/par` (RFC 9126): the request itself comes back sealed, as a `request_uri`.
 use super::{backchannel::Call, front};
+use crate::audit::Action;
 use crate::http::{Context, Response, response};
 use http::StatusCode;
 use signet_oauth::{dpop_policy, endpoint::EndpointId, error::OAuthError, par};
@@ -11,6 +12,8 @@ pub(super) async fn handle(context: Context) -> Response {
     };
     match answer(&call).await {
         Ok(body) => {
+            let event = call.event(Action::PUSHED);
+            call.context.app.audit().record(event);
             let mut answer = response::json(StatusCode::CREATED, body);
             call.add_next_nonce(&mut answer);
             answer

@@ -1,6 +1,7 @@
 //! `/register` (RFC 7591, OpenID Connect Registration) and `/register/{client_id}` (RFC 7592).
 use super::backchannel::store_failed;
 use crate::{
+    audit::{Action, carried},
     http::{Context, Response, response},
     login::attempts::{self, Kind, Refused},
     registry::RegistryError,
@@ -189,6 +190,14 @@ fn random() -> Random {
 
 fn refuse(context: &Context, error: &OAuthError) -> Response {
     context.note_error(error);
+    let event = context
+        .event(Action::REGISTRATION)
+        .refused(error.code.as_str());
+    let event = match context.log.client_id.get() {
+        Some(client_id) => event.client(client_id),
+        None => event,
+    };
+    context.app.audit().record(event);
     response::error(error)
 }
 
@@ -230,21 +239,31 @@ async fn counted(context: &Context) -> Result<(), Response> {
 }
 
 async fn create(context: &Context, client: Client) -> Result<Arc<Client>, RegistryError> {
-    context.app.insert_client(client).await
+    let client_id = client.client_id.clone();
+    let event = context.event(Action::REGISTRATION).operation("register");
+    let written = context.app.insert_client(client);
+    carried(event.client(&client_id), written).await.0
 }
 
 async fn store_next(context: &Context, client: Client) -> Result<Arc<Client>, RegistryError> {
     let read = client.revision.saturating_sub(1);
-    context.app.replace_client(client, read).await
+    let client_id = client.client_id.clone();
+    let event = context.event(Action::REGISTRATION).operation("replace");
+    let written = context.app.replace_client(client, read);
+    carried(event.client(&client_id), written).await.0
 }
 
 /// Removes the record, and ends everything that was issued to it.
 async fn remove(context: &Context, client: &Client) -> Result<(), RegistryError> {
     let app = &context.app;
     let (id, revision) = (&client.client_id, Some(client.revision));
-    app.remove_client(id, revision).await?;
-    app.revoke_client(id).await?;
-    Ok(())
+    let removed = async {
+        app.remove_client(id, revision).await?;
+        app.revoke_client(id).await?;
+        Ok(())
+    };
+    let event = context.event(Action::REGISTRATION).operation("remove");
+    carried(event.client(id), removed).await.0
 }
 
 /// An endpoint that is not served answers like one that does not exist.

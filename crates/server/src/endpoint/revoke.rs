@@ -1,6 +1,7 @@
 //! `/revoke` (RFC 7009): durable and in effect before the answer.
 use super::backchannel::Call;
 use crate::{
+    audit::Action,
     http::{Context, Response, response},
     revoke::jti_bytes,
 };
@@ -31,22 +32,35 @@ async fn answer(call: &Call) -> Result<(), OAuthError> {
         revoke::decide(&call.rules(&keyring, &index), &client, &call.params)?
     };
     let app = &call.context.app;
+    let event = call.event(Action::REVOKE);
+    let audit = app.audit();
+    let failed = |_: &signet_store::StoreError| "temporarily_unavailable";
     let done = match revocation {
-        Revocation::Nothing => return Ok(()),
+        Revocation::Nothing => {
+            audit.record(event.happened().operation("nothing"));
+            return Ok(());
+        }
         Revocation::AccessToken { jti, end } => match jti_bytes(&jti) {
             // The signature held, so the id is one of ours; another shape could never be looked up.
             None => return Ok(()),
             Some(jti) => {
-                app.revocations
-                    .revoke(Subject::Jti(jti), end, call.now())
-                    .await
+                let revoked = app.revocations.revoke(Subject::Jti(jti), end, call.now());
+                let event = event.operation("access_token").token(&jti);
+                audit.act(event, revoked, failed).await
             }
         },
         Revocation::Grant {
             grant_id,
             user_id,
             end,
-        } => app.end_grant(grant_id, Some(&user_id), end).await,
+        } => {
+            let ended = app.end_grant(grant_id, Some(&user_id), end);
+            let event = event
+                .operation("grant")
+                .subject(&user_id)
+                .grant(Some(&grant_id));
+            audit.act(event, ended, failed).await
+        }
     };
     done.map_err(|error| call.store_failed(&error))
 }

@@ -4,6 +4,7 @@
 //! `client_credentials` with a secret takes no lock, asks no store and parses no JSON.
 use super::backchannel::Call;
 use crate::{
+    audit::{self, Action, Event},
     grants::{self, GrantRow},
     http::{Context, Response, response},
     issue,
@@ -69,8 +70,54 @@ async fn answer(call: &Call) -> Result<Vec<u8>, OAuthError> {
         .note_client(&decision.issue.access_token.client_id);
     let person = issue::person(&call.context, &decision.issue).await?;
     let then = listed(&decision, call.now());
-    call.commit(&decision.once, then).await?;
-    issue::answer(&call.context, &decision.issue, person.as_ref())
+    let id = issue::token_id(&call.context);
+    let scope = decision.issue.access_token.scope.to_string();
+    let actors = actors(decision.issue.access_token.act.as_deref());
+    let actors: Vec<&str> = actors.iter().map(String::as_str).collect();
+    let event = issued(call, &decision, &id).scope(&scope).actors(&actors);
+    if decision.once.is_empty() && then.is_empty() {
+        let body = issue::answer(&call.context, &decision.issue, person.as_ref(), id)?;
+        call.context.app.audit().record(event);
+        return Ok(body);
+    }
+    // What is spent and what is said about it are there together, or neither is.
+    let (committed, was_carried) = audit::carried(event, call.commit(&decision.once, then)).await;
+    committed?;
+    if !was_carried {
+        call.context.app.audit().record(event);
+    }
+    issue::answer(&call.context, &decision.issue, person.as_ref(), id)
+}
+
+/// The line of a token.
+fn issued<'a>(call: &'a Call, decision: &'a Decision, id: &'a [u8; 16]) -> Event<'a> {
+    let token = &decision.issue.access_token;
+    let event = call
+        .context
+        .event(Action::TOKEN)
+        .subject(&token.sub)
+        .client(&token.client_id)
+        .token(id)
+        .grant(token.grant_id.as_ref())
+        .session(token.sid.as_deref())
+        .audience(&token.audience);
+    match call.params.get("grant_type") {
+        Some(grant_type) => event.method(grant_type),
+        None => event,
+    }
+}
+
+/// Who acts for the subject, the one that acts now first (RFC 8693 section 4.1).
+fn actors(act: Option<&str>) -> Vec<String> {
+    let mut actors = Vec::new();
+    let Some(act) = act else { return actors };
+    let value: serde_json::Value = serde_json::from_str(act).unwrap_or_default();
+    let mut actor = &value;
+    while let Some(sub) = actor["sub"].as_str() {
+        actors.push(sub.to_owned());
+        actor = &actor["act"];
+    }
+    actors
 }
 
 /// The row that a device's poll names.

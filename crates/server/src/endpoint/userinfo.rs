@@ -2,6 +2,7 @@
 //! never in the query.
 use super::backchannel::Call;
 use crate::{
+    audit::Counted,
     http::{Context, Response, response},
     issue,
 };
@@ -62,6 +63,8 @@ async fn answer(call: &Call) -> Result<Response, OAuthError> {
             ));
         }
     };
+    let audit = call.context.app.audit();
+    audit.count(Counted::Userinfo, &facts.client_id, true);
     let claims = facts
         .claims
         .as_deref()

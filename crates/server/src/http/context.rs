@@ -1,5 +1,8 @@
 //! One request, as a handler sees it.
-use crate::state::{App, Snapshot};
+use crate::{
+    audit::{Action, Event},
+    state::{App, Snapshot},
+};
 use bytes::{Bytes, BytesMut};
 use http::{HeaderMap, Method, Uri, header};
 use http_body_util::BodyExt;
@@ -130,6 +133,11 @@ impl Context {
     /// Unix seconds at which the request came in.
     pub fn now(&self) -> u64 {
         self.now_ms / 1000
+    }
+
+    /// A line of the audit trail that this request leads to.
+    pub fn event(&self, action: Action) -> Event<'_> {
+        Event::new(action, self.now_ms).request(self.request_id.as_str())
     }
 
     /// The path below the issuer's own path, as routed (`/token`).

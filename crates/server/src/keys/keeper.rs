@@ -5,7 +5,10 @@ use super::{
     plan::{Step, next_step},
     record::Record,
 };
-use crate::state::App;
+use crate::{
+    audit::{Action, Event, carried},
+    state::App,
+};
 use signet_crypto::{KeyError, seal::Keyring};
 use signet_oauth::{registry::Registry, settings::Settings};
 use signet_store::{Change, Key, Op, Outcome, Store, StoreError, Table};
@@ -297,7 +300,30 @@ impl SigningKeys {
         }
     }
 
+    /// Does a step; its change carries a line of the audit trail.
     async fn perform(
+        &self,
+        entries: &mut Vec<Entry>,
+        step: Step,
+        keyring: &Arc<Keyring>,
+        at: Moment,
+    ) -> Result<(), KeysError> {
+        let kid_of = |place: usize| entries[place].record.kid.clone();
+        let (operation, target) = match &step {
+            Step::Generate(kind) => ("publish", kind.name().to_owned()),
+            Step::GenerateActive(kind) => ("publish_active", kind.name().to_owned()),
+            Step::Succeed { next, .. } => ("activate", kid_of(*next)),
+            Step::Retire(place) => ("retire", kid_of(*place)),
+            Step::Remove(place) => ("remove", kid_of(*place)),
+        };
+        let event = Event::new(Action::KEY, at.now.saturating_mul(1000)).happened();
+        let event = event.operation(operation).target(&target);
+        carried(event, self.take_step(entries, step, keyring, at))
+            .await
+            .0
+    }
+
+    async fn take_step(
         &self,
         entries: &mut Vec<Entry>,
         step: Step,

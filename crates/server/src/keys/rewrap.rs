@@ -1,7 +1,7 @@
 //! Rotating the sealing key: a new one seals, what rests is sealed anew, and old ones are forgotten when nothing needs
 //! them any more.
 use super::{KeysError, SealingError, SealingFile, SigningKeys};
-use crate::{registry::RegistryError, state::App};
+use crate::{audit::AuditError, registry::RegistryError, state::App};
 use signet_crypto::seal::{Keyring, Purpose};
 use signet_oauth::client::{Client, ClientSecret};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -20,6 +20,9 @@ pub enum RewrapError {
     /// The signing keys.
     #[error(transparent)]
     Keys(#[from] KeysError),
+    /// The audit trail's key.
+    #[error(transparent)]
+    Audit(#[from] AuditError),
     /// A client's record.
     #[error("a client could not be written: {0}")]
     Registry(#[from] RegistryError),
@@ -61,6 +64,7 @@ pub async fn rotate_sealing_key(
     app.replace_keyring(Arc::clone(&ring));
     let signing_keys = keys.rewrap(&ring, now).await?;
     let clients = rewrap_clients(app, &ring).await?;
+    app.audit().rewrap(&ring).await?;
     let forgotten_before = now.saturating_sub(longest_sealed(app).saturating_add(MARGIN));
     let sealing_keys = on_file(file, move |file| {
         file.forget_retired_before(forgotten_before)?;

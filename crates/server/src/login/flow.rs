@@ -9,6 +9,7 @@ use signet_store::StoreError;
 use super::attempts::{self, Budget, Kind, Refused};
 use super::one_time_code::{self, Attempt};
 use super::password::PoolError;
+use crate::audit::Action;
 use crate::http::Response;
 use crate::interaction::{Goal, Interaction, Page, PendingCode, Proof};
 use crate::page::{self, CodePage, LoginPage, Notice};
@@ -170,6 +171,8 @@ impl Budgets {
 
 /// Why no login came of a form.
 enum Failure {
+    /// What was typed is not right; whose account it was for, where there is one.
+    Wrong(&'static str, Option<String>),
     /// Shown beside the form.
     Say(&'static str),
     /// 429 or 503, with `Retry-After` in seconds.
@@ -209,7 +212,7 @@ async fn type_password(visit: Visit, mut interaction: Interaction, form: &Params
     let password = Secret::new(form.get("password").unwrap_or("").to_owned());
     match verify_password(&visit, typed, password).await {
         Ok(user) => finish(visit, interaction, user, "pwd").await,
-        Err(failure) => Outcome::Page(failed(visit, failure, |visit, notice| {
+        Err(failure) => Outcome::Page(failed(visit, failure, "pwd", |visit, notice| {
             login_page(visit, &interaction, Some(typed), Some(notice))
         })),
     }
@@ -242,9 +245,9 @@ async fn verify_password(
             budgets.right(visit).await?;
             Ok(user)
         }
-        _ => {
+        user => {
             budgets.wrong(visit).await?;
-            Err(Failure::Say(WRONG))
+            Err(Failure::Wrong(WRONG, user.map(|user| user.id)))
         }
     }
 }
@@ -254,7 +257,7 @@ async fn type_code(visit: Visit, mut interaction: Interaction, form: &Params) ->
     let typed = form.get("otp").unwrap_or("");
     match verify_code(&visit, &interaction, typed).await {
         Ok(user) => finish(visit, interaction, user, "otp").await,
-        Err(failure) => Outcome::Page(failed(visit, failure, |visit, notice| {
+        Err(failure) => Outcome::Page(failed(visit, failure, "otp", |visit, notice| {
             code_page(visit, &interaction, Some(notice))
         })),
     }
@@ -290,7 +293,7 @@ async fn verify_code(
         }
         Attempt::Wrong => {
             budgets.wrong(visit).await?;
-            Err(Failure::Say(WRONG_CODE))
+            Err(Failure::Wrong(WRONG_CODE, user.map(|user| user.id)))
         }
         Attempt::Ended => {
             budgets.wrong(visit).await?;
@@ -324,7 +327,7 @@ async fn mail_code(visit: Visit, mut interaction: Interaction, form: &Params) ->
         }
         Err(failure) => {
             interaction.page = Page::Login;
-            failed(visit, failure, |visit, notice| {
+            failed(visit, failure, "mail", |visit, notice| {
                 login_page(visit, &interaction, Some(&typed), Some(notice))
             })
         }
@@ -366,10 +369,24 @@ async fn send_code(visit: &Visit, typed: &str) -> Result<one_time_code::CodeId, 
 fn failed(
     visit: Visit,
     failure: Failure,
+    method: &str,
     html: impl FnOnce(&Visit, Notice) -> page::Html,
 ) -> Response {
+    let event = visit.context.event(Action::LOGIN).method(method);
+    let event = event.refused(match &failure {
+        Failure::Wrong(..) => "wrong_credentials",
+        Failure::Say(_) => "ended",
+        Failure::Later(StatusCode::TOO_MANY_REQUESTS, ..) => "too_many_attempts",
+        Failure::Later(..) | Failure::Store(_) => "temporarily_unavailable",
+    });
+    let event = match &failure {
+        // Whose account it was; never what somebody typed.
+        Failure::Wrong(_, Some(user_id)) => event.subject(user_id),
+        _ => event,
+    };
+    visit.context.app.audit().record(event);
     match failure {
-        Failure::Say(text) => {
+        Failure::Wrong(text, _) | Failure::Say(text) => {
             let html = html(&visit, Notice::Error(text));
             visit.page(html)
         }

@@ -2,6 +2,7 @@
 
 mod admin;
 mod agent;
+mod audit;
 mod ceremony;
 mod certificate;
 mod compact;
@@ -85,6 +86,12 @@ pub enum Command {
     /// Administer resource servers.
     #[command(subcommand, after_help = "Example:\n  signet resource list")]
     Resource(admin::ResourceCommand),
+    /// The audit trail: who was allowed what, in a log that nobody can rewrite unseen.
+    #[command(
+        subcommand,
+        after_help = "Example:\n  signet audit verify --data-dir .signet"
+    )]
+    Audit(audit::AuditCommand),
     /// Make keys and tokens of the compact format, and verify them.
     #[command(
         subcommand,
@@ -123,6 +130,7 @@ pub fn run() -> ExitCode {
         Command::Grant(command) => admin::grant(command, &output),
         Command::Scope(command) => admin::scope(command, &output),
         Command::Resource(command) => admin::resource(command, &output),
+        Command::Audit(command) => audit::run(command, &output),
         Command::Compact(command) => compact::run(command, &output),
         Command::Agent(command) => agent::run(command, &output),
         Command::Config(command) => config::run(command, &output),

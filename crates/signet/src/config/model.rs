@@ -56,6 +56,9 @@ pub struct Config {
     /// What is logged, and how.
     #[serde(default)]
     pub log: Log,
+    /// The audit trail: every decision, in a log that nobody can rewrite unseen.
+    #[serde(default)]
+    pub audit: Audit,
     /// Figures for monitoring.
     #[serde(default)]
     pub metrics: Metrics,
@@ -552,6 +555,29 @@ pub enum LogRequests {
     Refused,
     /// All.
     All,
+}
+
+/// The audit trail (`signet audit`): who was allowed what, in a log of signed receipts.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Audit {
+    /// Keep one. Without it nothing of what the server decided can be proved later.
+    pub enabled: bool,
+    /// Directory of the log, on a local disk; a relative path starts at `data_dir`.
+    pub directory: PathBuf,
+    /// How many milliseconds a decision waits for others to share a signature and a flush with, 10 to 10000: about as much is lost on
+    /// a crash. Lines of state changes wait for nothing: they commit with their change.
+    pub interval_ms: u64,
+}
+
+impl Default for Audit {
+    fn default() -> Self {
+        Audit {
+            enabled: true,
+            directory: "audit".into(),
+            interval_ms: 100,
+        }
+    }
 }
 
 /// `/metrics`, in the Prometheus text format.

@@ -350,6 +350,7 @@ fn configuration(
             ..Default::default()
         },
         log: model::Log::default(),
+        audit: Default::default(),
         metrics: model::Metrics::default(),
         clients: Vec::new(),
         users: Vec::new(),

@@ -17,6 +17,7 @@ use std::{
 };
 
 use signet_server::{
+    audit::Audit,
     http::{
         Router,
         listener::{self, Running},
@@ -69,9 +70,15 @@ pub fn run(source: Source) -> Result<(), String> {
         .build()
         .map_err(|e| format!("cannot start: {e}"))?;
     let server = runtime.block_on(start(source, level))?;
-    let Server { running, store } = server;
+    let Server {
+        running,
+        store,
+        audit,
+    } = server;
     // Blocks until the workers are done, at most for the grace time.
     running.join();
+    // What they decided is written before the store, which it needs, is closed.
+    audit.close();
     store.close();
     tracing::info!("stopped");
     Ok(())
@@ -79,6 +86,7 @@ pub fn run(source: Source) -> Result<(), String> {
 
 struct Server {
     running: Running,
+    audit: Audit,
     store: Arc<SqliteStore>,
 }
 
@@ -148,7 +156,11 @@ async fn start(source: Source, level: log::LogLevel) -> Result<Server, String> {
     systemd::notify(Notice::Stopping);
     tracing::info!("stopping: requests under way are finished");
     running.stop();
-    Ok(Server { running, store })
+    Ok(Server {
+        running,
+        audit: app.audit().clone(),
+        store,
+    })
 }
 
 enum Wake {

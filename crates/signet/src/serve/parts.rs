@@ -11,6 +11,7 @@ use signet_crypto::{
     seal::{Keyring, Purpose},
 };
 use signet_server::{
+    audit::{self, Action, Audit, AuditOptions, Event},
     keys::{self, KeyKind, Moment, SealingFile, SigningKeys},
     mail::{Mailer, SmtpOptions, SmtpSecurity},
     outbound::OutboundOptions,
@@ -72,7 +73,9 @@ pub async fn build(
     let now = clock.now();
     let sealing = SealingFile::open_or_create(&config.data_dir, now).map_err(|e| e.to_string())?;
     let keyring = Arc::new(sealing.keyring());
-    let shared: Arc<dyn Store> = store;
+    let audit = open_audit(config, store.clone(), &keyring, clock.clone()).await?;
+    // Everything that the application changes goes through this one: its changes carry their lines.
+    let shared: Arc<dyn Store> = audit.recorded(store);
     let users = Users::new(shared.clone());
     if let Some(dev) = dev.filter(|d| d.is_new()) {
         dev::seed_users(&users, &dev.file, now).await?;
@@ -130,8 +133,35 @@ pub async fn build(
     let keys = Arc::new(signing);
     // Set once, here: nobody else has the application yet.
     let _ = app.signing_keys.set(keys.clone());
+    let _ = app.audit_trail.set(audit);
     let _ = app.sealing_file.set(Arc::new(Mutex::new(sealing)));
     Ok(Built { app, keys })
+}
+
+/// Opens the audit trail, before anything that it has to tell of.
+async fn open_audit(
+    config: &Config,
+    store: Arc<dyn Store>,
+    keyring: &Keyring,
+    clock: Arc<dyn Clock>,
+) -> Result<Audit, String> {
+    if !config.audit.enabled {
+        tracing::warn!("there is no audit trail: [audit] enabled is false");
+        return Ok(Audit::off());
+    }
+    let options = AuditOptions {
+        interval: Duration::from_millis(config.audit.interval_ms),
+        ..AuditOptions::new(config.data_dir.join(&config.audit.directory))
+    };
+    let opened = Audit::open(options, store, keyring, clock).await;
+    let (audit, opened) = opened.map_err(|e| format!("the audit trail: {e}"))?;
+    if let Some(broken) = &opened.broken {
+        tracing::error!(%broken, line = broken.line, "the audit trail does not verify; it goes on, and says so");
+    }
+    for gap in &opened.gaps {
+        tracing::warn!(gap, "lines of the audit trail may be missing; it says so");
+    }
+    Ok(audit)
 }
 
 fn seal_with(keyring: &Keyring) -> impl Fn(&str, &[u8]) -> Option<Vec<u8>> {
@@ -187,7 +217,11 @@ async fn seed_users(config: &Config, base: &Path, users: &Users, now: u64) -> Re
                 ..Profile::default()
             },
         };
-        match users.create(new, now).await {
+        let event = Event::new(Action::ADMIN, now.saturating_mul(1000))
+            .subject("configuration")
+            .operation("createUser")
+            .target(&user.username);
+        match audit::carried(event, users.create(new, now)).await.0 {
             Ok(_) => tracing::info!(
                 username = user.username,
                 "the user of the configuration was made"

@@ -5,7 +5,11 @@
 use std::{path::PathBuf, sync::Arc};
 
 use signet_crypto::seal::Purpose;
-use signet_server::{http::tls::Tls, state::App};
+use signet_server::{
+    audit::{Action, Event},
+    http::tls::Tls,
+    state::App,
+};
 
 use super::sockets;
 use crate::{
@@ -92,6 +96,8 @@ impl Reloader {
             ..next
         };
         self.certificates();
+        let event = Event::new(Action::ADMIN, app.now_ms()).subject("configuration");
+        app.audit().record(event.operation("reload"));
         tracing::info!("the configuration was read again");
     }
 
@@ -114,7 +120,7 @@ impl Reloader {
         let old = &self.config;
         let differ =
             |a: &dyn std::fmt::Debug, b: &dyn std::fmt::Debug| format!("{a:?}") != format!("{b:?}");
-        let sections: [(&str, bool); 14] = [
+        let sections: [(&str, bool); 15] = [
             ("issuer", old.issuer != next.issuer),
             ("data_dir", old.data_dir != next.data_dir),
             ("listeners", differ(&old.listeners, &next.listeners)),
@@ -136,6 +142,7 @@ impl Reloader {
             ("outbound", differ(&old.outbound, &next.outbound)),
             ("guessing", differ(&old.guessing, &next.guessing)),
             ("limits", differ(&old.limits, &next.limits)),
+            ("audit", differ(&old.audit, &next.audit)),
             ("metrics", differ(&old.metrics, &next.metrics)),
             ("log.format", old.log.format != next.log.format),
         ];

@@ -11,6 +11,7 @@ use http::Method;
 use serde_json::{Map, Value, json};
 use signet_crypto::{Secret, password};
 use signet_server::{
+    audit::{self, Action, Event},
     login::password::check_new,
     user::{NewUser, Profile, UserError, Users},
 };
@@ -300,7 +301,13 @@ async fn add_offline(
             ..Profile::default()
         },
     };
-    let made = Users::new(store.clone()).create(new, now).await;
+    // The next start of the server finds the line beside the user, and logs it.
+    let event = Event::new(Action::ADMIN, now.saturating_mul(1000))
+        .subject("local")
+        .operation("createUser")
+        .target(&add.name);
+    let users = Users::new(audit::carrying(store.clone()));
+    let (made, _) = audit::carried(event, users.create(new, now)).await;
     store.close();
     let user = made.map_err(|e| match e {
         UserError::Store(e) => Failure::unusable(e.to_string()),

@@ -2,7 +2,7 @@
 
 mod anchors;
 mod chain;
-mod files;
+pub(super) mod files;
 mod grant;
 mod identity;
 mod lineage;

@@ -1,0 +1,243 @@
+//! `audit tail` and `audit export`.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use clap::Args;
+use serde_json::{Value, json};
+use signet_server::audit::read;
+
+use super::source::{self, Source};
+use crate::admin_client::{Session, Target};
+use crate::cli::{Failure, Output, block_on, output};
+use crate::private_file;
+
+/// How often --follow looks.
+const LOOK_EVERY: Duration = Duration::from_millis(500);
+
+/// How often an export is tried until it ends with a checkpoint.
+const TRIES: usize = 5;
+
+/// Lines that are asked for at once: a page of the admin API.
+const PAGE: usize = 500;
+
+/// `signet audit tail`
+#[derive(Debug, Args)]
+pub struct Tail {
+    /// How many lines.
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    lines: usize,
+    /// Go on with lines as they come, until interrupted; with --json one object a line.
+    #[arg(long)]
+    follow: bool,
+    /// Only lines of this action: token.issue, login, admin.
+    #[arg(long, value_name = "ACTION")]
+    action: Option<String>,
+    #[command(flatten)]
+    target: Target,
+}
+
+/// `signet audit export`
+#[derive(Debug, Args)]
+pub struct Export {
+    /// The file to write; it must not exist.
+    #[arg(long, value_name = "FILE")]
+    out: PathBuf,
+    #[command(flatten)]
+    target: Target,
+}
+
+/// At most a page of lines: the last ones, or those from an index on.
+async fn page(source: &Source<'_>, from: Option<u64>, limit: usize) -> Result<Vec<Value>, Failure> {
+    match source {
+        Source::Files(path) => {
+            let broken = |e| {
+                Failure::no(
+                    "malformed",
+                    format!("the trail cannot be read: {e} (signet audit verify says where)"),
+                )
+            };
+            let lines = read::lines(path, from, limit).map_err(broken)?;
+            Ok(lines.iter().map(|line| line.to_json()).collect())
+        }
+        Source::Server(session) => {
+            let from = from.map(|from| format!("&from={from}"));
+            let path = format!("/audit/lines?limit={limit}{}", from.unwrap_or_default());
+            let page = session.get(&path).await?;
+            Ok(page["items"].as_array().cloned().unwrap_or_default())
+        }
+    }
+}
+
+fn index_of(line: &Value) -> Option<u64> {
+    line["index"].as_u64()
+}
+
+/// The last lines, of an action where one is named.
+async fn last(
+    source: &Source<'_>,
+    arguments: &Tail,
+    wanted: impl Fn(&Value) -> bool,
+) -> Result<Vec<Value>, Failure> {
+    let newest = page(source, None, arguments.lines.clamp(1, PAGE)).await?;
+    let mut from = newest.first().and_then(index_of).unwrap_or_default();
+    let mut found: Vec<Value> = newest.into_iter().filter(|line| wanted(line)).collect();
+    // Further back, a page at a time, as long as too few were found.
+    while found.len() < arguments.lines && from > 0 {
+        let begin = from.saturating_sub(PAGE as u64);
+        let limit = usize::try_from(from - begin).unwrap_or(PAGE);
+        let mut older = page(source, Some(begin), limit).await?;
+        older.retain(|line| index_of(line).is_some_and(|index| index < from) && wanted(line));
+        from = begin;
+        older.append(&mut found);
+        found = older;
+    }
+    let surplus = found.len().saturating_sub(arguments.lines);
+    found.drain(..surplus);
+    Ok(found)
+}
+
+/// One line for people.
+fn text(line: &Value) -> String {
+    let word = |name: &str| line[name].as_str().map(str::to_owned);
+    let verdict = match (line["decision"].as_str(), line["outcome"].as_str()) {
+        (Some("none"), Some(outcome)) => outcome.to_owned(),
+        (Some(decision), _) => decision.to_owned(),
+        (None, _) => String::new(),
+    };
+    let mut out = format!(
+        "{:>6}  {}  {:<20} {:<9}",
+        line["index"].as_u64().unwrap_or_default(),
+        output::date(line["at_ms"].as_u64().unwrap_or_default() / 1000),
+        word("action").unwrap_or_default(),
+        verdict
+    );
+    const NAMES: [&str; 12] = [
+        "subject",
+        "client_id",
+        "method",
+        "operation",
+        "target",
+        "error",
+        "scope",
+        "jti",
+        "grant_id",
+        "sid",
+        "count",
+        "request_id",
+    ];
+    for name in NAMES {
+        let value = word(name).or_else(|| line[name].as_u64().map(|n| n.to_string()));
+        if let Some(value) = value {
+            let clean = value.replace(char::is_control, "\u{fffd}");
+            out.push_str(&format!(" {name}={clean}"));
+        }
+    }
+    out.trim_end().to_owned()
+}
+
+/// Prints at once; `false` where nobody reads any more.
+fn say(lines: &[Value], json: bool) -> Result<bool, Failure> {
+    let mut out = io::stdout().lock();
+    for line in lines {
+        let line = if json { line.to_string() } else { text(line) };
+        match writeln!(out, "{line}").and_then(|()| out.flush()) {
+            Ok(()) => {}
+            Err(e) if e.kind() == io::ErrorKind::BrokenPipe => return Ok(false),
+            Err(e) => return Err(Failure::unusable(format!("cannot write the answer: {e}"))),
+        }
+    }
+    Ok(true)
+}
+
+async fn show(source: &Source<'_>, arguments: &Tail, output: &Output) -> Result<(), Failure> {
+    let action = arguments.action.as_deref();
+    let wanted = |line: &Value| action.is_none_or(|action| line["action"] == action);
+    let found = last(source, arguments, wanted).await?;
+    if !arguments.follow {
+        let lines: Vec<String> = found.iter().map(text).collect();
+        return output.print(&Value::Array(found), || lines.join("\n"));
+    }
+    let newest = page(source, None, 1).await?;
+    let mut next = newest
+        .last()
+        .and_then(index_of)
+        .map_or(0, |index| index + 1);
+    if !say(&found, output.json)? {
+        return Ok(());
+    }
+    loop {
+        tokio::time::sleep(LOOK_EVERY).await;
+        let mut lines = page(source, Some(next), PAGE).await?;
+        next = lines
+            .last()
+            .and_then(index_of)
+            .map_or(next, |index| index + 1);
+        lines.retain(wanted);
+        if !say(&lines, output.json)? {
+            return Ok(());
+        }
+    }
+}
+
+/// `audit tail`
+pub fn tail(arguments: &Tail, output: &Output) -> Result<(), Failure> {
+    match source::local(&arguments.target, None) {
+        Some(path) => block_on(show(&Source::Files(path), arguments, output))?,
+        None => block_on(Session::with(&arguments.target, async |session| {
+            show(&Source::Server(session), arguments, output).await
+        }))?,
+    }
+}
+
+async fn bundle(source: &Source<'_>, out: &Path) -> Result<u64, Failure> {
+    let failed = |e: io::Error| Failure::unusable(format!("cannot write {}: {e}", out.display()));
+    if out.exists() {
+        return Err(Failure::unusable(format!(
+            "{} is there already",
+            out.display()
+        )));
+    }
+    let mut all = Vec::new();
+    for _ in 0..TRIES {
+        all.clear();
+        let read = source.each_segment(|bytes, about| {
+            bytes
+                .read_to_end(&mut all)
+                .map(drop)
+                .map_err(|e| Failure::unusable(format!("cannot read {about}: {e}")))
+        });
+        read.await?;
+        // A batch that is being written is whole a moment later. What stays broken is exported as it is: verifying finds it.
+        if ends_signed(&all) {
+            break;
+        }
+        tokio::time::sleep(LOOK_EVERY).await;
+    }
+    private_file::write(out, &all).map_err(failed)?;
+    Ok(all.len() as u64)
+}
+
+/// Whether a checkpoint is the last of these bytes.
+fn ends_signed(bytes: &[u8]) -> bool {
+    use signet_server::audit::line::Frame;
+    use signet_server::audit::segment::{Found, frames};
+    frames(bytes).last().is_some_and(
+        |found| matches!(found, Found::Frame(frame, _) if matches!(*frame, Frame::Checkpoint(_))),
+    )
+}
+
+/// `audit export`
+pub fn export(arguments: &Export, output: &Output) -> Result<(), Failure> {
+    let bytes = match source::local(&arguments.target, None) {
+        Some(path) => block_on(bundle(&Source::Files(path), &arguments.out))?,
+        None => block_on(Session::with(&arguments.target, async |session| {
+            bundle(&Source::Server(session), &arguments.out).await
+        }))?,
+    }?;
+    let answer = json!({ "file": arguments.out, "bytes": bytes });
+    output.print(&answer, || {
+        format!("{}: {bytes} bytes", arguments.out.display())
+    })
+}

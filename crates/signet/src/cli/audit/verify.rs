@@ -1,0 +1,210 @@
+//! `audit verify`.
+
+use std::io::Read;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+use serde_json::json;
+use signet_agent::identity::VerifiedDocument;
+use signet_agent::log::Checkpoint;
+use signet_agent::{Refusal, base64url};
+use signet_server::audit::read::{Frames, ReadError};
+use signet_server::audit::verify::{Broken, Signatures, Verified, Verifier};
+
+use super::super::agent::files;
+use super::source::{self, Source};
+use crate::admin_client::{Session, Target};
+use crate::cli::{Failure, Output, block_on, output};
+
+/// A batch that is being written is whole a moment later.
+const TRIES: usize = 5;
+const BETWEEN: Duration = Duration::from_millis(300);
+
+/// `signet audit verify`
+#[derive(Debug, Args)]
+pub struct Verify {
+    /// An exported file, a directory of segments, or a data directory. Without it, the trail of --data-dir or --server.
+    trail: Option<PathBuf>,
+    /// The public document of the one whose trail it has to be (identity.json beside the segments, kept from before).
+    #[arg(long, value_name = "DOCUMENT")]
+    identity: Option<PathBuf>,
+    /// A checkpoint that was kept from before: shows that nothing was cut off or begun anew since.
+    #[arg(long, value_name = "FILE")]
+    checkpoint: Option<PathBuf>,
+    /// Write the last checkpoint to this file if the trail verifies, for the next time.
+    #[arg(long, value_name = "FILE")]
+    keep: Option<PathBuf>,
+    #[command(flatten)]
+    target: Target,
+}
+
+/// What went wrong: the trail, or the way to it.
+enum Wrong {
+    Broken(Broken),
+    Failed(Failure),
+}
+
+impl From<Broken> for Failure {
+    fn from(broken: Broken) -> Failure {
+        Failure::no(broken.reason.name(), broken.to_string())
+            .with(json!({ "verified": false, "line": broken.line }))
+    }
+}
+
+/// Reads one segment to its end.
+fn feed(verifier: &mut Verifier, from: &mut dyn Read) -> Result<(), Wrong> {
+    let mut frames = Frames::new(from);
+    loop {
+        let next = verifier.next_line();
+        let broken = |reason, place: String| Wrong::Broken(Broken::at(next, reason, place));
+        match frames.next_frame() {
+            Ok(Some(frame)) => verifier.frame(&frame).map_err(Wrong::Broken)?,
+            Ok(None) => return Ok(()),
+            Err(ReadError::Torn) => {
+                let place = format!(
+                    "what follows line {} ends within a line",
+                    next.saturating_sub(1)
+                );
+                return Err(broken(Refusal::LogUnsigned, place));
+            }
+            Err(ReadError::Broken(Refusal::ContentMismatch)) => {
+                return Err(broken(Refusal::ContentMismatch, format!("line {next}")));
+            }
+            Err(ReadError::Broken(reason)) => {
+                return Err(broken(
+                    reason,
+                    format!("line {next}, or the checkpoint before it, was changed"),
+                ));
+            }
+            Err(ReadError::Io(e)) => {
+                return Err(Wrong::Failed(Failure::unusable(format!(
+                    "cannot read the trail: {e}"
+                ))));
+            }
+        }
+    }
+}
+
+async fn once(
+    source: &Source<'_>,
+    expected: Option<&VerifiedDocument>,
+    known: Option<&Checkpoint>,
+) -> Result<Verified, Wrong> {
+    let mut verifier = Verifier::new(expected.cloned(), known.cloned(), Signatures::All);
+    let mut broken = None;
+    let read = source.each_segment(|bytes, _| match feed(&mut verifier, bytes) {
+        Ok(()) => Ok(()),
+        Err(Wrong::Failed(failure)) => Err(failure),
+        Err(Wrong::Broken(found)) => {
+            broken = Some(found.clone());
+            Err(found.into())
+        }
+    });
+    let read = read.await;
+    match (broken, read) {
+        (Some(broken), _) => Err(Wrong::Broken(broken)),
+        (None, Err(failure)) => Err(Wrong::Failed(failure)),
+        (None, Ok(())) => verifier.finish().map_err(Wrong::Broken),
+    }
+}
+
+/// Verifies; where the trail is being written, its end may be half a batch, and is read again.
+async fn verified(
+    source: &Source<'_>,
+    expected: Option<&VerifiedDocument>,
+    known: Option<&Checkpoint>,
+) -> Result<Verified, Failure> {
+    for _ in 1..TRIES {
+        match once(source, expected, known).await {
+            Err(Wrong::Broken(broken))
+                if broken.reason == Refusal::LogUnsigned && source.grows() =>
+            {
+                tokio::time::sleep(BETWEEN).await;
+            }
+            done => return done.map_err(failure),
+        }
+    }
+    once(source, expected, known).await.map_err(failure)
+}
+
+fn failure(wrong: Wrong) -> Failure {
+    match wrong {
+        Wrong::Broken(broken) => broken.into(),
+        Wrong::Failed(failure) => failure,
+    }
+}
+
+/// `audit verify`
+pub fn verify(arguments: &Verify, output: &Output) -> Result<(), Failure> {
+    let expected = arguments
+        .identity
+        .as_deref()
+        .map(files::document)
+        .transpose()?;
+    let known = match &arguments.checkpoint {
+        None => None,
+        Some(path) => {
+            let text = files::read(path)?;
+            let text = String::from_utf8_lossy(&text);
+            let checkpoint = base64url::decode(text.trim()).and_then(|b| Checkpoint::parse(&b));
+            Some(checkpoint.map_err(|reason| files::refused(reason, &path.display().to_string()))?)
+        }
+    };
+    let (expected, known) = (expected.as_ref(), known.as_ref());
+    let verified = match source::local(&arguments.target, arguments.trail.as_deref()) {
+        Some(path) => block_on(verified(&Source::Files(path), expected, known))?,
+        None => block_on(Session::with(&arguments.target, async |session| {
+            verified(&Source::Server(session), expected, known).await
+        }))?,
+    }?;
+    answer(arguments, &verified, output)
+}
+
+fn answer(arguments: &Verify, verified: &Verified, output: &Output) -> Result<(), Failure> {
+    let last = verified.last.as_ref();
+    let text = last.map(|last| base64url::encode(&last.to_bytes()));
+    if let (Some(path), Some(text)) = (&arguments.keep, &text) {
+        files::write_text(path, &format!("{text}\n"))?;
+    }
+    let mut not_checked = Vec::new();
+    if arguments.identity.is_none() {
+        not_checked.push("identity");
+        output::note(
+            "the trail is consistent with the id that is printed, no more: --identity names whose it has to be",
+        );
+    }
+    if !verified.known_checked {
+        not_checked.push("truncation");
+        output::note(
+            "whether the end was cut off was not checked: --keep writes a checkpoint, --checkpoint names one that was kept",
+        );
+    }
+    if verified.first > 0 {
+        not_checked.push("archived");
+        output::note(&format!("lines 0 to {} are not here", verified.first - 1));
+    }
+    let id = verified.document.id().to_string();
+    let answer = json!({
+        "verified": true,
+        "id": id,
+        "first": verified.first,
+        "lines": verified.lines,
+        "checkpoints": verified.checkpoints,
+        "gaps": verified.gaps,
+        "last_signed_at": last.map(|last| last.at),
+        "root": last.map(|last| last.root.to_string()),
+        "checkpoint": text,
+        "not_checked": not_checked,
+    });
+    output.print(&answer, || {
+        let gaps = match verified.gaps {
+            0 => String::new(),
+            gaps => format!(", {gaps} of them say that others are missing"),
+        };
+        format!(
+            "verified: {} lines of {id}{gaps}",
+            verified.lines - verified.first
+        )
+    })
+}
