@@ -78,6 +78,8 @@ pub enum EndpointId {
     Introspect,
     /// RFC 7009
     Revoke,
+    /// what is revoked, as it happens: for resource servers
+    RevocationStream,
     /// OpenID Connect Core section 5.3
     Userinfo,
     /// RFC 9126
@@ -113,6 +115,7 @@ pub const ENDPOINTS: &[Endpoint] = {
         row(Token,               "/token",                            &[Post],             Some("token_endpoint"),                true,  Cors::Registered),
         row(Introspect,          "/introspect",                       &[Post],             Some("introspection_endpoint"),        true,  Cors::No),
         row(Revoke,              "/revoke",                           &[Post],             Some("revocation_endpoint"),           true,  Cors::Registered),
+        row(RevocationStream,    "/revocations",                      &[Post],             Some("signet_revocation_stream_uri"),  true,  Cors::No),
         row(Userinfo,            "/userinfo",                         &[Get, Post],        Some("userinfo_endpoint"),             true,  Cors::Registered),
         row(Par,                 "/par",                              &[Post],             Some("pushed_authorization_request_endpoint"), true, Cors::Registered),
         row(Register,            "/register",                         &[Post],             Some("registration_endpoint"),         false, Cors::No),
@@ -177,6 +180,7 @@ mod tests {
             Token,
             Introspect,
             Revoke,
+            RevocationStream,
             Userinfo,
             Par,
             Register,

@@ -281,7 +281,7 @@ fn secret_matches(client: &Client, secret: &str, keyring: &Keyring) -> bool {
 fn apply_policy(document: &Object<'_>, client: &mut Client, settings: &Settings) {
     let rules = &settings.registration;
     let most = rules.default_scope.filter(|s| {
-        s != scope::ADMIN
+        ![scope::ADMIN, scope::REVOCATIONS].contains(&s)
             && (s != scope::OFFLINE_ACCESS
                 || client.may_use(crate::client::GrantType::RefreshToken))
     });

@@ -16,6 +16,8 @@ pub const OPENID: &str = "openid";
 pub const OFFLINE_ACCESS: &str = "offline_access";
 /// The admin API's scope; only users with the admin flag, and clients whose record has it, can get it.
 pub const ADMIN: &str = "signet:admin";
+/// Reading the stream of revocations; only clients whose record has it may. No client can register itself with it.
+pub const REVOCATIONS: &str = "signet:revocations";
 
 /// One scope token (RFC 6749 section 3.3 characters, bounded).
 #[derive(Clone, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]

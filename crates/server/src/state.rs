@@ -16,6 +16,7 @@ use std::{
 use crate::outbound::{ClientKeysCache, Outbound, OutboundOptions};
 use crate::{
     audit::Audit,
+    endpoint::revocation_stream::Streams,
     http::metrics::Metrics,
     keys::{KeySet, SealingFile, SigningKeys},
     people::{People, PeopleOptions},
@@ -194,6 +195,8 @@ pub struct App {
     pub metrics: Metrics,
     /// What is revoked.
     pub revocations: RevocationIndex,
+    /// Who follows what is revoked.
+    pub revocation_streams: Streams,
     /// Our own tokens that verified, kept for the next question about them.
     pub(crate) verified_tokens: VerifiedTokens,
     /// Fetches what clients' records point to.
@@ -219,6 +222,7 @@ impl App {
             policy: parts.policy,
             metrics: Metrics::default(),
             revocations: parts.revocations,
+            revocation_streams: Streams::default(),
             verified_tokens: VerifiedTokens::default(),
             outbound: Arc::new(Outbound::new(parts.outbound)),
             client_keys: Arc::default(),

@@ -11,6 +11,7 @@
 
 mod change;
 mod error;
+mod feed;
 mod key;
 mod memory;
 pub mod revocation;
@@ -20,6 +21,7 @@ mod table;
 
 pub use change::{Change, MAX_THEN, MAX_VALUE_BYTES, Op, Outcome};
 pub use error::StoreError;
+pub use feed::{Behind, Feed, MAX_BEHIND, Revoked};
 pub use key::{Key, MAX_KEY_BYTES, Row};
 pub use memory::MemoryStore;
 pub use revocation::{RevocationIndex, Subject, TokenFacts};

@@ -7,7 +7,7 @@
 //! Revocations only grow: of two for one subject the later epoch and the later end hold, in whatever order they come.
 //! An entry ends when the longest-lived token that it can concern has ended, so it never outlives its use and never
 //! ends before it (the caller hands in that end).
-use crate::{Change, Key, Op, Outcome, Row, Store, StoreError, Table};
+use crate::{Change, Key, Op, Outcome, Revoked, Row, Store, StoreError, Table, feed::Changes};
 use std::{
     borrow::Borrow,
     hash::Hash,
@@ -17,8 +17,8 @@ use std::{
     },
 };
 
-/// Rows that are read at once at start.
-const PAGE: usize = 1024;
+/// Rows that are read at once, at start and for a follower.
+pub(crate) const PAGE: usize = 1024;
 
 /// What is revoked. Epochs are Unix milliseconds: everything made at or before them is dead.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -92,6 +92,15 @@ impl Subject {
             _ => Err(corrupt()),
         }
     }
+}
+
+/// A row as what it says.
+pub(crate) fn read(key: &Key, row: &Row) -> Result<Revoked, StoreError> {
+    let end = row
+        .end
+        .ok_or_else(|| StoreError::Corrupt("a revocation without end".to_owned()))?;
+    let subject = Subject::from_row(key, row)?;
+    Ok(Revoked { subject, end })
 }
 
 fn epoch_of(row: &Row) -> Result<u64, StoreError> {
@@ -173,7 +182,8 @@ impl<K: Hash + Eq> Entries<K> {
 
 /// All revocations of the server.
 pub struct RevocationIndex {
-    store: Arc<dyn Store>,
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) changes: Changes,
     jti: Entries<[u8; 16]>,
     grant: Entries<[u8; 16]>,
     session: Entries<Box<str>>,
@@ -191,6 +201,7 @@ impl RevocationIndex {
     pub async fn load(store: Arc<dyn Store>, now: u64) -> Result<RevocationIndex, StoreError> {
         let index = RevocationIndex {
             store,
+            changes: Changes::new(),
             jti: Entries::new(),
             grant: Entries::new(),
             session: Entries::new(),
@@ -206,10 +217,8 @@ impl RevocationIndex {
                 .page(Table::Revocation, after.as_ref(), PAGE, now)
                 .await?;
             for (key, row) in &page {
-                let end = row
-                    .end
-                    .ok_or_else(|| StoreError::Corrupt("a revocation without end".to_owned()))?;
-                index.remember(&Subject::from_row(key, row)?, end);
+                let Revoked { subject, end } = read(key, row)?;
+                index.remember(&subject, end);
             }
             if page.len() < PAGE {
                 return Ok(index);
@@ -255,6 +264,7 @@ impl RevocationIndex {
             }
         }
         self.remember(&subject, end);
+        self.changes.tell(subject, end);
         Ok(())
     }
 

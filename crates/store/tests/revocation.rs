@@ -1,7 +1,7 @@
 //! Revocations: in effect at once, there after a restart, never undone.
 use signet_store::{
-    Change, Key, MemoryStore, Op, Outcome, RevocationIndex, Row, Store, StoreError, StoreFuture,
-    Subject, Table, TokenFacts,
+    Behind, Change, Key, MAX_BEHIND, MemoryStore, Op, Outcome, RevocationIndex, Row, Store,
+    StoreError, StoreFuture, Subject, Table, TokenFacts,
 };
 use std::sync::{
     Arc,
@@ -268,4 +268,57 @@ async fn what_is_not_durable_is_not_answered_as_revoked() {
         .await
         .expect("revokes");
     assert!(index.is_revoked(&TOKEN));
+}
+
+#[tokio::test]
+async fn a_follower_reads_what_is_there_and_then_each_change_once_it_counts() {
+    let (_, index) = empty().await;
+    for number in 0..2_500u64 {
+        let mut id = [0; 16];
+        id[..8].copy_from_slice(&number.to_be_bytes());
+        index
+            .revoke(Subject::Jti(id), END, NOW)
+            .await
+            .expect("revokes");
+    }
+    let mut feed = index.follow();
+    assert_eq!(feed.change_now(), Ok(None));
+    let during = Subject::AgentGrant([7; 32]);
+    let mut read = Vec::new();
+    while let Some(page) = feed.page(NOW).await.expect("reads") {
+        if read.is_empty() {
+            index
+                .revoke(during.clone(), END, NOW)
+                .await
+                .expect("revokes");
+        }
+        read.extend(page);
+    }
+    let jtis = read
+        .iter()
+        .filter(|entry| matches!(entry.subject, Subject::Jti(_)));
+    assert_eq!(jtis.count(), 2_500);
+    assert!(read.iter().all(|entry| entry.end == END));
+    // Whether or not the page that held it was read before.
+    assert_eq!(feed.change().await.expect("hears").subject, during);
+    let later = Subject::User("alice".into(), 950_000);
+    index
+        .revoke(later.clone(), END + 5, NOW)
+        .await
+        .expect("revokes");
+    let change = feed.change().await.expect("hears");
+    assert_eq!((&change.subject, change.end), (&later, END + 5));
+    assert!(index.is_revoked(&TOKEN));
+    assert_eq!(feed.change_now(), Ok(None));
+}
+
+#[tokio::test]
+async fn a_follower_that_is_too_slow_is_told_so_and_holds_up_nobody() {
+    let (_, index) = empty().await;
+    let mut feed = index.follow();
+    for number in 0..=MAX_BEHIND as u64 {
+        let subject = Subject::Client("web".into(), number);
+        index.revoke(subject, END, NOW).await.expect("revokes");
+    }
+    assert_eq!(feed.change().await, Err(Behind));
 }

@@ -11,7 +11,7 @@ use signet_crypto::Algorithm;
 use signet_oauth::{
     format::AccessTokenFormat,
     registry::{Resource, ScopeEntry},
-    scope::{ADMIN, ScopeSet},
+    scope::{ADMIN, REVOCATIONS, ScopeSet},
 };
 
 const LIST: &str = "/admin/v1/resources";
@@ -174,7 +174,7 @@ async fn write_scope(mut call: Call) -> Outcome {
     let wanted: ScopeChange = call.read().await?;
     let name = call.segment("name");
     let one = ScopeSet::parse(name).is_ok_and(|scope| scope.iter().eq([name]));
-    if !one || name == ADMIN {
+    if !one || [ADMIN, REVOCATIONS].contains(&name) {
         return Err(Problem::invalid(
             "the name must be one scope token (RFC 6749 section 3.3)",
         ));

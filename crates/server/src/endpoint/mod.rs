@@ -12,6 +12,7 @@ mod logout;
 mod metadata;
 mod par;
 mod register;
+pub mod revocation_stream;
 mod revoke;
 mod token;
 mod userinfo;
@@ -74,6 +75,7 @@ fn add(router: &mut Router, id: EndpointId, path: &'static str, method: Method) 
         EndpointId::Token => router.route(name, path, token::handle),
         EndpointId::Introspect => router.route(name, path, introspect::handle),
         EndpointId::Revoke => router.route(name, path, revoke::handle),
+        EndpointId::RevocationStream => router.route(name, path, revocation_stream::handle),
         EndpointId::Userinfo => router.route(name, path, userinfo::handle),
         EndpointId::Par => router.route(name, path, par::handle),
         EndpointId::DeviceAuthorization => router.route(name, path, device_authorization::handle),

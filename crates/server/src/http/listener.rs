@@ -25,6 +25,9 @@ use tokio::{
 
 /// Connections that may wait in a socket's queue.
 const BACKLOG: i32 = 1024;
+/// How long a peer may leave what was sent unread or unacknowledged before its connection is ended.
+#[cfg(target_os = "linux")]
+const UNREAD: Duration = Duration::from_secs(30);
 
 /// A bound address: one socket for each worker.
 pub struct Listening {
@@ -76,6 +79,9 @@ fn bind_one(address: SocketAddr) -> io::Result<TcpListener> {
     if address.is_ipv6() {
         socket.set_only_v6(false)?;
     }
+    // Accepted sockets inherit it: a peer that takes nothing for this long is gone, and so is what waits for it.
+    #[cfg(target_os = "linux")]
+    socket.set_tcp_user_timeout(Some(UNREAD))?;
     socket.set_nonblocking(true)?;
     socket.bind(&address.into())?;
     socket.listen(BACKLOG)?;
@@ -292,7 +298,7 @@ struct Activity {
 }
 
 impl Activity {
-    fn begin(&self) -> UnderWay<'_> {
+    fn begin(self: Arc<Self>) -> UnderWay {
         self.under_way.fetch_add(1, Relaxed);
         self.begun.fetch_add(1, Relaxed);
         UnderWay(self)
@@ -320,9 +326,9 @@ impl Activity {
     }
 }
 
-struct UnderWay<'a>(&'a Activity);
+struct UnderWay(Arc<Activity>);
 
-impl Drop for UnderWay<'_> {
+impl Drop for UnderWay {
     fn drop(&mut self) {
         self.0.under_way.fetch_sub(1, Relaxed);
     }
@@ -338,15 +344,17 @@ async fn serve<S: Serves, T>(
     T: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     let limits = *service.limits();
-    let shared = Arc::new((service.clone(), connection, Activity::default()));
+    let shared = Arc::new((service.clone(), connection, Arc::new(Activity::default())));
     let handled = shared.clone();
     let handler = hyper::service::service_fn(move |request: http::Request<_>| {
         let shared = handled.clone();
         async move {
             let (service, connection, activity) = &*shared;
-            let _under_way = activity.begin();
+            let under_way = activity.clone().begin();
             let request = request.map(Body::Incoming);
-            Ok::<_, Infallible>(service.respond(connection, request).await)
+            let mut response = service.respond(connection, request).await;
+            response.body_mut().hold(under_way);
+            Ok::<_, Infallible>(response)
         }
     });
     let io = TokioIo::new(stream);

@@ -3,6 +3,7 @@
 //! hyper is used directly. One current-thread runtime per core accepts on its own socket (`SO_REUSEPORT`), so that a
 //! connection, its TLS state and its handlers stay on one core, and nothing on the hot path is shared but the snapshot.
 pub mod addresses;
+pub mod answer;
 pub mod context;
 mod cors;
 pub mod limits;

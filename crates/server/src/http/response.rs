@@ -1,17 +1,28 @@
 //! Answers: the few shapes that the server gives.
-use super::context::{BodyError, FormError};
+use super::{
+    answer::Answer,
+    context::{BodyError, FormError},
+};
 use bytes::Bytes;
 use http::{HeaderValue, StatusCode, header};
-use http_body_util::Full;
 use signet_oauth::error::{ErrorCode, OAuthError};
 
-/// What a handler gives back: the whole body is in memory, so that head and body leave in one write.
-pub type Response = http::Response<Full<Bytes>>;
+/// What a handler gives back. Nearly always the whole body is in memory, so that head and body leave in one write.
+pub type Response = http::Response<Answer>;
 
 /// Any body with a content type.
 pub fn body(status: StatusCode, content_type: &'static str, body: impl Into<Bytes>) -> Response {
-    let mut response = http::Response::new(Full::new(body.into()));
+    let mut response = http::Response::new(Answer::whole(body.into()));
     *response.status_mut() = status;
+    response
+        .headers_mut()
+        .insert(header::CONTENT_TYPE, HeaderValue::from_static(content_type));
+    response
+}
+
+/// A body that goes on while somebody writes into the channel.
+pub fn stream(content_type: &'static str, chunks: tokio::sync::mpsc::Receiver<Bytes>) -> Response {
+    let mut response = http::Response::new(Answer::stream(chunks));
     response
         .headers_mut()
         .insert(header::CONTENT_TYPE, HeaderValue::from_static(content_type));
@@ -35,7 +46,7 @@ pub fn text(status: StatusCode, text: impl Into<Bytes>) -> Response {
 
 /// No body.
 pub fn empty(status: StatusCode) -> Response {
-    let mut response = http::Response::new(Full::new(Bytes::new()));
+    let mut response = http::Response::new(Answer::whole(Bytes::new()));
     *response.status_mut() = status;
     response
 }

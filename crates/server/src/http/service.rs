@@ -1,6 +1,7 @@
 //! From a request's head to its answer: limits, routing, the handler, and what every answer carries.
 use super::{
     addresses::Addresses,
+    answer::Answer,
     context::{Body, Context, Entrance, LogNotes, PresentedCertificate, RequestId, path_of},
     cors,
     limits::Limits,
@@ -11,7 +12,6 @@ use super::{
 };
 use crate::state::{App, Snapshot};
 use http::{HeaderValue, Method, StatusCode, header, request};
-use http_body_util::Full;
 use std::{net::IpAddr, sync::Arc, time::Instant};
 
 /// What all connections share.
@@ -124,7 +124,7 @@ impl Service {
         self.finish(&mut response, &snapshot, request_id);
         if head_only {
             let length = hyper::body::Body::size_hint(response.body()).exact();
-            *response.body_mut() = Full::default();
+            *response.body_mut() = Answer::whole(Default::default());
             if let Some(length) = length {
                 response
                     .headers_mut()

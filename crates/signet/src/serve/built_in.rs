@@ -35,12 +35,17 @@ pub fn add(registry: &mut Registry) -> Result<(), String> {
     registry
         .clients
         .insert(CLI_CLIENT_ID.into(), Arc::new(client));
-    if registry.scope(scope::ADMIN).is_none() {
-        registry.scopes.push(signet_oauth::registry::ScopeEntry {
-            name: scope::ADMIN.into(),
-            description: "Administer this server".into(),
-            published: false,
-        });
+    for (name, description) in [
+        (scope::ADMIN, "Administer this server"),
+        (scope::REVOCATIONS, "Hear what is revoked"),
+    ] {
+        if registry.scope(name).is_none() {
+            registry.scopes.push(signet_oauth::registry::ScopeEntry {
+                name: name.into(),
+                description: description.into(),
+                published: false,
+            });
+        }
     }
     Ok(())
 }

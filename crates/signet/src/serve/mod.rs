@@ -155,6 +155,8 @@ async fn start(source: Source, level: log::LogLevel) -> Result<Server, String> {
     }
     systemd::notify(Notice::Stopping);
     tracing::info!("stopping: requests under way are finished");
+    // They have no end of their own.
+    app.revocation_streams.end();
     running.stop();
     Ok(Server {
         running,

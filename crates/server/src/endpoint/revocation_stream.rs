@@ -1,0 +1,283 @@
+//! `/revocations`: what is revoked, as it happens, for resource servers that keep it in memory.
+//!
+//! A client authenticates as at the token endpoint, and its record must have the scope `signet:revocations`. The answer is JSON, one object
+//! a line (`application/x-ndjson`), and has no end: first every revocation that counts, then `{"synced": NOW}`, then each further one when it
+//! is durable and in effect, and `{"heartbeat": NOW}` every two seconds, so that silence means that the stream is lost. Who reconnects gets
+//! everything again: revocations only grow, so hearing one twice is harmless.
+//!
+//! The stream ends when the client's record changes, when the reader is too slow, and when the server stops.
+use super::backchannel::Call;
+use crate::{
+    http::{Context, Response, response},
+    state::App,
+};
+use bytes::Bytes;
+use signet_jose::json::Writer;
+use signet_oauth::{
+    client::Client,
+    endpoint::EndpointId,
+    error::{ErrorCode, OAuthError},
+    scope::REVOCATIONS,
+};
+use signet_store::{Behind, Feed, Revoked, StoreError, Subject};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering::Relaxed},
+    },
+    time::Duration,
+};
+use tokio::{
+    sync::{mpsc, watch},
+    time::{MissedTickBehavior, interval, timeout},
+};
+
+/// Streams at once. Beyond, the answer is 503.
+pub const MAX_STREAMS: usize = 1024;
+/// Between two signs of life.
+const HEARTBEAT: Duration = Duration::from_secs(2);
+/// How long a reader may leave what was written untaken.
+const TAKEN_WITHIN: Duration = Duration::from_secs(10);
+/// Written pieces that wait for the reader; each holds one page or less.
+const WAITING: usize = 4;
+/// Changes that go out in one piece.
+const TOGETHER: usize = 256;
+
+/// The open streams of the process.
+pub struct Streams {
+    open: Arc<AtomicUsize>,
+    stop: watch::Sender<bool>,
+}
+
+impl Default for Streams {
+    fn default() -> Streams {
+        Streams {
+            open: Arc::default(),
+            stop: watch::Sender::new(false),
+        }
+    }
+}
+
+impl Streams {
+    /// Ends all of them, and every later one at its beginning: the server stops.
+    pub fn end(&self) {
+        self.stop.send_replace(true);
+    }
+
+    fn enter(&self) -> Option<Place> {
+        let entered = self.open.fetch_update(Relaxed, Relaxed, |open| {
+            (open < MAX_STREAMS).then_some(open + 1)
+        });
+        entered.ok().map(|_| Place(self.open.clone()))
+    }
+}
+
+/// One open stream.
+struct Place(Arc<AtomicUsize>);
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Relaxed);
+    }
+}
+
+pub(super) async fn handle(context: Context) -> Response {
+    let call = match Call::read(context, EndpointId::RevocationStream).await {
+        Ok(call) => call,
+        Err(answer) => return *answer,
+    };
+    match begin(&call).await {
+        Ok(answer) => answer,
+        Err(error) => call.refuse_counted(&error).await,
+    }
+}
+
+async fn begin(call: &Call) -> Result<Response, OAuthError> {
+    let client = call.authenticate().await?.client;
+    if client.is_public() {
+        return Err(
+            OAuthError::new(ErrorCode::InvalidClient, "client authentication failed")
+                .with_hint("a public client may not hear revocations"),
+        );
+    }
+    if !client.scope.contains(REVOCATIONS) {
+        return Err(OAuthError::new(
+            ErrorCode::InsufficientScope,
+            "the client may not hear revocations",
+        ));
+    }
+    let app = call.context.app.clone();
+    let place = app.revocation_streams.enter().ok_or_else(|| {
+        OAuthError::new(
+            ErrorCode::TemporarilyUnavailable,
+            "too many streams are open",
+        )
+    })?;
+    let (pieces, chunks) = mpsc::channel(WAITING);
+    let stream = Stream {
+        feed: app.revocations.follow(),
+        client,
+        app,
+        pieces,
+    };
+    tokio::spawn(async move {
+        stream.run().await;
+        drop(place);
+    });
+    Ok(response::stream("application/x-ndjson", chunks))
+}
+
+struct Stream {
+    app: Arc<App>,
+    client: Arc<Client>,
+    feed: Feed,
+    pieces: mpsc::Sender<Bytes>,
+}
+
+/// Why a stream ended.
+enum End {
+    /// The reader is gone, or too slow.
+    Reader,
+    /// The reader did not keep up with the changes.
+    Behind,
+    /// The store failed while the snapshot was read.
+    Store(StoreError),
+    /// The client's record changed: it has to authenticate again.
+    Client,
+    /// The server stops.
+    Stopped,
+}
+
+impl From<Behind> for End {
+    fn from(_: Behind) -> End {
+        End::Behind
+    }
+}
+
+impl Stream {
+    async fn run(mut self) {
+        let mut stopped = self.app.revocation_streams.stop.subscribe();
+        let app = self.app.clone();
+        let client_id = self.client.client_id.clone();
+        let end = tokio::select! {
+            Err(end) = self.write() => end,
+            _ = stopped.wait_for(|stop| *stop) => End::Stopped,
+            else => End::Stopped,
+        };
+        match end {
+            End::Reader | End::Stopped => {}
+            End::Behind => tracing::warn!(client_id, "a reader of revocations is too slow"),
+            End::Client => tracing::info!(client_id, "a reader of revocations was changed"),
+            End::Store(error) => {
+                app.metrics.store_errors.fetch_add(1, Relaxed);
+                tracing::error!(%error, "revocations could not be read for a stream");
+            }
+        }
+    }
+
+    async fn write(&mut self) -> Result<std::convert::Infallible, End> {
+        while let Some(page) = self.feed.page(self.app.now()).await.map_err(End::Store)? {
+            let mut piece = Vec::with_capacity(page.len() * 80);
+            for revoked in &page {
+                write_line(revoked, &mut piece);
+            }
+            self.send(piece).await?;
+        }
+        self.say("synced").await?;
+        let mut beat = interval(HEARTBEAT);
+        beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            let change = tokio::select! {
+                change = self.feed.change() => Some(change?),
+                _ = beat.tick() => None,
+            };
+            let Some(change) = change else {
+                self.check_client()?;
+                self.say("heartbeat").await?;
+                continue;
+            };
+            let mut piece = Vec::with_capacity(128);
+            write_line(&change, &mut piece);
+            for _ in 1..TOGETHER {
+                match self.feed.change_now()? {
+                    Some(change) => write_line(&change, &mut piece),
+                    None => break,
+                }
+            }
+            self.send(piece).await?;
+        }
+    }
+
+    /// Whoever may no longer authenticate, or has another secret now, is not told more.
+    fn check_client(&self) -> Result<(), End> {
+        let snapshot = self.app.snapshot();
+        let client = snapshot
+            .registry
+            .client(&self.client.client_id, self.app.now());
+        match client {
+            Some(client) if client.revision == self.client.revision => Ok(()),
+            _ => Err(End::Client),
+        }
+    }
+
+    async fn say(&self, what: &str) -> Result<(), End> {
+        let mut line = Vec::with_capacity(32);
+        let now = self.app.now();
+        Writer::new(&mut line).object(|w| w.member(what).number(now));
+        line.push(b'\n');
+        self.send(line).await
+    }
+
+    async fn send(&self, piece: Vec<u8>) -> Result<(), End> {
+        match timeout(TAKEN_WITHIN, self.pieces.send(piece.into())).await {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(_)) | Err(_) => Err(End::Reader),
+        }
+    }
+}
+
+/// One revocation: what it concerns by the claim's name, an epoch where it has one, and its end.
+fn write_line(revoked: &Revoked, out: &mut Vec<u8>) {
+    Writer::new(out).object(|w| {
+        let epoch_ms = match &revoked.subject {
+            Subject::Jti(id) => {
+                w.member("jti").base64url(id);
+                None
+            }
+            Subject::Grant(id) => {
+                w.member("grant_id").base64url(id);
+                None
+            }
+            Subject::Session(sid) => {
+                w.member("sid").string(sid);
+                None
+            }
+            Subject::AgentGrant(id) => {
+                w.member("agent_grant").base64url(id);
+                None
+            }
+            Subject::User(sub, epoch_ms) => {
+                w.member("sub").string(sub);
+                Some(*epoch_ms)
+            }
+            Subject::Client(client_id, epoch_ms) => {
+                w.member("client_id").string(client_id);
+                Some(*epoch_ms)
+            }
+            Subject::Agent(agent, epoch_ms) => {
+                w.member("agent").string(agent);
+                Some(*epoch_ms)
+            }
+            // A kind that is not written here must not pass for none: readers refuse a line that they do not understand.
+            _ => {
+                w.member("unknown").bool(true);
+                None
+            }
+        };
+        if let Some(epoch_ms) = epoch_ms {
+            w.member("epoch_ms").number(epoch_ms);
+        }
+        w.member("end").number(revoked.end);
+    });
+    out.push(b'\n');
+}
