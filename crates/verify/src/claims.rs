@@ -42,6 +42,10 @@ pub struct Claims {
     acr: Option<Span>,
     sid: Option<Span>,
     grant_id: Option<Span>,
+    /// grants of the agent chain
+    agent_grants: Vec<Span>,
+    /// `sub` of each actor in `act`
+    actors: Vec<Span>,
     payload_type: Option<Span>,
     scope: Option<Span>,
     scopes: Vec<Span>,
@@ -124,6 +128,8 @@ impl Claims {
             acr: None,
             sid: None,
             grant_id: None,
+            agent_grants: Vec::new(),
+            actors: Vec::new(),
             payload_type: None,
             scope: None,
             scopes: Vec::new(),
@@ -164,6 +170,11 @@ impl Claims {
             "iat" => return Self::date(r, &mut self.iat),
             "auth_time" => return Self::date(r, &mut self.auth_time),
             "aud" => return Self::strings(r, spans, &mut self.aud),
+            "agent_grants" => return Self::strings(r, spans, &mut self.agent_grants),
+            // Others may mean something else by it: only an object has actors (RFC 8693 section 4.1).
+            "act" if r.kind()? == Kind::Object => {
+                return Self::actors_in(r, spans, &mut self.actors);
+            }
             // Okta: an array; Entra: a string with spaces.
             "scp" => match r.kind()? {
                 Kind::Array => return Self::strings(r, spans, &mut self.scopes),
@@ -208,6 +219,22 @@ impl Claims {
                 Ok(())
             }
         }
+    }
+
+    /// Each `sub`, however deep: who acted before is named inside. The reader bounds the depth.
+    fn actors_in(
+        r: &mut Reader<'_>,
+        spans: &mut Spans<'_>,
+        into: &mut Vec<Span>,
+    ) -> Result<(), JsonError> {
+        r.object(|r, name| -> Result<(), JsonError> {
+            match &*name {
+                "sub" => into.push(spans.span(&r.string()?)),
+                "act" => Self::actors_in(r, spans, into)?,
+                _ => {}
+            }
+            Ok(())
+        })
     }
 
     fn confirmation(&mut self, r: &mut Reader<'_>, spans: &mut Spans<'_>) -> Result<(), JsonError> {
@@ -293,6 +320,16 @@ impl Claims {
     pub fn grant_id(&self) -> Option<&str> {
         self.str(self.grant_id)
     }
+    /// Every grant of the agent chain that the token was made from (Signet): base64url of 32 bytes each.
+    pub fn agent_grants(&self) -> impl Iterator<Item = &str> {
+        self.agent_grants
+            .iter()
+            .filter_map(|span| self.str(Some(*span)))
+    }
+    /// The `sub` of every actor (RFC 8693 section 4.1), in the order of the text.
+    pub fn actors(&self) -> impl Iterator<Item = &str> {
+        self.actors.iter().filter_map(|span| self.str(Some(*span)))
+    }
     /// What the payload says of itself (`typ`; Keycloak).
     pub(crate) fn payload_type(&self) -> Option<&str> {
         self.str(self.payload_type)
@@ -360,7 +397,10 @@ impl Claims {
     pub(crate) fn weight(&self) -> usize {
         size_of::<Claims>()
             + self.text.capacity()
-            + 8 * (self.aud.capacity() + self.scopes.capacity())
+            + 8 * (self.aud.capacity()
+                + self.scopes.capacity()
+                + self.agent_grants.capacity()
+                + self.actors.capacity())
     }
 }
 
@@ -402,6 +442,8 @@ mod tests {
             r#"{"cnf":{"jkt":1}}"#,
             r#"{"events":[]}"#,
             r#"{"jti":true}"#,
+            r#"{"act":{"sub":1}}"#,
+            r#"{"agent_grants":[1]}"#,
             r#"[]"#,
             r#""x""#,
             "",

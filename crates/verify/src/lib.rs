@@ -36,6 +36,9 @@ pub use keys::WithoutKid;
 pub use policy::{Binding, Policy, Rule, TokenKind};
 pub use presented::{Presented, Proof, Scheme};
 pub use refusal::{Answer, Counters, Refusal};
-pub use revocation::{MemoryRevocations, Revocation, Revocations, Subject, WhenSilent};
+pub use revocation::{
+    MemoryRevocations, Revocation, RevocationHealth, RevocationState, Revocations,
+    RevocationsByIssuer, Subject, WhenSilent,
+};
 pub use verified::{Form, Verified};
 pub use verifier::{Decision, PolicyId, Verifier};

@@ -229,6 +229,13 @@ impl Verifier {
         self.cache.bytes()
     }
 
+    /// How the sources of revocations are. `now`: Unix seconds.
+    pub fn revocation_health(&self, now: u64) -> Vec<crate::RevocationHealth> {
+        self.revocations
+            .as_ref()
+            .map_or_else(Vec::new, |revocations| revocations.health(now))
+    }
+
     /// How every issuer is. `now`: Unix seconds.
     pub fn health(&self, now: u64) -> Vec<Health> {
         self.issuers.iter().map(|state| state.health(now)).collect()

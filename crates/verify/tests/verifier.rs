@@ -82,16 +82,37 @@ fn a_policy_that_could_not_work_is_refused_when_it_is_built() {
 }
 
 #[test]
-fn revocation_ends_cached_tokens_by_token_grant_session_user_and_client() {
+fn revocation_ends_cached_tokens_by_whatever_they_hang_on() {
     for (subject, other) in [
         (Subject::Token("t-1"), Subject::Token("t-2")),
         (Subject::Grant("g"), Subject::Grant("h")),
         (Subject::Session("s"), Subject::Session("S")),
         (
-            Subject::User("alice", NOW - 10),
-            Subject::User("alice", NOW - 11),
+            Subject::User("alice", (NOW - 10) * 1000),
+            Subject::User("alice", (NOW - 10) * 1000 - 1),
         ),
-        (Subject::Client("web", NOW), Subject::Client("webs", NOW)),
+        (
+            Subject::Client("web", NOW * 1000),
+            Subject::Client("webs", NOW * 1000),
+        ),
+        (Subject::AgentGrant("g1"), Subject::AgentGrant("g")),
+        (Subject::AgentGrant("g2"), Subject::AgentGrant("g3")),
+        (
+            Subject::Agent("agent:inner", NOW * 1000),
+            Subject::Agent("agent:inner", (NOW - 11) * 1000),
+        ),
+        (
+            Subject::Agent("agent:outer", NOW * 1000),
+            Subject::Agent("agent:other", NOW * 1000),
+        ),
+        (
+            Subject::Agent("alice", NOW * 1000),
+            Subject::Agent("bob", NOW * 1000),
+        ),
+        (
+            Subject::Agent("web", NOW * 1000),
+            Subject::Agent("webs", NOW * 1000),
+        ),
     ] {
         let index = Arc::new(MemoryRevocations::new(WhenSilent::StayOpen));
         let v = Verifier::builder()
@@ -100,7 +121,7 @@ fn revocation_ends_cached_tokens_by_token_grant_session_user_and_client() {
             .revocations(index.clone())
             .build()
             .unwrap();
-        let token = access().and(r#""grant_id":"g","sid":"s""#).signed();
+        let token = access().and(r#""grant_id":"g","sid":"s","agent_grants":["g1","g2"],"act":{"sub":"agent:outer","act":{"sub":"agent:inner"}}"#).signed();
         assert!(verify(&v, &token).is_ok());
         index.revoke(other, NOW + 300);
         assert!(verify(&v, &token).is_ok(), "{other:?}");

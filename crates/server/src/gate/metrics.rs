@@ -1,6 +1,6 @@
 //! Counters and histograms of the validation service, for Prometheus.
 use crate::http::metrics::Connections;
-use signet_verify::{HealthState, Refusal, Verifier};
+use signet_verify::{HealthState, Refusal, RevocationState, Verifier};
 use std::{
     fmt::Write,
     sync::atomic::{AtomicU64, Ordering::Relaxed},
@@ -80,6 +80,7 @@ impl GateMetrics {
         let _ = self.stages(&mut out);
         let _ = tokens(&mut out, verifier);
         let _ = issuers(&mut out, verifier, now);
+        let _ = revocations(&mut out, verifier, now);
         let _ = listener(&mut out, connections);
         out
     }
@@ -141,9 +142,12 @@ fn tokens(out: &mut String, verifier: &Verifier) -> std::fmt::Result {
 }
 
 /// Issuers are the operator's own names; what a label must not hold is left out all the same.
+fn label(issuer: &str) -> String {
+    issuer.replace(['\\', '"', '\n'], "")
+}
+
 fn issuers(out: &mut String, verifier: &Verifier, now: u64) -> std::fmt::Result {
     let health = verifier.health(now);
-    let label = |issuer: &str| issuer.replace(['\\', '"', '\n'], "");
     let name = "signet_gate_issuer_keys";
     writeln!(
         out,
@@ -171,6 +175,48 @@ fn issuers(out: &mut String, verifier: &Verifier, now: u64) -> std::fmt::Result 
             HealthState::Disabled,
         ] {
             let (issuer, is) = (label(&issuer.issuer), u8::from(issuer.state == state));
+            writeln!(
+                out,
+                "{name}{{issuer=\"{issuer}\",state=\"{}\"}} {is}",
+                state.as_str()
+            )?;
+        }
+    }
+    Ok(())
+}
+
+/// The sources of revocations, one for each issuer that has one.
+fn revocations(out: &mut String, verifier: &Verifier, now: u64) -> std::fmt::Result {
+    let sources = verifier.revocation_health(now);
+    if sources.is_empty() {
+        return Ok(());
+    }
+    let name = "signet_gate_revocations";
+    writeln!(
+        out,
+        "# HELP {name} Revocations of an issuer that are held.\n# TYPE {name} gauge"
+    )?;
+    for source in &sources {
+        let (issuer, entries) = (label(&source.issuer), source.entries);
+        writeln!(out, "{name}{{issuer=\"{issuer}\"}} {entries}")?;
+    }
+    let name = "signet_gate_revocations_refusing";
+    writeln!(
+        out,
+        "# HELP {name} 1 while tokens are refused because revocations cannot be known.\n# TYPE {name} gauge"
+    )?;
+    for source in &sources {
+        let (issuer, refusing) = (label(&source.issuer), u8::from(source.refusing));
+        writeln!(out, "{name}{{issuer=\"{issuer}\"}} {refusing}")?;
+    }
+    let name = "signet_gate_revocations_state";
+    writeln!(
+        out,
+        "# HELP {name} How a source of revocations is: 1 for its state.\n# TYPE {name} gauge"
+    )?;
+    for source in &sources {
+        for state in RevocationState::ALL {
+            let (issuer, is) = (label(&source.issuer), u8::from(source.state == state));
             writeln!(
                 out,
                 "{name}{{issuer=\"{issuer}\",state=\"{}\"}} {is}",

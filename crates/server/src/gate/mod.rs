@@ -128,12 +128,30 @@ impl Gate {
     fn ready(&self) -> Response {
         let now = self.clock.now();
         let setup = self.setup.load();
-        let ready = setup.verifier.is_ready(now);
+        let sources = setup.verifier.revocation_health(now);
+        let issuers = setup.verifier.health(now);
+        let required = |name: &str| {
+            issuers
+                .iter()
+                .any(|issuer| issuer.required && issuer.issuer == name)
+        };
+        let ready = setup.verifier.is_ready(now)
+            && !sources
+                .iter()
+                .any(|source| source.refusing && required(&source.issuer));
         let mut text = String::from(if ready { "ready\n" } else { "not ready\n" });
-        for health in setup.verifier.health(now) {
+        for health in &issuers {
             let why = health.error.as_deref().unwrap_or("");
             let line = [&health.issuer, ": ", health.state.as_str(), " ", why];
             text.push_str(line.concat().trim_end());
+            text.push('\n');
+        }
+        for source in &sources {
+            let why = source.error.as_deref().unwrap_or("");
+            let state = [&source.issuer, ": revocations ", source.state.as_str()].concat();
+            let refusing = if source.refusing { ", refusing" } else { "" };
+            let line = [&state, refusing, " ", why].concat();
+            text.push_str(line.trim_end());
             text.push('\n');
         }
         let status = match ready {

@@ -5,19 +5,26 @@ use std::{path::Path, sync::Arc, time::Duration};
 use signet_crypto::Algorithm;
 use signet_server::gate::{Identity, Setup};
 use signet_verify::{
-    Binding, Freshness, Issuer, KeySource, Policy, Verifier, fetch::OutboundOptions,
+    Binding, Freshness, Issuer, KeySource, Policy, Revocations, Verifier, fetch::OutboundOptions,
 };
 
 use super::model::{self, GateConfig};
 
-/// Everything that a reload replaces.
-pub fn setup(config: &GateConfig, base: &Path) -> Result<Setup, String> {
+/// Everything that a reload replaces. `revocations` is asked about every token.
+pub fn setup(
+    config: &GateConfig,
+    base: &Path,
+    revocations: Option<Arc<dyn Revocations>>,
+) -> Result<Setup, String> {
     let mut builder = Verifier::builder().cache(config.cache.entries, config.cache.bytes);
     for issuer in &config.issuers {
         builder = builder.issuer(make_issuer(issuer, base)?);
     }
     for policy in &config.policies {
         builder = builder.policy(make_policy(policy)?);
+    }
+    if let Some(revocations) = revocations {
+        builder = builder.revocations(revocations);
     }
     let identity = match &config.identity {
         None => Identity::default(),

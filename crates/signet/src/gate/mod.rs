@@ -2,6 +2,8 @@
 
 mod build;
 mod model;
+mod revocations;
+mod secrets;
 
 use std::{
     net::SocketAddr,
@@ -20,12 +22,12 @@ use signet_server::{
     state::Clock,
 };
 use signet_verify::{
-    Verifier,
+    RevocationState,
     fetch::{Outbound, Refresher},
 };
 use tokio::{
     signal::unix::{SignalKind, signal},
-    task::JoinHandle,
+    task::JoinSet,
 };
 
 use crate::{
@@ -34,6 +36,7 @@ use crate::{
     systemd::{self, Notice},
 };
 use model::GateConfig;
+use revocations::Followed;
 
 /// Where the configuration comes from.
 pub enum Source {
@@ -103,8 +106,9 @@ async fn serve(
         Some(tls) => Some(sockets::make_tls(tls, &base, false)?),
         None => None,
     };
-    let (setup, outbound) = prepare(&config, &base)?;
-    let mut keys = keep_keys(setup.verifier.clone(), outbound);
+    let prepared = Prepared::new(&config, &base)?;
+    let mut beside = prepared.begin();
+    let setup = prepared.setup;
     let limits = Limits {
         // A batch of long tokens.
         body_bytes: 1 << 20,
@@ -128,8 +132,7 @@ async fn serve(
                 systemd::notify(Notice::Reloading);
                 match reload(source, &gate, tls.as_ref(), level).await {
                     Ok(next) => {
-                        keys.abort();
-                        keys = next;
+                        beside = next;
                         tracing::info!("the configuration was read again");
                     }
                     Err(error) => tracing::error!(error, "the configuration is as it was"),
@@ -141,47 +144,76 @@ async fn serve(
     systemd::notify(Notice::Stopping);
     tracing::info!("stopping: requests under way are finished");
     running.stop();
-    keys.abort();
+    drop(beside);
     Ok(running)
 }
 
-fn prepare(config: &GateConfig, base: &Path) -> Result<(Setup, Arc<Outbound>), String> {
-    let setup = build::setup(config, base)?;
-    let outbound = Arc::new(Outbound::new(build::outbound(config, base)?));
-    Ok((setup, outbound))
+/// A setup, and what has to go on beside the requests for it.
+struct Prepared {
+    setup: Setup,
+    outbound: Arc<Outbound>,
+    followed: Vec<Followed>,
 }
 
-fn keep_keys(verifier: Arc<Verifier>, outbound: Arc<Outbound>) -> JoinHandle<()> {
-    let clock = SystemClock;
-    tokio::spawn(Refresher::new(verifier, outbound, move || clock.now()).run())
+/// The tasks of one setup; they end when this is dropped.
+struct Beside {
+    _tasks: JoinSet<()>,
 }
 
-/// The next setup has its keys before it takes over, so that no token is refused for the change alone. A file that is not good changes
-/// nothing. The listener's address and threads stay as they are.
+impl Prepared {
+    fn new(config: &GateConfig, base: &Path) -> Result<Prepared, String> {
+        let followed = revocations::followed(config, base)?;
+        Ok(Prepared {
+            setup: build::setup(config, base, revocations::asked(&followed))?,
+            outbound: Arc::new(Outbound::new(build::outbound(config, base)?)),
+            followed,
+        })
+    }
+
+    fn refresher(&self) -> Refresher {
+        let clock = SystemClock;
+        let verifier = self.setup.verifier.clone();
+        Refresher::new(verifier, self.outbound.clone(), move || clock.now())
+    }
+
+    fn begin(&self) -> Beside {
+        let mut tasks = revocations::follow(&self.followed, &self.outbound);
+        tasks.spawn(self.refresher().run());
+        Beside { _tasks: tasks }
+    }
+}
+
+/// The next setup has its keys and its revocations before it takes over, so that no token is refused, and no revoked one accepted, for the
+/// change alone. A file that is not good changes nothing. The listener's address and threads stay as they are.
 async fn reload(
     source: &Source,
     gate: &Gate,
     tls: Option<&Tls>,
     level: &log::LogLevel,
-) -> Result<JoinHandle<()>, String> {
+) -> Result<Beside, String> {
     let (config, base) = source.read()?;
-    let (setup, outbound) = prepare(&config, &base)?;
+    let next = Prepared::new(&config, &base)?;
     if let (Some(running), Some(next)) = (tls, &config.tls) {
         let (chain, key) = sockets::certificate(next, &base)?;
         running.reload(&chain, &key).map_err(|e| e.to_string())?;
     }
-    let verifier = setup.verifier.clone();
-    let clock = SystemClock;
-    Refresher::new(verifier.clone(), outbound.clone(), move || clock.now())
-        .fetch_once()
-        .await;
+    next.refresher().fetch_once().await;
     let now = SystemClock.now();
-    if gate.setup().verifier.is_ready(now) && !verifier.is_ready(now) {
+    let present = gate.setup().verifier.clone();
+    if present.is_ready(now) && !next.setup.verifier.is_ready(now) {
         return Err("a required issuer's keys could not be fetched".into());
     }
+    let beside = next.begin();
+    let whole = present
+        .revocation_health(now)
+        .iter()
+        .all(|health| health.state == RevocationState::Current);
+    if !revocations::are_current(&next.followed, whole).await {
+        return Err("a stream of revocations could not be read".into());
+    }
     level.apply(&config.log);
-    gate.replace(setup);
-    Ok(keep_keys(verifier, outbound))
+    gate.replace(next.setup);
+    Ok(beside)
 }
 
 #[cfg(test)]
@@ -200,7 +232,7 @@ mod tests {
             .take_while(|line| line.is_empty() || line.starts_with("    "))
             .collect();
         let config: GateConfig = toml::from_str(&text.join("\n")).expect("it parses");
-        let setup = build::setup(&config, Path::new(".")).expect("it builds");
+        let setup = build::setup(&config, Path::new("."), None).expect("it builds");
         assert!(setup.verifier.policy("orders").is_some());
         assert_eq!(setup.identity.names().count(), 4);
     }

@@ -64,6 +64,51 @@ pub struct Issuer {
     /// Whether readiness waits for its keys.
     #[serde(default = "yes")]
     pub required: bool,
+    /// Its stream of revocations, if that is followed.
+    pub revocations: Option<Revocations>,
+}
+
+/// A stream of revocations of a Signet server.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Revocations {
+    /// Where it is; without, the issuer's metadata says so.
+    pub url: Option<String>,
+    /// Who reads it.
+    pub client: ClientSecret,
+    /// What happens to tokens while the stream is lost.
+    #[serde(default)]
+    pub when_lost: WhenLost,
+    /// How long after its loss.
+    #[serde(default = "default_after")]
+    pub after: Duration,
+}
+
+/// A client of the issuer, and where its secret is.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ClientSecret {
+    /// `client_id`
+    pub client_id: String,
+    /// File that holds the secret.
+    pub client_secret_file: Option<PathBuf>,
+    /// Variable of the environment that holds it.
+    pub client_secret_env: Option<String>,
+}
+
+/// What happens while it cannot be known whether a token was revoked.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WhenLost {
+    /// Tokens of the issuer are refused.
+    #[default]
+    Closed,
+    /// They are accepted.
+    Open,
+}
+
+fn default_after() -> Duration {
+    Duration(30)
 }
 
 fn default_interval() -> Duration {

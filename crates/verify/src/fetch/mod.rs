@@ -4,10 +4,15 @@
 //! address that is not public unless that was allowed. The name is resolved once and the connection goes to the address that was
 //! checked, so that a second answer of the name server changes nothing (known fault V18).
 mod address;
+mod credentials;
 mod lifetime;
+mod metadata;
 mod outbound;
 mod refresh;
+mod stream;
 
 pub use address::is_public;
+pub use credentials::Credentials;
 pub use outbound::{FetchError, Outbound, OutboundOptions};
 pub use refresh::Refresher;
+pub use stream::RevocationReader;

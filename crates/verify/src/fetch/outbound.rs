@@ -1,8 +1,8 @@
-//! One GET, under all the bounds.
+//! One request, under all the bounds.
 use super::{address::is_public, lifetime::lifetime};
 use bytes::Bytes;
-use http::{Uri, header};
-use http_body_util::{BodyExt, Empty};
+use http::{HeaderValue, Uri, header};
+use http_body_util::{BodyExt, Full};
 use hyper_util::rt::TokioIo;
 use rustls::{
     ClientConfig, RootCertStore,
@@ -10,6 +10,7 @@ use rustls::{
 };
 use std::{
     net::{IpAddr, SocketAddr},
+    pin::Pin,
     sync::Arc,
     time::Duration,
 };
@@ -117,26 +118,51 @@ impl Outbound {
         url: &str,
         accept: &'static str,
     ) -> Result<(Bytes, Option<Duration>), FetchError> {
-        timeout(self.options.timeout, self.get_unbounded(url, accept))
+        let outgoing = Outgoing::get(url, accept);
+        self.send(&outgoing).await
+    }
+
+    /// The body of a 200 answer to any request, with how long the answer says that it stays good.
+    pub(crate) async fn send(
+        &self,
+        outgoing: &Outgoing<'_>,
+    ) -> Result<(Bytes, Option<Duration>), FetchError> {
+        let whole = async {
+            // The semaphore is never closed.
+            let turn = self.turns.acquire().await;
+            let _turn = turn.map_err(|_| FetchError::TimedOut)?;
+            let (head, mut body) = self.open(outgoing).await?;
+            let lifetime = lifetime(&head.headers);
+            let mut content = Vec::new();
+            while let Some(data) = body.chunk().await? {
+                if content.len() + data.len() > self.options.max_bytes {
+                    return Err(FetchError::TooLarge);
+                }
+                content.extend_from_slice(&data);
+            }
+            Ok((content.into(), lifetime))
+        };
+        timeout(self.options.timeout, whole)
             .await
             .unwrap_or(Err(FetchError::TimedOut))
     }
 
-    async fn get_unbounded(
-        &self,
-        url: &str,
-        accept: &'static str,
-    ) -> Result<(Bytes, Option<Duration>), FetchError> {
-        // The semaphore is never closed.
-        let _turn = self
-            .turns
-            .acquire()
+    /// A 200 answer whose body has no end: neither its length nor its time is bounded here. The head is.
+    pub(crate) async fn stream(&self, outgoing: &Outgoing<'_>) -> Result<Streaming, FetchError> {
+        timeout(self.options.timeout, self.open(outgoing))
             .await
-            .map_err(|_| FetchError::TimedOut)?;
-        let target = Target::parse(url, &self.options)?;
+            .unwrap_or(Err(FetchError::TimedOut))
+            .map(|(_, body)| body)
+    }
+
+    async fn open(
+        &self,
+        outgoing: &Outgoing<'_>,
+    ) -> Result<(http::response::Parts, Streaming), FetchError> {
+        let target = Target::parse(outgoing.url, &self.options)?;
         let stream = self.connect(&target).await?;
         if !target.https {
-            return self.exchange(stream, &target, accept).await;
+            return exchange(stream, &target, outgoing).await;
         }
         let config = self.tls.get_or_init(|| self.make_tls()).await.clone();
         let name = ServerName::try_from(target.host.clone()).map_err(|_| FetchError::Url)?;
@@ -144,7 +170,7 @@ impl Outbound {
             .connect(name, stream)
             .await
             .map_err(|e| FetchError::Connect(e.to_string()))?;
-        self.exchange(stream, &target, accept).await
+        exchange(stream, &target, outgoing).await
     }
 
     /// Resolves once, checks each address, and connects to the first that answers of those that passed.
@@ -181,60 +207,6 @@ impl Outbound {
                 && !address.is_unspecified())
     }
 
-    async fn exchange<S>(
-        &self,
-        stream: S,
-        target: &Target,
-        accept: &'static str,
-    ) -> Result<(Bytes, Option<Duration>), FetchError>
-    where
-        S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
-    {
-        let (mut sender, connection) =
-            hyper::client::conn::http1::handshake::<_, Empty<Bytes>>(TokioIo::new(stream))
-                .await
-                .map_err(|_| FetchError::Answer)?;
-        let request = http::Request::get(target.path.as_str())
-            .header(header::HOST, target.authority.as_str())
-            .header(header::ACCEPT, accept)
-            .header(header::USER_AGENT, "signet")
-            .header(header::CONNECTION, "close")
-            .body(Empty::new())
-            .map_err(|_| FetchError::Url)?;
-        let read = async {
-            let answer = sender
-                .send_request(request)
-                .await
-                .map_err(|_| FetchError::Answer)?;
-            if answer.status() != http::StatusCode::OK {
-                return Err(FetchError::Status(answer.status().as_u16()));
-            }
-            if answer.headers().contains_key(header::CONTENT_ENCODING) {
-                return Err(FetchError::Answer);
-            }
-            let lifetime = lifetime(answer.headers());
-            let mut body = answer.into_body();
-            let mut content = Vec::new();
-            while let Some(frame) = body.frame().await {
-                let Ok(data) = frame.map_err(|_| FetchError::Answer)?.into_data() else {
-                    continue;
-                };
-                if content.len() + data.len() > self.options.max_bytes {
-                    return Err(FetchError::TooLarge);
-                }
-                content.extend_from_slice(&data);
-            }
-            Ok((content.into(), lifetime))
-        };
-        let mut connection = std::pin::pin!(connection);
-        let mut read = std::pin::pin!(read);
-        // The connection is driven here and not by a task of its own: when this future is dropped, so is the socket.
-        tokio::select! {
-            content = &mut read => content,
-            _ = &mut connection => read.await,
-        }
-    }
-
     async fn make_tls(&self) -> Arc<ClientConfig> {
         let trust = self.options.trust.clone();
         let load = move || {
@@ -259,6 +231,121 @@ impl Outbound {
                 .with_root_certificates(roots)
                 .with_no_client_auth(),
         )
+    }
+}
+
+/// One request, sent on a connection of its own; the answer's head, and its body as it comes.
+async fn exchange<S>(
+    stream: S,
+    target: &Target,
+    outgoing: &Outgoing<'_>,
+) -> Result<(http::response::Parts, Streaming), FetchError>
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    let (mut sender, connection) =
+        hyper::client::conn::http1::handshake::<_, Full<Bytes>>(TokioIo::new(stream))
+            .await
+            .map_err(|_| FetchError::Answer)?;
+    let request = outgoing.request(target)?;
+    let mut connection: Driven = Box::pin(async move {
+        // How it ended is seen by whoever reads the answer.
+        let _ = connection.await;
+    });
+    let mut answer = std::pin::pin!(sender.send_request(request));
+    // The connection is driven here and not by a task of its own: when this future is dropped, so is the socket.
+    let (answer, connection) = tokio::select! {
+        answer = &mut answer => (answer, Some(connection)),
+        () = &mut connection => (answer.await, None),
+    };
+    let answer = answer.map_err(|_| FetchError::Answer)?;
+    if answer.status() != http::StatusCode::OK {
+        return Err(FetchError::Status(answer.status().as_u16()));
+    }
+    if answer.headers().contains_key(header::CONTENT_ENCODING) {
+        return Err(FetchError::Answer);
+    }
+    let (head, body) = answer.into_parts();
+    Ok((head, Streaming { body, connection }))
+}
+
+type Driven = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+/// The body of an answer, piece by piece. Dropping it closes the connection.
+pub(crate) struct Streaming {
+    body: hyper::body::Incoming,
+    /// None once it has ended
+    connection: Option<Driven>,
+}
+
+impl Streaming {
+    /// The next piece; None after the last.
+    pub(crate) async fn chunk(&mut self) -> Result<Option<Bytes>, FetchError> {
+        loop {
+            let frame = match &mut self.connection {
+                None => self.body.frame().await,
+                Some(connection) => tokio::select! {
+                    frame = self.body.frame() => frame,
+                    () = connection => {
+                        self.connection = None;
+                        continue;
+                    }
+                },
+            };
+            match frame {
+                None => return Ok(None),
+                Some(frame) => {
+                    // Trailers say nothing here.
+                    if let Ok(data) = frame.map_err(|_| FetchError::Answer)?.into_data() {
+                        return Ok(Some(data));
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A request that is to be sent.
+pub(crate) struct Outgoing<'a> {
+    pub(crate) url: &'a str,
+    /// the media type that is asked for
+    pub(crate) accept: &'static str,
+    pub(crate) authorization: Option<HeaderValue>,
+    /// `application/x-www-form-urlencoded`: the request is a POST
+    pub(crate) form: Option<Bytes>,
+}
+
+impl<'a> Outgoing<'a> {
+    pub(crate) fn get(url: &'a str, accept: &'static str) -> Outgoing<'a> {
+        Outgoing {
+            url,
+            accept,
+            authorization: None,
+            form: None,
+        }
+    }
+
+    fn request(&self, target: &Target) -> Result<http::Request<Full<Bytes>>, FetchError> {
+        let method = match self.form {
+            Some(_) => http::Method::POST,
+            None => http::Method::GET,
+        };
+        let mut request = http::Request::builder()
+            .method(method)
+            .uri(target.path.as_str())
+            .header(header::HOST, target.authority.as_str())
+            .header(header::ACCEPT, self.accept)
+            .header(header::USER_AGENT, "signet")
+            .header(header::CONNECTION, "close");
+        if let Some(value) = &self.authorization {
+            request = request.header(header::AUTHORIZATION, value);
+        }
+        if self.form.is_some() {
+            request = request.header(header::CONTENT_TYPE, "application/x-www-form-urlencoded");
+        }
+        request
+            .body(Full::new(self.form.clone().unwrap_or_default()))
+            .map_err(|_| FetchError::Url)
     }
 }
 

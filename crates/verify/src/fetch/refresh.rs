@@ -5,9 +5,9 @@
 //! unknown keys come (known faults V3 and V13). What fails is tried again with growing, jittered pauses; meanwhile the last good keys count,
 //! for their grace.
 
-use super::Outbound;
+use super::{Outbound, metadata};
 use crate::{KeySource, Verifier, issuer::IssuerState};
-use signet_jose::{json, jwk::JwkSet};
+use signet_jose::jwk::JwkSet;
 use std::{
     path::Path,
     sync::{Arc, atomic::Ordering::Relaxed},
@@ -162,7 +162,7 @@ async fn fetch(
 ) -> Result<(JwkSet, Option<Duration>), String> {
     let url = match &issuer.issuer.source {
         KeySource::JwksUrl(url) => url.clone(),
-        KeySource::Discovery => discover(&issuer.issuer.name, outbound).await?,
+        KeySource::Discovery => metadata::url_of(&issuer.issuer.name, "jwks_uri", outbound).await?,
         KeySource::File(path) => return read(path).map(|set| (set, None)),
         KeySource::Memory(_) | KeySource::Secret { .. } => {
             return Err("nothing to fetch".to_owned());
@@ -183,40 +183,6 @@ fn parse(text: &[u8]) -> Result<JwkSet, String> {
         // An issuer that publishes nothing signs nothing: more likely a deployment under way than an emergency.
         true => Err("the set has no key that is understood".to_owned()),
     }
-}
-
-/// OpenID Connect Discovery section 4, then RFC 8414 section 3.
-async fn discover(issuer: &str, outbound: &Outbound) -> Result<String, String> {
-    let first = format!(
-        "{}/.well-known/openid-configuration",
-        issuer.trim_end_matches('/')
-    );
-    let mut answer = (outbound.get(&first, "application/json").await, first);
-    if let (Err(super::FetchError::Status(_)), Some(second)) = (&answer.0, rfc_8414(issuer)) {
-        answer = (outbound.get(&second, "application/json").await, second);
-    }
-    let (body, url) = answer;
-    let body = body.map_err(|error| format!("{url}: {error}"))?;
-    let metadata = json::parse_object(&body, &json::Limits::default())
-        .map_err(|error| format!("{url}: {error}"))?;
-    // RFC 8414 section 3.3: another issuer's metadata must not be used.
-    if metadata.string("issuer").ok().flatten() != Some(issuer) {
-        return Err(format!("{url} is the metadata of another issuer"));
-    }
-    match metadata.string("jwks_uri") {
-        Ok(Some(jwks_uri)) => Ok(jwks_uri.to_owned()),
-        _ => Err(format!("{url} names no jwks_uri")),
-    }
-}
-
-/// The well-known part goes between host and path.
-fn rfc_8414(issuer: &str) -> Option<String> {
-    let (scheme, rest) = issuer.split_once("://")?;
-    let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
-    let path = path.trim_end_matches('/');
-    Some(format!(
-        "{scheme}://{host}/.well-known/oauth-authorization-server{path}"
-    ))
 }
 
 /// Most bytes of a file of keys.

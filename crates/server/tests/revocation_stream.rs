@@ -1,0 +1,217 @@
+//! The stream of revocations: who may read it, what it says, and when it ends.
+mod common;
+use bytes::Bytes;
+use common::{SECRET, Server, Setup, block_on, client, client::Call, scope};
+use http_body_util::BodyExt;
+use serde_json::{Value, json};
+use signet_oauth::client::AuthMethod;
+use signet_server::{
+    http::{
+        Body, Limits,
+        context::Entrance,
+        service::{Connection, Serves, Service},
+    },
+    state::App,
+};
+use signet_store::{MAX_BEHIND, Subject};
+use std::{
+    io::{BufRead, BufReader, Write},
+    net::TcpStream,
+    sync::Arc,
+    time::Duration,
+};
+
+const REVOCATIONS: &str = "signet:revocations";
+
+fn server() -> Server {
+    let mut reader = client("reader");
+    reader.scope = scope(REVOCATIONS);
+    let mut public = client("public");
+    public.scope = scope(REVOCATIONS);
+    public.token_endpoint_auth_method = AuthMethod::None;
+    Server::start(Setup {
+        clients: vec![client("service"), reader, public],
+        plain: true,
+        ..Setup::default()
+    })
+}
+
+/// The lines of an open stream.
+struct Lines(BufReader<TcpStream>);
+
+impl Lines {
+    fn open(server: &Server) -> Lines {
+        let mut stream = TcpStream::connect(server.address).unwrap();
+        stream
+            .set_read_timeout(Some(Duration::from_secs(60)))
+            .unwrap();
+        let authorization = client::basic("reader", SECRET);
+        let head = format!(
+            "POST /revocations HTTP/1.1\r\nhost: localhost\r\nauthorization: {authorization}\r\n\
+             content-type: application/x-www-form-urlencoded\r\ncontent-length: 0\r\n\r\n"
+        );
+        stream.write_all(head.as_bytes()).unwrap();
+        let mut lines = BufReader::new(stream);
+        let mut status = String::new();
+        lines.read_line(&mut status).unwrap();
+        assert_eq!(status, "HTTP/1.1 200 OK\r\n");
+        Lines(lines)
+    }
+
+    /// The next object, whatever the chunks around it; None at the end.
+    fn next(&mut self) -> Option<Value> {
+        loop {
+            let mut line = String::new();
+            // A connection that is reset has ended, too.
+            if self.0.read_line(&mut line).unwrap_or(0) == 0 || line == "0\r\n" {
+                return None;
+            }
+            if line.starts_with('{') {
+                return Some(serde_json::from_str(&line).unwrap());
+            }
+        }
+    }
+
+    /// The next object that is no heartbeat.
+    fn said(&mut self) -> Option<Value> {
+        loop {
+            let object = self.next()?;
+            if object.get("heartbeat").is_none() {
+                return Some(object);
+            }
+        }
+    }
+}
+
+fn end(app: &App) -> u64 {
+    app.now() + 600
+}
+
+fn revoke(app: &App, subject: Subject, end: u64) {
+    block_on(app.revocations.revoke(subject, end, app.now())).unwrap();
+}
+
+#[test]
+fn only_an_authenticated_client_with_the_scope_may_read_it() {
+    let server = server();
+    let call = || Call::post("/revocations").form(&[]);
+    call().send(&server).expect_error(401, "invalid_client");
+    call()
+        .basic("reader", "wrong")
+        .send(&server)
+        .expect_error(401, "invalid_client");
+    Call::post("/revocations")
+        .form(&[("client_id", "public")])
+        .send(&server)
+        .expect_error(401, "invalid_client");
+    call()
+        .basic("service", SECRET)
+        .send(&server)
+        .expect_error(403, "insufficient_scope");
+    Call::get("/revocations").send(&server).expect(405);
+    let metadata = Call::get("/.well-known/oauth-authorization-server").send(&server);
+    assert_eq!(
+        metadata.member("signet_revocation_stream_uri"),
+        format!("{}/revocations", server.issuer())
+    );
+}
+
+#[test]
+fn it_says_what_counts_already_and_then_each_kind_as_it_happens() {
+    let server = server();
+    let end = end(&server.app);
+    revoke(&server.app, Subject::Grant([1; 16]), end);
+    let mut lines = Lines::open(&server);
+    assert_eq!(
+        lines.said(),
+        Some(json!({"grant_id": "AQEBAQEBAQEBAQEBAQEBAQ", "end": end}))
+    );
+    assert!(lines.said().unwrap()["synced"].is_u64());
+    for (subject, said) in [
+        (
+            Subject::Jti([2; 16]),
+            json!({"jti": "AgICAgICAgICAgICAgICAg", "end": end}),
+        ),
+        (
+            Subject::Session("s \"1\"".into()),
+            json!({"sid": "s \"1\"", "end": end}),
+        ),
+        (
+            Subject::User("alice".into(), 5),
+            json!({"sub": "alice", "epoch_ms": 5, "end": end}),
+        ),
+        (
+            Subject::Client("web".into(), 6),
+            json!({"client_id": "web", "epoch_ms": 6, "end": end}),
+        ),
+        (
+            Subject::AgentGrant([3; 32]),
+            json!({"agent_grant": "AwMDAwMDAwMDAwMDAwMDAwMDAwMDAwMDAwMDAwMDAwM", "end": end}),
+        ),
+        (
+            Subject::Agent("agent:x".into(), 7),
+            json!({"agent": "agent:x", "epoch_ms": 7, "end": end}),
+        ),
+    ] {
+        revoke(&server.app, subject, end);
+        assert_eq!(lines.said(), Some(said));
+    }
+    let mut beats = 0;
+    while beats < 2 {
+        beats += u32::from(lines.next().unwrap()["heartbeat"].is_u64());
+    }
+}
+
+#[test]
+fn it_ends_when_the_clients_record_changes_and_when_the_server_stops() {
+    let server = server();
+    let mut lines = Lines::open(&server);
+    assert!(lines.said().unwrap()["synced"].is_u64());
+    server.app.update(|snapshot| {
+        let mut registry = (*snapshot.registry).clone();
+        let mut reader = (*registry.clients["reader"]).clone();
+        reader.revision += 1;
+        registry.clients.insert("reader".into(), Arc::new(reader));
+        snapshot.registry = Arc::new(registry);
+    });
+    assert_eq!(lines.said(), None);
+    let mut lines = Lines::open(&server);
+    assert!(lines.said().unwrap()["synced"].is_u64());
+    server.app.revocation_streams.end();
+    assert_eq!(lines.said(), None);
+}
+
+#[test]
+fn a_reader_that_takes_nothing_is_dropped_and_memory_is_bounded() {
+    let server = server();
+    let service = Service::new(server.app.clone(), common::routes(), Limits::default());
+    let connection = Connection {
+        peer: [127, 0, 0, 1].into(),
+        entrance: Entrance::Public,
+        certificate: None,
+    };
+    let request = http::Request::post("/revocations")
+        .header("authorization", client::basic("reader", SECRET))
+        .header("content-type", "application/x-www-form-urlencoded")
+        .body(Body::Bytes(Bytes::new()))
+        .unwrap();
+    block_on(async {
+        let response = service.respond(&connection, request).await;
+        assert_eq!(response.status(), 200);
+        let end = end(&server.app);
+        let changes = 2 * MAX_BEHIND;
+        for number in 0..changes as u64 {
+            let subject = Subject::Client(format!("client-{number}"), number);
+            server
+                .app
+                .revocations
+                .revoke(subject, end, server.app.now())
+                .await
+                .unwrap();
+        }
+        let read = tokio::time::timeout(Duration::from_secs(60), response.into_body().collect());
+        let said = read.await.expect("the stream ends").unwrap().to_bytes();
+        let lines = said.iter().filter(|byte| **byte == b'\n').count();
+        assert!(lines < changes, "{lines}");
+    });
+}

@@ -1,0 +1,94 @@
+//! Which issuers' streams of revocations are followed.
+
+use std::{path::Path, sync::Arc, time::Duration};
+
+use signet_server::state::Clock;
+use signet_verify::{
+    MemoryRevocations, Revocations, RevocationsByIssuer, WhenSilent,
+    fetch::{Credentials, Outbound, RevocationReader},
+};
+use tokio::task::JoinSet;
+
+use super::{
+    model::{GateConfig, WhenLost},
+    secrets,
+};
+use crate::serve::SystemClock;
+
+/// How long a reload waits for the streams of the next setup, where those of the present one are whole.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// One issuer's stream.
+pub struct Followed {
+    issuer: String,
+    url: Option<String>,
+    credentials: Credentials,
+    revocations: Arc<MemoryRevocations>,
+}
+
+/// Every stream that the configuration names.
+pub fn followed(config: &GateConfig, base: &Path) -> Result<Vec<Followed>, String> {
+    let mut all = Vec::new();
+    for issuer in &config.issuers {
+        let Some(stream) = &issuer.revocations else {
+            continue;
+        };
+        let what = format!("issuer {}: revocations", issuer.issuer);
+        let credentials = secrets::credentials(&what, &stream.client, base)?;
+        let when_silent = match stream.when_lost {
+            WhenLost::Open => WhenSilent::StayOpen,
+            WhenLost::Closed => WhenSilent::CloseAfter(stream.after.0),
+        };
+        all.push(Followed {
+            issuer: issuer.issuer.clone(),
+            url: stream.url.clone(),
+            credentials,
+            revocations: Arc::new(MemoryRevocations::new(when_silent).named(&issuer.issuer)),
+        });
+    }
+    Ok(all)
+}
+
+/// What the verifier asks; None where nothing is followed.
+pub fn asked(followed: &[Followed]) -> Option<Arc<dyn Revocations>> {
+    if followed.is_empty() {
+        return None;
+    }
+    let all = followed
+        .iter()
+        .fold(RevocationsByIssuer::new(), |all, one| {
+            all.and(&one.issuer, one.revocations.clone())
+        });
+    Some(Arc::new(all))
+}
+
+/// Follows all of them, until what is returned is dropped.
+pub fn follow(followed: &[Followed], outbound: &Arc<Outbound>) -> JoinSet<()> {
+    let mut tasks = JoinSet::new();
+    for one in followed {
+        let clock = SystemClock;
+        let mut reader = RevocationReader::new(
+            &one.issuer,
+            one.credentials.clone(),
+            one.revocations.clone(),
+            outbound.clone(),
+            move || clock.now(),
+        );
+        if let Some(url) = &one.url {
+            reader = reader.at(url);
+        }
+        tasks.spawn(reader.run());
+    }
+    tasks
+}
+
+/// Whether all of them are whole. With `demanded`, waits until they are; without, they may become so later.
+pub async fn are_current(followed: &[Followed], demanded: bool) -> bool {
+    let all = || followed.iter().all(|one| one.revocations.is_current());
+    let become_so = async {
+        while !all() {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    !demanded || tokio::time::timeout(PATIENCE, become_so).await.is_ok()
+}

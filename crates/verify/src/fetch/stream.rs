@@ -1,0 +1,279 @@
+//! Reading an issuer's stream of revocations (the server's `/revocations`), beside the requests.
+//!
+//! One object a line: revocations, `{"synced": T}` when all earlier ones were told, and `{"heartbeat": T}` every few seconds. Whatever goes
+//! wrong (silence, an end, a line that is not understood) loses the stream: it is noted with its reason, and the reader begins again and is
+//! told everything anew. What it knows stays, for revocations only grow. How long tokens are accepted meanwhile is [`crate::WhenSilent`]'s.
+
+use super::{Credentials, Outbound, metadata, outbound::Outgoing};
+use crate::{MemoryRevocations, Subject};
+use signet_jose::json::{self, Limits, Object};
+use std::{sync::Arc, time::Duration};
+use tokio::time::{sleep, timeout};
+
+/// Silence after which the stream is lost: three heartbeats and a little.
+const SILENCE: Duration = Duration::from_secs(7);
+/// First pause after a loss; doubled with each failure.
+const FIRST_PAUSE: Duration = Duration::from_millis(200);
+/// Longest pause between two attempts.
+const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+/// Longest line, in bytes: the longest id, each byte escaped.
+const MAX_LINE: usize = 16 * 1024;
+/// Lines between two sweeps of what has ended.
+const SWEEP_AFTER: u32 = 4096;
+
+/// Keeps [`MemoryRevocations`] current.
+pub struct RevocationReader {
+    issuer: String,
+    url: Option<String>,
+    credentials: Credentials,
+    revocations: Arc<MemoryRevocations>,
+    outbound: Arc<Outbound>,
+    now: Arc<dyn Fn() -> u64 + Send + Sync>,
+}
+
+impl RevocationReader {
+    /// `issuer` is the name of the issuer, whose metadata says where the stream is (`signet_revocation_stream_uri`); `now` gives Unix
+    /// seconds.
+    pub fn new(
+        issuer: impl Into<String>,
+        credentials: Credentials,
+        revocations: Arc<MemoryRevocations>,
+        outbound: Arc<Outbound>,
+        now: impl Fn() -> u64 + Send + Sync + 'static,
+    ) -> RevocationReader {
+        RevocationReader {
+            issuer: issuer.into(),
+            url: None,
+            credentials,
+            revocations,
+            outbound,
+            now: Arc::new(now),
+        }
+    }
+
+    /// Where the stream is, if the metadata does not say so.
+    #[must_use]
+    pub fn at(mut self, url: impl Into<String>) -> RevocationReader {
+        self.url = Some(url.into());
+        self
+    }
+
+    /// Reads until it is dropped.
+    pub async fn run(self) {
+        let mut pause = FIRST_PAUSE;
+        loop {
+            let mut synced = false;
+            let Err(error) = self.read(&mut synced).await;
+            if synced {
+                pause = FIRST_PAUSE;
+            }
+            if synced || pause == FIRST_PAUSE {
+                tracing::warn!(
+                    issuer = self.issuer,
+                    error,
+                    "the stream of revocations is lost"
+                );
+            }
+            self.revocations.lost(error);
+            let jitter = 0.9 + 0.2 * f64::from(signet_crypto::random::below(1000)) / 1000.0;
+            sleep(pause.mul_f64(jitter)).await;
+            pause = (pause * 2).min(LONGEST_PAUSE);
+        }
+    }
+
+    /// One stream, from its beginning to its loss.
+    async fn read(&self, synced: &mut bool) -> Result<std::convert::Infallible, String> {
+        let url = match &self.url {
+            Some(url) => url.clone(),
+            None => {
+                metadata::url_of(&self.issuer, "signet_revocation_stream_uri", &self.outbound)
+                    .await?
+            }
+        };
+        let outgoing = Outgoing {
+            url: &url,
+            accept: "application/x-ndjson",
+            authorization: Some(self.credentials.authorization()),
+            form: Some(Vec::new().into()),
+        };
+        let stream = self.outbound.stream(&outgoing).await;
+        let mut stream = stream.map_err(|error| format!("{url}: {error}"))?;
+        let mut lines = Lines::default();
+        let mut since_sweep = 0;
+        loop {
+            let chunk = timeout(SILENCE, stream.chunk())
+                .await
+                .map_err(|_| format!("{url}: silence"))?
+                .map_err(|error| format!("{url}: {error}"))?
+                .ok_or_else(|| format!("{url}: the stream ended"))?;
+            lines
+                .feed(&chunk, |line| {
+                    since_sweep += 1;
+                    self.line(line, synced)
+                })
+                .map_err(|error| format!("{url}: {error}"))?;
+            if since_sweep > SWEEP_AFTER {
+                since_sweep = 0;
+                self.revocations.sweep((self.now)());
+            }
+        }
+    }
+
+    fn line(&self, line: &[u8], synced: &mut bool) -> Result<(), &'static str> {
+        const NOT_UNDERSTOOD: &str = "a line that is not understood";
+        let object =
+            json::parse_object(line, &Limits::default()).map_err(|_| "a line that is no object")?;
+        if object.get("synced").is_some() {
+            *synced = true;
+        }
+        if object.get("synced").is_some() || object.get("heartbeat").is_some() {
+            if *synced {
+                self.revocations.heard((self.now)());
+            }
+            return Ok(());
+        }
+        let (subject, end) = read_revocation(&object).ok_or(NOT_UNDERSTOOD)?;
+        self.revocations.revoke(subject, end);
+        Ok(())
+    }
+}
+
+/// None for whatever is not exactly one revocation of a known kind: what is not understood must not be taken for nothing.
+fn read_revocation<'o>(object: &'o Object<'_>) -> Option<(Subject<'o>, u64)> {
+    let end = object.u64("end").ok()??;
+    let epoch_ms = object.u64("epoch_ms").ok()?;
+    let mut found = None;
+    for (name, value) in object.iter() {
+        if matches!(name, "end" | "epoch_ms") {
+            continue;
+        }
+        let id = value.as_str()?;
+        let subject = match (name, epoch_ms) {
+            ("jti", None) => Subject::Token(id),
+            ("grant_id", None) => Subject::Grant(id),
+            ("sid", None) => Subject::Session(id),
+            ("agent_grant", None) => Subject::AgentGrant(id),
+            ("sub", Some(epoch_ms)) => Subject::User(id, epoch_ms),
+            ("client_id", Some(epoch_ms)) => Subject::Client(id, epoch_ms),
+            ("agent", Some(epoch_ms)) => Subject::Agent(id, epoch_ms),
+            _ => return None,
+        };
+        if found.replace(subject).is_some() {
+            return None;
+        }
+    }
+    Some((found?, end))
+}
+
+/// Cuts chunks into lines; at most one line is held.
+#[derive(Default)]
+struct Lines {
+    begun: Vec<u8>,
+}
+
+impl Lines {
+    fn feed(
+        &mut self,
+        mut chunk: &[u8],
+        mut line: impl FnMut(&[u8]) -> Result<(), &'static str>,
+    ) -> Result<(), &'static str> {
+        while let Some(at) = chunk.iter().position(|byte| *byte == b'\n') {
+            let (piece, rest) = chunk.split_at(at);
+            chunk = &rest[1..];
+            if self.begun.is_empty() {
+                line(piece)?;
+                continue;
+            }
+            self.hold(piece)?;
+            line(&self.begun)?;
+            self.begun.clear();
+        }
+        self.hold(chunk)
+    }
+
+    fn hold(&mut self, piece: &[u8]) -> Result<(), &'static str> {
+        if self.begun.len() + piece.len() > MAX_LINE {
+            return Err("a line that is too long");
+        }
+        self.begun.extend_from_slice(piece);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::WhenSilent;
+
+    fn reader() -> RevocationReader {
+        RevocationReader::new(
+            "https://id.example.com",
+            Credentials::new("c", signet_crypto::Secret::new("s".to_owned())),
+            Arc::new(MemoryRevocations::new(WhenSilent::CloseAfter(5))),
+            Arc::new(Outbound::new(Default::default())),
+            || 1000,
+        )
+    }
+
+    #[test]
+    fn lines_are_the_same_however_they_are_cut() {
+        let text = b"one\ntwo\n\nthree\nfo";
+        for size in 1..=text.len() {
+            let mut lines = Lines::default();
+            let mut got: Vec<Vec<u8>> = Vec::new();
+            for chunk in text.chunks(size) {
+                let fed = lines.feed(chunk, |line| {
+                    got.push(line.to_vec());
+                    Ok(())
+                });
+                assert_eq!(fed, Ok(()));
+            }
+            assert_eq!(got, [&b"one"[..], b"two", b"", b"three"], "{size}");
+            assert_eq!(lines.begun, b"fo");
+        }
+        let endless = vec![b'x'; MAX_LINE + 1];
+        assert!(Lines::default().feed(&endless, |_| Ok(())).is_err());
+    }
+
+    #[test]
+    fn what_is_not_understood_loses_the_stream() {
+        let reader = reader();
+        for good in [
+            r#"{"jti":"a","end":5}"#,
+            r#"{"grant_id":"a","end":5}"#,
+            r#"{"sid":"a","end":5}"#,
+            r#"{"sub":"a","epoch_ms":1,"end":5}"#,
+            r#"{"client_id":"a","epoch_ms":1,"end":5}"#,
+            r#"{"agent":"a","epoch_ms":1,"end":5}"#,
+            r#"{"agent_grant":"a","end":5}"#,
+        ] {
+            assert_eq!(reader.line(good.as_bytes(), &mut true), Ok(()), "{good}");
+        }
+        assert_eq!(reader.revocations.len(), 7);
+        for bad in [
+            "",
+            "[]",
+            "{}",
+            r#"{"jti":"a"}"#,
+            r#"{"jti":1,"end":5}"#,
+            r#"{"jti":"a","end":"5"}"#,
+            r#"{"jti":"a","epoch_ms":1,"end":5}"#,
+            r#"{"sub":"a","end":5}"#,
+            r#"{"jti":"a","sid":"b","end":5}"#,
+            r#"{"unknown":true,"end":5}"#,
+            r#"{"device":"a","end":5}"#,
+        ] {
+            assert!(reader.line(bad.as_bytes(), &mut true).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_heartbeat_before_everything_was_told_proves_nothing() {
+        let reader = reader();
+        let mut synced = false;
+        assert!(reader.line(br#"{"heartbeat":1}"#, &mut synced).is_ok());
+        assert!(!reader.revocations.is_current());
+        assert!(reader.line(br#"{"synced":1}"#, &mut synced).is_ok());
+        assert!(reader.revocations.is_current());
+    }
+}
