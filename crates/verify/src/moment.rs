@@ -65,6 +65,34 @@ pub(crate) fn satisfies_compact(claims: &Claims, policy: &Policy) -> Result<(), 
     demands(claims, policy)
 }
 
+/// Of a token that its issuer called active: what the issuer said about it, instead of what a signature would prove. Gives its end. `iss` is
+/// optional in an answer (RFC 7662 section 2.2), for it is known who was asked.
+#[cfg(feature = "fetch")]
+pub(crate) fn satisfies_introspected(
+    claims: &Claims,
+    policy: &Policy,
+    issuer: &str,
+    now: u64,
+) -> Result<u64, Refusal> {
+    if claims.iss().is_some_and(|iss| iss != issuer) {
+        return Err(Refusal::Issuer);
+    }
+    let exp = claims.exp().ok_or(Refusal::MissingClaim)?;
+    let latest = now.saturating_add(policy.leeway);
+    if claims.nbf().is_some_and(|nbf| nbf > latest) {
+        return Err(Refusal::NotYetValid);
+    }
+    if claims.iat().is_some_and(|iat| iat > latest) {
+        return Err(Refusal::IssuedInFuture);
+    }
+    still_fresh(claims, policy, now)?;
+    if !policy.any_audience {
+        audience(claims, policy)?;
+    }
+    demands(claims, policy)?;
+    Ok(exp)
+}
+
 fn demands(claims: &Claims, policy: &Policy) -> Result<(), Refusal> {
     if !policy.authorized_parties.is_empty() {
         let party = claims

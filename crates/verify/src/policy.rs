@@ -80,6 +80,9 @@ pub struct Policy {
     pub(crate) realm: String,
     pub(crate) compact_keys: Option<Arc<signet_compact::KeySet>>,
     pub(crate) once: bool,
+    /// which tokens their issuer is asked about
+    #[cfg(feature = "fetch")]
+    pub(crate) introspection: Option<(crate::fetch::Introspect, Arc<crate::fetch::Introspector>)>,
 }
 
 impl Policy {
@@ -117,6 +120,8 @@ impl Policy {
             realm: String::new(),
             compact_keys: None,
             once: kind == TokenKind::LogoutToken,
+            #[cfg(feature = "fetch")]
+            introspection: None,
         }
     }
 
@@ -302,6 +307,14 @@ impl Policy {
     }
 
     /// Whether `typ` is one of those accepted.
+    /// Whether this text is a compact token, where those are accepted.
+    #[cfg(feature = "fetch")]
+    pub(crate) fn reads_compact(&self, token: &str) -> bool {
+        self.compact_keys.is_some()
+            && signet_jose::base64url::decode(token.as_bytes())
+                .is_ok_and(|bytes| signet_compact::Token::parse(&bytes).is_ok())
+    }
+
     pub(crate) fn accepts_type(&self, typ: Option<&str>) -> bool {
         self.types.iter().any(|accepted| match accepted {
             Some(accepted) => signet_jose::jws::typ_is(typ, accepted),

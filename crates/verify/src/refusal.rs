@@ -122,6 +122,8 @@ refusals! {
     ReplayGuardFull = "replay_guard_full", Unavailable, "more proofs are fresh than can be remembered";
     CertificateMissing = "certificate_missing", InvalidToken, "the token is bound to a certificate and none was presented";
     Certificate = "certificate", InvalidToken, "the token is bound to another certificate";
+    Inactive = "inactive", InvalidToken, "the issuer says that the token is not active";
+    IntrospectionUnavailable = "introspection_unavailable", Unavailable, "the issuer could not be asked about the token";
     Revoked = "revoked", InvalidToken, "the token was revoked";
     RevocationUnknown = "revocation_unknown", Unavailable, "whether the token was revoked cannot be known at the moment";
 }

@@ -12,6 +12,8 @@ pub enum Form {
     Jwt(Algorithm),
     /// A compact token.
     Compact(signet_compact::Algorithm),
+    /// Any text that its issuer called active (RFC 7662).
+    Introspected,
 }
 
 #[derive(Debug)]

@@ -12,6 +12,13 @@ use std::sync::Arc;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PolicyId(usize);
 
+impl PolicyId {
+    #[cfg(feature = "fetch")]
+    pub(crate) fn number(self) -> usize {
+        self.0
+    }
+}
+
 /// A policy and the issuers that it accepts.
 pub(crate) struct Active {
     pub(crate) policy: Policy,
@@ -124,6 +131,15 @@ impl Verifier {
         if token.len() > active.policy.max_bytes {
             return Err(Refusal::TooLarge);
         }
+        #[cfg(feature = "fetch")]
+        if let Some(introspector) = active.policy.asks(token) {
+            // Nobody is asked here: see `decide_asking`.
+            let verified = self.known_by_asking(introspector, policy, token, now)?;
+            moment::still_holds(verified.claims(), &active.policy, now)?;
+            self.for_this_request(&verified, &active.policy, presented, now)?;
+            *cached = true;
+            return Ok(verified);
+        }
         let cacheable = active.policy.kind.is_access();
         if cacheable && let Some(verified) = self.find(policy, token, now) {
             moment::still_holds(verified.claims(), &active.policy, now)?;
@@ -155,7 +171,7 @@ impl Verifier {
         })?
     }
 
-    fn check(&self, active: &Active, token: &str, now: u64) -> Result<Checked, Refusal> {
+    pub(crate) fn check(&self, active: &Active, token: &str, now: u64) -> Result<Checked, Refusal> {
         let policy = &active.policy;
         if let Some(keys) = &policy.compact_keys
             && !token.contains('.')
@@ -166,7 +182,7 @@ impl Verifier {
     }
 
     /// What no cache may answer.
-    fn for_this_request(
+    pub(crate) fn for_this_request(
         &self,
         verified: &Verified,
         policy: &Policy,
@@ -193,6 +209,12 @@ impl Verifier {
             }
         }
         Ok(())
+    }
+
+    /// False for an issuer that was disabled.
+    #[cfg(feature = "fetch")]
+    pub(crate) fn is_enabled(&self, issuer: &str) -> bool {
+        self.issuer(issuer).is_none_or(|state| state.is_enabled())
     }
 
     fn issuer(&self, name: &str) -> Option<&Arc<IssuerState>> {

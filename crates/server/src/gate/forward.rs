@@ -23,7 +23,7 @@ struct Asked<'a> {
     scope: Option<&'a str>,
 }
 
-pub(super) fn nginx(gate: &Gate, head: &request::Parts) -> Response {
+pub(super) async fn nginx(gate: &Gate, head: &request::Parts) -> Response {
     let setup = gate.setup.load();
     let Some(query) = Query::read(&setup, head) else {
         return misconfigured();
@@ -34,10 +34,13 @@ pub(super) fn nginx(gate: &Gate, head: &request::Parts) -> Response {
         let url = single(headers, "x-original-url")?.map(str::to_owned);
         Ok::<_, Refusal>((method, url))
     })();
-    let outcome = said.and_then(|(method, url)| {
-        let asked = query.asked(method, url);
-        decide(gate, &setup, headers, &asked)
-    });
+    let outcome = match said {
+        Ok((method, url)) => {
+            let asked = query.asked(method, url);
+            decide(gate, &setup, headers, &asked).await
+        }
+        Err(refusal) => Err(refusal),
+    };
     let mut response = finish(&setup, query.policy, query.scope(), outcome);
     // auth_request understands 2xx, 401 and 403; anything else becomes a 500.
     if response.status() == StatusCode::BAD_REQUEST {
@@ -46,7 +49,7 @@ pub(super) fn nginx(gate: &Gate, head: &request::Parts) -> Response {
     response
 }
 
-pub(super) fn traefik(gate: &Gate, head: &request::Parts) -> Response {
+pub(super) async fn traefik(gate: &Gate, head: &request::Parts) -> Response {
     let setup = gate.setup.load();
     let Some(query) = Query::read(&setup, head) else {
         return misconfigured();
@@ -64,14 +67,17 @@ pub(super) fn traefik(gate: &Gate, head: &request::Parts) -> Response {
         };
         Ok::<_, Refusal>((method, url))
     })();
-    let outcome = said.and_then(|(method, url)| {
-        let asked = query.asked(method, url);
-        decide(gate, &setup, headers, &asked)
-    });
+    let outcome = match said {
+        Ok((method, url)) => {
+            let asked = query.asked(method, url);
+            decide(gate, &setup, headers, &asked).await
+        }
+        Err(refusal) => Err(refusal),
+    };
     finish(&setup, query.policy, query.scope(), outcome)
 }
 
-pub(super) fn envoy(gate: &Gate, head: &request::Parts) -> Response {
+pub(super) async fn envoy(gate: &Gate, head: &request::Parts) -> Response {
     let setup = gate.setup.load();
     let path = head.uri.path();
     let rest = path.strip_prefix("/auth/envoy").unwrap_or(path);
@@ -94,15 +100,18 @@ pub(super) fn envoy(gate: &Gate, head: &request::Parts) -> Response {
         let host = single(headers, "host")?;
         Ok::<_, Refusal>(host.map(|host| [scheme, "://", host, path].concat()))
     })();
-    let outcome = said.and_then(|url| {
-        let asked = Asked {
-            method: head.method.as_str(),
-            url,
-            policy,
-            scope: None,
-        };
-        decide(gate, &setup, headers, &asked)
-    });
+    let outcome = match said {
+        Ok(url) => {
+            let asked = Asked {
+                method: head.method.as_str(),
+                url,
+                policy,
+                scope: None,
+            };
+            decide(gate, &setup, headers, &asked).await
+        }
+        Err(refusal) => Err(refusal),
+    };
     let accepted = outcome.is_ok();
     let mut response = finish(&setup, policy, None, outcome);
     if accepted {
@@ -171,7 +180,7 @@ impl Query {
 
 type Outcome = Result<signet_verify::Verified, (Refusal, Option<Scheme>)>;
 
-fn decide(
+async fn decide(
     gate: &Gate,
     setup: &Setup,
     headers: &HeaderMap,
@@ -193,7 +202,7 @@ fn decide(
         let der = certificate_der(text).ok_or(Refusal::Certificate)?;
         presented = presented.certificate(sha256(&der));
     }
-    let outcome = gate.decide(setup, asked.policy, &presented);
+    let outcome = gate.decide(setup, asked.policy, &presented).await;
     let outcome = outcome.and_then(|verified| {
         for scope in asked
             .scope

@@ -70,15 +70,17 @@ impl Gate {
     }
 
     /// Decides, and measures it.
-    fn decide(
+    async fn decide(
         &self,
         setup: &Setup,
         policy: PolicyId,
         presented: &Presented<'_>,
     ) -> Result<signet_verify::Verified, Refusal> {
         let begun = Instant::now();
-        let Decision { outcome, cached } =
-            setup.verifier.decide(policy, presented, self.clock.now());
+        let Decision { outcome, cached } = setup
+            .verifier
+            .decide_asking(policy, presented, || self.clock.now())
+            .await;
         let stage = match (&outcome, cached) {
             (Ok(_), true) => Stage::Cached,
             (Ok(_), false) => Stage::Verified,
@@ -96,16 +98,16 @@ impl Gate {
             "/health/ready" if is(Method::GET) => self.ready(),
             "/metrics" if is(Method::GET) => self.scrape(),
             "/validate" if is(Method::POST) => match self.body(body).await {
-                Ok(body) => validate::one(self, head, &body),
+                Ok(body) => validate::one(self, head, &body).await,
                 Err(refused) => refused,
             },
             "/validate/batch" if is(Method::POST) => match self.body(body).await {
                 Ok(body) => validate::batch(self, head, &body).await,
                 Err(refused) => refused,
             },
-            "/auth/nginx" => forward::nginx(self, head),
-            "/auth/traefik" => forward::traefik(self, head),
-            _ if path.starts_with("/auth/envoy") => forward::envoy(self, head),
+            "/auth/nginx" => forward::nginx(self, head).await,
+            "/auth/traefik" => forward::traefik(self, head).await,
+            _ if path.starts_with("/auth/envoy") => forward::envoy(self, head).await,
             "/health/live" | "/health/ready" | "/metrics" => not_for_here("GET"),
             "/validate" | "/validate/batch" => not_for_here("POST"),
             _ => response::text(StatusCode::NOT_FOUND, "there is nothing here\n"),

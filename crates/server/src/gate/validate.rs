@@ -142,10 +142,10 @@ fn is_form(head: &request::Parts) -> bool {
     })
 }
 
-pub(super) fn one(gate: &Gate, head: &request::Parts, body: &[u8]) -> Response {
+pub(super) async fn one(gate: &Gate, head: &request::Parts, body: &[u8]) -> Response {
     let setup = gate.setup.load();
     if body.is_empty() {
-        return authorization(gate, &setup, head);
+        return authorization(gate, &setup, head).await;
     }
     let params;
     let asked = if is_form(head) {
@@ -163,16 +163,18 @@ pub(super) fn one(gate: &Gate, head: &request::Parts, body: &[u8]) -> Response {
     let Some(policy) = asked.policy(&setup) else {
         return unknown_policy();
     };
-    let outcome = gate.decide(&setup, policy, &asked.presented(&asked.token));
+    let outcome = gate
+        .decide(&setup, policy, &asked.presented(&asked.token))
+        .await;
     answer(&setup, policy, &outcome, asked.scheme)
 }
 
-fn authorization(gate: &Gate, setup: &Setup, head: &request::Parts) -> Response {
+async fn authorization(gate: &Gate, setup: &Setup, head: &request::Parts) -> Response {
     let policy = setup.verifier.default_policy();
     let presented = single(&head.headers, "authorization")
         .and_then(|value| Presented::authorization(value.ok_or(Refusal::NoToken)?));
     let outcome = match presented {
-        Ok(presented) => gate.decide(setup, policy, &presented),
+        Ok(presented) => gate.decide(setup, policy, &presented).await,
         Err(refusal) => {
             setup.verifier.counters().refuse(refusal);
             Err(refusal)
@@ -201,7 +203,7 @@ pub(super) async fn batch(gate: &Gate, head: &request::Parts, body: &[u8]) -> Re
         if index > 0 {
             out.push(b',');
         }
-        let outcome = gate.decide(&setup, policy, &asked.presented(token));
+        let outcome = gate.decide(&setup, policy, &asked.presented(token)).await;
         write(&outcome, &mut out);
         if index % TURN == TURN - 1 {
             tokio::task::yield_now().await;
@@ -245,6 +247,7 @@ fn write(outcome: &Result<Verified, Refusal>, out: &mut Vec<u8>) {
             w.member("alg").string(match verified.form() {
                 Form::Jwt(algorithm) => algorithm.name(),
                 Form::Compact(algorithm) => algorithm.name(),
+                Form::Introspected => "introspected",
                 _ => "",
             });
             // Strict JSON, checked when it was read.

@@ -5,23 +5,30 @@ use std::{path::Path, sync::Arc, time::Duration};
 use signet_crypto::Algorithm;
 use signet_server::gate::{Identity, Setup};
 use signet_verify::{
-    Binding, Freshness, Issuer, KeySource, Policy, Revocations, Verifier, fetch::OutboundOptions,
+    Binding, Freshness, Issuer, KeySource, Policy, Revocations, Verifier,
+    fetch::{Outbound, OutboundOptions},
 };
 
-use super::model::{self, GateConfig};
+use super::{
+    introspection,
+    model::{self, GateConfig},
+};
 
-/// Everything that a reload replaces. `revocations` is asked about every token.
+/// Everything that a reload replaces. `revocations` is asked about every token; issuers are asked through `outbound`.
 pub fn setup(
     config: &GateConfig,
     base: &Path,
+    outbound: &Arc<Outbound>,
     revocations: Option<Arc<dyn Revocations>>,
 ) -> Result<Setup, String> {
     let mut builder = Verifier::builder().cache(config.cache.entries, config.cache.bytes);
     for issuer in &config.issuers {
         builder = builder.issuer(make_issuer(issuer, base)?);
     }
+    let introspectors = introspection::introspectors(config, base, outbound)?;
     for policy in &config.policies {
-        builder = builder.policy(make_policy(policy)?);
+        let made = introspection::apply(make_policy(policy)?, policy, &introspectors)?;
+        builder = builder.policy(made);
     }
     if let Some(revocations) = revocations {
         builder = builder.revocations(revocations);

@@ -1,6 +1,7 @@
 //! Wiring of the validation service: configuration, verifier, keys, listener, signals.
 
 mod build;
+mod introspection;
 mod model;
 mod revocations;
 mod secrets;
@@ -163,9 +164,11 @@ struct Beside {
 impl Prepared {
     fn new(config: &GateConfig, base: &Path) -> Result<Prepared, String> {
         let followed = revocations::followed(config, base)?;
+        let outbound = Arc::new(Outbound::new(build::outbound(config, base)?));
+        let asked = revocations::asked(&followed);
         Ok(Prepared {
-            setup: build::setup(config, base, revocations::asked(&followed))?,
-            outbound: Arc::new(Outbound::new(build::outbound(config, base)?)),
+            setup: build::setup(config, base, &outbound, asked)?,
+            outbound,
             followed,
         })
     }
@@ -232,7 +235,10 @@ mod tests {
             .take_while(|line| line.is_empty() || line.starts_with("    "))
             .collect();
         let config: GateConfig = toml::from_str(&text.join("\n")).expect("it parses");
-        let setup = build::setup(&config, Path::new("."), None).expect("it builds");
+        let outbound = Arc::new(Outbound::new(
+            build::outbound(&config, Path::new(".")).expect("it builds"),
+        ));
+        let setup = build::setup(&config, Path::new("."), &outbound, None).expect("it builds");
         assert!(setup.verifier.policy("orders").is_some());
         assert_eq!(setup.identity.names().count(), 4);
     }

@@ -66,6 +66,35 @@ pub struct Issuer {
     pub required: bool,
     /// Its stream of revocations, if that is followed.
     pub revocations: Option<Revocations>,
+    /// How it is asked about tokens.
+    pub introspection: Option<Introspection>,
+}
+
+/// Introspection at an issuer (RFC 7662).
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Introspection {
+    /// Where it is asked; without, its metadata says so.
+    pub url: Option<String>,
+    /// Who asks.
+    pub client: ClientSecret,
+    /// How long an answer is believed; never beyond the token's end.
+    #[serde(default = "default_believed")]
+    pub max_age: Duration,
+}
+
+fn default_believed() -> Duration {
+    Duration(30)
+}
+
+/// Which tokens an issuer is asked about.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Introspect {
+    /// Those that are neither JWTs nor compact tokens.
+    Opaque,
+    /// All of them; JWTs and compact tokens are verified as well.
+    All,
 }
 
 /// A stream of revocations of a Signet server.
@@ -196,6 +225,8 @@ pub struct Policy {
     /// The `realm` of challenges.
     #[serde(default)]
     pub realm: String,
+    /// Which tokens the policy's issuer is asked about.
+    pub introspect: Option<Introspect>,
     /// Longest token, in bytes.
     pub max_bytes: Option<usize>,
 }

@@ -5,6 +5,7 @@
 //! checked, so that a second answer of the name server changes nothing (known fault V18).
 mod address;
 mod credentials;
+mod introspection;
 mod lifetime;
 mod metadata;
 mod outbound;
@@ -13,6 +14,7 @@ mod stream;
 
 pub use address::is_public;
 pub use credentials::Credentials;
+pub use introspection::{Introspect, Introspector};
 pub use outbound::{FetchError, Outbound, OutboundOptions};
 pub use refresh::Refresher;
 pub use stream::RevocationReader;
