@@ -376,7 +376,10 @@ async fn a_hit_never_skips_a_stricter_policy() {
     let policy =
         || Policy::access_token(AUDIENCE).introspect(Introspect::Opaque, introspector.clone());
     let v = Verifier::builder()
-        .issuer(Issuer::new(ISSUER, KeySource::Memory(keys())))
+        .issuer(Issuer::new(
+            ISSUER,
+            KeySource::Memory(jwks(&[signet_crypto::Algorithm::Es256])),
+        ))
         .policy(policy())
         .policy(policy().named("admin").scope("admin"))
         .build()
