@@ -229,7 +229,10 @@ async fn what_the_issuer_says_is_held_to_the_policy() {
             active(r#","cnf":{"kid":"x"}"#),
             Refusal::UnknownConfirmation,
         ),
-        (active(r#","cnf":{"jkt":"x"}"#), Refusal::ProofMissing),
+        (
+            active(r#","cnf":{"jkt":"0ZcOCORZNYy-DWpqq30jZyJGHTN0d2HglBV3uiguA4I"}"#),
+            Refusal::ProofMissing,
+        ),
         (
             active(r#","token_type":"DPoP""#),
             Refusal::UnknownConfirmation,
