@@ -3,122 +3,13 @@
 
 mod support;
 
-use std::{
-    path::Path,
-    process::{Child, Command, Stdio},
-    time::{Duration, Instant},
-};
+use std::path::Path;
 
-use http::{Method, StatusCode};
-use serde_json::Value;
-use support::{Dev, SIGNET, Server, body, free_port, http_client::HttpClient, json, signet};
+use http::StatusCode;
+use support::{Dev, Server, body, gate::Gate, json, signet};
 
-/// For things that take a moment on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(60);
 /// After how many seconds a lost stream counts.
 const AFTER: u64 = 2;
-
-/// A running `signet gate`; killed when dropped.
-struct Gate {
-    child: Child,
-    port: u16,
-    log: std::path::PathBuf,
-}
-
-impl Gate {
-    fn start(directory: &Path, name: &str, configuration: &str) -> Gate {
-        let port = free_port();
-        let file = directory.join(format!("{name}.toml"));
-        std::fs::write(
-            &file,
-            format!("listen = \"127.0.0.1:{port}\"\n{configuration}"),
-        )
-        .unwrap();
-        let log = directory.join(format!("{name}.log"));
-        let output = std::fs::File::create(&log).unwrap();
-        let child = Command::new(SIGNET)
-            .args(["gate", "--config", file.to_str().unwrap()])
-            .env("TEST_GATE_SECRET", secret(directory))
-            .stdin(Stdio::null())
-            .stdout(output.try_clone().unwrap())
-            .stderr(output)
-            .spawn()
-            .unwrap();
-        Gate { child, port, log }
-    }
-
-    async fn ask(&self, path: &str, token: Option<&str>) -> Option<(StatusCode, String)> {
-        let client = HttpClient::new(&[]).unwrap();
-        let url = format!("http://127.0.0.1:{}{path}", self.port);
-        let (method, content) = match token {
-            Some(token) => (Method::POST, format!("{{\"token\":\"{token}\"}}")),
-            None => (Method::GET, String::new()),
-        };
-        let answer = client.send(method, &url, &[], content.into()).await.ok()?;
-        Some((answer.status, support::text(&answer.body)))
-    }
-
-    async fn validate(&self, token: &str) -> (StatusCode, String) {
-        let (status, answer) = self.ask("/validate", Some(token)).await.unwrap();
-        let answer: Value = serde_json::from_str(&answer).unwrap();
-        let reason = answer["reason"].as_str().unwrap_or("valid").to_owned();
-        (status, reason)
-    }
-
-    /// Asks until the answer is this one.
-    async fn until(&self, token: &str, expected: (u16, &str)) {
-        let begun = Instant::now();
-        loop {
-            let (status, reason) = self.validate(token).await;
-            if (status.as_u16(), reason.as_str()) == expected {
-                return;
-            }
-            assert!(
-                begun.elapsed() < PATIENCE,
-                "{status} {reason}, not {expected:?}:\n{}",
-                std::fs::read_to_string(&self.log).unwrap()
-            );
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
-    }
-
-    /// Asks for readiness until its text says so.
-    async fn until_ready_says(&self, status: u16, part: &str) {
-        let begun = Instant::now();
-        loop {
-            let answer = self.ask("/health/ready", None).await;
-            if let Some((answered, text)) = &answer
-                && answered.as_u16() == status
-                && text.contains(part)
-            {
-                return;
-            }
-            assert!(
-                begun.elapsed() < PATIENCE,
-                "{answer:?}, not {status} {part}:\n{}",
-                std::fs::read_to_string(&self.log).unwrap()
-            );
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
-    }
-
-    fn signal(&self, name: &str) {
-        let pid = self.child.id().to_string();
-        let sent = Command::new("kill").args(["-s", name, &pid]).status();
-        assert!(sent.unwrap().success());
-    }
-}
-
-impl Drop for Gate {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-fn secret(directory: &Path) -> String {
-    std::fs::read_to_string(directory.join("secret")).unwrap_or_default()
-}
 
 /// A client that may hear revocations; its secret goes to a file.
 fn make_reader(directory: &Path, dev: &Dev) {

@@ -123,7 +123,7 @@ impl Builder {
             return Err(BuildError::NoPolicy);
         }
         let mut policies = Vec::with_capacity(self.policies.len());
-        let mut used: Vec<Vec<Algorithm>> = vec![Vec::new(); self.issuers.len()];
+        let mut used: Vec<(Vec<Algorithm>, bool)> = vec![(Vec::new(), false); self.issuers.len()];
         for (index, issuer) in self.issuers.iter().enumerate() {
             if self.issuers[..index]
                 .iter()
@@ -156,7 +156,8 @@ impl Builder {
                 return Err(BuildError::NoIssuer);
             }
             for issuer in &issuers {
-                used[*issuer].extend(&policy.algorithms);
+                used[*issuer].0.extend(&policy.algorithms);
+                used[*issuer].1 |= policy.compact_of_issuers;
             }
             policies.push(Active { policy, issuers });
         }
@@ -164,10 +165,10 @@ impl Builder {
             .issuers
             .into_iter()
             .zip(used)
-            .map(|(issuer, mut algorithms)| {
+            .map(|(issuer, (mut algorithms, wants_compact))| {
                 algorithms.sort_unstable();
                 algorithms.dedup();
-                IssuerState::new(issuer, algorithms)
+                IssuerState::new(issuer, algorithms, wants_compact)
             })
             .collect();
         for state in &issuers {
@@ -269,7 +270,7 @@ fn check_policy(policy: &Policy) -> Result<(), BuildError> {
         // RFC 8725 section 2.1: a public key must never be taken for a secret.
         return wrong("it mixes shared secrets and public keys");
     }
-    if policy.compact_keys.is_some() && !policy.kind.is_access() {
+    if (policy.compact_keys.is_some() || policy.compact_of_issuers) && !policy.kind.is_access() {
         return wrong("compact tokens are access tokens");
     }
     Ok(())

@@ -2,7 +2,7 @@
 
 use crate::{
     Claims, Form, Policy, Refusal, Verified, Verifier, moment,
-    verifier::{Active, Checked},
+    verifier::{Active, Checked, usable},
 };
 use signet_compact::{Confirmation, KeySet, Token};
 use signet_jose::{base64url, json::Writer};
@@ -38,6 +38,42 @@ impl Verifier {
             verified,
             issuer,
             key: None,
+            compact: None,
+        })
+    }
+
+    /// Under the keys of the issuer that the token names. Its word is believed when a key of that very issuer made the signature.
+    pub(crate) fn check_compact_of_issuer(
+        &self,
+        active: &Active,
+        token: &str,
+        now: u64,
+    ) -> Result<Checked, Refusal> {
+        let bytes = base64url::decode(token.as_bytes()).map_err(|_| Refusal::Malformed)?;
+        let parsed = Token::parse(&bytes).map_err(refusal)?;
+        let named = parsed.unverified_payload().issuer;
+        // A version 0 token names none.
+        if named.is_empty() {
+            return Err(Refusal::MissingClaim);
+        }
+        let of = |index: &&usize| self.issuers[**index].issuer.name == named;
+        let index = active.issuers.iter().find(of).ok_or(Refusal::Issuer)?;
+        let issuer = &self.issuers[*index];
+        usable(issuer, now)?;
+        let unknown = || {
+            issuer.want_keys();
+            Refusal::UnknownKey
+        };
+        let keys = issuer.compact.load_full().ok_or_else(unknown)?;
+        let checked = self
+            .check_compact(active, &keys.set, token, now)
+            .map_err(|refusal| match refusal {
+                Refusal::UnknownKey => unknown(),
+                other => other,
+            })?;
+        Ok(Checked {
+            compact: Some(keys),
+            ..checked
         })
     }
 }

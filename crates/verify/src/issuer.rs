@@ -1,7 +1,7 @@
 //! Issuers: where their keys come from, which keys they have at the moment, and how they are.
 
-use crate::keys::KeyTable;
-use arc_swap::ArcSwap;
+use crate::{compact_keys::CompactKeys, keys::KeyTable};
+use arc_swap::{ArcSwap, ArcSwapOption};
 use signet_crypto::{Algorithm, VerifyingKey, hash::sha256};
 use signet_jose::jwk::JwkSet;
 use std::{
@@ -178,6 +178,10 @@ pub(crate) struct IssuerState {
     /// what tokens of this issuer may be signed with: those of all policies that accept it
     pub(crate) algorithms: Vec<Algorithm>,
     pub(crate) table: ArcSwap<KeyTable>,
+    /// a policy accepts compact tokens under the keys that this issuer publishes
+    pub(crate) wants_compact: bool,
+    /// those keys
+    pub(crate) compact: ArcSwapOption<CompactKeys>,
     /// Unix seconds until which the keys may be used
     usable_until: AtomicU64,
     enabled: AtomicBool,
@@ -189,7 +193,11 @@ pub(crate) struct IssuerState {
 }
 
 impl IssuerState {
-    pub(crate) fn new(issuer: Issuer, algorithms: Vec<Algorithm>) -> IssuerState {
+    pub(crate) fn new(
+        issuer: Issuer,
+        algorithms: Vec<Algorithm>,
+        wants_compact: bool,
+    ) -> IssuerState {
         let nothing = KeyTable::default();
         let table = match &issuer.source {
             KeySource::Memory(set) => KeyTable::prepare(set, &algorithms, &nothing),
@@ -216,6 +224,8 @@ impl IssuerState {
             issuer,
             algorithms,
             table: ArcSwap::from_pointee(table),
+            wants_compact,
+            compact: ArcSwapOption::empty(),
             usable_until: AtomicU64::new(usable_until),
             enabled: AtomicBool::new(true),
             attempts: Mutex::default(),
@@ -255,6 +265,21 @@ impl IssuerState {
             attempted_at: now.unwrap_or(0),
             ..Attempts::default()
         };
+    }
+
+    /// Puts other keys of compact tokens in place, or none. What others verified is verified again.
+    #[cfg(feature = "fetch")]
+    pub(crate) fn install_compact(&self, keys: Option<CompactKeys>) {
+        let before = self.compact.load_full();
+        if let (Some(before), Some(next)) = (&before, &keys)
+            && before.is_same(next)
+        {
+            return;
+        }
+        self.compact.store(keys.map(std::sync::Arc::new));
+        if let Some(before) = before {
+            before.withdraw();
+        }
     }
 
     /// The keys were looked at and are still the same.

@@ -76,6 +76,7 @@ impl Verifier {
             verified,
             issuer: index,
             key: Some(key),
+            compact: None,
         })
     }
 

@@ -11,6 +11,7 @@ pub mod cache;
 mod challenge;
 mod claims;
 mod compact;
+mod compact_keys;
 #[cfg(feature = "fetch")]
 pub mod fetch;
 mod id_token;

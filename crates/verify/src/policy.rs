@@ -79,6 +79,7 @@ pub struct Policy {
     pub(crate) require_c_hash: bool,
     pub(crate) realm: String,
     pub(crate) compact_keys: Option<Arc<signet_compact::KeySet>>,
+    pub(crate) compact_of_issuers: bool,
     pub(crate) once: bool,
     /// which tokens their issuer is asked about
     #[cfg(feature = "fetch")]
@@ -119,6 +120,7 @@ impl Policy {
             require_c_hash: false,
             realm: String::new(),
             compact_keys: None,
+            compact_of_issuers: false,
             once: kind == TokenKind::LogoutToken,
             #[cfg(feature = "fetch")]
             introspection: None,
@@ -307,10 +309,19 @@ impl Policy {
     }
 
     /// Whether `typ` is one of those accepted.
+    /// Also accepts compact tokens of its issuers, under the keys that their metadata names (`signet_compact_keys_uri`): of those whose keys
+    /// come from [`crate::KeySource::Discovery`]. They are kept fresh like the others. Where [`Policy::compact`] gave keys, those count.
+    #[cfg(feature = "fetch")]
+    #[must_use]
+    pub fn compact_of_issuers(mut self) -> Policy {
+        self.compact_of_issuers = true;
+        self
+    }
+
     /// Whether this text is a compact token, where those are accepted.
     #[cfg(feature = "fetch")]
     pub(crate) fn reads_compact(&self, token: &str) -> bool {
-        self.compact_keys.is_some()
+        (self.compact_keys.is_some() || self.compact_of_issuers)
             && signet_jose::base64url::decode(token.as_bytes())
                 .is_ok_and(|bytes| signet_compact::Token::parse(&bytes).is_ok())
     }

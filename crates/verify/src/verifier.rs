@@ -2,8 +2,8 @@
 
 use crate::{
     Builder, Counters, Health, HealthState, Policy, Presented, Refusal, Revocations, TokenKind,
-    Verified, accepted::Accepted, cache::TokenCache, issuer::IssuerState, keys::PreparedKey,
-    moment, replay::ReplayGuard,
+    Verified, accepted::Accepted, cache::TokenCache, compact_keys::CompactKeys,
+    issuer::IssuerState, keys::PreparedKey, moment, replay::ReplayGuard,
 };
 use signet_jose::{json::Limits, jwk::JwkSet};
 use std::sync::Arc;
@@ -50,6 +50,8 @@ pub(crate) struct Checked {
     pub(crate) verified: Verified,
     pub(crate) issuer: usize,
     pub(crate) key: Option<Arc<PreparedKey>>,
+    /// the publication that a compact token's key was in
+    pub(crate) compact: Option<Arc<CompactKeys>>,
 }
 
 impl Verifier {
@@ -153,6 +155,7 @@ impl Verifier {
             let accepted = Accepted {
                 issuer: checked.issuer,
                 key: checked.key,
+                compact: checked.compact,
                 until: exp.saturating_add(active.policy.leeway),
                 verified: verified.clone(),
             };
@@ -177,6 +180,9 @@ impl Verifier {
             && !token.contains('.')
         {
             return self.check_compact(active, keys, token, now);
+        }
+        if policy.compact_of_issuers && !token.contains('.') {
+            return self.check_compact_of_issuer(active, token, now);
         }
         self.check_jws(active, token, token, now)
     }

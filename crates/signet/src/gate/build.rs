@@ -139,6 +139,9 @@ fn make_policy(policy: &model::Policy) -> Result<Policy, String> {
     if let Some(age) = policy.authentication_max_age {
         made = made.authentication_max_age(age.0);
     }
+    if policy.compact {
+        made = made.compact_of_issuers();
+    }
     if let Some(bytes) = policy.max_bytes {
         made = made.max_bytes(bytes);
     }

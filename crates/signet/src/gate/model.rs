@@ -225,6 +225,9 @@ pub struct Policy {
     /// The `realm` of challenges.
     #[serde(default)]
     pub realm: String,
+    /// Also compact tokens, under the keys that the issuers' metadata names.
+    #[serde(default)]
+    pub compact: bool,
     /// Which tokens the policy's issuer is asked about.
     pub introspect: Option<Introspect>,
     /// Longest token, in bytes.

@@ -1,6 +1,7 @@
 //! Real processes for the tests: a server on free ports in a directory of its own, the command line, and a small browser.
 #![allow(dead_code)] // Each test file uses a part.
 
+pub mod gate;
 #[path = "../../src/http_client.rs"]
 pub mod http_client;
 #[path = "../../src/admin_client/page.rs"]

@@ -11,6 +11,7 @@ use super::{Credentials, Outbound, credentials, metadata, outbound::Outgoing};
 use crate::{
     Claims, Decision, Form, Policy, PolicyId, Presented, Refusal, Verified, Verifier,
     cache::{Kept, TokenCache},
+    compact_keys::CompactKeys,
     keys::PreparedKey,
     moment,
     verifier::Active,
@@ -57,6 +58,7 @@ struct Known {
     verified: Verified,
     /// which signed it, where it was signed as well
     key: Option<Arc<PreparedKey>>,
+    compact: Option<Arc<CompactKeys>>,
     until: u64,
 }
 
@@ -70,7 +72,12 @@ impl Kept for Known {
     }
 
     fn is_dead(&self, now: u64) -> bool {
-        now >= self.until || self.key.as_ref().is_some_and(|key| key.is_withdrawn())
+        now >= self.until
+            || self.key.as_ref().is_some_and(|key| key.is_withdrawn())
+            || self
+                .compact
+                .as_ref()
+                .is_some_and(|keys| keys.is_withdrawn())
     }
 }
 
@@ -129,7 +136,7 @@ impl Introspector {
         &self,
         policy: PolicyId,
         verified: &Verified,
-        key: Option<Arc<PreparedKey>>,
+        signed: (Option<Arc<PreparedKey>>, Option<Arc<CompactKeys>>),
         exp: u64,
         now: u64,
     ) {
@@ -137,7 +144,8 @@ impl Introspector {
         if until > now {
             let known = Known {
                 verified: verified.clone(),
-                key,
+                key: signed.0,
+                compact: signed.1,
                 until,
             };
             self.cache.insert(policy.number(), known, now);
@@ -377,15 +385,15 @@ impl Verifier {
         let claims = introspector.ask(token).await?;
         let now = now();
         let exp = moment::satisfies_introspected(&claims, rules, &introspector.issuer, now)?;
-        let (verified, key) = match signed {
-            Some(checked) => (checked.verified, checked.key),
+        let (verified, signed) = match signed {
+            Some(checked) => (checked.verified, (checked.key, checked.compact)),
             None => {
                 let claims = Claims::clone(&claims);
                 let verified = Verified::new(claims, rules.kind, Form::Introspected, token);
-                (verified, None)
+                (verified, (None, None))
             }
         };
-        introspector.keep(policy, &verified, key, exp, now);
+        introspector.keep(policy, &verified, signed, exp, now);
         Ok(verified)
     }
 }

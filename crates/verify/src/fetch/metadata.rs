@@ -3,12 +3,22 @@
 use super::{FetchError, Outbound};
 use signet_jose::json;
 
-/// A URL that the issuer's metadata names: OpenID Connect Discovery section 4, then RFC 8414 section 3.
+/// A URL that the issuer's metadata names.
 pub(super) async fn url_of(
     issuer: &str,
     member: &str,
     outbound: &Outbound,
 ) -> Result<String, String> {
+    let [found] = urls_of(issuer, [member], outbound).await?;
+    found.ok_or_else(|| format!("the metadata of {issuer} names no {member}"))
+}
+
+/// URLs that the issuer's metadata names, each if it is there: OpenID Connect Discovery section 4, then RFC 8414 section 3.
+pub(super) async fn urls_of<const N: usize>(
+    issuer: &str,
+    members: [&str; N],
+    outbound: &Outbound,
+) -> Result<[Option<String>; N], String> {
     let first = format!(
         "{}/.well-known/openid-configuration",
         issuer.trim_end_matches('/')
@@ -25,10 +35,10 @@ pub(super) async fn url_of(
     if metadata.string("issuer").ok().flatten() != Some(issuer) {
         return Err(format!("{url} is the metadata of another issuer"));
     }
-    match metadata.string(member) {
-        Ok(Some(found)) => Ok(found.to_owned()),
-        _ => Err(format!("{url} names no {member}")),
-    }
+    Ok(members.map(|member| {
+        let found = metadata.string(member).ok().flatten();
+        found.map(str::to_owned)
+    }))
 }
 
 /// The well-known part goes between host and path.

@@ -6,7 +6,7 @@
 //! for their grace.
 
 use super::{Outbound, metadata};
-use crate::{KeySource, Verifier, issuer::IssuerState};
+use crate::{KeySource, Verifier, compact_keys::CompactKeys, issuer::IssuerState};
 use signet_jose::jwk::JwkSet;
 use std::{
     path::Path,
@@ -135,9 +135,12 @@ async fn attempt(
 ) -> Result<Option<Duration>, u32> {
     issuer.wanted.store(false, Relaxed);
     match fetch(issuer, outbound).await {
-        Ok((set, lifetime)) => {
-            issuer.install(&set, Some(now()));
-            Ok(lifetime)
+        Ok(fetched) => {
+            if issuer.wants_compact {
+                issuer.install_compact(fetched.compact);
+            }
+            issuer.install(&fetched.set, Some(now()));
+            Ok(fetched.lifetime)
         }
         Err(error) => Err(failed(issuer, error, now())),
     }
@@ -156,14 +159,32 @@ fn failed(issuer: &IssuerState, error: String, now: u64) -> u32 {
     failures
 }
 
-async fn fetch(
-    issuer: &IssuerState,
-    outbound: &Outbound,
-) -> Result<(JwkSet, Option<Duration>), String> {
-    let url = match &issuer.issuer.source {
-        KeySource::JwksUrl(url) => url.clone(),
-        KeySource::Discovery => metadata::url_of(&issuer.issuer.name, "jwks_uri", outbound).await?,
-        KeySource::File(path) => return read(path).map(|set| (set, None)),
+/// What one attempt brings.
+struct Fetched {
+    set: JwkSet,
+    /// of compact tokens, where a policy wants them and the metadata says where they are
+    compact: Option<CompactKeys>,
+    lifetime: Option<Duration>,
+}
+
+async fn fetch(issuer: &IssuerState, outbound: &Outbound) -> Result<Fetched, String> {
+    let (url, compact_url) = match &issuer.issuer.source {
+        KeySource::JwksUrl(url) => (url.clone(), None),
+        KeySource::Discovery => {
+            let members = ["jwks_uri", "signet_compact_keys_uri"];
+            let name = &issuer.issuer.name;
+            let [jwks_uri, compact] = metadata::urls_of(name, members, outbound).await?;
+            let jwks_uri =
+                jwks_uri.ok_or_else(|| format!("the metadata of {name} names no jwks_uri"))?;
+            (jwks_uri, compact.filter(|_| issuer.wants_compact))
+        }
+        KeySource::File(path) => {
+            return read(path).map(|set| Fetched {
+                set,
+                compact: None,
+                lifetime: None,
+            });
+        }
         KeySource::Memory(_) | KeySource::Secret { .. } => {
             return Err("nothing to fetch".to_owned());
         }
@@ -173,7 +194,20 @@ async fn fetch(
         .await;
     let (body, lifetime) = answer.map_err(|error| format!("{url}: {error}"))?;
     let set = parse(&body).map_err(|error| format!("{url}: {error}"))?;
-    Ok((set, lifetime))
+    // Both or none: keys that were fetched at two moments must not look like one publication.
+    let compact = match compact_url {
+        None => None,
+        Some(url) => {
+            let body = outbound.get(&url, "application/json").await;
+            let body = body.map_err(|error| format!("{url}: {error}"))?;
+            Some(CompactKeys::parse(&body).map_err(|error| format!("{url}: {error}"))?)
+        }
+    };
+    Ok(Fetched {
+        set,
+        compact,
+        lifetime,
+    })
 }
 
 fn parse(text: &[u8]) -> Result<JwkSet, String> {

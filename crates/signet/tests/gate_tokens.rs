@@ -1,0 +1,156 @@
+//! The validation service beside a real server: compact tokens of a discovered issuer, and tokens that the issuer is asked about.
+
+mod support;
+
+use std::path::Path;
+
+use serde_json::Value;
+use support::{Dev, Server, basic, body, gate::Gate, http_client::form, json, signet};
+
+/// What every configuration here begins with.
+fn issuer(dev: &Dev) -> String {
+    format!(
+        "[outbound]\ntrust = \"{}\"\nallow_loopback = true\n\n[[issuers]]\nissuer = \"{}\"\n",
+        dev.ca.display(),
+        dev.issuer
+    )
+}
+
+/// A client whose access tokens are compact: its id and secret.
+fn compact_client(dev: &Dev) -> (String, String) {
+    let with = |arguments: &[&str]| {
+        let all = [arguments, &["--json", "--data-dir", dev.dir()]].concat();
+        json(&signet(&all))
+    };
+    let made = with(&[
+        "client",
+        "add",
+        "--client-id",
+        "small",
+        "--name",
+        "Small",
+        "--grant-type",
+        "client_credentials",
+        "--scope",
+        "openid",
+    ]);
+    with(&["client", "set", "small", "access_token_format=compact"]);
+    let secret = made["client_secret"].as_str().unwrap();
+    ("small".to_owned(), secret.to_owned())
+}
+
+async fn token_of(dev: &Dev, (id, secret): &(String, String)) -> String {
+    let answer = dev
+        .client()
+        .send(
+            http::Method::POST,
+            &format!("{}/token", dev.issuer),
+            &[
+                ("content-type", "application/x-www-form-urlencoded"),
+                ("authorization", &basic(id, secret)),
+            ],
+            form(&[("grant_type", "client_credentials")]).into(),
+        )
+        .await
+        .unwrap();
+    body(&answer)["access_token"].as_str().unwrap().to_owned()
+}
+
+fn spoiled(token: &str) -> String {
+    let last = if token.ends_with('A') { 'Q' } else { 'A' };
+    let at = token.len() / 2;
+    let middle = if &token[at..=at] == "A" { "B" } else { "A" };
+    format!(
+        "{}{middle}{}{last}",
+        &token[..at],
+        &token[at + 1..token.len() - 1]
+    )
+}
+
+#[tokio::test]
+async fn compact_tokens_of_a_discovered_issuer_are_verified_where_the_policy_takes_them() {
+    let directory = tempfile::tempdir().unwrap();
+    let directory = directory.path();
+    let (_server, dev) = Server::dev(directory);
+    let configuration = format!(
+        "{}\n[[policies]]\naudiences = [\"{iss}\"]\ncompact = true\n\n[[policies]]\nname = \"jwt\"\naudiences = [\"{iss}\"]\n",
+        issuer(&dev),
+        iss = dev.issuer
+    );
+    let gate = Gate::start(directory, "gate", &configuration);
+    gate.until_ready_says(200, "healthy").await;
+    let client = compact_client(&dev);
+    let token = token_of(&dev, &client).await;
+    assert!(!token.contains('.'));
+    gate.until(&token, (200, "valid")).await;
+    let (_, answer) = gate.ask("/validate", Some(&token)).await.unwrap();
+    let answer: Value = serde_json::from_str(&answer).unwrap();
+    assert_eq!(answer["claims"]["iss"], dev.issuer.as_str());
+    assert_eq!(answer["claims"]["client_id"], "small");
+    // A JWT is taken as well, and the policy that did not ask for compact tokens takes none.
+    gate.until(&dev.service_token().await, (200, "valid")).await;
+    let (status, _) = gate
+        .ask("/validate", Some(&format!("{token}\",\"policy\":\"jwt")))
+        .await
+        .unwrap();
+    assert_eq!(status, 401);
+    assert_eq!(gate.validate(&spoiled(&token)).await.0, 401);
+}
+
+fn asking(dev: &Dev, directory: &Path, which: &str) -> String {
+    let (id, secret) = dev.credentials("service");
+    std::fs::write(directory.join("secret"), secret).unwrap();
+    format!(
+        "{}introspection = {{ max_age = \"1s\", client = {{ client_id = \"{id}\", client_secret_file = \"secret\" }} }}\n\n[[policies]]\naudiences = [\"{}\"]\nintrospect = \"{which}\"\n",
+        issuer(dev),
+        dev.issuer
+    )
+}
+
+#[tokio::test]
+async fn the_issuer_is_asked_about_tokens_and_its_no_ends_them() {
+    let directory = tempfile::tempdir().unwrap();
+    let directory = directory.path();
+    let (mut server, dev) = Server::dev(directory);
+    let all = Gate::start(directory, "all", &asking(&dev, directory, "all"));
+    let opaque = Gate::start(directory, "opaque", &asking(&dev, directory, "opaque"));
+    for gate in [&all, &opaque] {
+        gate.until_ready_says(200, "healthy").await;
+    }
+    let token = dev.service_token().await;
+    let other = dev.service_token().await;
+    for gate in [&all, &opaque] {
+        gate.until(&token, (200, "valid")).await;
+    }
+    assert_eq!(opaque.validate("no-token-at-all").await.1, "inactive");
+    let revoked = dev
+        .post("/revoke", Some("service"), &[("token", &token)])
+        .await;
+    assert_eq!(revoked.status, 200);
+    all.until(&token, (401, "inactive")).await;
+    // A JWT is not asked about by a policy for opaque tokens.
+    assert_eq!(opaque.validate(&token).await.1, "valid");
+    // The form of compact tokens says nothing to a policy that has no keys for them: their issuer is asked.
+    let mine = dev.credentials("service");
+    let changed = signet(&[
+        "client",
+        "set",
+        &mine.0,
+        "access_token_format=compact",
+        "--data-dir",
+        dev.dir(),
+    ]);
+    assert!(changed.status.success());
+    let compact = token_of(&dev, &mine).await;
+    assert!(!compact.contains('.'));
+    opaque.until(&compact, (200, "valid")).await;
+    let revoked = dev
+        .post("/revoke", Some("service"), &[("token", &compact)])
+        .await;
+    assert_eq!(revoked.status, 200);
+    opaque.until(&compact, (401, "inactive")).await;
+
+    server.signal("KILL");
+    server.end();
+    all.until(&other, (503, "introspection_unavailable")).await;
+}

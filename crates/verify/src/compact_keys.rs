@@ -1,0 +1,67 @@
+//! Keys of compact tokens that an issuer publishes (`signet_compact_keys_uri` of its metadata).
+
+use signet_compact::KeySet;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+#[cfg(feature = "fetch")]
+use {
+    signet_compact::VerifyingKey,
+    signet_crypto::hash::sha256,
+    signet_jose::{base64url, json},
+};
+
+/// One publication. Another one withdraws it as a whole: what it verified is verified again under the next.
+pub(crate) struct CompactKeys {
+    pub(crate) set: KeySet,
+    /// SHA-256 of the document
+    #[cfg(feature = "fetch")]
+    document: [u8; 32],
+    withdrawn: AtomicBool,
+}
+
+impl CompactKeys {
+    /// Reads `{"keys": [{"kid", "alg", "key"}]}`, where `key` is a `VerifyingKey` message in base64url. A key of a kind that is not known
+    /// here verifies nothing, and is passed over.
+    #[cfg(feature = "fetch")]
+    pub(crate) fn parse(text: &[u8]) -> Result<CompactKeys, String> {
+        let document = json::parse_object(text, &json::Limits::default());
+        let document = document.map_err(|error| error.to_string())?;
+        let listed = document.get("keys").and_then(json::Value::as_array);
+        let listed = listed.ok_or("the document has no keys")?;
+        if listed.len() > MAX_KEYS {
+            return Err("the document has too many keys".to_owned());
+        }
+        let mut keys = Vec::new();
+        for entry in listed {
+            let key = entry
+                .as_object()
+                .and_then(|entry| entry.get("key")?.as_str());
+            let key = key.ok_or("an entry has no key")?;
+            let bytes = base64url::decode(key.as_bytes())
+                .map_err(|_| "a key is not base64url".to_owned())?;
+            keys.extend(VerifyingKey::from_bytes(&bytes).ok());
+        }
+        Ok(CompactKeys {
+            set: KeySet::new(keys).map_err(|error| error.to_string())?,
+            document: sha256(text),
+            withdrawn: AtomicBool::new(false),
+        })
+    }
+
+    #[cfg(feature = "fetch")]
+    pub(crate) fn is_same(&self, other: &CompactKeys) -> bool {
+        self.document == other.document
+    }
+
+    #[cfg(feature = "fetch")]
+    pub(crate) fn withdraw(&self) {
+        self.withdrawn.store(true, Relaxed);
+    }
+
+    pub(crate) fn is_withdrawn(&self) -> bool {
+        self.withdrawn.load(Relaxed)
+    }
+}
+
+/// Most keys of one document.
+#[cfg(feature = "fetch")]
+const MAX_KEYS: usize = 64;
