@@ -13,6 +13,7 @@ use crate::keys::SigningKeys;
 use crate::object::{
     Fields, KeyRef, Object, Signed, Type, check_ascending, check_text, read_by, read_hash,
 };
+use crate::revocation::{Revocations, Target};
 
 /// Most generations.
 pub const MAX_GENERATIONS: usize = 32;
@@ -152,6 +153,20 @@ impl VerifiedLineage {
             authorities,
             head,
         })
+    }
+
+    /// Whether nobody of the line was ended, by himself or by one above: ending a parent ends its children.
+    ///
+    /// # Errors
+    /// [`Refusal::AgentRevoked`]; [`Refusal::RevocationUnreadable`] if one of the revocations could not be read.
+    pub fn check_standing(&self, revocations: &Revocations) -> Result<()> {
+        revocations.check_readable()?;
+        for (i, agent) in self.agents.iter().enumerate() {
+            let above = &self.agents[..=i];
+            let ended = revocations.contains(Target::Agent(*agent), |by| above.contains(&by));
+            ensure(!ended, Refusal::AgentRevoked)?;
+        }
+        Ok(())
     }
 
     /// Everyone from the first ancestor to the child.

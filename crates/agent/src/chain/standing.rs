@@ -78,13 +78,7 @@ impl Check<'_> {
             .filter(|lineage| lineage.child() == agent)
         {
             ensure(lineage.allows(self.capability), Refusal::AuthorityWidened)?;
-            for (i, ancestor) in lineage.agents().iter().enumerate() {
-                let above = &lineage.agents()[..=i];
-                let ended = self
-                    .revocations
-                    .contains(Target::Agent(*ancestor), |by| above.contains(&by));
-                ensure(!ended, Refusal::AgentRevoked)?;
-            }
+            lineage.check_standing(self.revocations)?;
         }
         Ok(())
     }
