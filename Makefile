@@ -39,7 +39,7 @@ fuzz: ## every fuzz target for a few seconds, on stable Rust
 	$(CARGO) run --quiet --locked --manifest-path fuzz/Cargo.toml --target-dir target --bin smoke -- --seconds 3
 
 bench: ## the benchmarks, each beside its floor; JSON in target/bench
-	$(CARGO) bench --locked -p signet-bench $(ARGS)
+	$(CARGO) bench --locked -p signet-bench --features peer $(ARGS)
 
 clean: ## remove what was built
 	$(CARGO) clean
