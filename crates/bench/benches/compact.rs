@@ -1,4 +1,6 @@
-//! Compact tokens beside the bare primitive in the same run, over many keys and messages.
+//! Compact tokens beside the bare primitive in the same run, over many keys and messages; proofs beside arkworks' stock prover.
+
+mod stock;
 
 use std::hint::black_box;
 use std::path::Path;
@@ -185,7 +187,11 @@ fn proofs(
 ) -> Result<(), Box<dyn std::error::Error>> {
     const KEYS: usize = 4;
     let name = algorithm.name();
-    let prover = Arc::new(Prover::new(&Parameters::development(statement)));
+    let parameters = Parameters::development(statement);
+    let tables = Prover::prepare(&parameters);
+    let (hash, of) = (signet_crypto::hash::sha256(&tables), parameters.hash());
+    let alone = Prover::from_prepared(tables.clone(), &hash, &of)?.with_threads(1);
+    let prover = Arc::new(Prover::from_prepared(tables, &hash, &of)?);
     let mut keys = Vec::new();
     let mut verifying = Vec::new();
     for _ in 0..KEYS {
@@ -209,6 +215,28 @@ fn proofs(
             black_box(prover.prove(&secret, &[n as u8; 32]));
         },
     );
+    let one_thread = Case {
+        name: format!("proof/prove on one thread/{name}"),
+        floor: "the stock prover and gadget, SHA-256, one thread",
+        aim: None,
+    };
+    let stock = match statement {
+        Statement::Sha256 => Some(stock::Stock::new()?),
+        Statement::Poseidon => None,
+    };
+    if let Some(stock) = stock {
+        measure(
+            criterion,
+            report,
+            one_thread,
+            |n| {
+                black_box(alone.prove(&secret, &[n as u8; 32]));
+            },
+            |n| {
+                black_box(stock.prove(&[n as u8; 32]).is_ok());
+            },
+        );
+    }
     let tokens: Vec<Vec<u8>> = (0..32).map(|n| token(&keys[n % KEYS], n)).collect();
     let proven: Vec<_> = (0..32)
         .map(|n| (prover.prove(&secret, &[n; 32]), [n; 32]))

@@ -5,8 +5,8 @@
 //! that, by their signatures); that K's holder stands behind any single token (whoever has the private key can sign until the certificate ends);
 //! when it was made; or that it was not withdrawn, for which K's holder can only let it end, so certificates should be short.
 //!
-//! A verifier accepts a certificate once ([`VerifyingKey::accept_certificate`]) and keeps the key that it gets: that key is the cache, and its tokens
-//! cost one signature check. A token names the certificate by the SHA-256 of its body (its proof can be re-randomised by anyone).
+//! A verifier accepts a certificate once and keeps the key that it gets ([`VerifyingKey::accept_certificate`], or [`crate::CertifiedKeys`] for many): its
+//! tokens cost one signature check. A token names the certificate by the SHA-256 of its body (its proof can be re-randomised by anyone).
 
 use signet_crypto::hash::sha256;
 
@@ -185,6 +185,11 @@ impl SigningKey {
 }
 
 impl VerifyingKey {
+    /// When the certificate that vouches for this key is valid; `None` for a key that needs none.
+    pub fn validity(&self) -> Option<Validity> {
+        self.certificate.map(|certified| certified.validity)
+    }
+
     /// Checks a certificate by this zero-knowledge key, and returns the key that it is about: it takes tokens that name this certificate, while the
     /// certificate is valid.
     ///

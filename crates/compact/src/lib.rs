@@ -19,6 +19,7 @@
 #![forbid(unsafe_code)]
 
 mod certificate;
+mod certified;
 mod error;
 mod key;
 mod limits;
@@ -28,10 +29,12 @@ mod token;
 mod wire;
 
 pub use certificate::{CERTIFICATE_CONTEXT_V1, KeyCertificate, Validity};
+pub use certified::CertifiedKeys;
 pub use error::{KeyError, Refusal, SignError};
 pub use key::{KeySet, SigningKey, VerifyingKey};
 pub use limits::{
-    MAX_CLAIM_BYTES, MAX_CLAIMS, MAX_KEY_ID_BYTES, MAX_SCOPES, MAX_STRING_BYTES, MAX_TOKEN_BYTES,
+    MAX_CERTIFICATES, MAX_CLAIM_BYTES, MAX_CLAIMS, MAX_KEY_ID_BYTES, MAX_SCOPES, MAX_STRING_BYTES,
+    MAX_TOKEN_BYTES,
 };
 pub use payload::{Algorithm, Claim, Claims, Confirmation, KeyIdType, Payload, Scopes, Version};
 pub use policy::{Policy, VerifiedToken};

@@ -18,3 +18,6 @@ pub(crate) const MAX_SIGNATURE_BYTES: usize = 2420;
 pub const MAX_TOKEN_BYTES: usize = MAX_PAYLOAD_BYTES + MAX_SIGNATURE_BYTES + 256;
 /// Bytes of a version 1 token id.
 pub const TOKEN_ID_BYTES: usize = 16;
+
+/// Most certificates of one holder that a verifier remembers ([`crate::CertifiedKeys`]).
+pub const MAX_CERTIFICATES: usize = 256;

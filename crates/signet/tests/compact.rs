@@ -260,7 +260,7 @@ fn a_proof_and_a_certificate_by_command() {
 }
 
 #[test]
-fn a_ceremony_by_command() {
+fn c10_a_ceremony_by_command_and_development_parameters_say_what_they_are() {
     let directory = tempfile::tempdir().expect("a directory");
     let run = |arguments: &str| {
         let arguments: Vec<&str> = arguments.split(' ').collect();
@@ -287,6 +287,15 @@ fn a_ceremony_by_command() {
         "the ceremony's parameters are used"
     );
     text(&made);
+    // Whoever asks is told which parameters a key is made for.
+    let origin = |data_dir: &str, key: &str| {
+        let keygen = format!(
+            "--json compact keygen --alg groth16-poseidon --data-dir {data_dir} --out {key}"
+        );
+        json(&run(&keygen))["parameters"].clone()
+    };
+    assert_eq!(origin(".signet", "ceremonial.key"), "ceremony");
+    assert_eq!(origin("elsewhere", "development.key"), "development");
     let token = text(&run(
         "compact sign --key key --subject user:alice --expires-at 1900000000",
     ));

@@ -2,20 +2,32 @@
 //!
 //! The order of BN254's scalar field is 1 modulo 9 * 2^28: between 2^14 and 2^15 points there are 18,432, which fits a circuit of 17,600 rows.
 
-use std::ops::{Add, Mul, Sub};
+use std::ops::{Add, Sub};
 
 use ark_bn254::Fr;
+use ark_ec::scalar_mul::glv::GLVConfig;
+use ark_ec::short_weierstrass::{Projective, SWCurveConfig};
 use ark_ff::{BigInt, FftField, Field, One, PrimeField};
 
 /// What can be transformed: numbers, or points as numbers in the exponent.
 pub(crate) trait Element:
-    Copy + Send + Sync + Add<Output = Self> + Sub<Output = Self> + Mul<Fr, Output = Self>
+    Copy + Send + Sync + Add<Output = Self> + Sub<Output = Self>
 {
+    /// A multiple. Points must be of the group of prime order.
+    fn times(self, factor: Fr) -> Self;
 }
 
-impl<T> Element for T where
-    T: Copy + Send + Sync + Add<Output = T> + Sub<Output = T> + Mul<Fr, Output = T>
-{
+impl Element for Fr {
+    fn times(self, factor: Fr) -> Self {
+        self * factor
+    }
+}
+
+impl<P: GLVConfig + SWCurveConfig<ScalarField = Fr>> Element for Projective<P> {
+    fn times(self, factor: Fr) -> Self {
+        // For the second group the operator takes the long way: twice as many doublings.
+        P::glv_mul_projective(self, factor)
+    }
 }
 
 /// The powers of a root of unity.
@@ -111,11 +123,11 @@ impl Domain {
                         let b = values[q + stride * (p + third)];
                         let c = values[q + stride * (p + 2 * third)];
                         // With u the cube root, u^2 = -1 - u.
-                        let turned = (b - c) * cube_root;
+                        let turned = (b - c).times(cube_root);
                         let at = q + stride * 3 * p;
                         other[at] = a + b + c;
-                        other[at + stride] = (a - c + turned) * w1;
-                        other[at + 2 * stride] = (a - b - turned) * w2;
+                        other[at + stride] = (a - c + turned).times(w1);
+                        other[at + 2 * stride] = (a - b - turned).times(w2);
                     }
                 }
                 left = third;
@@ -129,7 +141,7 @@ impl Domain {
                         let b = values[q + stride * (p + half)];
                         let at = q + stride * 2 * p;
                         other[at] = a + b;
-                        other[at + stride] = if p == 0 { a - b } else { (a - b) * w };
+                        other[at + stride] = if p == 0 { a - b } else { (a - b).times(w) };
                     }
                 }
                 left = half;
@@ -154,6 +166,8 @@ fn divide(mut number: BigInt<4>, by: u64) -> BigInt<4> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ark_bn254::{G1Projective, G2Projective};
+    use ark_ec::PrimeGroup;
     use ark_ff::Zero;
 
     #[test]
@@ -191,6 +205,15 @@ mod tests {
             domain.backward(&mut out);
             let inverse = domain.size_inverse();
             assert!(out.iter().zip(&values).all(|(a, b)| *a * inverse == *b));
+        }
+    }
+
+    #[test]
+    fn multiples_of_points_are_the_groups() {
+        let (one, two) = (G1Projective::generator(), G2Projective::generator());
+        for factor in [Fr::zero(), Fr::one(), -Fr::one(), crate::field::random()] {
+            assert_eq!(one.times(factor), one * factor);
+            assert_eq!(two.times(factor), two * factor);
         }
     }
 }

@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn length_is_part_of_the_hash() {
+    fn c04_length_is_part_of_the_hash() {
         let one = Fr::from(1);
         assert_ne!(hash(&[one]), hash(&[one, Fr::zero()]));
         assert_ne!(hash(&[one, one]), hash(&[one, one, Fr::zero()]));

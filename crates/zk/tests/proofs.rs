@@ -26,7 +26,7 @@ fn key(seed: u8) -> [u8; 32] {
 }
 
 #[test]
-fn a_proof_verifies_for_its_key_and_message_only() {
+fn c01_the_key_hash_is_the_verifiers_and_a_proof_holds_for_its_key_and_message_only() {
     for statement in Statement::ALL {
         let World { parameters, prover } = world(statement);
         let verifying = parameters.verifying_key();
@@ -132,7 +132,7 @@ fn proofs_are_blinded_and_can_be_blinded_again() {
 }
 
 #[test]
-fn a_proof_has_one_encoding() {
+fn c03_a_proof_has_one_encoding() {
     let World { parameters, prover } = world(Statement::Poseidon);
     let verifying = parameters.verifying_key();
     let verifier = Verifier::new(&verifying, &Statement::Poseidon.key_hash(&key(1))).unwrap();
@@ -211,7 +211,7 @@ fn parameters_and_keys_are_read_back_under_their_hash_only() {
 }
 
 #[test]
-fn a_poseidon_key_hash_has_one_spelling() {
+fn c03_a_poseidon_key_hash_has_one_spelling() {
     let World { parameters, .. } = world(Statement::Poseidon);
     let verifying = parameters.verifying_key();
     // Above the field's order: would be read modulo it.

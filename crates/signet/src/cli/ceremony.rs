@@ -8,7 +8,7 @@ use signet_compact::Algorithm;
 use signet_zk::Ceremony as Transcript;
 
 use super::compact::{DataDir, algorithm};
-use super::{Failure, Output};
+use super::{Failure, Output, Progress};
 use crate::{private_file, proof_parameters};
 
 /// `signet compact ceremony ...`
@@ -83,6 +83,7 @@ fn contribute(arguments: &Contribute, output: &Output) -> Result<(), Failure> {
         ),
     };
     if arguments.phase == Some(2) && ceremony.phase() == 1 {
+        let _progress = Progress::of("ending phase 1");
         ceremony.specialise().map_err(unusable)?;
     } else if arguments.phase == Some(1) && ceremony.phase() == 2 {
         return Err(Failure::unusable("the first phase has ended"));
@@ -93,7 +94,10 @@ fn contribute(arguments: &Contribute, output: &Output) -> Result<(), Failure> {
             arguments.out.display()
         )));
     }
-    let hash = hex(&ceremony.contribute());
+    let hash = {
+        let _progress = Progress::of("contributing");
+        hex(&ceremony.contribute())
+    };
     private_file::write(&arguments.out, &ceremony.to_bytes())
         .map_err(|e| Failure::unusable(format!("{}: {e}", arguments.out.display())))?;
     let answer =
@@ -107,8 +111,10 @@ fn verify(arguments: &Verify, output: &Output) -> Result<(), Failure> {
     let refused = |e: signet_zk::Error| {
         Failure::no("invalid_transcript", e.to_string()).with(json!({ "verified": false }))
     };
+    let progress = Progress::of("checking the transcript");
     let ceremony = Transcript::from_bytes(&read(&arguments.transcript)?).map_err(refused)?;
     let parameters = ceremony.verify().map_err(refused)?;
+    drop(progress);
     let algorithm = Algorithm::ALL
         .into_iter()
         .find(|algorithm| algorithm.statement() == Some(ceremony.statement()))

@@ -191,11 +191,16 @@ fn keygen(arguments: &Keygen, output: &Output) -> Result<(), Failure> {
     if let (Some(path), Some(public)) = (&arguments.public_out, public) {
         write_new(path, &base64url::encode(&public), 0o644)?;
     }
-    let answer = json!({
+    let mut answer = json!({
         "algorithm": arguments.alg.name(),
         "key": arguments.out,
         "public_key": arguments.public_out,
     });
+    if arguments.alg.is_zero_knowledge() {
+        // `development`: one process knew their secrets.
+        answer["parameters"] =
+            proof_parameters::origin(&arguments.data.data_dir, arguments.alg)?.into();
+    }
     output.print(&answer, || {
         format!("{} key: {}", arguments.alg.name(), arguments.out.display())
     })

@@ -120,6 +120,11 @@ pub fn prover(data_dir: &Path, algorithm: Algorithm) -> Result<Arc<Prover>, Fail
     tables::prepare(data_dir, algorithm, &parameters, &found.1)
 }
 
+/// Where the installed parameters come from: `development`, or `ceremony`.
+pub fn origin(data_dir: &Path, algorithm: Algorithm) -> Result<Option<String>, Failure> {
+    Ok(installed(data_dir, algorithm)?.map(|(known, _)| known.origin))
+}
+
 /// The installed verifying key; none is made where none is.
 pub fn verifying_key(
     data_dir: &Path,

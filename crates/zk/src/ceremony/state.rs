@@ -7,7 +7,7 @@ use signet_crypto::hash::Sha256;
 
 use super::contribution::Contribution;
 use crate::Error;
-use crate::domain::Domain;
+use crate::domain::{Domain, Element};
 use crate::field::random;
 use crate::parameters::{Powers, Queries, specialise};
 use crate::prover::both;
@@ -51,10 +51,18 @@ pub struct Transcript {
 }
 
 /// Multiplies point i by `first * ratio^i`.
-fn scale<G: AffineRepr<ScalarField = Fr>>(points: &[G], first: Fr, ratio: Fr) -> Vec<G> {
+fn scale<G>(points: &[G], first: Fr, ratio: Fr) -> Vec<G>
+where
+    G: AffineRepr<ScalarField = Fr>,
+    G::Group: Element,
+{
     let part = |points: &[G], first: Fr| {
         let factors = std::iter::successors(Some(first), |factor| Some(*factor * ratio));
-        let products: Vec<G::Group> = points.iter().zip(factors).map(|(p, f)| *p * f).collect();
+        let products: Vec<G::Group> = points
+            .iter()
+            .zip(factors)
+            .map(|(point, factor)| point.into_group().times(factor))
+            .collect();
         G::Group::normalize_batch(&products)
     };
     let middle = points.len() / 2;

@@ -59,7 +59,7 @@ fn its_parameters_prove_and_its_transcript_is_read_back() {
 }
 
 #[test]
-fn a_single_party_is_no_ceremony() {
+fn c10_a_single_party_is_no_ceremony() {
     let mut ceremony = Ceremony::new(Statement::Poseidon);
     ceremony.contribute();
     ceremony.contribute();

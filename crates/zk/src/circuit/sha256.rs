@@ -313,7 +313,8 @@ mod tests {
     fn the_circuit_is_lean() {
         let circuit = Sha256Circuit::new();
         let rows = circuit.system.rows.len();
-        assert!(rows < 17_700, "{rows} rows");
+        // With the five rows that the public wires have to themselves.
+        assert!(rows <= 17_640, "{rows} rows");
         assert_eq!(circuit.system.wires, circuit.sources.len() + INPUTS + 1);
     }
 

@@ -78,7 +78,7 @@ fn times<T: Element + Zero>(element: T, factor: Fr) -> T {
             }
             if factor < 0 { T::zero() - out } else { out }
         }
-        None => element * factor,
+        None => element.times(factor),
     }
 }
 
@@ -102,7 +102,9 @@ where
     let size = domain.size();
     let scaled = |mut values: Vec<A>, factor: Fr| {
         domain.backward(&mut values);
-        values.iter_mut().for_each(|value| *value = *value * factor);
+        values
+            .iter_mut()
+            .for_each(|value| *value = value.times(factor));
         values
     };
     let inverse = domain.size_inverse();
@@ -114,20 +116,20 @@ where
             None => A::zero(),
         })
         .collect();
-    // Transforms of points take most of the time: those of the first group in one thread, the one of the second group in another.
-    let (two, [plain, alpha, beta, folded, quotient]) = both(
+    // Transforms of points take most of the time; one of the second group takes as long as two of the first.
+    let ((two, plain), [alpha, beta, folded, quotient]) = both(
         2,
         || {
             let mut two = powers.tau_two.clone();
             domain.backward(&mut two);
-            two.iter_mut().for_each(|value| *value = *value * inverse);
-            two
+            two.iter_mut()
+                .for_each(|value| *value = value.times(inverse));
+            (two, scaled(powers.tau[..size].to_vec(), inverse))
         },
         || {
             let unshifted = unshifts(scale).zip(&shifted);
-            let unshifted = unshifted.map(|(power, value)| *value * power).collect();
+            let unshifted = unshifted.map(|(power, value)| value.times(power)).collect();
             [
-                scaled(powers.tau[..size].to_vec(), inverse),
                 scaled(powers.alpha.clone(), inverse),
                 scaled(powers.beta.clone(), inverse),
                 // What C's rows take of the quotient: [l_k(tau) Z(tau) / (g^N - 1)].
