@@ -8,6 +8,9 @@
 //! What this crate does itself: the circuits (17,600 rows for SHA-256 of 32 bytes), witnesses without a synthesis, the prover, the verifier, batches,
 //! and the ceremony. What it takes from arkworks: fields, curves and the pairing. arkworks' own verifier accepts these proofs (a test).
 //!
+//! A prover's tables ([`Prover::prepare`]) are bytes that can be kept in a file and mapped ([`Prover::from_prepared`]). Where the processor has AVX-512 IFMA,
+//! long sums and transforms go eight at a time; that is the only `unsafe` code here, and the portable code beside it gives the same answers (tests).
+//!
 //! What it assumes. Groth16 is sound only while nobody knows the secrets behind the [`Parameters`]: [`Parameters::development`] knows them for a
 //! moment and is for development; a ceremony needs one honest contributor. BN254 gives about 100 bits of security, and none against a quantum
 //! computer. Anybody can re-randomise a proof ([`Proof::rerandomised`]): it stays a proof of the same sentence and message, and proofs identify
