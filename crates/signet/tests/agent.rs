@@ -656,6 +656,40 @@ fn a_line_of_descent_is_recorded_and_verified() {
         ]),
         "document_missing"
     );
+    // Ending the parent ends the child, whoever is its own; a stranger's word ends nobody.
+    let ids = ["parent", "other"].map(|name| {
+        let shown = room.json(&["show", &format!("{name}.aid")]);
+        shown["id"].as_str().expect("an id").to_owned()
+    });
+    for (name, by, agent) in [
+        ("ended.json", "parent.aid", &ids[0]),
+        ("stranger.json", "other.aid", &ids[0]),
+    ] {
+        room.ok(&[
+            "revoke",
+            "--identity",
+            by,
+            "--agent",
+            agent,
+            "--reason",
+            "over",
+            "--out",
+            name,
+        ]);
+    }
+    let line = [
+        "lineage",
+        "verify",
+        "--document",
+        "child.json",
+        "birth.json",
+        "--revocation",
+    ];
+    assert_eq!(
+        room.refused(&[&line[..], &["ended.json"]].concat()),
+        "agent_revoked"
+    );
+    room.ok(&[&line[..], &["stranger.json"]].concat());
     room.edit("birth.json", "bad.json", |b| {
         b["authority"] = serde_json::json!(["*:*"])
     });

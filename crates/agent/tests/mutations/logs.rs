@@ -10,6 +10,8 @@ use crate::named;
 
 const ENTRIES: u8 = 7;
 
+type Change = fn(&mut Checkpoint);
+
 struct Log {
     keeper: Created,
     tree: Tree,
@@ -67,7 +69,7 @@ fn every_changed_field_of_a_checkpoint_is_refused() {
     for suite in [Suite::Ed25519, Suite::Ed25519MlDsa44] {
         let log = log(suite);
         assert_eq!(log.verify(&log.new), Ok(()));
-        let changes: [(fn(&mut Checkpoint), Refusal); 5] = [
+        let changes: [(Change, Refusal); 5] = [
             (|c| c.by.agent = AgentId([1; 32]), Refusal::WrongSigner),
             (|c| c.by.key += 1, Refusal::UnknownKey),
             (|c| c.size += 1, Refusal::SignatureInvalid),

@@ -137,32 +137,6 @@ impl Given {
     }
 }
 
-/// A revocation: one that cannot be read may concern this chain, so there is no answer without it.
-fn add_revocation(
-    path: &Path,
-    revocations: &mut Revocations,
-    documents: &[VerifiedDocument],
-    anchors: &Anchors,
-) -> Result<(), Failure> {
-    let unreadable = |_| refused(Refusal::RevocationUnreadable, &path.display().to_string());
-    let file = signet_agent::json::File::read(&files::read(path)?).map_err(unreadable)?;
-    let signed = file
-        .object::<signet_agent::revocation::Revocation>()
-        .map_err(unreadable)?;
-    let by = signed.body().by.agent;
-    let known = file
-        .signer
-        .iter()
-        .chain(documents)
-        .filter(|document| document.id() == by);
-    // The newest document knows best which key is not to be believed.
-    let document = known.max_by_key(|document| document.by().key);
-    let document = document.ok_or_else(|| unreadable(Refusal::DocumentMissing))?;
-    revocations
-        .add(signed.as_bytes(), document, anchors)
-        .map_err(unreadable)
-}
-
 impl Material {
     fn read(arguments: &Verify) -> Result<Material, Failure> {
         let named = files::document(&arguments.root)?;
@@ -207,7 +181,7 @@ impl Material {
         let anchors = arguments.anchoring.read()?;
         let mut revocations = Revocations::as_of(arguments.revocations_as_of.unwrap_or(0));
         for path in revocation_paths {
-            add_revocation(path, &mut revocations, &documents, &anchors)?;
+            files::add_revocation(path, &mut revocations, &documents, &anchors)?;
         }
         let root = files::newest(&named, documents.iter()).clone();
         // Documents that fork from the named root's history are not a later state of it.

@@ -19,7 +19,7 @@ use signet_agent::method::Method;
 use signet_agent::object::{Object, Signed, Type};
 use signet_agent::proof::Proof;
 use signet_agent::receipt::Receipt;
-use signet_agent::revocation::Revocation;
+use signet_agent::revocation::{Revocation, Revocations};
 use signet_agent::witness::Witness;
 use signet_agent::{Refusal, SigningKeys};
 
@@ -83,6 +83,30 @@ pub fn check(file: &File) -> Result<(), Refusal> {
         Type::Birth => file.object::<Birth>().map(|_| ()),
         Type::Proof => file.object::<Proof>().map(|_| ()),
     }
+}
+
+/// A revocation: one that cannot be read may concern this chain, so there is no answer without it.
+pub fn add_revocation(
+    path: &Path,
+    revocations: &mut Revocations,
+    documents: &[VerifiedDocument],
+    anchors: &Anchors,
+) -> Result<(), Failure> {
+    let unreadable = |_| refused(Refusal::RevocationUnreadable, &path.display().to_string());
+    let file = File::read(&read(path)?).map_err(unreadable)?;
+    let signed = file.object::<Revocation>().map_err(unreadable)?;
+    let by = signed.body().by.agent;
+    let known = file
+        .signer
+        .iter()
+        .chain(documents)
+        .filter(|document| document.id() == by);
+    // The newest document knows best which key is not to be believed.
+    let document = known.max_by_key(|document| document.by().key);
+    let document = document.ok_or_else(|| unreadable(Refusal::DocumentMissing))?;
+    revocations
+        .add(signed.as_bytes(), document, anchors)
+        .map_err(unreadable)
 }
 
 /// A public document: its JSON, or the public half of an identity file.

@@ -4,12 +4,13 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use serde_json::json;
-use signet_agent::anchor::Anchors;
 use signet_agent::capability::Capability;
 use signet_agent::json::File;
 use signet_agent::lineage::{Birth, VerifiedLineage};
 use signet_agent::object::Signed;
+use signet_agent::revocation::Revocations;
 
+use super::anchors::Anchoring;
 use super::files::{self, refused};
 use super::grant::capability;
 use super::{Failure, Identity, Out, Output, now};
@@ -23,11 +24,11 @@ pub enum LineageCommand {
         after_help = "Example:\n  signet agent lineage birth --identity parent.aid --child child.aid --capability read:files/* --out birth.json"
     )]
     Birth(MakeBirth),
-    /// Verify a line of descent, the oldest birth first.
+    /// Verify a line of descent, the oldest birth first. Exit 0: it holds, and nobody of it was ended; 1: it does not.
     #[command(
         after_help = "Example:\n  signet agent lineage verify --document parent.json --document child.json birth.json"
     )]
-    Verify(Verify),
+    Verify(Box<Verify>),
 }
 
 /// `signet agent lineage birth`
@@ -57,6 +58,11 @@ pub struct Verify {
     /// The document of an agent of the line. May be repeated.
     #[arg(long = "document")]
     documents: Vec<PathBuf>,
+    /// A revocation: a line of which somebody was ended is refused. May be repeated.
+    #[arg(long = "revocation")]
+    revocations: Vec<PathBuf>,
+    #[command(flatten)]
+    anchoring: Anchoring,
     /// The births, the oldest first.
     #[arg(required = true)]
     births: Vec<PathBuf>,
@@ -116,7 +122,13 @@ fn verify(arguments: &Verify, output: &Output) -> Result<(), Failure> {
     }
     // Of several documents of one agent, the newest comes first.
     documents.sort_by_key(|document| std::cmp::Reverse(document.by().key));
-    let lineage = VerifiedLineage::verify(&births, &documents, &Anchors::none())
+    let anchors = arguments.anchoring.read()?;
+    let mut revocations = Revocations::as_of(0);
+    for path in &arguments.revocations {
+        files::add_revocation(path, &mut revocations, &documents, &anchors)?;
+    }
+    let lineage = VerifiedLineage::verify(&births, &documents, &anchors)
+        .and_then(|lineage| lineage.check_standing(&revocations).map(|()| lineage))
         .map_err(|reason| refused(reason, "the line of descent"))?;
     let agents: Vec<String> = lineage.agents().iter().map(ToString::to_string).collect();
     output.print(&json!({ "verified": true, "agents": agents }), || {
