@@ -1,5 +1,6 @@
 //! The targets, and the table of them that `smoke` walks.
 
+pub mod agent_chain;
 pub mod agent_file;
 pub mod agent_json;
 pub mod agent_log;
@@ -127,6 +128,11 @@ const REGISTRATION: &[&str] = &[
 
 /// All of them, by name.
 pub const TARGETS: &[Target] = &[
+    Target {
+        name: "agent_chain",
+        run: agent_chain::run,
+        dictionary: &["\u{0}", "\u{1}", "\u{18}", "\u{20}", "@", "read:*", "x-"],
+    },
     Target {
         name: "agent_file",
         run: agent_file::run,

@@ -1,11 +1,19 @@
 //! Checkpoints and COSE receipts of logs, and grants' texts. Rule: one form each; proofs of any shape are refused, not panicked at.
 
 use std::str::FromStr;
+use std::sync::OnceLock;
 
 use signet_agent::capability::Capability;
 use signet_agent::log::{Checkpoint, ConsistencyProof, InclusionProof};
 use signet_agent::network::Network;
 use signet_agent::{AgentId, Hash};
+
+/// The checkpoint of the corpus, as one that a verifier has kept.
+fn kept() -> Option<&'static Checkpoint> {
+    static KEPT: OnceLock<Option<Checkpoint>> = OnceLock::new();
+    let read = || Checkpoint::parse(include_bytes!("../../corpus/agent_log/checkpoint")).ok();
+    KEPT.get_or_init(read).as_ref()
+}
 
 /// One input.
 pub fn run(data: &[u8]) {
@@ -18,6 +26,13 @@ pub fn run(data: &[u8]) {
             data,
             "one receipt, one encoding"
         );
+    }
+    // No older state of another log, and no proof of a root that was made up.
+    if let Ok(old) = Checkpoint::parse(data) {
+        assert!(Checkpoint::from_consistency_receipt(data, &old, Hash([1; 32])).is_err());
+    } else if let Some(old) = kept() {
+        let newer = Checkpoint::from_consistency_receipt(data, old, Hash([1; 32]));
+        assert!(newer.is_err(), "no proof of a root that was made up");
     }
     if let Ok(proof) = InclusionProof::parse(data) {
         assert_eq!(proof.to_bytes(), data);
