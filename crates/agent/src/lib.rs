@@ -39,6 +39,7 @@ pub mod log;
 pub mod method;
 pub mod network;
 pub mod object;
+pub mod presentation;
 pub mod proof;
 pub mod receipt;
 pub mod revocation;

@@ -25,7 +25,8 @@ pub enum Target {
 }
 
 impl Target {
-    const fn parts(&self) -> (u64, &[u8; 32]) {
+    /// Its kind, as CBOR has it, and what it names.
+    pub const fn parts(&self) -> (u64, &[u8; 32]) {
         match self {
             Target::Grant(hash) => (1, &hash.0),
             Target::Subtree(hash) => (2, &hash.0),
@@ -34,7 +35,11 @@ impl Target {
         }
     }
 
-    fn from_parts(kind: u64, of: [u8; 32]) -> Result<Target> {
+    /// The target of a kind.
+    ///
+    /// # Errors
+    /// [`Refusal::InvalidValue`] for a kind that does not exist.
+    pub fn from_parts(kind: u64, of: [u8; 32]) -> Result<Target> {
         Ok(match kind {
             1 => Target::Grant(Hash(of)),
             2 => Target::Subtree(Hash(of)),
@@ -134,6 +139,12 @@ impl Revocations {
                 Err(reason)
             }
         }
+    }
+
+    /// Adds one that the caller verified when it arrived, and keeps as such: a revocation counts from when it is known, and a
+    /// key that its signer gives up later takes nothing back.
+    pub fn add_known(&mut self, by: AgentId, target: Target) {
+        self.known.push((by, target));
     }
 
     /// Notes that a revocation arrived that could not even be read or attributed.
