@@ -118,6 +118,7 @@ mod tests {
             audience: "https://as.example".into(),
             at: 11,
             nonce: vec![7; 48],
+            method: None,
         };
         Presentation {
             proof: Signed::sign(&proof, &bob.document.signer(&bob.keys)).expect("signed"),
@@ -144,10 +145,7 @@ mod tests {
         let good = shown.encode();
         let mut later = good.clone();
         later[1] = 2;
-        assert_eq!(
-            Presentation::parse(&later).err(),
-            Some(Refusal::WrongType)
-        );
+        assert_eq!(Presentation::parse(&later).err(), Some(Refusal::WrongType));
         let mut longer = good.clone();
         longer.push(0);
         assert!(Presentation::parse(&longer).is_err());

@@ -50,6 +50,8 @@ pub struct AccessTokenFacts {
     pub actors: Vec<String>,
     /// `agent_grants`: the ids of all grants of the agent chain that it was made from
     pub agent_grants: Vec<[u8; 32]>,
+    /// `authorization_details`, an array (RFC 9396 section 9.1)
+    pub authorization_details: Option<String>,
     /// `may_act` (RFC 8693 section 4.4)
     pub may_act: Option<MayAct>,
     /// `sid`
@@ -139,6 +141,13 @@ impl AccessTokenFacts {
                     self.agent_grants
                         .push(id.try_into().map_err(|_| JsonError::Type)?);
                 }
+            }
+            "authorization_details" => {
+                let details = r.raw()?;
+                if !details.starts_with('[') {
+                    return Err(JsonError::Type);
+                }
+                self.authorization_details = Some(details.to_owned());
             }
             "may_act" => self.may_act = Some(may_act(r)?),
             "sid" => self.sid = Some(r.string()?.into_owned()),

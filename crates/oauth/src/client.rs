@@ -63,6 +63,8 @@ pub struct Client {
     pub resources: Vec<String>,
     /// clients whose tokens it may exchange or introspect besides its own
     pub may_act_for: Vec<String>,
+    /// the operator lets it exchange chains of agents' grants
+    pub may_exchange_agent_grants: bool,
     /// None: the server's setting
     pub id_token_signed_response_alg: Option<Algorithm>,
     /// None: plain JSON
@@ -290,6 +292,7 @@ impl Client {
             scope: ScopeSet::EMPTY,
             resources: Vec::new(),
             may_act_for: Vec::new(),
+            may_exchange_agent_grants: false,
             id_token_signed_response_alg: None,
             userinfo_signed_response_alg: None,
             access_token_signed_response_alg: None,

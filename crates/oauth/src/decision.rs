@@ -65,6 +65,27 @@ pub enum Once {
         /// seconds; 0: never
         retry_window: u64,
     },
+    /// An agent's proof of possession, by the hash of what it says: once. A refusal is `invalid_request`.
+    AgentProof {
+        /// the proof's id
+        id: [u8; 32],
+        /// after the proof is too old to be accepted
+        end: u64,
+    },
+    /// One use of an agent's grant is counted, and what it may spend: refused where the grant's bounds do not allow both. A refusal is
+    /// `invalid_request`. These come last: whatever else refuses spends nothing.
+    AgentUse {
+        /// the grant
+        grant: [u8; 32],
+        /// the most uses; none: unbounded
+        max_uses: Option<u64>,
+        /// the most that may be spent; none: unbounded
+        budget: Option<u64>,
+        /// what this use may spend
+        spend: u64,
+        /// after the grant's own end
+        end: u64,
+    },
     /// The family's row must be at `generation`, and stays (rotation off). A missing row is an ended family, another generation a replay.
     Current {
         /// the family
@@ -120,6 +141,17 @@ pub struct AccessToken {
     pub act: Option<String>,
     /// the `claims` request parameter's JSON, for userinfo; carried as the claim `claims`
     pub claims: Option<String>,
+    /// where it came of a chain of agents' grants: what of it the token carries
+    pub chain: Option<Box<ChainClaims>>,
+}
+
+/// What a token that came of a chain of agents' grants says besides `act`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChainClaims {
+    /// `agent_grants`: the ids of the whole chain's grants, the root's first. Revoking one of them ends the token.
+    pub grants: Vec<[u8; 32]>,
+    /// encoded JSON of `authorization_details` (RFC 9396 section 9.1)
+    pub authorization_details: String,
 }
 
 /// An ID token; `sub`, `sid`, `auth_time`, `acr` and `amr` are the access token's.

@@ -94,6 +94,8 @@ pub enum EndpointId {
     DeviceVerification,
     /// OpenID RP-Initiated Logout
     Logout,
+    /// what agents say, signed: revocations and declarations of refusal
+    AgentStatements,
 }
 
 const WELL_KNOWN_OAUTH: &str = "/.well-known/oauth-authorization-server";
@@ -122,6 +124,7 @@ pub const ENDPOINTS: &[Endpoint] = {
         row(RegisterClient,      "/register/{client_id}",             &[Get, Put, Delete], None,                                  false, Cors::No),
         row(DeviceAuthorization, "/device_authorization",             &[Post],             Some("device_authorization_endpoint"), true,  Cors::No),
         row(DeviceVerification,  "/device",                           &[Get, Post],        None,                                  false, Cors::No),
+        row(AgentStatements,     "/agent-statements",                 &[Post],             Some("signet_agent_statements_endpoint"), false, Cors::No),
         row(Logout,              "/logout",                           &[Get, Post],        Some("end_session_endpoint"),          false, Cors::No),
     ]
 };
@@ -188,6 +191,7 @@ mod tests {
             DeviceAuthorization,
             DeviceVerification,
             Logout,
+            AgentStatements,
         ] {
             assert_eq!(ENDPOINTS.iter().filter(|e| e.id == id).count(), 1, "{id:?}");
             assert_eq!(id.row().id, id);

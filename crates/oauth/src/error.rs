@@ -48,6 +48,7 @@ pub enum ErrorCode {
     ServerError,
     TemporarilyUnavailable,
     InvalidTarget,
+    InvalidAuthorizationDetails,
     InvalidToken,
     InsufficientScope,
     InsufficientUserAuthentication,
@@ -102,6 +103,12 @@ pub const TABLE: &[Row] = {
         row(TemporarilyUnavailable, "temporarily_unavailable", 503),
         // RFC 8707 section 2
         row(InvalidTarget, "invalid_target", 400),
+        // RFC 9396 section 5
+        row(
+            InvalidAuthorizationDetails,
+            "invalid_authorization_details",
+            400,
+        ),
         // RFC 6750 section 3.1
         row(InvalidToken, "invalid_token", 401),
         row(InsufficientScope, "insufficient_scope", 403),

@@ -8,7 +8,7 @@ use crate::{
     decision::TokenIdentity,
     error::{ErrorCode, OAuthError},
     format::AccessTokenFormat,
-    issue::{token_type, write_confirmation},
+    issue::{token_type, write_agent_grants, write_confirmation},
     params::Params,
     request::{Context, unavailable},
     sealed::RefreshToken,
@@ -200,4 +200,8 @@ fn write_access_token(facts: &AccessTokenFacts, w: &mut Writer<'_>) {
     if let Some(act) = &facts.act {
         w.member("act").raw(act.as_bytes());
     }
+    if let Some(details) = &facts.authorization_details {
+        w.member("authorization_details").raw(details.as_bytes());
+    }
+    write_agent_grants(&facts.agent_grants, w);
 }

@@ -8,7 +8,7 @@ use crate::{
     session::UserClaims,
     userinfo,
 };
-use signet_jose::{json::Writer, jwt::half_hash};
+use signet_jose::{base64url, json::Writer, jwt::half_hash};
 
 /// Appends the claims of an RFC 9068 access token. `now`: Unix seconds.
 pub fn write_access_token(
@@ -54,7 +54,20 @@ pub fn write_access_token(
         if let Some(claims) = &token.claims {
             w.member("claims").raw(claims.as_bytes());
         }
+        if let Some(chain) = &token.chain {
+            let details = chain.authorization_details.as_bytes();
+            w.member("authorization_details").raw(details);
+            write_agent_grants(&chain.grants, w);
+        }
     });
+}
+
+/// `agent_grants`, where there are any.
+pub(crate) fn write_agent_grants(grants: &[[u8; 32]], w: &mut Writer<'_>) {
+    if !grants.is_empty() {
+        w.member("agent_grants")
+            .strings(grants.iter().map(|id| base64url::encode(id)));
+    }
 }
 
 /// Appends the claims of an ID token (OpenID Connect Core section 2).
@@ -129,6 +142,11 @@ pub fn write_token_response(
         if let Some(kind) = issue.issued_token_type {
             w.member("issued_token_type").string(kind);
         }
+        // RFC 9396 section 7: what was granted, as the token has it.
+        if let Some(chain) = &token.chain {
+            w.member("authorization_details")
+                .raw(chain.authorization_details.as_bytes());
+        }
     });
 }
 
@@ -155,11 +173,11 @@ mod tests {
     use super::*;
     use crate::{
         access_token::AccessTokenFacts,
+        decision::ChainClaims,
         format::{AccessTokenFormat, Stamp},
         testing,
     };
     use signet_crypto::Algorithm;
-    use signet_jose::base64url;
 
     fn access_token() -> AccessToken {
         AccessToken {
@@ -178,6 +196,10 @@ mod tests {
             confirmation: Some(Confirmation::Jkt("thumbprint".into())),
             act: Some(r#"{"sub":"actor"}"#.into()),
             claims: Some(r#"{"userinfo":{"name":null}}"#.into()),
+            chain: Some(Box::new(ChainClaims {
+                grants: vec![[3; 32], [4; 32]],
+                authorization_details: r#"[{"type":"t"}]"#.into(),
+            })),
         }
     }
 
@@ -195,6 +217,12 @@ mod tests {
             (&token.audience, &token.scope, &token.amr)
         );
         assert_eq!((&facts.act, &facts.claims), (&token.act, &token.claims));
+        let chain = token.chain.as_ref().unwrap();
+        assert_eq!(facts.agent_grants, chain.grants);
+        assert_eq!(
+            facts.authorization_details.as_ref(),
+            Some(&chain.authorization_details)
+        );
         assert_eq!(
             (facts.grant_id, facts.confirmation),
             (token.grant_id, token.confirmation)
@@ -213,6 +241,7 @@ mod tests {
             confirmation: None,
             act: None,
             claims: None,
+            chain: None,
             ..access_token()
         };
         let mut out = Vec::new();

@@ -9,6 +9,7 @@
 //! [`introspect`], [`revoke`], [`userinfo`] and token exchange all use that one look-up. The front side begins in [`authorize`].
 #![forbid(unsafe_code)]
 pub mod access_token;
+pub mod agent_grants;
 pub mod authorize;
 pub mod client;
 pub mod client_auth;

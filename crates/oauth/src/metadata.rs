@@ -4,12 +4,13 @@
 //!
 //! One document serves both well-known paths: their members never disagree.
 use crate::{
+    agent_grants::{CHAIN_TYPE, DETAILS_TYPE},
     authorize::{PROMPT_VALUES, ResponseMode, acr},
     client::AuthMethod,
     client_auth::METHODS,
     dpop_policy,
     endpoint::{ENDPOINTS, EndpointId},
-    grant::GRANTS,
+    grant::{GRANTS, SUBJECT_TOKEN_TYPES},
     registry::Registry,
     settings::Settings,
     userinfo,
@@ -39,6 +40,13 @@ pub fn metadata(settings: &Settings, registry: &Registry) -> Vec<u8> {
             .strings(ResponseMode::ALL.iter().map(|m| m.as_str()));
         w.member("grant_types_supported")
             .strings(GRANTS.iter().map(|g| g.grant_type.as_str()));
+        // RFC 9396 section 10, and what token exchange takes: RFC 8693 registers no member for that.
+        if settings.agents.enabled {
+            w.member("authorization_details_types_supported")
+                .strings([DETAILS_TYPE]);
+        }
+        w.member("signet_subject_token_types_supported")
+            .strings(subject_token_types(settings));
         w.member("subject_types_supported").strings(["public"]);
         w.member("acr_values_supported")
             .strings(acr::CLASSES.iter().map(|c| c.name));
@@ -96,8 +104,15 @@ pub fn is_served(id: EndpointId, settings: &Settings) -> bool {
     match id {
         EndpointId::Register => settings.registration.enabled && settings.registration.open,
         EndpointId::RegisterClient => settings.registration.enabled,
+        EndpointId::AgentStatements => settings.agents.enabled,
         _ => true,
     }
+}
+
+/// What token exchange takes as a subject token.
+pub fn subject_token_types(settings: &Settings) -> impl Iterator<Item = &'static str> {
+    let chain = settings.agents.enabled.then_some(CHAIN_TYPE);
+    SUBJECT_TOKEN_TYPES.into_iter().chain(chain)
 }
 
 /// The methods that a client can use here: those with certificates need a listener that asks for them.

@@ -133,6 +133,7 @@ pub fn update(
     client.enabled = current.enabled;
     client.resources.clone_from(&current.resources);
     client.may_act_for.clone_from(&current.may_act_for);
+    client.may_exchange_agent_grants = current.may_exchange_agent_grants;
     client.allowed_origins.clone_from(&current.allowed_origins);
     client.access_token_signed_response_alg = current.access_token_signed_response_alg;
     client.access_token_lifetime = current.access_token_lifetime;

@@ -8,6 +8,7 @@ use crate::{
     scope::ScopeSet,
     uri::Uri,
 };
+use signet_agent::AgentId;
 use signet_crypto::Algorithm;
 
 /// The server's protocol settings. Lifetimes in seconds.
@@ -63,6 +64,20 @@ pub struct Settings {
     pub registration: RegistrationSettings,
     /// Every authorization request must be pushed (RFC 9126 section 5).
     pub require_pushed_authorization_requests: bool,
+    /// chains of agents' grants
+    pub agents: AgentSettings,
+}
+
+/// Whose chains of agents' grants are exchanged for tokens. Nobody's unless it is enabled, and then those of clients whose record
+/// says so (`may_exchange_agent_grants`), from identities that people bound to their accounts.
+#[derive(Clone, Debug, Default)]
+pub struct AgentSettings {
+    /// people may bind identities, and chains may be exchanged
+    pub enabled: bool,
+    /// the identities that chains may begin at; empty: every one that a person bound
+    pub roots: Vec<AgentId>,
+    /// custom constraints that are fulfilled here, each with its one value; every other one refuses
+    pub constraints: Vec<(String, String)>,
 }
 
 /// What dynamic registration (RFC 7591) does and sets.
@@ -112,6 +127,7 @@ impl Settings {
             refresh_retry_window: 10,
             registration: RegistrationSettings::default(),
             require_pushed_authorization_requests: false,
+            agents: AgentSettings::default(),
         }
     }
 

@@ -4,6 +4,7 @@
 //! their order, signs, and answers.
 use crate::{
     access_token::TokenLookup,
+    agent_grants::PresentedChain,
     client::{Client, GrantType},
     client_auth::{self, ClientKeys, Credentials},
     decision::Decision,
@@ -21,6 +22,8 @@ pub struct LookedUp<'a> {
     pub keys: Option<&'a ClientKeys>,
     /// the row that [`device_code_id`] names
     pub device: Option<&'a DeviceRecord>,
+    /// the chain that the request presents, where [`agent_grants::is_presented`](crate::agent_grants::is_presented) says that it does
+    pub chain: Option<&'a PresentedChain>,
 }
 
 /// The store's row that this request needs read, if it is a device's poll with a code of this client that has not ended.
@@ -82,6 +85,7 @@ pub(crate) fn decide_with(
         confirmation,
         lookup,
         device: looked_up.device,
+        chain: looked_up.chain,
     };
     let mut decision = (row.decide)(&grant_request)?;
     // What its format cannot say is refused before anything is spent.

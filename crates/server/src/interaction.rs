@@ -32,6 +32,9 @@ pub struct Interaction {
     pub step_up: bool,
     /// A code that is under way.
     pub code: Option<PendingCode>,
+    /// What a proof that is pasted into the page has to answer.
+    #[serde(default)]
+    pub challenge: Option<String>,
     /// Unix seconds.
     pub ends_at: u64,
 }
@@ -121,6 +124,7 @@ impl Interaction {
             shown_to: None,
             step_up: false,
             code: None,
+            challenge: None,
             ends_at: now.saturating_add(lifetime),
         }
     }

@@ -2,6 +2,7 @@
 //!
 //! Every revocation is durable before it is answered. Its entry lasts as long as the longest-lived token that it can
 //! concern, counted from now with a margin, never shorter (known fault A9).
+use crate::agents::{AgentError, statement::Authority};
 use crate::state::App;
 use signet_oauth::decision::{Revocations, TokenIdentity, Unavailable};
 use signet_store::{Change, Key, Op, RevocationIndex, StoreError, Subject, Table, TokenFacts};
@@ -151,7 +152,12 @@ impl App {
             let removal = crate::grants::removal(user_id, &grant_id);
             self.store.commit(Change::new(removal), now).await?;
         }
-        Ok(())
+        // Whoever was in the account may have bound an identity of their own to it.
+        match self.stop_agents_of(user_id, Authority::Operator).await {
+            Ok(_) => Ok(()),
+            Err(AgentError::Store(error)) => Err(error),
+            Err(error) => Err(StoreError::Unavailable(error.to_string())),
+        }
     }
 
     /// Ends everything of a client that was made up to now.

@@ -124,6 +124,8 @@ pub struct Policy {
     pub proxy_verifies_client_certificates: bool,
     /// `/metrics` also for other machines than this one.
     pub open_metrics: bool,
+    /// What this node is called in answers and logs; empty: `local`.
+    pub node: String,
 }
 
 impl Policy {
@@ -248,6 +250,14 @@ impl App {
     pub fn audit(&self) -> &Audit {
         const OFF: &Audit = &Audit::off();
         self.audit_trail.get().unwrap_or(OFF)
+    }
+
+    /// What this node is called.
+    pub fn node(&self) -> &str {
+        match &*self.policy.node {
+            "" => "local",
+            name => name,
+        }
     }
 
     /// Seconds since the Unix epoch.

@@ -22,6 +22,15 @@ pub enum Table {
     UserLookup,
     /// partition: user id, sort: `client_id`
     Consent,
+    // Agents.
+    /// partition: agent id; its document, and whether an operator registered it
+    Agent,
+    /// partition: agent id; the one user who bound this identity to their account
+    AgentRoot,
+    /// partition: user id, sort: agent id; the identities that a user bound
+    UserAgent,
+    /// partition: what it is about, sort: whose it is; revocations and declarations of refusal
+    AgentStatement,
     // Flow state: every row with an end.
     /// Codes, assertion ids, DPoP proof ids, pushed requests, one-time links: what may happen once.
     Once,
@@ -45,6 +54,12 @@ pub enum Table {
     Attempts,
     /// partition: subject of the revocation; loaded whole at start
     Revocation,
+    /// partition: id of an agent's grant that was exchanged
+    AgentGrant,
+    /// partition: a user, an agent or a grant, sort: what belongs to it; lists for people
+    AgentHolding,
+    /// partition: id of an agent's grant; how often it was used
+    AgentUse,
 }
 
 impl Table {
@@ -58,6 +73,10 @@ impl Table {
         Table::User,
         Table::UserLookup,
         Table::Consent,
+        Table::Agent,
+        Table::AgentRoot,
+        Table::UserAgent,
+        Table::AgentStatement,
         Table::Once,
         Table::Family,
         Table::Session,
@@ -69,6 +88,9 @@ impl Table {
         Table::PushedRequest,
         Table::Attempts,
         Table::Revocation,
+        Table::AgentGrant,
+        Table::AgentHolding,
+        Table::AgentUse,
     ];
 
     /// The table's number on disk and whether its rows must carry an end.
@@ -82,6 +104,10 @@ impl Table {
             Table::User => (5, false),
             Table::UserLookup => (6, false),
             Table::Consent => (7, false),
+            Table::Agent => (9, false),
+            Table::AgentRoot => (10, false),
+            Table::UserAgent => (11, false),
+            Table::AgentStatement => (12, false),
             Table::Once => (16, true),
             Table::Family => (17, true),
             Table::Session => (18, true),
@@ -93,6 +119,9 @@ impl Table {
             Table::PushedRequest => (24, true),
             Table::Attempts => (25, true),
             Table::Revocation => (26, true),
+            Table::AgentGrant => (27, true),
+            Table::AgentHolding => (28, true),
+            Table::AgentUse => (29, true),
         }
     }
 

@@ -172,7 +172,7 @@ fn confirmation<'a>(
 }
 
 /// How many claims a token can have by name.
-const NAMES: usize = 8;
+const NAMES: usize = 10;
 
 /// JSON text of the claims that have no field, ascending by name as the format wants them.
 struct NamedClaims {
@@ -194,11 +194,19 @@ impl NamedClaims {
         if let Some(act) = &token.act {
             named.add("act", |w| w.raw(act.as_bytes()));
         }
+        if let Some(chain) = &token.chain {
+            let grants = chain.grants.iter().map(|id| base64url::encode(id));
+            named.add("agent_grants", |w| w.strings(grants));
+        }
         if !token.amr.is_empty() {
             named.add("amr", |w| w.strings(&token.amr));
         }
         if let Some(auth_time) = token.auth_time {
             named.add("auth_time", |w| w.number(auth_time));
+        }
+        if let Some(chain) = &token.chain {
+            let details = chain.authorization_details.as_bytes();
+            named.add("authorization_details", |w| w.raw(details));
         }
         if let Some(claims) = &token.claims {
             named.add("claims", |w| w.raw(claims.as_bytes()));

@@ -67,6 +67,7 @@ pub(super) fn decide(request: &GrantRequest<'_>) -> Result<Decision, OAuthError>
                 confirmation: request.confirmation.clone(),
                 act: None,
                 claims: None,
+                chain: None,
             },
             id_token: None,
             refresh: None,

@@ -2,6 +2,7 @@
 //!
 //! A grant gets an authenticated client and a request, and decides. It changes nothing: what must happen once is in the decision's
 //! `once`, with the grant's own condition last (known fault A12).
+mod agent_chain;
 mod authorization_code;
 mod client_credentials;
 mod device_code;
@@ -9,10 +10,12 @@ mod person;
 mod refresh_token;
 mod token_exchange;
 
+pub use agent_chain::SCOPE_ACTION;
 pub use token_exchange::{ACCESS_TOKEN_TYPE, JWT_TYPE, SUBJECT_TOKEN_TYPES};
 
 use crate::{
     access_token::TokenLookup,
+    agent_grants::PresentedChain,
     client::{Client, GrantType},
     decision::{Decision, TokenIdentity},
     device_authorization::DeviceRecord,
@@ -65,6 +68,8 @@ pub(crate) struct GrantRequest<'a> {
     pub(crate) lookup: &'a dyn TokenLookup,
     /// the row that [`crate::token::device_code_id`] names
     pub(crate) device: Option<&'a DeviceRecord>,
+    /// the chain that [`crate::agent_grants::read`] gave, with its standing
+    pub(crate) chain: Option<&'a PresentedChain>,
 }
 
 impl GrantRequest<'_> {

@@ -67,6 +67,7 @@ impl PersonGrant<'_> {
                 confirmation: request.confirmation.clone(),
                 act: None,
                 claims: self.userinfo_claims(),
+                chain: None,
             },
             id_token,
             refresh,

@@ -7,12 +7,14 @@
 //! Subject and actor must belong together (known fault A23): both from this issuer; the actor token the requesting client's own;
 //! the subject token that client's, or of a client that its record lists in `may_act_for`; and an actor who is another person
 //! only where the subject token's `may_act` names them.
-use super::GrantRequest;
+use super::{GrantRequest, agent_chain};
 use crate::{
     access_token::{AccessTokenFacts, MAX_ACT_DEPTH, TokenState},
+    agent_grants,
     decision::{AccessToken, Decision, Issue},
     error::{ErrorCode, OAuthError},
     format::AccessTokenFormat,
+    params::Params,
     request::unavailable,
     scope, target,
 };
@@ -28,11 +30,12 @@ pub const SUBJECT_TOKEN_TYPES: [&str; 2] = [ACCESS_TOKEN_TYPE, JWT_TYPE];
 
 pub(super) fn decide(request: &GrantRequest<'_>) -> Result<Decision, OAuthError> {
     let (context, client, params) = (request.context, request.client, request.params);
+    if agent_grants::is_presented(params) {
+        return agent_chain::decide(request);
+    }
     let subject_token = params.require("subject_token")?;
     let subject_type = token_type(params.require("subject_token_type")?)?;
-    let issued_token_type = params
-        .get("requested_token_type")
-        .map_or(Ok(ACCESS_TOKEN_TYPE), token_type)?;
+    let issued_token_type = issued_token_type(params)?;
     // RFC 8693 section 2.1: actor_token_type is required with actor_token, and must not be there without.
     let actor_token = match (params.get("actor_token"), params.get("actor_token_type")) {
         (Some(token), Some(kind)) => Some((token, token_type(kind)?)),
@@ -96,6 +99,7 @@ pub(super) fn decide(request: &GrantRequest<'_>) -> Result<Decision, OAuthError>
                 confirmation: request.confirmation.clone(),
                 act,
                 claims: None,
+                chain: None,
             },
             id_token: None,
             refresh: None,
@@ -108,6 +112,13 @@ pub(super) fn decide(request: &GrantRequest<'_>) -> Result<Decision, OAuthError>
 fn refused(hint: &'static str) -> OAuthError {
     OAuthError::invalid_request("the subject or actor token cannot be exchanged by this client")
         .with_hint(hint)
+}
+
+/// What is asked for; an access token unless said.
+pub(super) fn issued_token_type(params: &Params) -> Result<&'static str, OAuthError> {
+    params
+        .get("requested_token_type")
+        .map_or(Ok(ACCESS_TOKEN_TYPE), token_type)
 }
 
 fn token_type(kind: &str) -> Result<&'static str, OAuthError> {
@@ -154,6 +165,13 @@ fn check_context(
             ErrorCode::UnauthorizedClient,
             "a public client may not use this grant",
         ));
+    }
+    // Its chain would be lost, and with it what ends it. An agent delegates by a grant.
+    let of_chain = |facts: &AccessTokenFacts| {
+        !facts.agent_grants.is_empty() || facts.authorization_details.is_some()
+    };
+    if of_chain(subject) || actor.is_some_and(of_chain) {
+        return Err(refused("a token that came of a chain of agents' grants"));
     }
     let of_this_client = subject.client_id == client.client_id;
     if !of_this_client && !client.may_act_for.contains(&subject.client_id) {

@@ -6,7 +6,7 @@ use signet_jose::base64url;
 use signet_oauth::{
     access_token::{AccessTokenFacts, TokenLookup, TokenState},
     client::Client,
-    decision::{AccessToken, Decision},
+    decision::{AccessToken, ChainClaims, Decision},
     error::ErrorCode,
     format::{AccessTokenFormat, Stamp},
     introspect,
@@ -73,6 +73,10 @@ fn full(world: &World) -> AccessToken {
         // A set has no order on the wire of compact tokens; this one has the same in both.
         scope: scope("api:read openid profile"),
         confirmation: Some(Confirmation::Jkt(base64url::encode(&[5; 32]))),
+        chain: Some(Box::new(ChainClaims {
+            grants: vec![[8; 32], [9; 32]],
+            authorization_details: r#"[{"type":"signet_agent_capability"}]"#.into(),
+        })),
         ..decision.issue.access_token
     }
 }

@@ -131,7 +131,10 @@ fn poll(
         &context,
         &request,
         &credentials,
-        LookedUp { keys: None, device },
+        LookedUp {
+            device,
+            ..LookedUp::default()
+        },
     )
 }
 
@@ -217,8 +220,8 @@ fn token_error(world: &World, code: &str, device: &DeviceRecord) -> ErrorCode {
         &request,
         &credentials,
         LookedUp {
-            keys: None,
             device: Some(device),
+            ..LookedUp::default()
         },
     )
     .unwrap_err()

@@ -320,6 +320,7 @@ pub fn client(client_id: &str) -> Client {
         scope: scope("openid profile email offline_access api:read api:write"),
         resources: vec![API.into()],
         may_act_for: Vec::new(),
+        may_exchange_agent_grants: false,
         id_token_signed_response_alg: None,
         userinfo_signed_response_alg: None,
         access_token_signed_response_alg: None,

@@ -8,6 +8,8 @@
 //! the revision that was read (`If-Match`), and lists can be changed by adding and removing, so that two writers do not
 //! lose each other's entries (known fault A18). Errors are problem documents (RFC 9457). Secrets are shown once, when they
 //! are made.
+mod agent_model;
+mod agents;
 mod audit;
 mod call;
 mod clients;
@@ -32,6 +34,7 @@ fn operations() -> impl Iterator<Item = &'static Operation> {
         users::OPERATIONS,
         sessions::OPERATIONS,
         grants::OPERATIONS,
+        agents::OPERATIONS,
         keys::OPERATIONS,
         resources::OPERATIONS,
         audit::OPERATIONS,

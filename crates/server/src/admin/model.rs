@@ -97,6 +97,8 @@ pub(super) struct ClientDocument {
     pub(super) resources: Option<Vec<String>>,
     /// Policy: clients whose tokens it may exchange or introspect besides its own.
     pub(super) may_act_for: Option<Vec<String>>,
+    /// Policy: it may exchange chains of agents' grants for tokens.
+    pub(super) may_exchange_agent_grants: Option<bool>,
     /// Policy: false frees a confidential client of PKCE.
     pub(super) require_pkce: Option<bool>,
     /// Policy: `rotate` or `keep`

@@ -195,6 +195,12 @@ impl Call {
                 ErrorCode::InvalidDpopProof,
                 "the DPoP proof was used before",
             ),
+            // RFC 8693 section 2.2.2: what is wrong with a subject token is `invalid_request`.
+            Refusal::AgentProof => {
+                OAuthError::invalid_request("the holder's proof of possession was used before")
+            }
+            Refusal::AgentUses => OAuthError::invalid_request("uses_exhausted"),
+            Refusal::AgentBudget => OAuthError::invalid_request("budget_exhausted"),
             Refusal::DeviceCode => invalid_grant("the device code was taken already"),
             Refusal::FamilyEnded => invalid_grant("the refresh token's family has ended"),
             Refusal::CodeReplay { grant_id } => {

@@ -1,4 +1,6 @@
 //! One file per endpoint. A handler reads the request, asks the rules, commits what they decided, and answers.
+mod agent_chain;
+mod agent_statements;
 pub mod authorize;
 mod backchannel;
 mod compact_keys;
@@ -72,6 +74,7 @@ fn add(router: &mut Router, id: EndpointId, path: &'static str, method: Method) 
             Method::Get => router.route(name, path, logout::show),
             _ => router.route(name, path, logout::submit),
         },
+        EndpointId::AgentStatements => router.route(name, path, agent_statements::submit),
         EndpointId::Token => router.route(name, path, token::handle),
         EndpointId::Introspect => router.route(name, path, introspect::handle),
         EndpointId::Revoke => router.route(name, path, revoke::handle),

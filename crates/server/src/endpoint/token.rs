@@ -2,7 +2,7 @@
 //! refused consumed nothing of its owner's.
 //!
 //! `client_credentials` with a secret takes no lock, asks no store and parses no JSON.
-use super::backchannel::Call;
+use super::{agent_chain::Chain, backchannel::Call};
 use crate::{
     audit::{self, Action, Event},
     grants::{self, GrantRow},
@@ -42,9 +42,11 @@ async fn answer(call: &Call) -> Result<Vec<u8>, OAuthError> {
     let credentials = Credentials::of(&request)?;
     let device = Device::read(call, &credentials).await?;
     let keys = call.keys(&credentials).await;
+    let chain = Chain::read(call, &credentials, keys.as_deref()).await?;
     let looked_up = LookedUp {
         keys: keys.as_deref(),
         device: device.as_ref().map(|device| &device.record),
+        chain: chain.as_ref().map(|chain| &chain.presented),
     };
     let decided = {
         let keyring = call.context.app.keyring();
@@ -69,12 +71,20 @@ async fn answer(call: &Call) -> Result<Vec<u8>, OAuthError> {
     call.context
         .note_client(&decision.issue.access_token.client_id);
     let person = issue::person(&call.context, &decision.issue).await?;
-    let then = listed(&decision, call.now());
+    let mut then = listed(&decision, call.now());
     let id = issue::token_id(&call.context);
+    if let Some(chain) = &chain {
+        then.extend(chain.list(call, &decision, &id).await?);
+    }
     let scope = decision.issue.access_token.scope.to_string();
     let actors = actors(decision.issue.access_token.act.as_deref());
     let actors: Vec<&str> = actors.iter().map(String::as_str).collect();
-    let event = issued(call, &decision, &id).scope(&scope).actors(&actors);
+    let grants = decision.issue.access_token.chain.as_ref();
+    let grants = grants.map_or(&[][..], |chain| &chain.grants);
+    let event = issued(call, &decision, &id)
+        .scope(&scope)
+        .actors(&actors)
+        .agent_grants(grants);
     if decision.once.is_empty() && then.is_empty() {
         let body = issue::answer(&call.context, &decision.issue, person.as_ref(), id)?;
         call.context.app.audit().record(event);
@@ -85,6 +95,9 @@ async fn answer(call: &Call) -> Result<Vec<u8>, OAuthError> {
     committed?;
     if !was_carried {
         call.context.app.audit().record(event);
+    }
+    if let Some(chain) = &chain {
+        chain.look_again(call).await?;
     }
     issue::answer(&call.context, &decision.issue, person.as_ref(), id)
 }

@@ -2,6 +2,7 @@
 
 use maud::html;
 
+use super::agents::{AgentsView, agents};
 use super::layout::{Frame, Html, Notice, notice, time_text};
 
 /// What the account page shows.
@@ -23,6 +24,8 @@ pub struct AccountView<'a> {
     pub sessions: &'a [SessionView],
     /// Consents, by client.
     pub consents: &'a [ConsentView],
+    /// Identities and grants; none where agents are not offered.
+    pub agents: Option<&'a AgentsView>,
 }
 
 /// A session as its owner sees it.
@@ -127,6 +130,8 @@ pub fn account(view: &AccountView<'_>) -> Html {
                 }
             }
         }
+
+        @if let Some(view) = view.agents { (agents(view, &hidden)) }
 
         h2 { @if view.has_password { "Change the password" } @else { "Set a password" } }
         form method="post" action="account" {

@@ -6,6 +6,7 @@
 //! The names of fields and buttons are the contract that scripts and password managers rely on.
 
 mod account;
+mod agents;
 mod consent;
 mod device;
 mod error;
@@ -15,6 +16,7 @@ mod login;
 mod logout;
 
 pub use account::{AccountView, ConsentView, SessionView, account, recover, recover_sent, reset};
+pub use agents::{AgentGrantView, AgentsView, IdentityView};
 pub use consent::{ConsentPage, ScopeLine, consent};
 pub use device::{device_confirm, device_done, device_enter};
 pub use error::error;

@@ -104,6 +104,12 @@ pub enum Command {
         after_help = "Example:\n  signet agent create --name alice --out alice.aid"
     )]
     Agent(agent::Agent),
+    /// See, register and stop agents at a server.
+    #[command(
+        subcommand,
+        after_help = "Example:\n  signet agents list --data-dir .signet"
+    )]
+    Agents(admin::AgentsCommand),
     /// Check the configuration file, or print its schema.
     #[command(
         subcommand,
@@ -133,6 +139,7 @@ pub fn run() -> ExitCode {
         Command::Audit(command) => audit::run(command, &output),
         Command::Compact(command) => compact::run(command, &output),
         Command::Agent(command) => agent::run(command, &output),
+        Command::Agents(command) => admin::agents(command, &output),
         Command::Config(command) => config::run(command, &output),
     };
     match outcome {

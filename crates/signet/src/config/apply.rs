@@ -95,6 +95,25 @@ pub fn settings(config: &Config, faults: &mut Faults) -> Settings {
         "registration.default_scope",
         &config.registration.default_scope,
     );
+    s.agents.enabled = config.agents.enabled;
+    for (i, root) in config.agents.roots.iter().enumerate() {
+        match root.parse() {
+            Ok(root) => s.agents.roots.push(root),
+            Err(_) => faults.add(
+                format!("agents.roots[{i}]"),
+                "no agent's id: agent: and 43 characters",
+            ),
+        }
+    }
+    for (name, value) in &config.agents.constraints {
+        if !name.starts_with("x-") || name.len() < 3 {
+            faults.add(
+                format!("agents.constraints.{name}"),
+                "the name of a custom constraint begins with x-",
+            );
+        }
+        s.agents.constraints.push((name.clone(), value.clone()));
+    }
     s.mtls_base = config
         .listeners
         .iter()
@@ -231,6 +250,7 @@ pub fn resource(entry: &model::Resource, path: &str, faults: &mut Faults) -> Res
 pub fn policy(config: &Config) -> state::Policy {
     let mut policy = state::Policy {
         open_metrics: config.metrics.open,
+        node: config.node.clone().unwrap_or_else(host_name),
         ..state::Policy::default()
     };
     if let Some(proxy) = &config.proxy {
@@ -244,6 +264,12 @@ pub fn policy(config: &Config) -> state::Policy {
         policy.proxy_verifies_client_certificates = proxy.verifies_client_certificates;
     }
     policy
+}
+
+/// The host's name as the kernel has it.
+fn host_name() -> String {
+    let name = std::fs::read_to_string("/proc/sys/kernel/hostname");
+    name.map_or_else(|_| String::new(), |name| name.trim().to_owned())
 }
 
 /// How often somebody may guess.

@@ -140,6 +140,7 @@ pub fn client(
         scope: faults.scopes(&format!("{path}.scope"), &entry.scope),
         resources: entry.resources.clone(),
         may_act_for: entry.may_act_for.clone(),
+        may_exchange_agent_grants: entry.may_exchange_agent_grants,
         id_token_signed_response_alg: faults.algorithm_of(
             format!("{path}.id_token_signed_response_alg"),
             entry.id_token_signed_response_alg.as_ref(),

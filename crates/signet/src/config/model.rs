@@ -2,6 +2,7 @@
 //! and the names that a misspelt key is compared with come from here.
 
 use std::{
+    collections::BTreeMap,
     net::{IpAddr, SocketAddr},
     path::PathBuf,
 };
@@ -44,6 +45,11 @@ pub struct Config {
     /// Dynamic client registration (RFC 7591).
     #[serde(default)]
     pub registration: Registration,
+    /// Chains of agents' grants.
+    #[serde(default)]
+    pub agents: Agents,
+    /// What this node is called in answers that tell nodes apart. Default: the host's name.
+    pub node: Option<String>,
     /// Fetches that the server makes itself (a client's `jwks_uri`).
     #[serde(default)]
     pub outbound: Outbound,
@@ -444,6 +450,18 @@ impl Default for Registration {
     }
 }
 
+/// Chains of agents' grants: whether they are exchanged for tokens, and whose.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Agents {
+    /// May people bind identities to their accounts, and clients with `may_exchange_agent_grants` exchange the chains that begin there?
+    pub enabled: bool,
+    /// The identities (`agent:...`) that chains may begin at. Default: every one that a person bound.
+    pub roots: Vec<String>,
+    /// Custom constraints (`x-NAME`) that are fulfilled here, each with its value. A grant with another one is refused.
+    pub constraints: BTreeMap<String, String>,
+}
+
 /// The server as a client.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -654,6 +672,9 @@ pub struct Client {
     /// Clients whose tokens it may exchange and introspect besides its own.
     #[serde(default)]
     pub may_act_for: Vec<String>,
+    /// May it exchange chains of agents' grants? It needs the grant type token exchange, too.
+    #[serde(default)]
+    pub may_exchange_agent_grants: bool,
     /// Signature of its ID tokens. Default: `keys.id_token`.
     pub id_token_signed_response_alg: Option<String>,
     /// Signature of its access tokens. Default: `keys.access_token`.

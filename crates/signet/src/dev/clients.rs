@@ -51,6 +51,8 @@ fn service(file: &DevFile, keyring: &Keyring, now: u64) -> Result<Client, String
         file.clients.web.client_id.clone(),
         file.clients.native.client_id.clone(),
     ];
+    // Chains of agents' grants, too: from the identities that the people here bind.
+    client.may_exchange_agent_grants = true;
     client.scope = scopes("openid profile email")?;
     Ok(client)
 }

@@ -336,6 +336,11 @@ fn configuration(
             open: true,
             ..Default::default()
         },
+        agents: model::Agents {
+            enabled: true,
+            ..Default::default()
+        },
+        node: None,
         outbound: model::Outbound {
             trust: wish.trust.clone(),
             allow_private_addresses: false,

@@ -240,6 +240,7 @@ pub fn read(document: &Object<'_>, client: &mut Client, rules: &Rules) -> Result
         set!(allowed_origins, strings, "an array of origins");
         set!(resources, strings, "an array of strings");
         set!(may_act_for, strings, "an array of strings");
+        set!(may_exchange_agent_grants, |v| v.as_bool(), "true or false");
         set_some!(
             access_token_signed_response_alg,
             algorithm,

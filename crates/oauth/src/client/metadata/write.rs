@@ -117,6 +117,9 @@ pub fn write_policy(w: &mut Writer<'_>, client: &Client) {
     w.member("refresh_rotation")
         .string(client.refresh_rotation.as_str());
     w.member("consent").string(client.consent.as_str());
+    if client.may_exchange_agent_grants {
+        w.member("may_exchange_agent_grants").bool(true);
+    }
     for (name, values) in [
         ("allowed_origins", &client.allowed_origins),
         ("resources", &client.resources),

@@ -1,11 +1,13 @@
 //! Administration: the commands over the admin API, and the first administrator without a server.
 
+mod agents;
 mod client;
 mod fields;
 mod noun;
 mod of_user;
 mod user;
 
+pub use agents::{AgentsCommand, run as agents};
 pub use client::{ClientCommand, run as client};
 pub use noun::{KeyCommand, ResourceCommand, ScopeCommand, key, resource, scope};
 pub use of_user::{GrantCommand, SessionCommand, grant, session};

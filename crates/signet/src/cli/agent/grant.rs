@@ -12,7 +12,8 @@ use signet_agent::object::Signed;
 use signet_agent::proof::Proof;
 use signet_agent::revocation::{Revocation, Target};
 use signet_agent::text_map::TextMap;
-use signet_agent::{AgentId, Refusal};
+use signet_agent::{AgentId, Hash, Refusal};
+use signet_oauth::agent_grants::NONCE_RANDOM_BYTES;
 
 use super::files::{self, refused};
 use super::{Failure, Identity, Out, Output, now};
@@ -54,14 +55,20 @@ pub struct Prove {
     #[command(flatten)]
     identity: Identity,
     /// The last grant of the chain.
-    #[arg(long)]
-    grant: PathBuf,
-    /// For whom.
+    #[arg(long, required_unless_present = "challenge")]
+    grant: Option<PathBuf>,
+    /// For whom: an API's identifier, or a server's issuer.
     #[arg(long)]
     audience: String,
     /// What the verifier asked to be answered.
     #[arg(long)]
     nonce: Option<String>,
+    /// In place of a grant: the challenge of a server's account page, where the identity is to be bound.
+    #[arg(long, conflicts_with_all = ["grant", "nonce", "thumbprint"])]
+    challenge: Option<String>,
+    /// For an exchange at a server: the base64url thumbprint of the key (`jkt`) or certificate that the token is to be bound to.
+    #[arg(long, conflicts_with = "nonce", allow_hyphen_values = true)]
+    thumbprint: Option<Hash>,
     #[command(flatten)]
     out: Out,
 }
@@ -193,20 +200,34 @@ pub fn grant(arguments: &GrantArguments, output: &Output) -> Result<(), Failure>
 }
 
 pub fn prove(arguments: &Prove, output: &Output) -> Result<(), Failure> {
-    let (grant, _) = files::typed::<Grant>(&arguments.grant)?;
+    let grant = arguments.grant.as_deref().map(files::typed::<Grant>);
     let (document, keys) = files::unlock(&arguments.identity.identity)?;
-    if grant.body().to.agent != document.id() {
-        return Err(refused(
-            Refusal::WrongSigner,
-            "the grant is to another agent",
-        ));
-    }
+    let proven = match grant.transpose()? {
+        Some((grant, _)) if grant.body().to.agent != document.id() => {
+            return Err(refused(
+                Refusal::WrongSigner,
+                "the grant is to another agent",
+            ));
+        }
+        Some((grant, _)) => grant.id(),
+        // A challenge: what is proven is the document.
+        None => document.signed().id(),
+    };
+    let nonce = match (&arguments.thumbprint, &arguments.challenge) {
+        (Some(thumbprint), _) => {
+            let mut nonce = signet_crypto::random::bytes::<NONCE_RANDOM_BYTES>().to_vec();
+            nonce.extend_from_slice(&thumbprint.0);
+            nonce
+        }
+        (None, Some(challenge)) => challenge.clone().into_bytes(),
+        (None, None) => arguments.nonce.clone().unwrap_or_default().into_bytes(),
+    };
     let body = Proof {
         by: document.by(),
-        grant: grant.id(),
+        grant: proven,
         audience: arguments.audience.clone(),
         at: now(),
-        nonce: arguments.nonce.clone().unwrap_or_default().into_bytes(),
+        nonce,
         method: None,
     };
     let signed = Signed::sign(&body, &document.signer(&keys))

@@ -2,12 +2,14 @@
 
 mod anchors;
 mod chain;
+mod exchange;
 pub(super) mod files;
 mod grant;
 mod identity;
 mod lineage;
 mod log;
 mod receipt;
+mod session_key;
 
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
@@ -44,11 +46,26 @@ pub enum Agent {
         after_help = "Example:\n  signet agent grant --identity alice.aid --to bob.json --capability read:calendar --expires-in 1h --out grant.json"
     )]
     Grant(Box<grant::GrantArguments>),
-    /// Prove that one holds a grant, for an audience and this moment.
+    /// Prove that one holds a grant, or an identity that a server asks about, for an audience and this moment.
     #[command(
-        after_help = "Example:\n  signet agent prove --identity bob.aid --grant grant.json --audience https://api.example.com"
+        after_help = "Example:\n  signet agent prove --identity bob.aid --grant grant.json --audience https://api.example.com\n  signet agent prove --identity alice.aid --audience https://localhost:8443 --challenge TEXT"
     )]
     Prove(grant::Prove),
+    /// Exchange a chain of grants for an access token, bound to a session's key that is certified by the identity's.
+    #[command(
+        after_help = "Example:\n  signet agent exchange --identity carol.aid --issuer https://localhost:8443 --ca-cert .signet/ca.pem --client-id service --resource https://api.example.com alice-to-bob.json bob-to-carol.json"
+    )]
+    Exchange(Box<exchange::Exchange>),
+    /// Make a DPoP proof for one request, with the session's key.
+    #[command(
+        after_help = "Example:\n  curl -H \"Authorization: DPoP $TOKEN\" -H \"DPoP: $(signet agent dpop --key session.jwk --url https://api.example.com/orders \"$TOKEN\")\" https://api.example.com/orders\n  signet agent dpop --key session.jwk --method POST --url https://localhost:8443/token"
+    )]
+    Dpop(session_key::Dpop),
+    /// Send a signed revocation or declaration of refusal to a server.
+    #[command(
+        after_help = "Example:\n  signet agent publish --issuer https://localhost:8443 --ca-cert .signet/ca.pem revocation.json"
+    )]
+    Publish(exchange::Publish),
     /// Verify chains of grants.
     #[command(
         subcommand,
@@ -115,12 +132,23 @@ pub fn run(command: Agent, output: &Output) -> Result<(), Failure> {
         Agent::Receipt(command) => receipt::run(&command, output),
         Agent::Grant(arguments) => grant::grant(&arguments, output),
         Agent::Prove(arguments) => grant::prove(&arguments, output),
+        Agent::Exchange(arguments) => exchange::exchange(&arguments, output),
+        Agent::Dpop(arguments) => session_key::dpop(&arguments, output),
+        Agent::Publish(arguments) => exchange::publish(&arguments, output),
         Agent::Chain(ChainCommand::Verify(arguments)) => chain::verify(&arguments, output),
         Agent::Explain(arguments) => chain::explain(&arguments, output),
         Agent::Revoke(arguments) => grant::revoke(&arguments, output),
         Agent::Log(command) => log::run(&command, output),
         Agent::Lineage(command) => lineage::run(&command, output),
     }
+}
+
+/// The JSON of a public document in a file.
+pub fn document_json(path: &std::path::Path) -> Result<serde_json::Value, Failure> {
+    let document = files::document(path)?;
+    let json = signet_agent::json::to_json(document.signed().as_bytes());
+    json.map(Into::into)
+        .map_err(|reason| files::refused(reason, &path.display().to_string()))
 }
 
 fn since_epoch() -> Duration {

@@ -1,4 +1,7 @@
-//! `/account`: the person's own password, sessions and consents.
+//! `/account`: the person's own password, sessions, consents and agents.
+mod agents;
+
+pub use agents::{CHALLENGE_LIFETIME, MAX_FORM_OBJECT};
 
 use http::StatusCode;
 use signet_crypto::Secret;
@@ -80,6 +83,9 @@ async fn render(visit: &Visit, notice: Option<Notice>) -> Result<Option<page::Ht
     let mut interaction = visit.interaction(Goal::Account);
     interaction.page = Page::Account;
     interaction.shown_to = Some(present.found.row.sid.clone());
+    let challenge = agents::challenge();
+    let agents = agents::view(visit, &user.id, &challenge).await?;
+    interaction.challenge = agents.is_some().then_some(challenge);
     Ok(Some(page::account(&AccountView {
         interaction: &visit.seal(&interaction),
         display_name: user.display_name(),
@@ -89,6 +95,7 @@ async fn render(visit: &Visit, notice: Option<Notice>) -> Result<Option<page::Ht
         notice,
         sessions: &sessions,
         consents: &consents,
+        agents: agents.as_ref(),
     })))
 }
 
@@ -111,6 +118,16 @@ pub async fn submit(context: Context) -> Response {
             let client_id = form.get("client_id").unwrap_or("");
             withdraw(visit, &present, client_id).await
         }
+        Some("bind-agent") => agents::bind(visit, &present, &form, &interaction).await,
+        Some("unbind-agent") => {
+            let agent = form.get("agent").unwrap_or("");
+            agents::unbind(visit, &present, agent).await
+        }
+        Some("revoke-grant") => {
+            let grant = form.get("grant").unwrap_or("");
+            agents::revoke(visit, &present, grant).await
+        }
+        Some("stop-agents") => agents::stop_all(visit, &present).await,
         Some("password") => change_password(visit, &present, &form).await,
         _ => overview(visit, None).await,
     }

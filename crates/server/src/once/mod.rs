@@ -4,6 +4,10 @@
 //! first and the code or refresh token last; a refusal stops, so nobody burns a code with a replayed proof. A code or
 //! refresh token that turns out to be used already is only called a replay when everything before it held: then the
 //! sender proved to be the client, and the grant ends.
+mod agent_use;
+
+pub use agent_use::agent_uses;
+
 use signet_oauth::{decision::Once, device_authorization::DeviceRecord};
 use signet_store::{Change, Key, Op, Outcome, Row, Store, StoreError, Table};
 
@@ -19,6 +23,12 @@ pub enum Refusal {
         /// the grant that the first use began
         grant_id: [u8; 16],
     },
+    /// The agent's proof of possession was used before.
+    AgentProof,
+    /// A grant of the chain has no uses left.
+    AgentUses,
+    /// A grant of the chain does not allow to spend so much.
+    AgentBudget,
     /// The device code was taken already, or is gone.
     DeviceCode,
     /// The refresh token's family has ended.
@@ -62,7 +72,12 @@ pub async fn commit(
     let mut changes = Vec::with_capacity(once.len());
     let mut planned = Vec::with_capacity(once.len());
     let mut refused = None;
+    let mut uses = Vec::new();
     for condition in once {
+        if let Once::AgentUse { .. } = condition {
+            uses.push(condition);
+            continue;
+        }
         match plan(store, condition, now).await? {
             Plan::Change(change) => {
                 changes.push(change);
@@ -109,7 +124,8 @@ pub async fn commit(
     }
     match refused {
         Some(refusal) => Err(OnceError::Refused(refusal)),
-        None => Ok(()),
+        // Counted when everything else has held.
+        None => agent_use::spend(store, &uses, now).await,
     }
 }
 
@@ -132,6 +148,11 @@ async fn plan(store: &dyn Store, condition: &Once, now: u64) -> Result<Plan, Sto
         } => Plan::Change(insert_once(once_key(b'a', client_id, jti), *end)),
         Once::DpopProof { jkt, jti, end } => {
             Plan::Change(insert_once(once_key(b'p', jkt, jti), *end))
+        }
+        Once::AgentProof { id, end } => {
+            let mut partition = vec![b'g'];
+            partition.extend_from_slice(id);
+            Plan::Change(insert_once(Key::new(Table::Once, partition), *end))
         }
         Once::Code {
             id,
@@ -214,6 +235,7 @@ fn judge(condition: &Once, row: Option<&Row>, now: u64) -> Option<Refusal> {
     match condition {
         Once::Assertion { .. } => Some(Refusal::Assertion),
         Once::DpopProof { .. } => Some(Refusal::DpopProof),
+        Once::AgentProof { .. } => Some(Refusal::AgentProof),
         Once::Code { grant_id, .. } => Some(Refusal::CodeReplay {
             grant_id: *grant_id,
         }),

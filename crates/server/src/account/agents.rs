@@ -1,0 +1,301 @@
+//! The part of `/account` that is about agents: binding an identity, taking it off, ending grants that came of it.
+//!
+//! Binding is the person's own act: in their session, with a login of the last minutes, over a challenge that only this page carried.
+//! The proof is signed with the identity's current key and names the document, so that neither half can be swapped for another.
+use super::{RECENT, about, ask_login, overview};
+use crate::http::Response;
+use crate::{
+    agents::{AgentError, holding, holding::Holder, known, root, statement::Authority},
+    interaction::Interaction,
+    once::{self, OnceError},
+    page::{AgentGrantView, AgentsView, IdentityView, Notice},
+    visit::{Present, Visit},
+};
+use signet_agent::{
+    AgentId, Hash, Refusal,
+    anchor::Anchors,
+    identity::VerifiedDocument,
+    json::File,
+    proof::{Expected, Proof},
+};
+use signet_jose::base64url;
+use signet_oauth::{decision::Once, params::Params};
+use signet_store::StoreError;
+
+/// How long a challenge can be answered, in seconds.
+pub const CHALLENGE_LIFETIME: u64 = 600;
+/// Longest document and longest proof that are read from the form, in bytes; longer documents are an administrator's to register.
+pub const MAX_FORM_OBJECT: usize = 16 * 1024;
+
+/// A new challenge: 32 random bytes as text, which is what the proof's nonce is.
+pub(super) fn challenge() -> String {
+    base64url::encode(&signet_crypto::random::bytes::<32>())
+}
+
+/// What the page shows; none where agents are not offered.
+pub(super) async fn view(
+    visit: &Visit,
+    user_id: &str,
+    challenge: &str,
+) -> Result<Option<AgentsView>, StoreError> {
+    let settings = &visit.context.snapshot.settings;
+    if !settings.agents.enabled {
+        return Ok(None);
+    }
+    let (store, now) = (&*visit.context.app.store, visit.context.now());
+    let mut identities = Vec::new();
+    for id in root::list(store, user_id, now).await? {
+        let agent = known::get(store, id, now).await?;
+        let document = agent.and_then(|agent| agent.document);
+        let since = root::get(store, id, now).await?.map_or(0, |b| b.bound_at);
+        identities.push(IdentityView {
+            id: id.to_string(),
+            name: document
+                .as_ref()
+                .map_or_else(String::new, |document| document.body().name.clone()),
+            rotations: document.map_or(0, |document| document.by().key),
+            since,
+        });
+    }
+    let mut grants = Vec::new();
+    for held in holding::grants(store, Holder::User(user_id), now).await? {
+        if crate::agents::end::is_ended(store, &held, now).await? {
+            continue;
+        }
+        let body = held.grant.body();
+        let to = known::get(store, body.to.agent, now).await?;
+        let name = to
+            .and_then(|agent| agent.document)
+            .map(|d| d.body().name.clone());
+        grants.push(AgentGrantView {
+            id: held.grant.id().to_string(),
+            to: body.to.agent.to_string(),
+            name,
+            direct: held.above.is_empty(),
+            capabilities: body
+                .capabilities
+                .iter()
+                .map(|capability| capability.as_str().to_owned())
+                .collect(),
+            first_seen: held.first_seen,
+            ends_at: body.not_after,
+        });
+    }
+    Ok(Some(AgentsView {
+        issuer: settings.issuer.clone(),
+        challenge: challenge.to_owned(),
+        identities,
+        grants,
+    }))
+}
+
+/// Why it was not done, for the person.
+enum Problem {
+    Say(&'static str),
+    Login,
+    Store(StoreError),
+}
+
+impl Problem {
+    /// For the audit trail.
+    fn code(&self) -> &'static str {
+        match self {
+            Problem::Say(_) => "invalid_request",
+            Problem::Login => "login_required",
+            Problem::Store(_) => "temporarily_unavailable",
+        }
+    }
+}
+
+impl From<StoreError> for Problem {
+    fn from(error: StoreError) -> Problem {
+        Problem::Store(error)
+    }
+}
+
+impl From<AgentError> for Problem {
+    fn from(error: AgentError) -> Problem {
+        Problem::Say(match error {
+            AgentError::Store(error) => return Problem::Store(error),
+            AgentError::Taken => "The identity is bound to another account.",
+            AgentError::Rollback => {
+                "The document is older than the one that is known, or has another history."
+            }
+            AgentError::Stopped => "The agent was stopped and cannot be bound.",
+            AgentError::TooMany => "There are too many identities on this account.",
+            AgentError::NotFound => "There is nothing of that name any more.",
+            AgentError::NotTheirs | AgentError::Refused(_) => "The object was not accepted.",
+        })
+    }
+}
+
+fn refusal(reason: Refusal) -> Problem {
+    Problem::Say(match reason {
+        Refusal::ProofNonceMismatch => "The proof answers another challenge than this page's.",
+        Refusal::ProofAudienceMismatch => "The proof is for another server.",
+        Refusal::ProofTimeMismatch => "The proof is too old, or from the future.",
+        Refusal::ProofGrantMismatch => "The proof is for another document.",
+        Refusal::SignatureInvalid => "A signature does not hold.",
+        Refusal::WrongSigner | Refusal::UnknownKey | Refusal::KeyCompromised => {
+            "The proof is not signed with the identity's current key."
+        }
+        Refusal::DocumentMissing => "The identity document is missing.",
+        Refusal::TooLarge => "The document or the proof is too large for this form.",
+        _ => "The document or the proof cannot be read.",
+    })
+}
+
+async fn answer(visit: Visit, outcome: Result<&'static str, Problem>) -> Response {
+    match outcome {
+        Ok(done) => overview(visit, Some(Notice::Done(done))).await,
+        Err(Problem::Say(text)) => overview(visit, Some(Notice::Error(text))).await,
+        Err(Problem::Login) => ask_login(visit),
+        Err(Problem::Store(error)) => visit.unavailable(&error),
+    }
+}
+
+/// The form that binds an identity, or renews the document of one that is bound.
+pub(super) async fn bind(
+    visit: Visit,
+    present: &Present,
+    form: &Params,
+    interaction: &Interaction,
+) -> Response {
+    let event = about(&visit, present, "bind-agent");
+    let bound = try_bind(&visit, present, form, interaction);
+    let app = visit.context.app.clone();
+    let outcome = app.audit().act(event, bound, Problem::code).await;
+    answer(visit, outcome).await
+}
+
+async fn try_bind(
+    visit: &Visit,
+    present: &Present,
+    form: &Params,
+    interaction: &Interaction,
+) -> Result<&'static str, Problem> {
+    let (app, now) = (&visit.context.app, visit.context.now());
+    let settings = &visit.context.snapshot.settings;
+    if !settings.agents.enabled {
+        return Err(Problem::Say("This server takes no agents' grants."));
+    }
+    // Whoever finds an open browser must not be able to act for its person from elsewhere.
+    if now.saturating_sub(present.found.row.auth_time) > RECENT {
+        return Err(Problem::Login);
+    }
+    let (document, proof) = read(form).map_err(refusal)?;
+    let challenge = interaction.challenge.as_deref().unwrap_or_default();
+    if challenge.is_empty() {
+        return Err(refusal(Refusal::ProofNonceMismatch));
+    }
+    check(
+        &document,
+        &proof,
+        challenge,
+        &settings.issuer,
+        now,
+        settings.clock_leeway,
+    )
+    .map_err(refusal)?;
+    let once = Once::AgentProof {
+        id: signet_crypto::hash::sha256(challenge.as_bytes()),
+        end: now + CHALLENGE_LIFETIME.max(settings.interaction_lifetime) + 1,
+    };
+    match once::commit(&*app.store, &[once], Vec::new(), now).await {
+        Ok(()) => {}
+        Err(OnceError::Refused(_)) => {
+            return Err(Problem::Say(
+                "The challenge was answered before. Here is another.",
+            ));
+        }
+        Err(OnceError::Store(error)) => return Err(error.into()),
+    }
+    root::bind(&*app.store, &present.user.id, &document, now).await?;
+    app.end_compromised(&document).await?;
+    tracing::info!(target: "signet::agents", user = %present.user.id, agent = %document.id(), "an identity was bound");
+    Ok("The identity is bound to your account.")
+}
+
+/// The proof and the document: its companion, or pasted for itself.
+fn read(form: &Params) -> Result<(VerifiedDocument, signet_agent::object::Signed<Proof>), Refusal> {
+    let object = |name: &str| -> Result<Option<File>, Refusal> {
+        let text = form.get(name).map(str::trim).unwrap_or_default();
+        match text.len() {
+            0 => Ok(None),
+            1..=MAX_FORM_OBJECT => File::read(text.as_bytes()).map(Some),
+            _ => Err(Refusal::TooLarge),
+        }
+    };
+    let proof = object("proof")?.ok_or(Refusal::Malformed)?;
+    let document = match object("document")? {
+        Some(file) => VerifiedDocument::new(file.object()?)?,
+        None => proof.signer.clone().ok_or(Refusal::DocumentMissing)?,
+    };
+    Ok((document, proof.object()?))
+}
+
+/// Whether the proof shows, for this challenge and server, that the document's current key is in its sender's hands.
+fn check(
+    document: &VerifiedDocument,
+    proof: &signet_agent::object::Signed<Proof>,
+    challenge: &str,
+    issuer: &str,
+    now: u64,
+    leeway: u64,
+) -> Result<(), Refusal> {
+    // A session's or device's key does not speak for the whole identity.
+    if proof.body().by != document.by() || proof.body().method.is_some() {
+        return Err(Refusal::WrongSigner);
+    }
+    let expected = Expected {
+        audience: issuer,
+        nonce: Some(challenge.as_bytes()),
+        max_age: CHALLENGE_LIFETIME,
+    };
+    // In place of a grant, the document: no proof for a chain can be shown here, and none from here for a chain.
+    proof
+        .body()
+        .check(&document.signed().id(), &expected, now, leeway)?;
+    proof.verify_by(document, &Anchors::none())
+}
+
+/// Takes an identity off the account, and ends what came of it.
+pub(super) async fn unbind(visit: Visit, present: &Present, agent: &str) -> Response {
+    let app = visit.context.app.clone();
+    let unbound = async {
+        let id: AgentId = agent.parse().map_err(|_| AgentError::NotFound)?;
+        app.unbind_identity(&present.user.id, id, Authority::Person)
+            .await?;
+        Ok("The identity was taken off your account, and everything that came of it has ended.")
+    };
+    let event = about(&visit, present, "unbind-agent").target(agent);
+    let outcome = app.audit().act(event, unbound, Problem::code).await;
+    answer(visit, outcome).await
+}
+
+/// Ends a grant and everything under it.
+pub(super) async fn revoke(visit: Visit, present: &Present, grant: &str) -> Response {
+    let app = visit.context.app.clone();
+    let revoked = async {
+        let id: Hash = grant.parse().map_err(|_| AgentError::NotFound)?;
+        app.end_grant_of_person(&present.user.id, id, Authority::Person)
+            .await?;
+        Ok("The grant and everything that was delegated under it have ended.")
+    };
+    let event = about(&visit, present, "revoke-agent-grant").target(grant);
+    let outcome = app.audit().act(event, revoked, Problem::code).await;
+    answer(visit, outcome).await
+}
+
+/// Ends everything that acts for the person by grants.
+pub(super) async fn stop_all(visit: Visit, present: &Present) -> Response {
+    let app = visit.context.app.clone();
+    let stopped = async {
+        app.stop_agents_of(&present.user.id, Authority::Person)
+            .await?;
+        Ok("No agent can act for you any more.")
+    };
+    let event = about(&visit, present, "stop-agents");
+    let outcome = app.audit().act(event, stopped, Problem::code).await;
+    answer(visit, outcome).await
+}

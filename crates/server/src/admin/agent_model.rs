@@ -1,0 +1,138 @@
+//! What goes over the wire about agents.
+use crate::agents::holding::{HeldGrant, TokenRow};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use signet_agent::AgentId;
+use signet_jose::base64url;
+
+/// An agent to register, or a newer document of one.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "NewAgent")]
+pub(super) struct NewAgentDocument {
+    /// The identity document, as `signet agent show --document` prints it.
+    pub(super) document: serde_json::Value,
+}
+
+/// An agent in a list.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct AgentSummary {
+    pub(super) agent_id: String,
+    /// What its document calls it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) name: Option<String>,
+    /// How many times its key was rotated.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) rotations: Option<u64>,
+    /// By an operator; others were bound by a person or seen in a chain.
+    pub(super) registered: bool,
+    pub(super) known_since: u64,
+    /// Whose identity it is: chains may begin at it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) user_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) bound_at: Option<u64>,
+    /// It was stopped, for good.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) stopped_at: Option<u64>,
+}
+
+/// An agent and what it holds.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Agent")]
+pub(super) struct AgentDocument {
+    #[serde(flatten)]
+    pub(super) summary: AgentSummary,
+    /// Its newest document that was shown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) document: Option<serde_json::Value>,
+    /// Grants to it and from it that were exchanged here and have not run out.
+    pub(super) grants: Vec<AgentGrantDocument>,
+    /// Its tokens that are in force.
+    pub(super) tokens: Vec<AgentTokenDocument>,
+}
+
+/// A grant that was exchanged.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "AgentGrant")]
+pub(super) struct AgentGrantDocument {
+    pub(super) grant_id: String,
+    /// `holds` or `gave`
+    pub(super) role: &'static str,
+    pub(super) from: String,
+    pub(super) to: String,
+    /// The person whose identity the chain begins at.
+    pub(super) user_id: String,
+    pub(super) root: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) parent: Option<String>,
+    pub(super) capabilities: Vec<String>,
+    pub(super) first_seen: u64,
+    pub(super) ends_at: u64,
+    /// It, or a grant above it, was revoked.
+    pub(super) revoked: bool,
+}
+
+impl AgentGrantDocument {
+    pub(super) fn new(held: &HeldGrant, of: AgentId, revoked: bool) -> AgentGrantDocument {
+        let body = held.grant.body();
+        AgentGrantDocument {
+            grant_id: held.grant.id().to_string(),
+            role: if body.to.agent == of { "holds" } else { "gave" },
+            from: body.by.agent.to_string(),
+            to: body.to.agent.to_string(),
+            user_id: held.user_id.clone(),
+            root: held.root.to_string(),
+            parent: body.parent.map(|parent| parent.to_string()),
+            capabilities: body.capabilities.iter().map(ToString::to_string).collect(),
+            first_seen: held.first_seen,
+            ends_at: body.not_after,
+            revoked,
+        }
+    }
+}
+
+/// A token that came of a chain.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "AgentToken")]
+pub(super) struct AgentTokenDocument {
+    pub(super) jti: String,
+    pub(super) client_id: String,
+    pub(super) user_id: String,
+    pub(super) audience: Vec<String>,
+    /// The last grant of its chain.
+    pub(super) grant_id: String,
+    pub(super) exp: u64,
+}
+
+impl AgentTokenDocument {
+    pub(super) fn new(jti: &[u8; 16], row: TokenRow) -> AgentTokenDocument {
+        AgentTokenDocument {
+            jti: base64url::encode(jti),
+            client_id: row.client_id,
+            user_id: row.user_id,
+            audience: row.audience,
+            grant_id: row.grant,
+            exp: row.exp,
+        }
+    }
+}
+
+/// What a stop did.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Stopped")]
+pub(super) struct StopDocument {
+    /// Grants that were exchanged here and have ended.
+    pub(super) grants_ended: usize,
+    /// Identities that are no longer bound.
+    pub(super) identities_unbound: usize,
+    /// How long each node took until all of it was in effect there.
+    pub(super) nodes: Vec<NodeTime>,
+}
+
+/// A node's time.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct NodeTime {
+    pub(super) node: String,
+    pub(super) milliseconds: u64,
+}

@@ -1,0 +1,245 @@
+//! Ending: a grant, what was delegated under one, an agent, everything of a person. The word is written first, and then everything
+//! that is known to hang on it ends at once; what comes later meets the word.
+use super::{
+    AgentError, MARGIN,
+    holding::{self, HeldGrant, Holder, TokenRow},
+    root,
+    statement::{self, Authority, Said},
+};
+use crate::state::App;
+use signet_agent::{AgentId, Hash, identity::VerifiedDocument, revocation::Target};
+use signet_store::{Store, StoreError, TokenFacts};
+
+/// What ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Ended {
+    /// Grants that were exchanged here, and whose tokens ended with them.
+    pub grants: usize,
+    /// Identities that are no longer bound.
+    pub identities: usize,
+    /// Milliseconds from the call until all of it was in effect.
+    pub milliseconds: u64,
+}
+
+/// Whether a grant, or one above it, was revoked by somebody who may. Agents' own ends are not asked about here.
+///
+/// # Errors
+/// The store's.
+pub async fn is_ended(store: &dyn Store, held: &HeldGrant, now: u64) -> Result<bool, StoreError> {
+    for id in held.above.iter().copied().chain([held.grant.id()]) {
+        if !statement::revocations(store, Target::Grant(id), now)
+            .await?
+            .is_empty()
+        {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+impl App {
+    /// Ends a target on somebody's word. `object`: the signed revocation, where there is one; whose it is was verified.
+    ///
+    /// # Errors
+    /// [`AgentError::NotTheirs`] where a known grant is not the revoker's to revoke, and the store's: then some may be left, and the
+    /// caller must not answer that none is.
+    pub async fn end_of_agents(
+        &self,
+        target: Target,
+        by: AgentId,
+        authority: Authority,
+        object: Option<&[u8]>,
+    ) -> Result<Ended, AgentError> {
+        let (started, now) = (self.now_ms(), self.now());
+        let store = &*self.store;
+        let named = match target {
+            Target::Grant(id) | Target::Subtree(id) => holding::grant(store, id, now).await?,
+            Target::Agent(_) | Target::Everything(_) => None,
+        };
+        if named
+            .as_ref()
+            .is_some_and(|held| !held.revokers.contains(&by))
+        {
+            return Err(AgentError::NotTheirs);
+        }
+        let said = Said {
+            by,
+            authority,
+            at: now,
+        };
+        let end = named
+            .as_ref()
+            .map(|held| held.grant.body().not_after.saturating_add(MARGIN));
+        statement::revoke(store, target, said, object, end, now).await?;
+        let doomed = match target {
+            Target::Grant(_) => Vec::from_iter(named),
+            Target::Subtree(id) => holding::grants(store, Holder::Parent(id), now).await?,
+            Target::Agent(agent) => holding::grants(store, Holder::Agent(agent), now).await?,
+            Target::Everything(agent) => {
+                let mut all = holding::grants(store, Holder::Agent(agent), now).await?;
+                all.retain(|held| held.grant.body().by.agent == agent);
+                all
+            }
+        };
+        if target == Target::Agent(by) {
+            // One entry, whatever is listed.
+            self.revoke_agent(&by.to_string()).await?;
+        }
+        let mut ended = Ended::default();
+        for held in doomed {
+            let itself = target == Target::Agent(by);
+            if itself || held.revokers.contains(&by) {
+                self.end_held(&held).await?;
+                ended.grants += 1;
+            }
+        }
+        ended.milliseconds = self.now_ms().saturating_sub(started);
+        Ok(ended)
+    }
+
+    /// Whether a listed token has ended before its time: by itself, its chain, its agents, its person or its client.
+    pub fn is_token_ended(&self, jti: &[u8; 16], row: &TokenRow, held: &HeldGrant) -> bool {
+        let mut grants: Vec<[u8; 32]> = held.above.iter().map(|id| id.0).collect();
+        grants.push(held.grant.id().0);
+        let agents = [held.grant.body().to.agent, held.grant.body().by.agent];
+        let agents = agents.map(|agent| agent.to_string());
+        self.revocations.is_revoked(&TokenFacts {
+            jti: Some(jti),
+            jti_time_ms: jti[..6]
+                .iter()
+                .fold(0, |ms, byte| ms << 8 | u64::from(*byte)),
+            user: Some(&row.user_id),
+            client: Some(&row.client_id),
+            agent_grants: &grants,
+            agents: &agents,
+            ..TokenFacts::default()
+        })
+    }
+
+    async fn end_held(&self, held: &HeldGrant) -> Result<(), StoreError> {
+        self.revoke_agent_grant(held.grant.id().0, held.grant.body().not_after)
+            .await
+    }
+
+    /// Ends a grant on the word of the person whose identity it came of.
+    ///
+    /// # Errors
+    /// [`AgentError::NotFound`] where it is not theirs, and the store's.
+    pub async fn end_grant_of_person(
+        &self,
+        user_id: &str,
+        grant: Hash,
+        authority: Authority,
+    ) -> Result<Ended, AgentError> {
+        let held = holding::grant(&*self.store, grant, self.now()).await?;
+        let held = held
+            .filter(|held| held.user_id == user_id)
+            .ok_or(AgentError::NotFound)?;
+        self.end_of_agents(Target::Grant(grant), held.root, authority, None)
+            .await
+    }
+
+    /// Takes an identity off an account and ends every grant that came of it. Bound again, it has to grant anew.
+    ///
+    /// # Errors
+    /// [`AgentError::NotFound`], and the store's.
+    pub async fn unbind_identity(
+        &self,
+        user_id: &str,
+        agent: AgentId,
+        authority: Authority,
+    ) -> Result<Ended, AgentError> {
+        let started = self.now_ms();
+        root::unbind(&*self.store, user_id, agent, self.now()).await?;
+        let mut ended = self
+            .end_first_grants(user_id, Some(agent), authority)
+            .await?;
+        ended.identities = 1;
+        ended.milliseconds = self.now_ms().saturating_sub(started);
+        Ok(ended)
+    }
+
+    /// Stops everything that acts for a person by grants: every identity is taken off the account, and every grant that came of them
+    /// ends.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn stop_agents_of(
+        &self,
+        user_id: &str,
+        authority: Authority,
+    ) -> Result<Ended, AgentError> {
+        let (started, now) = (self.now_ms(), self.now());
+        let mut identities = 0;
+        for agent in root::list(&*self.store, user_id, now).await? {
+            match root::unbind(&*self.store, user_id, agent, now).await {
+                Ok(()) => identities += 1,
+                // Another call was first.
+                Err(AgentError::NotFound) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        let mut ended = self.end_first_grants(user_id, None, authority).await?;
+        ended.identities = identities;
+        ended.milliseconds = self.now_ms().saturating_sub(started);
+        Ok(ended)
+    }
+
+    /// Every token names its whole chain: ending the first grants ends all.
+    async fn end_first_grants(
+        &self,
+        user_id: &str,
+        root: Option<AgentId>,
+        authority: Authority,
+    ) -> Result<Ended, AgentError> {
+        let (store, now) = (&*self.store, self.now());
+        let mut ended = Ended::default();
+        for held in holding::grants(store, Holder::User(user_id), now).await? {
+            if root.is_some_and(|root| root != held.root) {
+                continue;
+            }
+            if held.above.is_empty() {
+                let said = Said {
+                    by: held.root,
+                    authority,
+                    at: now,
+                };
+                let end = held.grant.body().not_after.saturating_add(MARGIN);
+                let target = Target::Grant(held.grant.id());
+                statement::revoke(store, target, said, None, Some(end), now).await?;
+                self.end_held(&held).await?;
+            }
+            ended.grants += 1;
+        }
+        Ok(ended)
+    }
+
+    /// Ends the tokens of grants that were signed with a key which this document gives up as compromised.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn end_compromised(&self, document: &VerifiedDocument) -> Result<Ended, AgentError> {
+        let started = self.now_ms();
+        let compromised: Vec<u64> = document
+            .body()
+            .rotations
+            .iter()
+            .filter(|rotation| rotation.body().compromised)
+            .map(|rotation| rotation.body().by.key)
+            .collect();
+        let mut ended = Ended::default();
+        if !compromised.is_empty() {
+            let all =
+                holding::grants(&*self.store, Holder::Agent(document.id()), self.now()).await?;
+            for held in all {
+                let by = held.grant.body().by;
+                if by.agent == document.id() && compromised.contains(&by.key) {
+                    self.end_held(&held).await?;
+                    ended.grants += 1;
+                }
+            }
+        }
+        ended.milliseconds = self.now_ms().saturating_sub(started);
+        Ok(ended)
+    }
+}

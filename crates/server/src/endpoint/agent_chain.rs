@@ -1,0 +1,127 @@
+//! Exchanging a chain of agents' grants, around the token endpoint's one decision: read what the server knows of the chain before it,
+//! list what it begins, and look for revocations once more before a token is made.
+use super::backchannel::Call;
+use crate::agents::{
+    holding::{self, TokenRow},
+    known,
+    standing::{self, Known},
+};
+use signet_agent::AgentId;
+use signet_jose::base64url;
+use signet_oauth::{
+    agent_grants::{self, PresentedChain},
+    client_auth::{self, ClientKeys, Credentials},
+    decision::Decision,
+    error::OAuthError,
+};
+use signet_store::{Op, StoreError};
+
+/// A presented chain and what is known of it.
+pub(super) struct Chain {
+    /// For the rules.
+    pub(super) presented: PresentedChain,
+    listed: usize,
+    strangers: Vec<AgentId>,
+    ends: standing::Ends,
+}
+
+impl Chain {
+    /// The chain of this request, if it presents one and its client may. Others cost no look-up: the rules refuse them.
+    ///
+    /// # Errors
+    /// The client's authentication, the chain's form, the store's failure.
+    pub(super) async fn read(
+        call: &Call,
+        credentials: &Credentials<'_>,
+        keys: Option<&ClientKeys>,
+    ) -> Result<Option<Chain>, OAuthError> {
+        if !agent_grants::is_presented(&call.params) || !call.snapshot().settings.agents.enabled {
+            return Ok(None);
+        }
+        let may = {
+            let keyring = call.context.app.keyring();
+            let index = call.index();
+            let rules = call.rules(&keyring, &index);
+            let found = client_auth::authenticate(&rules, &call.request(), credentials, keys)?;
+            found.client.may_exchange_agent_grants
+        };
+        if !may {
+            return Ok(None);
+        }
+        let shown = agent_grants::read(&call.params)?;
+        let store = &*call.context.app.store;
+        let Known {
+            standing,
+            listed,
+            strangers,
+            ends,
+        } = standing::read(store, &shown, call.now())
+            .await
+            .map_err(|error| call.store_failed(&error))?;
+        Ok(Some(Chain {
+            presented: PresentedChain {
+                shown,
+                standing,
+                peer: call.context.peer,
+            },
+            listed,
+            strangers,
+            ends,
+        }))
+    }
+
+    /// The writes that list what the decision begins. `id`: of its token.
+    ///
+    /// # Errors
+    /// The store's failure.
+    pub(super) async fn list(
+        &self,
+        call: &Call,
+        decision: &Decision,
+        id: &[u8; 16],
+    ) -> Result<Vec<Op>, OAuthError> {
+        let failed = |error: StoreError| call.store_failed(&error);
+        let (store, now) = (&*call.context.app.store, call.now());
+        let shown = &self.presented.shown;
+        for agent in &self.strangers {
+            let document = shown.documents.iter().find(|shown| shown.id() == *agent);
+            known::see(store, *agent, document, now)
+                .await
+                .map_err(failed)?;
+        }
+        let token = &decision.issue.access_token;
+        let mut ops = holding::entries(shown, self.listed, &token.sub, now);
+        // A presentation has one grant at least.
+        if let Some(last) = shown.grants.last() {
+            let row = TokenRow {
+                client_id: token.client_id.clone(),
+                user_id: token.sub.clone(),
+                audience: token.audience.clone(),
+                grant: base64url::encode(&last.id().0),
+                exp: now + token.lifetime,
+            };
+            ops.push(holding::token_entry(last.body().to.agent, id, &row));
+        }
+        Ok(ops)
+    }
+
+    /// Whether what was read still holds, now that the grants are listed: a revocation that was written meanwhile did not find them.
+    /// Where they were listed before, it did.
+    ///
+    /// # Errors
+    /// `invalid_request` where it does not, and the store's failure.
+    pub(super) async fn look_again(&self, call: &Call) -> Result<(), OAuthError> {
+        let shown = &self.presented.shown;
+        if self.listed == shown.grants.len() {
+            return Ok(());
+        }
+        let ends = standing::ends(&*call.context.app.store, shown, call.now())
+            .await
+            .map_err(|error| call.store_failed(&error))?;
+        match ends == self.ends {
+            true => Ok(()),
+            false => Err(OAuthError::invalid_request("revoked")
+                .with_hint("revoked while the token was being made")),
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! `/agent-statements`: what agents say, signed: revocations of grants and agents, and declarations of refusal.
+//!
+//! The body is the object's JSON with its signer's document as `signer` (what `signet agent revoke` writes). The signature is the
+//! authority; there is no other. Only an agent that the server knows is heard: bound by a person, registered by an operator, or seen in
+//! a chain that was accepted; a stranger's word concerns nothing here, and would only take room.
+use crate::{
+    agents::{AgentError, known, statement, statement::Authority},
+    audit::Action,
+    http::{Context, Response, context::BodyError, response},
+};
+use http::StatusCode;
+use serde_json::json;
+use signet_agent::{
+    AgentId, Refusal, anchor::Anchors, declaration::Declaration, identity::VerifiedDocument,
+    json::File, object::Type, revocation::Revocation,
+};
+use signet_oauth::error::{ErrorCode, OAuthError};
+
+pub(super) async fn submit(mut context: Context) -> Response {
+    if !context.snapshot.settings.agents.enabled {
+        return response::empty(StatusCode::NOT_FOUND);
+    }
+    match answer(&mut context).await {
+        Ok(body) => response::json(StatusCode::OK, body),
+        Err(error) => {
+            context.note_error(&error);
+            response::error(&error)
+        }
+    }
+}
+
+async fn answer(context: &mut Context) -> Result<Vec<u8>, OAuthError> {
+    if !context.content_type_is("application/json") {
+        return Err(OAuthError::invalid_request(
+            "the content type must be application/json",
+        ));
+    }
+    let body = context.body().await.map_err(|error| match error {
+        BodyError::TooLarge => OAuthError::invalid_request("the statement is too large"),
+        _ => OAuthError::invalid_request("the statement did not arrive"),
+    })?;
+    let file = File::read(&body).map_err(refused)?;
+    let (app, now) = (context.app.clone(), context.now());
+    let signer = |by: AgentId| {
+        let shown = file.signer.clone().filter(|document| document.id() == by);
+        document_of(context, by, shown)
+    };
+    let answer = match file.kind {
+        Type::Revocation => {
+            let revocation = file.object::<Revocation>().map_err(refused)?;
+            let said = revocation.body();
+            let document = signer(said.by.agent).await?;
+            revocation
+                .verify_by(&document, &Anchors::none())
+                .map_err(refused)?;
+            let object = Some(revocation.as_bytes());
+            let (by, id) = (said.by.agent.to_string(), revocation.id().to_string());
+            let event = context.event(Action::AGENT).operation("revoke");
+            let event = event.subject(&by).target(&id);
+            let ended = app.end_of_agents(said.target, said.by.agent, Authority::Signature, object);
+            let ended = app.audit().act(event, ended, code).await;
+            let ended = ended.map_err(|error| told(context, error))?;
+            tracing::info!(target: "signet::agents", request_id = %context.request_id, by = %said.by.agent, revocation = %revocation.id(), grants = ended.grants, "a revocation arrived");
+            json!({
+                "id": revocation.id().to_string(),
+                "type": "revocation",
+                "grants_ended": ended.grants,
+                "nodes": [{ "node": app.node(), "milliseconds": ended.milliseconds }],
+            })
+        }
+        Type::Declaration => {
+            let declaration = file.object::<Declaration>().map_err(refused)?;
+            let document = signer(declaration.body().by.agent).await?;
+            declaration
+                .verify_by(&document, &Anchors::none())
+                .map_err(refused)?;
+            let by = declaration.body().by.agent.to_string();
+            let id = declaration.id().to_string();
+            let event = context.event(Action::AGENT).operation("declare");
+            let event = event.subject(&by).target(&id);
+            let kept = statement::declare(&*app.store, &declaration, now);
+            let kept = app
+                .audit()
+                .act(event, kept, |_| "temporarily_unavailable")
+                .await;
+            if !kept.map_err(|error| told(context, error.into()))? {
+                return Err(OAuthError::invalid_request(
+                    "the agent has as many declarations as are kept",
+                ));
+            }
+            json!({ "id": declaration.id().to_string(), "type": "declaration" })
+        }
+        _ => return Err(refused(Refusal::WrongType)),
+    };
+    Ok(answer.to_string().into_bytes())
+}
+
+/// The document to believe: the server's, or a shown one where it continues that, or where the agent has only been named so far.
+async fn document_of(
+    context: &Context,
+    by: AgentId,
+    shown: Option<VerifiedDocument>,
+) -> Result<VerifiedDocument, OAuthError> {
+    let found = known::get(&*context.app.store, by, context.now()).await;
+    let known = found.map_err(|error| told(context, error.into()))?;
+    let known = known.ok_or_else(|| {
+        OAuthError::new(
+            ErrorCode::AccessDenied,
+            "the signer is not known here: it is bound to no account, not registered, and was in no chain",
+        )
+    })?;
+    match (known.document, shown) {
+        (Some(known), Some(shown)) if known.is_continued_by(&shown) => Ok(shown),
+        (Some(known), _) => Ok(known),
+        (None, Some(shown)) => Ok(shown),
+        (None, None) => Err(refused(Refusal::DocumentMissing)),
+    }
+}
+
+/// For the audit trail.
+fn code(error: &AgentError) -> &'static str {
+    match error {
+        AgentError::Store(_) => "temporarily_unavailable",
+        AgentError::NotTheirs => "access_denied",
+        _ => "invalid_request",
+    }
+}
+
+fn refused(reason: Refusal) -> OAuthError {
+    OAuthError::invalid_request(reason.name()).with_hint(reason.to_string())
+}
+
+fn told(context: &Context, error: AgentError) -> OAuthError {
+    match error {
+        AgentError::Store(error) => super::backchannel::store_failed(context, &error),
+        AgentError::NotTheirs => OAuthError::new(
+            ErrorCode::AccessDenied,
+            "the signer granted nothing above this grant, and the grant does not name it",
+        ),
+        other => {
+            OAuthError::invalid_request("the statement is refused").with_hint(other.to_string())
+        }
+    }
+}
