@@ -1,4 +1,7 @@
 //! Eight numbers in five registers, one limb of each in every register.
+//!
+//! Loops here are written by index and without closures: a closure is compiled for these instructions, what calls it in the standard library is not, and
+//! the compiler does not always see through that.
 
 use std::arch::x86_64::*;
 use std::marker::PhantomData;
@@ -25,8 +28,11 @@ impl<M> Copy for Eight<M> {}
 #[inline]
 #[target_feature(enable = "avx512f,avx512ifma")]
 pub(super) fn register(words: &[u64; 8]) -> Register {
-    let w = words.map(|word| word as i64);
-    _mm512_set_epi64(w[7], w[6], w[5], w[4], w[3], w[2], w[1], w[0])
+    // SAFETY: both are 64 bytes, and a register may hold every pattern of bits.
+    #[allow(unsafe_code, reason = "the standard library has no safe way in")]
+    unsafe {
+        std::mem::transmute::<[u64; 8], Register>(*words)
+    }
 }
 
 /// A register as eight words.
@@ -49,6 +55,13 @@ fn all(word: u64) -> Register {
     _mm512_set1_epi64(word as i64)
 }
 
+/// The lower 52 bits of both together.
+#[inline]
+#[target_feature(enable = "avx512f,avx512ifma")]
+fn low(a: Register, b: Register) -> Register {
+    _mm512_and_si512(_mm512_or_si512(a, b), all(MASK))
+}
+
 /// Exchanges rows and columns of eight words by eight.
 #[inline]
 #[target_feature(enable = "avx512f,avx512ifma")]
@@ -60,19 +73,20 @@ pub(super) fn transpose(rows: [Register; 8]) -> [Register; 8] {
     }
     let mut out = [all(0); 8];
     for odd in 0..2 {
-        let [a, b, c, d] = [0, 2, 4, 6].map(|i| pairs[i + odd]);
-        let even = [
+        let (a, b) = (pairs[odd], pairs[odd + 2]);
+        let (c, d) = (pairs[odd + 4], pairs[odd + 6]);
+        let (even_low, even_high) = (
             _mm512_shuffle_i64x2::<0x88>(a, b),
             _mm512_shuffle_i64x2::<0x88>(c, d),
-        ];
-        let uneven = [
+        );
+        let (odd_low, odd_high) = (
             _mm512_shuffle_i64x2::<0xdd>(a, b),
             _mm512_shuffle_i64x2::<0xdd>(c, d),
-        ];
-        out[odd] = _mm512_shuffle_i64x2::<0x88>(even[0], even[1]);
-        out[odd + 4] = _mm512_shuffle_i64x2::<0xdd>(even[0], even[1]);
-        out[odd + 2] = _mm512_shuffle_i64x2::<0x88>(uneven[0], uneven[1]);
-        out[odd + 6] = _mm512_shuffle_i64x2::<0xdd>(uneven[0], uneven[1]);
+        );
+        out[odd] = _mm512_shuffle_i64x2::<0x88>(even_low, even_high);
+        out[odd + 4] = _mm512_shuffle_i64x2::<0xdd>(even_low, even_high);
+        out[odd + 2] = _mm512_shuffle_i64x2::<0x88>(odd_low, odd_high);
+        out[odd + 6] = _mm512_shuffle_i64x2::<0xdd>(odd_low, odd_high);
     }
     out
 }
@@ -102,7 +116,6 @@ impl<M: Modulus> Eight<M> {
     #[target_feature(enable = "avx512f,avx512ifma")]
     pub(super) fn unpack(w: Words) -> Self {
         let mask = all(MASK);
-        let low = |a, b| _mm512_and_si512(_mm512_or_si512(a, b), mask);
         Self::of([
             _mm512_and_si512(w[0], mask),
             low(_mm512_srli_epi64::<52>(w[0]), _mm512_slli_epi64::<12>(w[1])),
@@ -117,7 +130,6 @@ impl<M: Modulus> Eight<M> {
     #[target_feature(enable = "avx512f,avx512ifma")]
     pub(super) fn unpack_portable(w: Words) -> Self {
         let mask = all(MASK);
-        let low = |a, b| _mm512_and_si512(_mm512_or_si512(a, b), mask);
         Self::of([
             _mm512_and_si512(_mm512_slli_epi64::<4>(w[0]), mask),
             low(_mm512_srli_epi64::<48>(w[0]), _mm512_slli_epi64::<16>(w[1])),
@@ -194,12 +206,8 @@ impl<M: Modulus> Eight<M> {
     fn reduced(mut self) -> Self {
         let high = _mm512_srai_epi64::<47>(self.0[4]);
         for i in 0..LIMBS {
-            let table = &M::MULTIPLES[i];
-            let half = |from: usize| {
-                let t = |k: usize| table[from + k] as i64;
-                _mm512_set_epi64(t(7), t(6), t(5), t(4), t(3), t(2), t(1), t(0))
-            };
-            let multiple = _mm512_permutex2var_epi64(half(0), high, half(8));
+            let [low, high_half] = &M::MULTIPLES[i];
+            let multiple = _mm512_permutex2var_epi64(register(low), high, register(high_half));
             self.0[i] = _mm512_sub_epi64(self.0[i], multiple);
         }
         self.carried()
@@ -271,8 +279,8 @@ impl<M: Modulus> Eight<M> {
     #[inline]
     #[target_feature(enable = "avx512f,avx512ifma")]
     pub(super) fn permuted(mut self, order: Register) -> Self {
-        for limb in &mut self.0 {
-            *limb = _mm512_permutexvar_epi64(order, *limb);
+        for i in 0..LIMBS {
+            self.0[i] = _mm512_permutexvar_epi64(order, self.0[i]);
         }
         self
     }
@@ -281,8 +289,8 @@ impl<M: Modulus> Eight<M> {
     #[inline]
     #[target_feature(enable = "avx512f,avx512ifma")]
     pub(super) fn chosen(mut self, order: Register, other: Self) -> Self {
-        for (limb, other) in self.0.iter_mut().zip(other.0) {
-            *limb = _mm512_permutex2var_epi64(*limb, order, other);
+        for i in 0..LIMBS {
+            self.0[i] = _mm512_permutex2var_epi64(self.0[i], order, other.0[i]);
         }
         self
     }

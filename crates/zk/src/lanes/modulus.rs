@@ -16,8 +16,8 @@ pub(super) trait Modulus {
     /// 16 p and 32 p: they keep differences positive.
     const SIXTEEN: Limbs = times(Self::P, 16);
     const THIRTY_TWO: Limbs = times(Self::P, 32);
-    /// Limb i of the multiple of p that is taken from a number whose bits from 255 on are q, at `[i][q]`: as large as leaves nothing negative.
-    const MULTIPLES: [[u64; 16]; LIMBS] = multiples(Self::P);
+    /// Limb i of the multiple of p that is taken from a number whose bits from 255 on are q, at `[i][q / 8][q % 8]`: as large as leaves nothing negative.
+    const MULTIPLES: [[[u64; 8]; 2]; LIMBS] = multiples(Self::P);
 }
 
 /// Of the curves' coordinates.
@@ -67,8 +67,8 @@ const fn times(p: Limbs, factor: u64) -> Limbs {
     out
 }
 
-const fn multiples(p: Limbs) -> [[u64; 16]; LIMBS] {
-    let mut out = [[0; 16]; LIMBS];
+const fn multiples(p: Limbs) -> [[[u64; 8]; 2]; LIMBS] {
+    let mut out = [[[0; 8]; 2]; LIMBS];
     let mut q = 1;
     while q < 16 {
         let mut factor = 0;
@@ -79,7 +79,7 @@ const fn multiples(p: Limbs) -> [[u64; 16]; LIMBS] {
         let multiple = times(p, factor);
         let mut i = 0;
         while i < LIMBS {
-            out[i][q] = multiple[i];
+            out[i][q / 8][q % 8] = multiple[i];
             i += 1;
         }
         q += 1;

@@ -34,11 +34,10 @@ impl Rows for Table<'_> {
     #[inline(always)]
     fn row(&self, entry: u32) -> [u64; 8] {
         let at = (entry & !NEGATIVE) as usize * 64;
+        let (words, _) = self.0[at..at + 64].as_chunks::<8>();
         let mut out = [0; 8];
-        for (word, bytes) in out.iter_mut().zip(self.0[at..at + 64].chunks_exact(8)) {
-            let mut own = [0; 8];
-            own.copy_from_slice(bytes);
-            *word = u64::from_le_bytes(own);
+        for i in 0..8 {
+            out[i] = u64::from_le_bytes(words[i]);
         }
         out
     }
@@ -67,16 +66,17 @@ struct Points {
 fn load<R: Rows>(rows: &R, entries: [u32; 8], zero: &mut bool) -> Points {
     use std::arch::x86_64::*;
     let mut registers = [_mm512_setzero_si512(); 8];
-    for (register_of, entry) in registers.iter_mut().zip(entries) {
-        *register_of = register(&rows.row(entry));
+    let mut negative = 0;
+    for i in 0..8 {
+        registers[i] = register(&rows.row(entries[i]));
         if R::PORTABLE {
-            *zero |= _mm512_test_epi64_mask(*register_of, *register_of) == 0;
+            *zero |= _mm512_test_epi64_mask(registers[i], registers[i]) == 0;
+            negative |= ((entries[i] >> 31) as u8) << i;
         }
     }
     let t = transpose(registers);
     let (x, y) = ([t[0], t[1], t[2], t[3]], [t[4], t[5], t[6], t[7]]);
     if R::PORTABLE {
-        let negative = (0..8).fold(0, |mask, i| mask | ((entries[i] >> 31) as u8) << i);
         Points {
             x: Coordinates::unpack_portable(x),
             y: Coordinates::unpack_portable(y).negated(negative),
@@ -96,8 +96,8 @@ fn rows_of(x: Coordinates, y: Coordinates) -> [Row; 8] {
     let (x, y) = (x.pack(), y.pack());
     let rows = transpose([x[0], x[1], x[2], x[3], y[0], y[1], y[2], y[3]]);
     let mut out = [Row([0; 8]); 8];
-    for (row, register) in out.iter_mut().zip(rows) {
-        *row = Row(words(register));
+    for i in 0..8 {
+        out[i] = Row(words(rows[i]));
     }
     out
 }
@@ -106,8 +106,13 @@ fn rows_of(x: Coordinates, y: Coordinates) -> [Row; 8] {
 type Pair = [u32; 3];
 
 /// Eight pairs; the last one again where there are fewer.
+#[inline]
 fn entries(pairs: &[Pair], which: usize) -> [u32; 8] {
-    std::array::from_fn(|i| pairs[i.min(pairs.len() - 1)][which])
+    let mut out = [0; 8];
+    for i in 0..8 {
+        out[i] = pairs[i.min(pairs.len() - 1)][which];
+    }
+    out
 }
 
 /// So many times eight additions share an inversion: what is remembered for them stays in the second-level cache.
@@ -148,8 +153,9 @@ fn add_pairs<R: Rows>(rows: &R, pairs: &[Pair], out: &mut [Row]) -> Option<()> {
             let slope = second.y.sub(first.y).mul(own);
             let x = slope.square().sub_both(first.x, second.x);
             let y = slope.mul(first.x.sub(x)).sub_reduced(first.y);
-            for (row, pair) in rows_of(x, y).into_iter().zip(eight) {
-                out[pair[2] as usize] = row;
+            let sums = rows_of(x, y);
+            for (row, pair) in sums.iter().zip(eight) {
+                out[pair[2] as usize] = *row;
             }
         }
     }

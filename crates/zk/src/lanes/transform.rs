@@ -22,9 +22,17 @@ pub(super) struct Tables {
 #[inline]
 #[target_feature(enable = "avx512f,avx512ifma")]
 fn load(values: &[Fr]) -> Numbers {
-    Numbers::unpack_portable(
-        [0, 1, 2, 3].map(|word| register(&std::array::from_fn(|i| values[i].0.0[word]))),
-    )
+    let mut words = [[0; 8]; 4];
+    for (i, value) in values.iter().take(8).enumerate() {
+        let [a, b, c, d] = value.0.0;
+        (words[0][i], words[1][i], words[2][i], words[3][i]) = (a, b, c, d);
+    }
+    Numbers::unpack_portable([
+        register(&words[0]),
+        register(&words[1]),
+        register(&words[2]),
+        register(&words[3]),
+    ])
 }
 
 /// Loads and takes multiples of the modulus away.
@@ -77,9 +85,11 @@ pub(super) fn products(left: &[Numbers], right: &[Numbers]) -> Vec<BigInt<4>> {
     let one = Numbers::constant([1, 0, 0, 0, 0]);
     let mut out = Vec::with_capacity(left.len() * 8);
     for (left, right) in left.iter().zip(right) {
-        let packed = left.mul(*right).mul(one).pack().map(|word| words(word));
-        for i in 0..8 {
-            let mut number = BigInt(packed.map(|word| word[i]));
+        let packed = left.mul(*right).mul(one).pack();
+        let low = words(packed[0]).into_iter().zip(words(packed[1]));
+        let high = words(packed[2]).into_iter().zip(words(packed[3]));
+        for ((a, b), (c, d)) in low.zip(high) {
+            let mut number = BigInt([a, b, c, d]);
             while number >= Fr::MODULUS {
                 ark_ff::BigInteger::sub_with_borrow(&mut number, &Fr::MODULUS);
             }
@@ -145,16 +155,20 @@ fn pass_all(
         let third = blocks / 3;
         let by = stride / 8;
         for block in 0..third {
-            let [a, b, c] = [0, 1, 2].map(|i| values[block + i * third]);
+            let (a, b) = (values[block], values[block + third]);
+            let c = values[block + 2 * third];
             let p = block / by;
-            let factor = |power: usize| powers[power * by].permuted(first);
+            let (one, two) = (
+                powers[p * by].permuted(first),
+                powers[2 * p * by].permuted(first),
+            );
             let turned = b.sub(c).mul(cube_root);
             let to = block + 2 * p * by;
             other[to] = a.add(b.add(c));
             let second = a.sub(c).add(turned);
-            other[to + by] = second.mul(factor(p));
+            other[to + by] = second.mul(one);
             let last = a.sub(b).sub(turned);
-            other[to + 2 * by] = last.mul(factor(2 * p));
+            other[to + 2 * by] = last.mul(two);
         }
         left /= 3;
         stride *= 3;
