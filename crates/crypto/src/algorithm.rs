@@ -129,7 +129,10 @@ impl Algorithm {
 
     /// The algorithm of a JOSE `alg`; exact, so `none`, `es256` and the empty string are no algorithm.
     pub fn from_name(name: &str) -> Option<Algorithm> {
-        Self::ALL.iter().copied().find(|a| a.name() == name)
+        // As one number each: every token that comes names one.
+        let wanted = pack(name.as_bytes())?;
+        let at = NAMES.iter().position(|own| *own == wanted)?;
+        Some(Self::ALL[at])
     }
 
     /// The JWK `kty` that this algorithm's keys have.
@@ -163,6 +166,32 @@ impl KeyType {
         }
     }
 }
+
+/// A name of at most 15 bytes and its length, as one number.
+const fn pack(name: &[u8]) -> Option<u128> {
+    if name.len() > 15 {
+        return None;
+    }
+    let (mut packed, mut at) = (name.len() as u128, 0);
+    while at < name.len() {
+        packed = packed << 8 | name[at] as u128;
+        at += 1;
+    }
+    Some(packed)
+}
+
+/// The packed names, in the order of [`Algorithm::ALL`].
+static NAMES: [u128; Algorithm::ALL.len()] = {
+    let (mut names, mut at) = ([0; Algorithm::ALL.len()], 0);
+    while at < names.len() {
+        // A name that is too long would pack to nothing, and so be found by no text.
+        if let Some(packed) = pack(Algorithm::ALL[at].name().as_bytes()) {
+            names[at] = packed;
+        }
+        at += 1;
+    }
+    names
+};
 
 #[cfg(test)]
 mod tests {

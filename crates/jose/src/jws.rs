@@ -7,6 +7,8 @@
 //!
 //! Extensions are refused rather than ignored (known fault V5): any `crit`, `b64` (RFC 7797) and `zip`.
 
+mod flat;
+
 use crate::base64url;
 use crate::json::{JsonError, Limits, Reader};
 use crate::jwk::{Jwk, JwkError, MAX_KID_BYTES};
@@ -198,6 +200,9 @@ impl Compact<'_> {
                 .map_err(|_| JwsError::Malformed)?;
             &buffer.large
         };
+        if let Some(header) = flat::read(text) {
+            return header.map(|header| (header, None));
+        }
         let mut reader = Reader::new(text, &HEADER_LIMITS)?;
         let (mut alg, mut kid, mut typ, mut cty, mut jwk) = (None, None, None, None, None);
         reader.object(|r, name| -> Result<(), JwsError> {
@@ -291,7 +296,7 @@ pub fn typ_is(typ: Option<&str>, expected: &str) -> bool {
             _ => name,
         }
     }
-    typ.is_some_and(|typ| short(typ).eq_ignore_ascii_case(short(expected)))
+    typ.is_some_and(|typ| typ == expected || short(typ).eq_ignore_ascii_case(short(expected)))
 }
 
 /// Why a token was refused. The fault is the sender's; the peer is told no more than that the token is invalid.

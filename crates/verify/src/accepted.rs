@@ -30,7 +30,8 @@ impl Kept for Accepted {
     }
 
     fn weight(&self) -> usize {
-        self.verified.text().len() + self.verified.claims().weight()
+        // The claims hold the token, too.
+        self.verified.claims().weight()
     }
 
     fn is_dead(&self, now: u64) -> bool {

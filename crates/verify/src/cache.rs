@@ -116,7 +116,7 @@ impl<T: Kept> TokenCache<T> {
     /// Keeps a token that verified, if there is a place for it.
     pub fn insert(&self, scope: usize, kept: T, now: u64) {
         let token = kept.token();
-        if token.len() > MAX_KEPT_TOKEN_BYTES {
+        if token.len() > MAX_KEPT_TOKEN_BYTES || self.sets.is_empty() {
             return;
         }
         let hash = self.key.hash(token.as_bytes(), scope);

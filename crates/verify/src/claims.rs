@@ -28,9 +28,10 @@ struct Cnf {
 /// The claims of a token: of a verified one, wherever a caller can get hold of them.
 #[derive(Clone, Debug)]
 pub struct Claims {
-    /// the JSON text, and behind it the values that had to be unescaped
+    /// the JSON text, behind it the values that had to be unescaped, and last the token
     text: String,
     json_length: usize,
+    token: Option<Span>,
     iss: Option<Span>,
     sub: Option<Span>,
     jti: Option<Span>,
@@ -49,7 +50,9 @@ pub struct Claims {
     payload_type: Option<Span>,
     scope: Option<Span>,
     scopes: Vec<Span>,
-    aud: Vec<Span>,
+    /// nearly always one
+    aud: Option<Span>,
+    more_aud: Vec<Span>,
     exp: Option<u64>,
     nbf: Option<u64>,
     iat: Option<u64>,
@@ -103,13 +106,15 @@ impl Claims {
             text: &text,
             unescaped: String::new(),
         };
-        let mut reader = Reader::new(text.as_bytes(), limits)?;
+        let mut reader = Reader::of_text(&text, limits)?;
         reader.object(|r, name| claims.member(r, &name, &mut spans))?;
         reader.finish()?;
         let unescaped = spans.unescaped;
         claims.json_length = text.len();
         claims.text = text;
-        claims.text.push_str(&unescaped);
+        if !unescaped.is_empty() {
+            claims.text.push_str(&unescaped);
+        }
         Ok(claims)
     }
 
@@ -117,6 +122,7 @@ impl Claims {
         Claims {
             text: String::new(),
             json_length: 0,
+            token: None,
             iss: None,
             sub: None,
             jti: None,
@@ -133,7 +139,8 @@ impl Claims {
             payload_type: None,
             scope: None,
             scopes: Vec::new(),
-            aud: Vec::new(),
+            aud: None,
+            more_aud: Vec::new(),
             exp: None,
             nbf: None,
             iat: None,
@@ -169,7 +176,8 @@ impl Claims {
             "nbf" => return Self::date(r, &mut self.nbf),
             "iat" => return Self::date(r, &mut self.iat),
             "auth_time" => return Self::date(r, &mut self.auth_time),
-            "aud" => return Self::strings(r, spans, &mut self.aud),
+            "aud" if r.kind()? == Kind::String => &mut self.aud,
+            "aud" => return Self::strings(r, spans, &mut self.more_aud),
             "agent_grants" => return Self::strings(r, spans, &mut self.agent_grants),
             // Others may mean something else by it: only an object has actors (RFC 8693 section 4.1).
             "act" if r.kind()? == Kind::Object => {
@@ -248,6 +256,20 @@ impl Claims {
             }
             Ok(())
         })
+    }
+
+    /// Keeps the token that said all this.
+    pub(crate) fn keep_token(&mut self, token: &str) {
+        // Invariant: as every span; a token is at most as long as its policy allows.
+        let at = u32::try_from(self.text.len()).unwrap_or(u32::MAX);
+        let length = u32::try_from(token.len()).unwrap_or(0);
+        self.text.push_str(token);
+        self.token = Some(Span { at, length });
+    }
+
+    /// The token; empty where none was kept.
+    pub(crate) fn token(&self) -> &str {
+        self.str(self.token).unwrap_or("")
     }
 
     fn str(&self, span: Option<Span>) -> Option<&str> {
@@ -352,9 +374,12 @@ impl Claims {
     }
     /// Audiences: one for a string, as many as there are for an array.
     pub fn aud(&self) -> impl ExactSizeIterator<Item = &str> {
-        self.aud
-            .iter()
-            .map(|span| self.str(Some(*span)).unwrap_or(""))
+        // A string or an array: never both.
+        let spans = match &self.aud {
+            Some(one) => std::slice::from_ref(one),
+            None => &self.more_aud,
+        };
+        spans.iter().map(|span| self.str(Some(*span)).unwrap_or(""))
     }
     /// Whether this is one of the audiences; exact (RFC 7519 section 4.1.3).
     pub fn has_audience(&self, audience: &str) -> bool {
@@ -397,7 +422,7 @@ impl Claims {
     pub(crate) fn weight(&self) -> usize {
         size_of::<Claims>()
             + self.text.capacity()
-            + 8 * (self.aud.capacity()
+            + 8 * (self.more_aud.capacity()
                 + self.scopes.capacity()
                 + self.agent_grants.capacity()
                 + self.actors.capacity())

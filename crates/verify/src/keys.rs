@@ -1,9 +1,9 @@
 //! An issuer's keys, prepared: each for one algorithm, found by key id.
 
 use signet_crypto::{Algorithm, VerifyingKey};
-use signet_jose::jwk::JwkSet;
+use signet_jose::{jwk::JwkSet, jws::HeaderRef};
 use std::sync::{
-    Arc,
+    Arc, OnceLock,
     atomic::{AtomicBool, Ordering::Relaxed},
 };
 
@@ -19,11 +19,31 @@ pub(crate) struct PreparedKey {
     identity: [u8; 32],
     /// set when the key is in the issuer's set no longer: whatever it signed ends with it, cached or not
     withdrawn: AtomicBool,
+    /// the header of the first token that the key was found to have signed
+    known: OnceLock<KnownHeader>,
+}
+
+/// A header as tokens carry it and what it says. An issuer writes the same one with each key, so it need not be read again.
+#[derive(Debug)]
+struct KnownHeader {
+    encoded: Box<[u8]>,
+    typ: Option<Box<str>>,
 }
 
 impl PreparedKey {
     pub(crate) fn verifying_key(&self) -> &VerifyingKey {
         &self.key
+    }
+
+    /// Remembers the header of a token that this key signed. Only one that names the key: without a name, which key is meant depends on the
+    /// other keys.
+    pub(crate) fn remember(&self, encoded: &[u8], header: &HeaderRef<'_>) {
+        if self.known.get().is_none() && header.kid.is_some() && encoded.len() <= MAX_KNOWN {
+            let typ = header.typ.as_deref().map(Box::from);
+            let encoded = encoded.into();
+            // Another thread may have been first: theirs is as good.
+            let _ = self.known.set(KnownHeader { encoded, typ });
+        }
     }
 
     pub(crate) fn is_withdrawn(&self) -> bool {
@@ -37,10 +57,13 @@ impl PreparedKey {
     }
 }
 
+/// Longest header that is remembered, in bytes.
+const MAX_KNOWN: usize = 1024;
+
 /// What a token's `kid` and `alg` lead to.
-pub(crate) enum Found<'t> {
+pub(crate) enum Found {
     /// The key, or the few that may be tried.
-    Keys(&'t Arc<PreparedKey>, Vec<&'t Arc<PreparedKey>>),
+    Keys(Arc<PreparedKey>, Vec<Arc<PreparedKey>>),
     /// No key has this id.
     Unknown,
     /// The id is known, and its key is for another algorithm (RFC 8725 section 3.1).
@@ -81,6 +104,7 @@ impl KeyTable {
                         key,
                         identity,
                         withdrawn: AtomicBool::new(false),
+                        known: OnceLock::new(),
                     });
                 }
             }
@@ -95,6 +119,7 @@ impl KeyTable {
             key,
             identity,
             withdrawn: AtomicBool::new(false),
+            known: OnceLock::new(),
         };
         KeyTable {
             keys: vec![Arc::new(key)],
@@ -127,19 +152,30 @@ impl KeyTable {
         self.keys.len()
     }
 
+    /// The key that signed a token with this very header before, and the header's `typ`.
+    pub(crate) fn of_known_header(
+        &self,
+        encoded: &[u8],
+    ) -> Option<(&Arc<PreparedKey>, Option<&str>)> {
+        self.keys.iter().find_map(|key| {
+            let known = key.known.get()?;
+            (*known.encoded == *encoded).then_some((key, known.typ.as_deref()))
+        })
+    }
+
     /// `kid` and `alg` are the sender's words: they choose among the issuer's own keys, and nothing else.
-    pub(crate) fn find(&self, kid: Option<&str>, alg: Algorithm, rule: WithoutKid) -> Found<'_> {
+    pub(crate) fn find(&self, kid: Option<&str>, alg: Algorithm, rule: WithoutKid) -> Found {
         let fits = |key: &&Arc<PreparedKey>| key.key.algorithm() == alg;
         let Some(kid) = kid else {
             let mut fitting = self.keys.iter().filter(fits);
             let Some(first) = fitting.next() else {
                 return Found::Unknown;
             };
-            let others: Vec<_> = fitting.take(MAX_TRIED - 1).collect();
+            let others: Vec<_> = fitting.take(MAX_TRIED - 1).cloned().collect();
             return match rule {
                 WithoutKid::Refuse => Found::Unknown,
                 WithoutKid::OnlyKey if !others.is_empty() => Found::Ambiguous,
-                _ => Found::Keys(first, others),
+                _ => Found::Keys(first.clone(), others),
             };
         };
         let mut known = false;
@@ -149,7 +185,7 @@ impl KeyTable {
             .filter(|key| key.kid.as_deref() == Some(kid))
         {
             if fits(&key) {
-                return Found::Keys(key, Vec::new());
+                return Found::Keys(key.clone(), Vec::new());
             }
             known = true;
         }

@@ -21,7 +21,6 @@ struct Facts {
     claims: Claims,
     kind: TokenKind,
     form: Form,
-    token: Box<str>,
     /// SHA-256 over what was signed
     identity: OnceLock<[u8; 32]>,
 }
@@ -31,12 +30,12 @@ struct Facts {
 pub struct Verified(Arc<Facts>);
 
 impl Verified {
-    pub(crate) fn new(claims: Claims, kind: TokenKind, form: Form, token: &str) -> Verified {
+    pub(crate) fn new(mut claims: Claims, kind: TokenKind, form: Form, token: &str) -> Verified {
+        claims.keep_token(token);
         Verified(Arc::new(Facts {
             claims,
             kind,
             form,
-            token: token.into(),
             identity: OnceLock::new(),
         }))
     }
@@ -50,7 +49,7 @@ impl Verified {
 
     /// The token as it was presented.
     pub(crate) fn text(&self) -> &str {
-        &self.0.token
+        self.0.claims.token()
     }
 
     /// What it says.
@@ -71,9 +70,9 @@ impl Verified {
     /// Names the token: SHA-256 over what was signed. Two signatures over the same claims (an ECDSA signature has two forms, s and
     /// n - s) are one token, so that a deny list by this name cannot be walked around.
     pub fn identity(&self) -> [u8; 32] {
-        let signed = || match self.0.token.rsplit_once('.') {
+        let signed = || match self.text().rsplit_once('.') {
             Some((signed, _)) => signet_crypto::hash::sha256(signed.as_bytes()),
-            None => signet_crypto::hash::sha256(self.0.token.as_bytes()),
+            None => signet_crypto::hash::sha256(self.text().as_bytes()),
         };
         *self.0.identity.get_or_init(signed)
     }

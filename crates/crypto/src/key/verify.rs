@@ -11,7 +11,7 @@ use super::{
     InvalidSignature, KeyError, PublicKey, RSA_BITS, ed25519::Ed25519Key, hmac_key_min,
     ml_dsa_lengths,
 };
-use crate::Algorithm;
+use crate::{Algorithm, mac::HmacSha256Key};
 
 /// A public (or HMAC) key prepared for one algorithm: parsing and every check of the key have been done.
 #[derive(Clone)]
@@ -23,6 +23,8 @@ pub struct VerifyingKey {
 #[derive(Clone)]
 enum Inner {
     Ed25519(Ed25519Key),
+    /// HS256, by the two states that its key is.
+    Hs256(HmacSha256Key),
     Hmac(Box<hmac::Key>),
     /// ECDSA, RSA and ML-DSA, with the only length that a signature can have.
     Parsed {
@@ -60,10 +62,12 @@ impl VerifyingKey {
     /// [`KeyError::WrongKeyType`] for any other algorithm; [`KeyError::Weak`] for a secret shorter than the hash (RFC 7518
     /// section 3.2).
     pub fn hmac(algorithm: Algorithm, secret: &[u8]) -> Result<VerifyingKey, KeyError> {
-        Ok(VerifyingKey {
-            algorithm,
-            inner: Inner::Hmac(Box::new(hmac_key(algorithm, secret)?)),
-        })
+        let key = hmac_key(algorithm, secret)?;
+        let inner = match algorithm {
+            Algorithm::Hs256 => Inner::Hs256(HmacSha256Key::new(secret)),
+            _ => Inner::Hmac(Box::new(key)),
+        };
+        Ok(VerifyingKey { algorithm, inner })
     }
 
     /// The one algorithm that this key verifies.
@@ -75,6 +79,7 @@ impl VerifyingKey {
     pub fn signature_len(&self) -> usize {
         match &self.inner {
             Inner::Ed25519(_) => 64,
+            Inner::Hs256(_) => 32,
             Inner::Hmac(key) => key.algorithm().digest_algorithm().output_len(),
             Inner::Parsed { signature_len, .. } => *signature_len,
         }
@@ -87,6 +92,10 @@ impl VerifyingKey {
     pub fn verify(&self, message: &[u8], signature: &[u8]) -> Result<(), InvalidSignature> {
         match &self.inner {
             Inner::Ed25519(key) => key.verify(&[message], signature),
+            Inner::Hs256(key) => match key.verify(message, signature) {
+                true => Ok(()),
+                false => Err(InvalidSignature),
+            },
             Inner::Hmac(key) => hmac::verify(key, message, signature).map_err(|_| InvalidSignature),
             Inner::Parsed { key, signature_len } => {
                 if signature.len() != *signature_len {

@@ -15,6 +15,7 @@ mod writer;
 
 pub use number::Number;
 pub use reader::{Kind, Reader};
+pub(crate) use text::plain_prefix;
 pub use value::{Object, Value, parse, parse_object};
 pub use writer::Writer;
 

@@ -54,6 +54,14 @@ impl<'a> Reader<'a> {
         }
         let text =
             std::str::from_utf8(text).map_err(|error| JsonError::Malformed(error.valid_up_to()))?;
+        Reader::of_text(text, limits)
+    }
+
+    /// As [`Reader::new`], of a text that is known to be UTF-8.
+    pub fn of_text(text: &'a str, limits: &Limits) -> Result<Self, JsonError> {
+        if text.len() > limits.bytes {
+            return Err(JsonError::Limit);
+        }
         Ok(Reader {
             text,
             at: 0,
@@ -347,14 +355,27 @@ const FEW: usize = 16;
 /// The names seen in one object. Few cost no allocation; many go to a hash set with a random key, so that neither a
 /// long object nor chosen names make it quadratic.
 struct Names<'a> {
+    /// each name's length and first seven bytes: what differs here need not be compared further
+    marks: [u64; FEW],
     few: [Cow<'a, str>; FEW],
     length: usize,
     many: Option<HashSet<Cow<'a, str>>>,
 }
 
+/// Equal for equal names.
+fn mark(name: &str) -> u64 {
+    let bytes = name.as_bytes();
+    let mut first = [0; 8];
+    let length = bytes.len().min(7);
+    first[..length].copy_from_slice(&bytes[..length]);
+    first[7] = bytes.len() as u8;
+    u64::from_le_bytes(first)
+}
+
 impl<'a> Names<'a> {
     fn new() -> Self {
         Names {
+            marks: [0; FEW],
             few: [const { Cow::Borrowed("") }; FEW],
             length: 0,
             many: None,
@@ -364,9 +385,12 @@ impl<'a> Names<'a> {
     fn insert(&mut self, name: Cow<'a, str>) -> Result<(), JsonError> {
         let (few, length) = (&mut self.few, self.length);
         if length < FEW {
-            if few[..length].contains(&name) {
+            let mark = mark(&name);
+            let same = |at: usize| self.marks[at] == mark && few[at] == name;
+            if (0..length).any(same) {
                 return Err(JsonError::Duplicate);
             }
+            self.marks[length] = mark;
             few[length] = name;
             self.length += 1;
             return Ok(());

@@ -14,7 +14,7 @@ pub(super) fn is_special(byte: u8) -> bool {
 
 /// How many bytes at the front of `text` are none of `"`, `\` and the control characters. Eight at a time.
 #[inline]
-pub(super) fn plain_prefix(text: &[u8]) -> usize {
+pub(crate) fn plain_prefix(text: &[u8]) -> usize {
     let (words, rest) = text.as_chunks::<8>();
     for (index, word) in words.iter().enumerate() {
         let word = u64::from_le_bytes(*word);
