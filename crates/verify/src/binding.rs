@@ -1,6 +1,8 @@
 //! Sender constraint: a bound token is worth something only together with the proof of its key.
 
-use crate::{Binding, Claims, Policy, Presented, Refusal, Scheme, replay::ReplayGuard};
+use crate::{
+    Binding, Claims, Policy, Presented, Refusal, Scheme, nonce::ProofNonces, replay::ReplayGuard,
+};
 use signet_jose::{
     base64url,
     dpop::{self, DpopError},
@@ -13,6 +15,7 @@ pub(crate) fn prove(
     presented: &Presented<'_>,
     now: u64,
     replays: &ReplayGuard,
+    nonces: &ProofNonces,
 ) -> Result<(), Refusal> {
     if !claims.is_bound() {
         return match policy.binding {
@@ -41,7 +44,7 @@ pub(crate) fn prove(
         }
     }
     match jkt {
-        Some(jkt) => prove_dpop(jkt, policy, presented, now, replays),
+        Some(jkt) => prove_dpop(jkt, policy, presented, now, replays, nonces),
         None if presented.scheme == Some(Scheme::Dpop) => Err(Refusal::Scheme),
         None => Ok(()),
     }
@@ -53,6 +56,7 @@ fn prove_dpop(
     presented: &Presented<'_>,
     now: u64,
     replays: &ReplayGuard,
+    nonces: &ProofNonces,
 ) -> Result<(), Refusal> {
     // RFC 9449 section 7.1: a bound token under the Bearer scheme is refused, proof or not.
     if presented.scheme == Some(Scheme::Bearer) {
@@ -78,6 +82,11 @@ fn prove_dpop(
     // Section 4.3 item 12.
     if !checked.covers(presented.token) {
         return Err(Refusal::Proof);
+    }
+    // Item 10. A nonce that is not demanded is not looked at: it may be another server's.
+    let carries = |nonce: &String| nonces.holds(nonce, now);
+    if policy.proof_nonces && !checked.nonce.as_ref().is_some_and(carries) {
+        return Err(Refusal::ProofNonce);
     }
     // Last, so that only a proof that would be accepted is remembered.
     match replays.first(&checked.jkt, &checked.jti, now)? {

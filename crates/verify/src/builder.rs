@@ -2,9 +2,9 @@
 
 use crate::{
     Counters, Issuer, KeySource, Policy, Revocations, Verifier, cache::TokenCache,
-    issuer::IssuerState, moment, replay::ReplayGuard, verifier::Active,
+    issuer::IssuerState, moment, nonce::ProofNonces, replay::ReplayGuard, verifier::Active,
 };
-use signet_crypto::{Algorithm, VerifyingKey};
+use signet_crypto::{Algorithm, Secret, VerifyingKey};
 use signet_jose::json::Limits;
 use std::{sync::Arc, time::Duration};
 
@@ -37,6 +37,9 @@ pub enum BuildError {
         /// what is wrong with it
         what: &'static str,
     },
+    /// Whoever guesses the key makes nonces.
+    #[error("the key of DPoP nonces is shorter than 32 bytes")]
+    ShortNonceKey,
     /// An issuer that can never have keys.
     #[error("issuer {issuer}: {what}")]
     Issuer {
@@ -55,6 +58,7 @@ pub struct Builder {
     cache_entries: usize,
     cache_bytes: usize,
     replay_capacity: usize,
+    proof_nonce_key: Option<Secret<Vec<u8>>>,
     limits: Limits,
 }
 
@@ -67,6 +71,7 @@ impl Builder {
             cache_entries: 4096,
             cache_bytes: 16 << 20,
             replay_capacity: 1 << 16,
+            proof_nonce_key: None,
             limits: Limits::default(),
         }
     }
@@ -107,6 +112,14 @@ impl Builder {
         self
     }
 
+    /// The key of the nonces that DPoP proofs must carry ([`Policy::proof_nonces`]), at least 32 bytes: for several verifiers that stand
+    /// beside each other. Without, each verifier has a random one.
+    #[must_use]
+    pub fn proof_nonce_key(mut self, key: &[u8]) -> Builder {
+        self.proof_nonce_key = Some(Secret::new(key.to_vec()));
+        self
+    }
+
     /// Bounds of a payload.
     #[must_use]
     pub fn claim_limits(mut self, limits: Limits) -> Builder {
@@ -122,6 +135,11 @@ impl Builder {
         if self.policies.is_empty() {
             return Err(BuildError::NoPolicy);
         }
+        let nonces = match &self.proof_nonce_key {
+            None => ProofNonces::random(),
+            Some(key) if key.expose().len() < 32 => return Err(BuildError::ShortNonceKey),
+            Some(key) => ProofNonces::new(key.expose()),
+        };
         let mut policies = Vec::with_capacity(self.policies.len());
         let mut used: Vec<(Vec<Algorithm>, bool)> = vec![(Vec::new(), false); self.issuers.len()];
         for (index, issuer) in self.issuers.iter().enumerate() {
@@ -197,6 +215,7 @@ impl Builder {
             issuers: issuers.into_iter().map(Arc::new).collect(),
             cache: TokenCache::new(self.cache_entries, self.cache_bytes),
             replays: ReplayGuard::new(life, self.replay_capacity),
+            nonces,
             revocations: self.revocations,
             counters: Counters::default(),
             limits: self.limits,
@@ -238,6 +257,9 @@ fn check_issuer(issuer: &Issuer) -> Result<(), BuildError> {
     Ok(())
 }
 
+/// Longest token that a policy may allow, in bytes.
+const MAX_TOKEN_BYTES: usize = 16 * 1024 * 1024;
+
 fn check_policy(policy: &Policy) -> Result<(), BuildError> {
     let wrong = |what| {
         Err(BuildError::Policy {
@@ -264,6 +286,9 @@ fn check_policy(policy: &Policy) -> Result<(), BuildError> {
     }
     if policy.max_bytes == 0 {
         return wrong("it allows no token of any length");
+    }
+    if policy.max_bytes > MAX_TOKEN_BYTES {
+        return wrong("it allows tokens of more than 16 MiB");
     }
     let symmetric = policy.algorithms.iter().any(|a| a.is_symmetric());
     if symmetric && policy.algorithms.iter().any(|a| !a.is_symmetric()) {

@@ -17,8 +17,10 @@ pub struct Challenge<'a> {
 impl<'a> Challenge<'a> {
     /// The challenge for a refusal. `scheme`: what the token came with, if it came.
     pub fn new(policy: &'a Policy, refusal: Refusal, scheme: Option<Scheme>) -> Challenge<'a> {
-        let about_proof =
-            refusal.answer() == Answer::InvalidDpopProof || refusal == Refusal::ProofKey;
+        let about_proof = matches!(
+            refusal.answer(),
+            Answer::InvalidDpopProof | Answer::UseDpopNonce
+        ) || refusal == Refusal::ProofKey;
         Challenge {
             policy,
             refusal,
@@ -94,13 +96,14 @@ impl<'a> Challenge<'a> {
 }
 
 /// One sentence for each answer and not for each reason (known fault V16).
-fn public(answer: Answer) -> &'static str {
+pub(crate) fn public(answer: Answer) -> &'static str {
     match answer {
         Answer::Unauthenticated | Answer::Unavailable => "",
         Answer::InvalidRequest => "the request carries its token in an unexpected way",
         Answer::InvalidToken => "the token is not valid here",
         Answer::InsufficientScope => "the token lacks a scope",
         Answer::InsufficientUserAuthentication => "a different authentication is required",
+        Answer::UseDpopNonce => "the DPoP proof must carry the nonce of this answer",
         Answer::InvalidDpopProof => "the DPoP proof is not valid for this request",
     }
 }

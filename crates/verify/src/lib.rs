@@ -19,11 +19,14 @@ mod issuer;
 mod jwt;
 mod keys;
 mod moment;
+mod nonce;
 mod policy;
 mod presented;
 mod refusal;
 mod replay;
 mod revocation;
+#[cfg(feature = "tonic")]
+pub mod tonic;
 #[cfg(feature = "tower")]
 pub mod tower;
 mod verified;
@@ -34,6 +37,7 @@ pub use challenge::Challenge;
 pub use claims::Claims;
 pub use issuer::{Freshness, Health, HealthState, Issuer, KeySource};
 pub use keys::WithoutKid;
+pub use nonce::PROOF_NONCE_LIFETIME;
 pub use policy::{Binding, Policy, Rule, TokenKind};
 pub use presented::{Presented, Proof, Scheme};
 pub use refusal::{Answer, Counters, Refusal};

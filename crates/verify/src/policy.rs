@@ -71,6 +71,7 @@ pub struct Policy {
     pub(crate) auth_max_age: Option<u64>,
     pub(crate) binding: Binding,
     pub(crate) proof_max_age: u64,
+    pub(crate) proof_nonces: bool,
     pub(crate) rules: Vec<Rule>,
     pub(crate) without_kid: WithoutKid,
     pub(crate) max_bytes: usize,
@@ -112,6 +113,7 @@ impl Policy {
             auth_max_age: None,
             binding: Binding::Optional,
             proof_max_age: 300,
+            proof_nonces: false,
             rules: Vec::new(),
             without_kid: WithoutKid::OnlyKey,
             max_bytes: 16 * 1024,
@@ -242,6 +244,14 @@ impl Policy {
     #[must_use]
     pub fn proof_max_age(mut self, seconds: u64) -> Policy {
         self.proof_max_age = seconds;
+        self
+    }
+
+    /// DPoP proofs must carry a nonce of this verifier (RFC 9449 section 9). One that does not is answered with `use_dpop_nonce` and a
+    /// nonce, which is good for [`crate::PROOF_NONCE_LIFETIME`] seconds: [`crate::Verifier::nonce_for`].
+    #[must_use]
+    pub fn proof_nonces(mut self) -> Policy {
+        self.proof_nonces = true;
         self
     }
 

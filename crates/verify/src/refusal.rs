@@ -17,6 +17,8 @@ pub enum Answer {
     InsufficientUserAuthentication,
     /// 401 `invalid_dpop_proof`
     InvalidDpopProof,
+    /// 401 `use_dpop_nonce`, with a nonce
+    UseDpopNonce,
     /// 503: not the peer's fault, and no statement about the token
     Unavailable,
 }
@@ -41,6 +43,7 @@ impl Answer {
             Answer::InsufficientScope => Some("insufficient_scope"),
             Answer::InsufficientUserAuthentication => Some("insufficient_user_authentication"),
             Answer::InvalidDpopProof => Some("invalid_dpop_proof"),
+            Answer::UseDpopNonce => Some("use_dpop_nonce"),
             Answer::Unavailable => Some("temporarily_unavailable"),
         }
     }
@@ -118,6 +121,7 @@ refusals! {
     Proof = "proof", InvalidDpopProof, "the DPoP proof is not valid for this request";
     ProofTime = "proof_time", InvalidDpopProof, "the DPoP proof is too old or from the future";
     ProofKey = "proof_key", InvalidToken, "the DPoP proof was made with another key than the token's";
+    ProofNonce = "proof_nonce", UseDpopNonce, "the DPoP proof carries no nonce of this verifier, or one that has ended";
     ProofReplayed = "proof_replayed", InvalidDpopProof, "the DPoP proof came a second time";
     ReplayGuardFull = "replay_guard_full", Unavailable, "more proofs are fresh than can be remembered";
     CertificateMissing = "certificate_missing", InvalidToken, "the token is bound to a certificate and none was presented";

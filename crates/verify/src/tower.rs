@@ -204,6 +204,11 @@ impl Rules {
                 .headers_mut()
                 .insert(header::WWW_AUTHENTICATE, value);
         }
+        if let Some(nonce) = self.verifier.nonce_for(refusal, (self.now)())
+            && let Ok(nonce) = HeaderValue::from_str(&nonce)
+        {
+            response.headers_mut().insert("dpop-nonce", nonce);
+        }
         response
     }
 }

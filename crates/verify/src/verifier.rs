@@ -3,7 +3,7 @@
 use crate::{
     Builder, Counters, Health, HealthState, Policy, Presented, Refusal, Revocations, TokenKind,
     Verified, accepted::Accepted, cache::TokenCache, compact_keys::CompactKeys,
-    issuer::IssuerState, keys::PreparedKey, moment, replay::ReplayGuard,
+    issuer::IssuerState, keys::PreparedKey, moment, nonce::ProofNonces, replay::ReplayGuard,
 };
 use signet_jose::{json::Limits, jwk::JwkSet};
 use std::sync::Arc;
@@ -40,6 +40,7 @@ pub struct Verifier {
     pub(crate) issuers: Vec<Arc<IssuerState>>,
     pub(crate) cache: TokenCache<Accepted>,
     pub(crate) replays: ReplayGuard,
+    pub(crate) nonces: ProofNonces,
     pub(crate) revocations: Option<Arc<dyn Revocations>>,
     pub(crate) counters: Counters,
     pub(crate) limits: Limits,
@@ -76,6 +77,12 @@ impl Verifier {
     /// What a policy demands: for challenges.
     pub fn rules(&self, policy: PolicyId) -> &Policy {
         &self.policies[policy.0].policy
+    }
+
+    /// The value of the `DPoP-Nonce` header field that goes with the answer to a refused request, where there is one (RFC 9449 section
+    /// 9): the proof must carry it. `now`: Unix seconds.
+    pub fn nonce_for(&self, refusal: Refusal, now: u64) -> Option<String> {
+        (refusal.answer() == crate::Answer::UseDpopNonce).then(|| self.nonces.at(now))
     }
 
     /// What was decided so far.
@@ -206,7 +213,9 @@ impl Verifier {
         match policy.kind {
             TokenKind::IdToken => crate::id_token::answers(verified, policy, presented)?,
             TokenKind::LogoutToken => {}
-            _ => crate::binding::prove(claims, policy, presented, now, &self.replays)?,
+            _ => {
+                crate::binding::prove(claims, policy, presented, now, &self.replays, &self.nonces)?
+            }
         }
         if policy.once {
             let jti = claims.jti().ok_or(Refusal::MissingClaim)?;

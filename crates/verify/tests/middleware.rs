@@ -87,3 +87,47 @@ fn a_refused_request_is_challenged_and_never_reaches_the_service() {
         assert!(response.body().is_empty());
     }
 }
+
+#[test]
+fn a_call_passes_the_interceptor_with_its_token_and_is_refused_with_a_status_and_a_challenge() {
+    use signet_verify::tonic::Protect;
+    use tonic::{Code, Request, service::Interceptor};
+    let v = Arc::new(verifier_of(Policy::access_token(AUDIENCE).scope("orders")));
+    let mut protect = Protect::new(v, || NOW);
+    let mut call = |values: &[String]| {
+        let mut request = Request::new(());
+        for value in values {
+            let value = value.parse().unwrap();
+            request.metadata_mut().append("authorization", value);
+        }
+        protect.call(request)
+    };
+    let good = format!("Bearer {}", access().signed());
+    let request = call(std::slice::from_ref(&good)).unwrap();
+    let token = request.extensions().get::<Verified>().unwrap();
+    assert_eq!(token.claims().sub(), Some("alice"));
+    let poor = access().with("orders read", "read").signed();
+    for (values, code, start) in [
+        (vec![], Code::Unauthenticated, "Bearer"),
+        (
+            vec!["Bearer junk".to_owned()],
+            Code::Unauthenticated,
+            "Bearer error=\"invalid_token\"",
+        ),
+        (
+            vec![format!("Bearer {poor}")],
+            Code::PermissionDenied,
+            "Bearer error=\"insufficient_scope\"",
+        ),
+        (
+            vec![good.clone(), good],
+            Code::InvalidArgument,
+            "Bearer error=\"invalid_request\"",
+        ),
+    ] {
+        let refused = call(&values).unwrap_err();
+        assert_eq!(refused.code(), code, "{refused:?}");
+        let challenge = refused.metadata().get("www-authenticate").unwrap();
+        assert!(challenge.to_str().unwrap().starts_with(start));
+    }
+}

@@ -41,7 +41,7 @@ pub(super) async fn nginx(gate: &Gate, head: &request::Parts) -> Response {
         }
         Err(refusal) => Err(refusal),
     };
-    let mut response = finish(&setup, query.policy, query.scope(), outcome);
+    let mut response = finish(gate, &setup, query.policy, query.scope(), outcome);
     // auth_request understands 2xx, 401 and 403; anything else becomes a 500.
     if response.status() == StatusCode::BAD_REQUEST {
         *response.status_mut() = StatusCode::UNAUTHORIZED;
@@ -74,7 +74,7 @@ pub(super) async fn traefik(gate: &Gate, head: &request::Parts) -> Response {
         }
         Err(refusal) => Err(refusal),
     };
-    finish(&setup, query.policy, query.scope(), outcome)
+    finish(gate, &setup, query.policy, query.scope(), outcome)
 }
 
 pub(super) async fn envoy(gate: &Gate, head: &request::Parts) -> Response {
@@ -113,7 +113,7 @@ pub(super) async fn envoy(gate: &Gate, head: &request::Parts) -> Response {
         Err(refusal) => Err(refusal),
     };
     let accepted = outcome.is_ok();
-    let mut response = finish(&setup, policy, None, outcome);
+    let mut response = finish(gate, &setup, policy, None, outcome);
     if accepted {
         remove_forged(&setup, &mut response);
     }
@@ -221,6 +221,7 @@ async fn decide(
 }
 
 fn finish(
+    gate: &Gate,
     setup: &Setup,
     policy: PolicyId,
     scope: Option<&str>,
@@ -254,6 +255,7 @@ fn finish(
             .headers_mut()
             .insert(header::WWW_AUTHENTICATE, value);
     }
+    gate.hand_nonce(setup, refusal, &mut response);
     response
 }
 

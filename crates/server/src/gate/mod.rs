@@ -90,6 +90,15 @@ impl Gate {
         outcome
     }
 
+    /// The nonce that a client must put into its next DPoP proof, where the refusal asks for one (RFC 9449 section 9).
+    fn hand_nonce(&self, setup: &Setup, refusal: Refusal, response: &mut Response) {
+        if let Some(nonce) = setup.verifier.nonce_for(refusal, self.clock.now())
+            && let Ok(nonce) = HeaderValue::from_str(&nonce)
+        {
+            response.headers_mut().insert("dpop-nonce", nonce);
+        }
+    }
+
     async fn route(&self, head: &request::Parts, body: Body) -> Response {
         let path = head.uri.path();
         let is = |method: Method| head.method == method;

@@ -166,7 +166,7 @@ pub(super) async fn one(gate: &Gate, head: &request::Parts, body: &[u8]) -> Resp
     let outcome = gate
         .decide(&setup, policy, &asked.presented(&asked.token))
         .await;
-    answer(&setup, policy, &outcome, asked.scheme)
+    answer(gate, &setup, policy, &outcome, asked.scheme)
 }
 
 async fn authorization(gate: &Gate, setup: &Setup, head: &request::Parts) -> Response {
@@ -180,7 +180,7 @@ async fn authorization(gate: &Gate, setup: &Setup, head: &request::Parts) -> Res
             Err(refusal)
         }
     };
-    answer(setup, policy, &outcome, None)
+    answer(gate, setup, policy, &outcome, None)
 }
 
 pub(super) async fn batch(gate: &Gate, head: &request::Parts, body: &[u8]) -> Response {
@@ -214,6 +214,7 @@ pub(super) async fn batch(gate: &Gate, head: &request::Parts, body: &[u8]) -> Re
 }
 
 fn answer(
+    gate: &Gate,
     setup: &Setup,
     policy: PolicyId,
     outcome: &Result<Verified, Refusal>,
@@ -237,6 +238,7 @@ fn answer(
             .headers_mut()
             .insert(header::WWW_AUTHENTICATE, value);
     }
+    gate.hand_nonce(setup, *refusal, &mut response);
     response
 }
 

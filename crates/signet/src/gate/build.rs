@@ -22,6 +22,11 @@ pub fn setup(
     revocations: Option<Arc<dyn Revocations>>,
 ) -> Result<Setup, String> {
     let mut builder = Verifier::builder().cache(config.cache.entries, config.cache.bytes);
+    if let Some(file) = &config.dpop_nonce_key_file {
+        let file = base.join(file);
+        let key = std::fs::read(&file).map_err(|e| format!("{}: {e}", file.display()))?;
+        builder = builder.proof_nonce_key(&key);
+    }
     for issuer in &config.issuers {
         builder = builder.issuer(make_issuer(issuer, base)?);
     }
@@ -68,7 +73,8 @@ fn make_issuer(issuer: &model::Issuer, base: &Path) -> Result<Issuer, String> {
         interval: Duration::from_secs(issuer.interval.0),
         grace: Duration::from_secs(issuer.grace.0),
         cool_down: Duration::from_secs(issuer.cool_down.0),
-        ..Freshness::default()
+        interval_min: Duration::from_secs(issuer.interval_min.0),
+        interval_max: Duration::from_secs(issuer.interval_max.0),
     };
     let made = Issuer::new(&issuer.issuer, source).freshness(freshness);
     Ok(if issuer.required {
@@ -132,6 +138,9 @@ fn make_policy(policy: &model::Policy) -> Result<Policy, String> {
     }
     if let Some(leeway) = policy.leeway {
         made = made.leeway(leeway.0);
+    }
+    if policy.dpop_nonces {
+        made = made.proof_nonces();
     }
     if let Some(age) = policy.max_age {
         made = made.max_age(age.0);

@@ -27,6 +27,8 @@ pub struct GateConfig {
     pub identity: Option<BTreeMap<String, String>>,
     /// The header field in which the proxy hands over a client's certificate.
     pub certificate_header: Option<String>,
+    /// A file of at least 32 bytes that gates beside each other share, so that each knows the others' DPoP nonces.
+    pub dpop_nonce_key_file: Option<PathBuf>,
     /// Verified tokens that are kept.
     #[serde(default)]
     pub cache: Cache,
@@ -52,9 +54,15 @@ pub struct Issuer {
     pub jwks_file: Option<PathBuf>,
     /// URL of its keys. With neither, its metadata says where they are.
     pub jwks_url: Option<String>,
-    /// Time between two fetches.
+    /// Time between two fetches where the answer does not say how long it stays good (`Cache-Control: max-age`).
     #[serde(default = "default_interval")]
     pub interval: Duration,
+    /// Where it says it: never sooner than this.
+    #[serde(default = "default_interval_min")]
+    pub interval_min: Duration,
+    /// Nor later.
+    #[serde(default = "default_interval_max")]
+    pub interval_max: Duration,
     /// How long the last good keys are used when fetching fails.
     #[serde(default = "default_grace")]
     pub grace: Duration,
@@ -143,6 +151,12 @@ fn default_after() -> Duration {
 fn default_interval() -> Duration {
     Duration(300)
 }
+fn default_interval_min() -> Duration {
+    Duration(30)
+}
+fn default_interval_max() -> Duration {
+    Duration(3600)
+}
 fn default_grace() -> Duration {
     Duration(6 * 3600)
 }
@@ -222,6 +236,9 @@ pub struct Policy {
     /// Sender constraint.
     #[serde(default)]
     pub binding: Binding,
+    /// Whether DPoP proofs must carry a nonce of the gate (RFC 9449 section 9).
+    #[serde(default)]
+    pub dpop_nonces: bool,
     /// The `realm` of challenges.
     #[serde(default)]
     pub realm: String,

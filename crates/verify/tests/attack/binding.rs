@@ -1,7 +1,7 @@
 use crate::support::*;
 use signet_crypto::{Algorithm, SigningKey, hash::sha256};
 use signet_jose::{base64url, dpop, jwk::Jwk};
-use signet_verify::{Binding, Policy, Presented, Proof, Refusal, Verifier};
+use signet_verify::{Binding, Challenge, Policy, Presented, Proof, Refusal, Scheme, Verifier};
 
 const URL: &str = "https://orders.example.com/orders/1";
 
@@ -162,6 +162,71 @@ fn a_proof_a_second_time() {
         client.v.verify(&presented, now).map(drop)
     };
     assert_eq!(later(NOW + 290), Err(Refusal::ProofReplayed));
+}
+
+#[test]
+fn a_proof_without_a_nonce_of_this_verifier() {
+    let mut client = Client::new();
+    let demanding = || {
+        Verifier::builder()
+            .issuer(issuer())
+            .policy(Policy::access_token(AUDIENCE).proof_nonces())
+    };
+    client.v = demanding().build().unwrap();
+    let proof = |jti: &str, nonce: Option<&str>| {
+        let jwk = Jwk::new(client.key.public().unwrap().clone());
+        let mut text = Vec::new();
+        jwk.write(&mut signet_jose::json::Writer::new(&mut text));
+        let text = String::from_utf8(text).unwrap();
+        let header = format!(r#"{{"typ":"dpop+jwt","alg":"ES256","jwk":{text}}}"#);
+        let nonce = nonce.map_or(String::new(), |nonce| format!(r#","nonce":"{nonce}""#));
+        let payload = format!(
+            r#"{{"jti":"{jti}","htm":"GET","htu":"{URL}","iat":{NOW},"ath":"{}"{nonce}}}"#,
+            dpop::ath(&client.token)
+        );
+        sign_with(&client.key, &header, payload.as_bytes())
+    };
+    // RFC 9449 section 9: refused once, told the nonce, accepted with it.
+    let refusal = client.send(&proof("1", None)).unwrap_err();
+    assert_eq!(refusal, Refusal::ProofNonce);
+    let policy = client.v.rules(client.v.default_policy());
+    let challenge = Challenge::new(policy, refusal, Some(Scheme::Dpop));
+    assert_eq!(challenge.status(), 401);
+    let header = challenge.header().unwrap();
+    assert!(
+        header.starts_with(r#"DPoP error="use_dpop_nonce""#),
+        "{header}"
+    );
+    let nonce = client.v.nonce_for(refusal, NOW).unwrap();
+    assert_eq!(
+        client.send(&proof("1", Some(&nonce))),
+        Ok(()),
+        "its id was not used up"
+    );
+    assert_eq!(
+        client.send(&proof("1", Some(&nonce))),
+        Err(Refusal::ProofReplayed)
+    );
+    // One that was made up, one that has ended, one of the future, one of another verifier.
+    let ended = client.v.nonce_for(refusal, NOW - 301).unwrap();
+    let future = client.v.nonce_for(refusal, NOW + 61).unwrap();
+    let others = demanding()
+        .build()
+        .unwrap()
+        .nonce_for(refusal, NOW)
+        .unwrap();
+    for (n, nonce) in ["", "x", &ended, &future, &others].into_iter().enumerate() {
+        let refused = client.send(&proof(&format!("n{n}"), Some(nonce)));
+        assert_eq!(refused, Err(Refusal::ProofNonce), "{nonce}");
+    }
+    // Verifiers with one key know each other's; a short one is none.
+    let shared = || demanding().proof_nonce_key(&[7; 32]).build().unwrap();
+    let nonce = shared().nonce_for(refusal, NOW).unwrap();
+    let proof = proof("s", Some(&nonce));
+    client.v = shared();
+    assert_eq!(client.send(&proof), Ok(()));
+    assert!(demanding().proof_nonce_key(&[7; 31]).build().is_err());
+    assert_eq!(client.v.nonce_for(Refusal::Expired, NOW), None);
 }
 
 #[test]
