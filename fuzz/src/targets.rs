@@ -15,6 +15,7 @@ pub mod jwk;
 pub mod proof_files;
 pub mod registration;
 pub mod sealed;
+pub mod verifier;
 
 /// One target: the name of its corpus folder, the function, and pieces of text that mutations put in.
 pub struct Target {
@@ -208,5 +209,10 @@ pub const TARGETS: &[Target] = &[
         name: "sealed",
         run: sealed::run,
         dictionary: &["A", "AA", "-", "_", "="],
+    },
+    Target {
+        name: "verifier",
+        run: verifier::run,
+        dictionary: JSON,
     },
 ];
