@@ -38,7 +38,7 @@ impl Report {
             format!("  cpu {value:.1}/{floor:.1} = {:.2}", value / floor)
         });
         eprintln!(
-            "{:<62} {:>9.1} us  floor {:>8.1}  ratio {ratio:.2}{cpu}{aim}  ({})",
+            "{:<62} {:>10.3} us  floor {:>10.3}  ratio {ratio:.2}{cpu}{aim}  ({})",
             line.name, line.value_us, line.floor_us, line.floor
         );
         self.lines.push(line);
