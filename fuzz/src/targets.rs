@@ -12,6 +12,7 @@ pub mod dpop_proof;
 pub mod form_body;
 pub mod json_claims;
 pub mod jwk;
+pub mod nested_jwe;
 pub mod proof_files;
 pub mod registration;
 pub mod sealed;
@@ -187,6 +188,11 @@ pub const TARGETS: &[Target] = &[
     Target {
         name: "jwk",
         run: jwk::run,
+        dictionary: JSON,
+    },
+    Target {
+        name: "nested_jwe",
+        run: nested_jwe::run,
         dictionary: JSON,
     },
     Target {

@@ -111,7 +111,7 @@ pub enum KeyError {
 }
 
 /// Fewest and most bits of an RSA modulus that is used: fewer are weak (RFC 7518 section 3.3), more are slow.
-const RSA_BITS: std::ops::RangeInclusive<usize> = 2048..=8192;
+pub(crate) const RSA_BITS: std::ops::RangeInclusive<usize> = 2048..=8192;
 
 /// Lengths of the encoded public key and of the signature (FIPS 204 table 2).
 pub(crate) const fn ml_dsa_lengths(algorithm: Algorithm) -> Option<(usize, usize)> {

@@ -12,6 +12,7 @@
 pub mod aead;
 pub mod algorithm;
 pub mod certificate;
+pub mod decrypt;
 pub mod hash;
 pub mod kdf;
 pub mod key;

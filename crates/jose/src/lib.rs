@@ -17,6 +17,7 @@
 pub mod base64url;
 pub mod dpop;
 pub mod json;
+pub mod jwe;
 pub mod jwk;
 pub mod jws;
 pub mod jwt;

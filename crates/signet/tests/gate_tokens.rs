@@ -154,3 +154,50 @@ async fn the_issuer_is_asked_about_tokens_and_its_no_ends_them() {
     server.end();
     all.until(&other, (503, "introspection_unavailable")).await;
 }
+
+/// The published vectors' token ended long ago: a refusal for its time says that it was opened and read.
+#[tokio::test]
+async fn encrypted_tokens_are_opened_with_the_private_key_of_a_file() {
+    let directory = tempfile::tempdir().unwrap();
+    let directory = directory.path();
+    let vectors: Value =
+        serde_json::from_str(include_str!("../../../vectors/jose/jwe.json")).unwrap();
+    std::fs::write(directory.join("jwks.json"), vectors["jwks"].to_string()).unwrap();
+    for (index, file) in ["rsa.pem", "ec.pem"].into_iter().enumerate() {
+        let der = vectors["keys"][index]["pkcs8"].as_str().unwrap();
+        let der = signet_jose::base64url::decode(der.as_bytes()).unwrap();
+        let pem = format!(
+            "-----BEGIN PRIVATE KEY-----\n{}\n-----END PRIVATE KEY-----\n",
+            support::base64(&der)
+        );
+        std::fs::write(directory.join(file), pem).unwrap();
+    }
+    let configuration = |key: &str| {
+        format!(
+            "[[issuers]]\nissuer = \"https://id.example.com\"\njwks_file = \"jwks.json\"\n\n[[policies]]\naudiences = [\"https://orders.example.com\"]\n{key}"
+        )
+    };
+    let token = vectors["vectors"][0]["token"].as_str().unwrap();
+    for (name, key, reason) in [
+        (
+            "rsa",
+            "decryption_keys = [{ file = \"rsa.pem\", kid = \"RSA-2048\" }]",
+            "expired",
+        ),
+        (
+            "any",
+            "decryption_keys = [{ file = \"ec.pem\" }, { file = \"rsa.pem\" }]",
+            "expired",
+        ),
+        (
+            "ec",
+            "decryption_keys = [{ file = \"ec.pem\" }]",
+            "encryption",
+        ),
+        ("none", "", "malformed"),
+    ] {
+        let gate = Gate::start(directory, name, &configuration(key));
+        gate.until_ready_says(200, "healthy").await;
+        assert_eq!(gate.validate(token).await.1, reason, "{name}");
+    }
+}

@@ -295,6 +295,13 @@ fn check_policy(policy: &Policy) -> Result<(), BuildError> {
         // RFC 8725 section 2.1: a public key must never be taken for a secret.
         return wrong("it mixes shared secrets and public keys");
     }
+    if policy
+        .decryption
+        .as_ref()
+        .is_some_and(|keys| keys.is_empty())
+    {
+        return wrong("it decrypts and has no key for it");
+    }
     if (policy.compact_keys.is_some() || policy.compact_of_issuers) && !policy.kind.is_access() {
         return wrong("compact tokens are access tokens");
     }

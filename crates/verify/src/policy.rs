@@ -81,6 +81,8 @@ pub struct Policy {
     pub(crate) realm: String,
     pub(crate) compact_keys: Option<Arc<signet_compact::KeySet>>,
     pub(crate) compact_of_issuers: bool,
+    /// which open encrypted tokens
+    pub(crate) decryption: Option<Arc<[signet_jose::jwe::NamedKey]>>,
     pub(crate) once: bool,
     /// which tokens their issuer is asked about
     #[cfg(feature = "fetch")]
@@ -123,6 +125,7 @@ impl Policy {
             realm: String::new(),
             compact_keys: None,
             compact_of_issuers: false,
+            decryption: None,
             once: kind == TokenKind::LogoutToken,
             #[cfg(feature = "fetch")]
             introspection: None,
@@ -334,6 +337,14 @@ impl Policy {
         (self.compact_keys.is_some() || self.compact_of_issuers)
             && signet_jose::base64url::decode(token.as_bytes())
                 .is_ok_and(|bytes| signet_compact::Token::parse(&bytes).is_ok())
+    }
+
+    /// Also accepts nested tokens (RFC 7519 section 5.2) that are encrypted to one of these keys: RSA-OAEP-256 or ECDH-ES, with AES-GCM. The
+    /// signed token inside is held to the whole policy. Without, an encrypted token is refused.
+    #[must_use]
+    pub fn decrypt(mut self, keys: impl IntoIterator<Item = signet_jose::jwe::NamedKey>) -> Policy {
+        self.decryption = Some(keys.into_iter().collect());
+        self
     }
 
     pub(crate) fn accepts_type(&self, typ: Option<&str>) -> bool {

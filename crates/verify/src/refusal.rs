@@ -85,6 +85,7 @@ refusals! {
     Ambiguous = "ambiguous", InvalidRequest, "the request carries more than one token, proof or way of sending them";
     TooLarge = "too_large", InvalidToken, "the token, or a part of it, is too large";
     Malformed = "malformed", InvalidToken, "the token is not of a form that is read here";
+    Encryption = "encryption", InvalidToken, "the token is encrypted in a way that is not allowed, or cannot be decrypted";
     Algorithm = "algorithm", InvalidToken, "the algorithm is unknown, none, or not allowed";
     Critical = "critical", InvalidToken, "the header names a critical extension";
     Extension = "extension", InvalidToken, "the header has b64 or zip";

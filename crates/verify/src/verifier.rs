@@ -5,7 +5,7 @@ use crate::{
     Verified, accepted::Accepted, cache::TokenCache, compact_keys::CompactKeys,
     issuer::IssuerState, keys::PreparedKey, moment, nonce::ProofNonces, replay::ReplayGuard,
 };
-use signet_jose::{json::Limits, jwk::JwkSet};
+use signet_jose::{json::Limits, jwe, jwk::JwkSet};
 use std::sync::Arc;
 
 /// Names a policy of one verifier.
@@ -190,6 +190,14 @@ impl Verifier {
         }
         if policy.compact_of_issuers && !token.contains('.') {
             return self.check_compact_of_issuer(active, token, now);
+        }
+        if let Some(keys) = &policy.decryption
+            && jwe::has_form(token)
+        {
+            // One refusal for all that can be wrong with it: no sender learns from the answer how far it came (RFC 7516 section 11.4).
+            let inner = jwe::decrypt_nested(token, keys, policy.max_bytes);
+            let inner = inner.map_err(|_| Refusal::Encryption)?;
+            return self.check_jws(active, token, &inner, now);
         }
         self.check_jws(active, token, token, now)
     }

@@ -12,6 +12,7 @@ use signet_verify::{
 use super::{
     introspection,
     model::{self, GateConfig},
+    secrets,
 };
 
 /// Everything that a reload replaces. `revocations` is asked about every token; issuers are asked through `outbound`.
@@ -32,7 +33,7 @@ pub fn setup(
     }
     let introspectors = introspection::introspectors(config, base, outbound)?;
     for policy in &config.policies {
-        let made = introspection::apply(make_policy(policy)?, policy, &introspectors)?;
+        let made = introspection::apply(make_policy(policy, base)?, policy, &introspectors)?;
         builder = builder.policy(made);
     }
     if let Some(revocations) = revocations {
@@ -84,7 +85,7 @@ fn make_issuer(issuer: &model::Issuer, base: &Path) -> Result<Issuer, String> {
     })
 }
 
-fn make_policy(policy: &model::Policy) -> Result<Policy, String> {
+fn make_policy(policy: &model::Policy, base: &Path) -> Result<Policy, String> {
     let wrong = |what: String| format!("policy {}: {what}", policy.name);
     let (first, more) = policy
         .audiences
@@ -147,6 +148,12 @@ fn make_policy(policy: &model::Policy) -> Result<Policy, String> {
     }
     if let Some(age) = policy.authentication_max_age {
         made = made.authentication_max_age(age.0);
+    }
+    if !policy.decryption_keys.is_empty() {
+        let what = format!("policy {}: decryption_keys", policy.name);
+        let read = |key| secrets::decryption_key(&what, key, base);
+        let keys = policy.decryption_keys.iter().map(read);
+        made = made.decrypt(keys.collect::<Result<Vec<_>, _>>()?);
     }
     if policy.compact {
         made = made.compact_of_issuers();

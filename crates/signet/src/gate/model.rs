@@ -133,6 +133,16 @@ pub struct ClientSecret {
     pub client_secret_env: Option<String>,
 }
 
+/// A private key that opens encrypted tokens.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DecryptionKey {
+    /// PEM file with a PKCS#8 key of RSA, P-256, P-384 or X25519.
+    pub file: PathBuf,
+    /// `kid` of the tokens that are for it; without, any that it fits.
+    pub kid: Option<String>,
+}
+
 /// What happens while it cannot be known whether a token was revoked.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -242,6 +252,9 @@ pub struct Policy {
     /// The `realm` of challenges.
     #[serde(default)]
     pub realm: String,
+    /// Keys that open encrypted tokens.
+    #[serde(default)]
+    pub decryption_keys: Vec<DecryptionKey>,
     /// Also compact tokens, under the keys that the issuers' metadata names.
     #[serde(default)]
     pub compact: bool,

@@ -2,13 +2,15 @@
 
 use std::path::Path;
 
-use signet_crypto::Secret;
+use rustls::pki_types::{PrivateKeyDer, pem::PemObject};
+use signet_crypto::{Secret, decrypt::DecryptionKey};
+use signet_jose::jwe::NamedKey;
 use signet_verify::fetch::Credentials;
 
-use super::model::ClientSecret;
+use super::model::{self, ClientSecret};
 
-/// Longest secret that is read, in bytes.
-const LONGEST: u64 = 4096;
+/// Longest file of a secret or a private key that is read, in bytes.
+const LONGEST: u64 = 16 * 1024;
 
 /// A client's id and secret. `what` begins the message of an error.
 pub fn credentials(what: &str, client: &ClientSecret, base: &Path) -> Result<Credentials, String> {
@@ -36,4 +38,29 @@ pub fn credentials(what: &str, client: &ClientSecret, base: &Path) -> Result<Cre
         return Err(format!("{what}: the client's secret is empty"));
     }
     Ok(Credentials::new(&client.client_id, secret))
+}
+
+/// A private key that opens encrypted tokens. `what` begins the message of an error.
+pub fn decryption_key(
+    what: &str,
+    key: &model::DecryptionKey,
+    base: &Path,
+) -> Result<NamedKey, String> {
+    let file = base.join(&key.file);
+    let failed = |e: String| format!("{what}: {}: {e}", file.display());
+    let length = std::fs::metadata(&file).map_err(|e| failed(e.to_string()))?;
+    if length.len() > LONGEST {
+        return Err(failed("the file is too long".into()));
+    }
+    let pem = std::fs::read(&file).map_err(|e| failed(e.to_string()))?;
+    let pem = Secret::new(pem);
+    let der = PrivateKeyDer::from_pem_slice(pem.expose()).map_err(|e| failed(e.to_string()))?;
+    let PrivateKeyDer::Pkcs8(der) = der else {
+        return Err(failed("it is no PKCS#8 key".into()));
+    };
+    let opened = DecryptionKey::from_pkcs8(der.secret_pkcs8_der());
+    Ok(NamedKey {
+        kid: key.kid.clone(),
+        key: opened.map_err(|e| failed(e.to_string()))?,
+    })
 }
