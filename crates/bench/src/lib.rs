@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 pub mod client;
+pub mod compact;
 pub mod echo;
 pub mod flow;
 pub mod load;

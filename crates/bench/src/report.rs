@@ -1,5 +1,6 @@
 //! Value, floor and ratio: printed, and written as JSON to `target/bench/NAME.json`.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 /// One figure beside its floor. Times are microseconds per operation.
@@ -22,9 +23,42 @@ pub struct Line {
 #[derive(Default)]
 pub struct Report {
     lines: Vec<Line>,
+    beside: BTreeMap<String, Beside>,
+}
+
+/// What a figure stands beside, other than its floor.
+#[derive(Clone, Copy, Default)]
+pub struct Beside {
+    /// Microseconds that somebody else's published table gives for the same thing, on their machine.
+    pub published_us: Option<f64>,
+    /// Microseconds under which the figure is meant to stay.
+    pub bound_us: Option<f64>,
 }
 
 impl Report {
+    /// Prints and keeps what the line of this name stands beside; a line that was not measured has nothing.
+    pub fn beside(&mut self, name: &str, beside: Beside) {
+        let Some(line) = self.lines.iter().find(|line| line.name == name) else {
+            return;
+        };
+        let published = beside.published_us.map_or(String::new(), |published| {
+            format!(
+                "  published {published:.2} us: {:.1} times as fast",
+                published / line.value_us
+            )
+        });
+        let bound = beside.bound_us.map_or(String::new(), |bound| {
+            let answer = if line.value_us < bound {
+                "met"
+            } else {
+                "missed"
+            };
+            format!("  under {bound} us: {answer}")
+        });
+        eprintln!("{name:<62} {:>9.3} us{published}{bound}", line.value_us);
+        self.beside.insert(name.to_owned(), beside);
+    }
+
     /// Prints and keeps a line.
     pub fn add(&mut self, line: Line) {
         let ratio = line.value_us / line.floor_us;
@@ -51,7 +85,9 @@ impl Report {
             .lines
             .iter()
             .map(|line| {
+                let beside = self.beside.get(&line.name).copied().unwrap_or_default();
                 serde_json::json!({
+                    "published_us": beside.published_us, "bound_us": beside.bound_us,
                     "name": line.name, "value_us": line.value_us, "floor_us": line.floor_us, "ratio": line.value_us / line.floor_us,
                     "floor": line.floor, "aim": line.aim,
                     "server_cpu_us": line.cpu.map(|c| c.0), "floor_cpu_us": line.cpu.map(|c| c.1),

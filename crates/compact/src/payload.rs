@@ -1,7 +1,7 @@
 //! The payload: what a token says, borrowed from its bytes or from its maker.
 
 use crate::limits::*;
-use crate::wire::{self, Reader, Value};
+use crate::wire::{self, Fields, Reader, Value, Writer};
 use crate::{Refusal, SignError};
 
 /// `algorithm` of the published format, one row each.
@@ -407,117 +407,74 @@ impl<'a> Payload<'a> {
             + wire::bytes_len(self.certificate.map_or(0, |id| id.len()))
     }
 
-    /// Appends the encoding.
-    pub(crate) fn encode(&self, head: &Head<'_>, out: &mut Vec<u8>) {
-        wire::put_number(out, 1, u64::from(head.version == Version::V1));
-        wire::put_number(out, 2, u64::from(head.algorithm.number()));
-        wire::put_number(out, 3, u64::from(head.key_id_type.number()));
-        wire::put_bytes(out, 4, head.key_id);
-        wire::put_number(out, 5, self.expires_at);
-        wire::put_number(out, 6, self.not_before);
-        wire::put_number(out, 7, self.issued_at);
-        wire::put_bytes(out, 8, self.subject.as_bytes());
-        wire::put_bytes(out, 9, self.audience.as_bytes());
+    /// Writes the encoding, [`encoded_len`](Self::encoded_len) bytes.
+    #[inline]
+    pub(crate) fn encode(&self, head: &Head<'_>, out: &mut Writer<'_>) {
+        out.number(1, u64::from(head.version == Version::V1));
+        out.number(2, u64::from(head.algorithm.number()));
+        out.number(3, u64::from(head.key_id_type.number()));
+        out.bytes(4, head.key_id);
+        out.number(5, self.expires_at);
+        out.number(6, self.not_before);
+        out.number(7, self.issued_at);
+        out.bytes(8, self.subject.as_bytes());
+        out.bytes(9, self.audience.as_bytes());
         for scope in self.scopes.iter() {
-            wire::put_bytes(out, 10, scope.as_bytes());
+            out.bytes(10, scope.as_bytes());
         }
-        wire::put_bytes(out, 11, self.issuer.as_bytes());
+        out.bytes(11, self.issuer.as_bytes());
         if let Some(id) = self.token_id {
-            wire::put_bytes(out, 12, id);
+            out.bytes(12, id);
         }
         if let Some(confirmation) = self.confirmation {
-            wire::put_head(out, 13, CONFIRMATION_LEN);
+            out.head(13, CONFIRMATION_LEN);
             match confirmation {
-                Confirmation::Jkt(thumbprint) => wire::put_bytes(out, 1, thumbprint),
-                Confirmation::X5tS256(thumbprint) => wire::put_bytes(out, 2, thumbprint),
+                Confirmation::Jkt(thumbprint) => out.bytes(1, thumbprint),
+                Confirmation::X5tS256(thumbprint) => out.bytes(2, thumbprint),
             }
         }
         for claim in self.claims.iter() {
-            wire::put_head(out, 14, claim_len(&claim));
-            wire::put_bytes(out, 1, claim.name.as_bytes());
-            wire::put_bytes(out, 2, claim.json.as_bytes());
+            out.head(14, claim_len(&claim));
+            out.bytes(1, claim.name.as_bytes());
+            out.bytes(2, claim.json.as_bytes());
         }
         if let Some(id) = self.certificate {
-            wire::put_bytes(out, 15, id);
+            out.bytes(15, id);
         }
     }
 
     /// Reads a payload in its one canonical form.
+    #[inline]
     pub(crate) fn parse(bytes: &'a [u8]) -> Result<(Head<'a>, Payload<'a>), Refusal> {
         if bytes.len() > MAX_PAYLOAD_BYTES {
             return Err(Refusal::Bounds);
         }
-        let mut reader = Reader::new(bytes);
-        let mut payload = Payload::default();
-        let (mut version, mut algorithm, mut key_id_type, mut key_id) = (0, 0, 0, &[][..]);
-        // Where a repeated field's run of bytes began, how many there were, and the last one, to compare the order.
-        let (mut scopes_at, mut scope_count, mut last_scope) = (&[][..], 0_usize, &[][..]);
-        let (mut claims_at, mut claim_count, mut last_name) = (&[][..], 0_usize, &[][..]);
-        let (mut after_scopes, mut after_claims) = (&[][..], &[][..]);
-        let mut seen = 0_u32;
-        loop {
-            let before = reader.rest();
-            let Some((field, value)) = reader.next()? else {
-                break;
-            };
-            let bit = 1_u32.checked_shl(field).ok_or(Refusal::NotCanonical)?;
-            if seen & bit != 0 && field != 10 && field != 14 {
-                return Err(Refusal::NotCanonical);
-            }
-            seen |= bit;
-            match field {
-                1 => version = value.small()?,
-                2 => algorithm = value.small()?,
-                3 => key_id_type = value.small()?,
-                4 => key_id = value.bytes()?,
-                5 => payload.expires_at = value.number()?,
-                6 => payload.not_before = value.number()?,
-                7 => payload.issued_at = value.number()?,
-                8 => payload.subject = value.text(MAX_STRING_BYTES)?,
-                9 => payload.audience = value.text(MAX_STRING_BYTES)?,
-                10 => {
-                    let scope = value.text(MAX_STRING_BYTES)?.as_bytes();
-                    if scope_count == 0 {
-                        scopes_at = before;
-                    } else if scope <= last_scope {
-                        return Err(Refusal::NotCanonical);
-                    }
-                    (last_scope, scope_count, after_scopes) =
-                        (scope, scope_count + 1, reader.rest());
-                    if scope_count > MAX_SCOPES {
-                        return Err(Refusal::Bounds);
-                    }
-                }
-                11 => payload.issuer = value.text(MAX_STRING_BYTES)?,
-                12 => {
-                    payload.token_id = Some(value.bytes()?.try_into().map_err(|_| Refusal::Bounds)?)
-                }
-                13 => payload.confirmation = Some(parse_confirmation(value.bytes()?)?),
-                14 => {
-                    let name = parse_claim(value.bytes()?)?.name.as_bytes();
-                    if claim_count == 0 {
-                        claims_at = before;
-                    } else if name <= last_name {
-                        return Err(Refusal::NotCanonical);
-                    }
-                    (last_name, claim_count, after_claims) = (name, claim_count + 1, reader.rest());
-                    if claim_count > MAX_CLAIMS {
-                        return Err(Refusal::Bounds);
-                    }
-                }
-                15 => {
-                    payload.certificate =
-                        Some(value.bytes()?.try_into().map_err(|_| Refusal::Bounds)?);
-                }
-                _ => return Err(Refusal::NotCanonical),
-            }
+        let mut fields = Fields::new(bytes);
+        let version = fields.small(1)?;
+        let algorithm = fields.small(2)?;
+        let key_id_type = fields.small(3)?;
+        let key_id = fields.bytes(4)?.unwrap_or_default();
+        let mut payload = Payload {
+            expires_at: fields.number(5)?,
+            not_before: fields.number(6)?,
+            issued_at: fields.number(7)?,
+            subject: fields.text(8, MAX_STRING_BYTES)?,
+            audience: fields.text(9, MAX_STRING_BYTES)?,
+            scopes: Scopes(ascending(&mut fields, 10, MAX_SCOPES, |scope| {
+                wire::text(scope, MAX_STRING_BYTES)
+            })?),
+            ..Payload::default()
+        };
+        let later = fields.rest();
+        if !later.is_empty() {
+            payload.read_later(&mut fields)?;
         }
         let version = match version {
             0 => Version::V0,
             1 => Version::V1,
             _ => return Err(Refusal::Unknown),
         };
-        if version == Version::V0 && seen >> 11 != 0 {
+        if version == Version::V0 && !later.is_empty() {
             return Err(Refusal::NotCanonical);
         }
         let algorithm = Algorithm::from_number(algorithm).ok_or(Refusal::Unknown)?;
@@ -528,14 +485,6 @@ impl<'a> Payload<'a> {
         if payload.expires_at == 0 {
             return Err(Refusal::Bounds);
         }
-        payload.scopes = Scopes(List::Encoded {
-            bytes: between(scopes_at, after_scopes),
-            count: scope_count,
-        });
-        payload.claims = Claims(List::Encoded {
-            bytes: between(claims_at, after_claims),
-            count: claim_count,
-        });
         Ok((
             Head {
                 version,
@@ -546,6 +495,54 @@ impl<'a> Payload<'a> {
             payload,
         ))
     }
+
+    /// The fields that version 1 adds, to the end.
+    fn read_later(&mut self, fields: &mut Fields<'a>) -> Result<(), Refusal> {
+        self.issuer = fields.text(11, MAX_STRING_BYTES)?;
+        self.token_id = fields.bytes(12)?.map(exactly).transpose()?;
+        self.confirmation = fields.bytes(13)?.map(parse_confirmation).transpose()?;
+        self.claims = Claims(ascending(fields, 14, MAX_CLAIMS, |claim| {
+            Ok(parse_claim(claim)?.name)
+        })?);
+        self.certificate = fields.bytes(15)?.map(exactly).transpose()?;
+        if fields.rest().is_empty() {
+            Ok(())
+        } else {
+            Err(Refusal::NotCanonical)
+        }
+    }
+}
+
+/// A run of one repeated field, whose elements `name` reads: strictly ascending by what it answers, at most `max`.
+#[inline(always)]
+fn ascending<'a, T>(
+    fields: &mut Fields<'a>,
+    field: u8,
+    max: usize,
+    name: impl Fn(&'a [u8]) -> Result<&'a str, Refusal>,
+) -> Result<List<'a, T>, Refusal> {
+    let from = fields.rest();
+    let (mut count, mut last) = (0, "");
+    while let Some(element) = fields.bytes(field)? {
+        let name = name(element)?;
+        // The first is never empty.
+        if name.as_bytes() <= last.as_bytes() {
+            return Err(Refusal::NotCanonical);
+        }
+        (last, count) = (name, count + 1);
+        if count > max {
+            return Err(Refusal::Bounds);
+        }
+    }
+    Ok(List::Encoded {
+        bytes: between(from, fields.rest()),
+        count,
+    })
+}
+
+/// Bytes of the one length that they may have.
+fn exactly<const N: usize>(bytes: &[u8]) -> Result<&[u8; N], Refusal> {
+    bytes.try_into().map_err(|_| Refusal::Bounds)
 }
 
 /// The bytes from where `from` begins to where `to`, a later rest of the same slice, begins.

@@ -2,7 +2,7 @@
 
 use crate::limits::MAX_TOKEN_BYTES;
 use crate::payload::{Head, Payload};
-use crate::wire::{self, Reader};
+use crate::wire::{self, Fields, Reader, Writer};
 use crate::{Algorithm, KeyIdType, Refusal, Version};
 
 /// What stands before a version 1 payload when it is signed. Its first byte, 0x73, would be a group of field 14: no payload of any version
@@ -23,30 +23,25 @@ impl<'a> Token<'a> {
     ///
     /// # Errors
     /// A [`Refusal`] about size, form or kind; no allocation on the way.
+    #[inline]
     pub fn parse(bytes: &'a [u8]) -> Result<Token<'a>, Refusal> {
         if bytes.len() > MAX_TOKEN_BYTES {
             return Err(Refusal::TooLarge);
         }
-        let mut reader = Reader::new(bytes);
-        let Some((1, payload)) = reader.next()? else {
-            return Err(Refusal::NotCanonical);
-        };
-        let payload_bytes = payload.bytes()?;
-        let Some((field, value)) = reader.next()? else {
-            return Err(Refusal::Shape);
-        };
-        let signature = value.bytes()?;
-        if reader.next()?.is_some() {
-            // A proof besides a signature, a repeated or an unknown field.
-            return Err(Refusal::Shape);
+        let mut fields = Fields::new(bytes);
+        let payload_bytes = fields.bytes(1)?.ok_or(Refusal::NotCanonical)?;
+        let (signature, proof) = (fields.bytes(2)?, fields.bytes(3)?);
+        if !fields.rest().is_empty() {
+            return Err(left_over(fields.rest()));
         }
         let (head, payload) = Payload::parse(payload_bytes)?;
-        let expected = if head.algorithm.is_zero_knowledge() {
-            3
-        } else {
-            2
+        let signature = match (signature, proof) {
+            (Some(signature), None) if !head.algorithm.is_zero_knowledge() => signature,
+            (None, Some(proof)) if head.algorithm.is_zero_knowledge() => proof,
+            // A proof besides a signature, one in place of the other, or neither.
+            _ => return Err(Refusal::Shape),
         };
-        if field != expected || signature.len() != head.algorithm.signature_len() {
+        if signature.len() != head.algorithm.signature_len() {
             return Err(Refusal::Shape);
         }
         Ok(Token {
@@ -89,17 +84,30 @@ impl<'a> Token<'a> {
 
     /// Appends the token's bytes: the same that were parsed.
     pub fn encode(&self, out: &mut Vec<u8>) {
-        wire::put_head(out, 1, self.payload.encoded_len(&self.head));
-        self.payload.encode(&self.head, out);
-        wire::put_bytes(
-            out,
-            if self.head.algorithm.is_zero_knowledge() {
-                3
-            } else {
-                2
-            },
-            self.signature,
+        let length = self.payload.encoded_len(&self.head);
+        let start = out.len();
+        out.resize(
+            start + wire::bytes_len(length) + wire::bytes_len(self.signature.len()),
+            0,
         );
+        let mut writer = Writer::new(&mut out[start..]);
+        writer.head(1, length);
+        self.payload.encode(&self.head, &mut writer);
+        let field = if self.head.algorithm.is_zero_knowledge() {
+            3
+        } else {
+            2
+        };
+        writer.bytes(field, self.signature);
+    }
+}
+
+/// Why a token with these bytes behind its last field is none: a further field, or no field at all.
+#[cold]
+fn left_over(rest: &[u8]) -> Refusal {
+    match Reader::new(rest).next() {
+        Ok(_) => Refusal::Shape,
+        Err(refusal) => refusal,
     }
 }
 

@@ -63,27 +63,116 @@ impl<'a> Reader<'a> {
         Ok(Some((field, value)))
     }
 
-    /// What has not been read.
-    pub(crate) fn rest(&self) -> &'a [u8] {
-        self.rest
-    }
-
     #[inline]
     fn varint(&mut self) -> Result<u64, Refusal> {
-        let mut value = 0_u64;
-        for (i, &byte) in self.rest.iter().enumerate().take(10) {
-            value |= u64::from(byte & 0x7f) << (7 * i);
-            if byte & 0x80 == 0 {
-                // A last byte of zero is a longer spelling; the tenth byte holds one bit of a u64.
-                if (byte == 0 && i > 0) || (i == 9 && byte > 1) {
+        varint(&mut self.rest)
+    }
+}
+
+/// Takes a varint from the front of `rest`.
+#[inline(always)]
+fn varint(rest: &mut &[u8]) -> Result<u64, Refusal> {
+    match *rest {
+        [byte @ 0..=0x7f, behind @ ..] => {
+            *rest = behind;
+            Ok(u64::from(*byte))
+        }
+        _ => long_varint(rest),
+    }
+}
+
+fn long_varint(rest: &mut &[u8]) -> Result<u64, Refusal> {
+    let mut value = 0_u64;
+    for (i, &byte) in rest.iter().enumerate().take(10) {
+        value |= u64::from(byte & 0x7f) << (7 * i);
+        if byte & 0x80 == 0 {
+            // A last byte of zero is a longer spelling; the tenth byte holds one bit of a u64.
+            if (byte == 0 && i > 0) || (i == 9 && byte > 1) {
+                return Err(Refusal::NotCanonical);
+            }
+            *rest = &rest[i + 1..];
+            return Ok(value);
+        }
+    }
+    Err(Refusal::NotCanonical)
+}
+
+/// Takes the fields of a message that its reader asks for one by one, in ascending order: what is not there is its default, and what is
+/// repeated, out of order, unknown or of another type is left over at the end. Field numbers are below 16: one byte of tag.
+#[derive(Clone, Copy)]
+pub(crate) struct Fields<'a>(&'a [u8]);
+
+impl<'a> Fields<'a> {
+    pub(crate) fn new(bytes: &'a [u8]) -> Self {
+        Fields(bytes)
+    }
+
+    /// What was not asked for.
+    #[inline(always)]
+    pub(crate) fn rest(&self) -> &'a [u8] {
+        self.0
+    }
+
+    /// A number, 0 where the field is not there: and nowhere else, since a default is not written.
+    #[inline(always)]
+    pub(crate) fn number(&mut self, field: u8) -> Result<u64, Refusal> {
+        match self.0 {
+            [tag, rest @ ..] if *tag == field << 3 => {
+                self.0 = rest;
+                match varint(&mut self.0)? {
+                    0 => Err(Refusal::NotCanonical),
+                    number => Ok(number),
+                }
+            }
+            _ => Ok(0),
+        }
+    }
+
+    /// A number of 32 bits.
+    #[inline(always)]
+    pub(crate) fn small(&mut self, field: u8) -> Result<u32, Refusal> {
+        u32::try_from(self.number(field)?).map_err(|_| Refusal::NotCanonical)
+    }
+
+    /// Bytes; `None` where the field is not there, never empty.
+    #[inline(always)]
+    pub(crate) fn bytes(&mut self, field: u8) -> Result<Option<&'a [u8]>, Refusal> {
+        match self.0 {
+            [tag, rest @ ..] if *tag == (field << 3) | LENGTH as u8 => {
+                self.0 = rest;
+                let length = varint(&mut self.0)?;
+                let length = usize::try_from(length).map_err(|_| Refusal::NotCanonical)?;
+                let (value, rest) = self
+                    .0
+                    .split_at_checked(length)
+                    .ok_or(Refusal::NotCanonical)?;
+                self.0 = rest;
+                if value.is_empty() {
                     return Err(Refusal::NotCanonical);
                 }
-                self.rest = &self.rest[i + 1..];
-                return Ok(value);
+                Ok(Some(value))
             }
+            _ => Ok(None),
         }
-        Err(Refusal::NotCanonical)
     }
+
+    /// Text of at most `max` bytes; empty where the field is not there.
+    #[inline(always)]
+    pub(crate) fn text(&mut self, field: u8, max: usize) -> Result<&'a str, Refusal> {
+        match self.bytes(field)? {
+            None => Ok(""),
+            Some(bytes) => text(bytes, max),
+        }
+    }
+}
+
+/// UTF-8 of at most `max` bytes.
+#[inline]
+pub(crate) fn text(bytes: &[u8], max: usize) -> Result<&str, Refusal> {
+    if bytes.len() > max {
+        return Err(Refusal::Bounds);
+    }
+    std::str::from_utf8(bytes).map_err(|_| Refusal::NotCanonical)
 }
 
 impl<'a> Value<'a> {
@@ -107,11 +196,7 @@ impl<'a> Value<'a> {
     }
 
     pub(crate) fn text(self, max: usize) -> Result<&'a str, Refusal> {
-        let bytes = self.bytes()?;
-        if bytes.len() > max {
-            return Err(Refusal::Bounds);
-        }
-        std::str::from_utf8(bytes).map_err(|_| Refusal::NotCanonical)
+        text(self.bytes()?, max)
     }
 }
 
@@ -119,15 +204,6 @@ impl<'a> Value<'a> {
 #[inline]
 pub(crate) fn varint_len(value: u64) -> usize {
     ((64 - (value | 1).leading_zeros()) as usize).div_ceil(7)
-}
-
-#[inline]
-pub(crate) fn put_varint(out: &mut Vec<u8>, mut value: u64) {
-    while value >= 0x80 {
-        out.push((value as u8) | 0x80);
-        value >>= 7;
-    }
-    out.push(value as u8);
 }
 
 /// Bytes that a number field takes; nothing for the default. Field numbers are below 16: one byte of tag.
@@ -146,27 +222,81 @@ pub(crate) fn bytes_len(length: usize) -> usize {
     }
 }
 
-#[inline]
-pub(crate) fn put_number(out: &mut Vec<u8>, field: u8, value: u64) {
-    if value != 0 {
-        out.push(field << 3);
-        put_varint(out, value);
+/// Writes fields into a piece of a buffer that has the room.
+pub(crate) struct Writer<'a> {
+    out: &'a mut [u8],
+    at: usize,
+}
+
+impl<'a> Writer<'a> {
+    /// # Panics
+    /// Each of its functions, where `out` is too short: callers have computed the length.
+    pub(crate) fn new(out: &'a mut [u8]) -> Self {
+        Writer { out, at: 0 }
+    }
+
+    /// Bytes written.
+    pub(crate) fn written(&self) -> usize {
+        self.at
+    }
+
+    #[inline(always)]
+    fn byte(&mut self, byte: u8) {
+        self.out[self.at] = byte;
+        self.at += 1;
+    }
+
+    #[inline(always)]
+    fn varint(&mut self, mut value: u64) {
+        while value >= 0x80 {
+            self.byte((value as u8) | 0x80);
+            value >>= 7;
+        }
+        self.byte(value as u8);
+    }
+
+    #[inline(always)]
+    pub(crate) fn number(&mut self, field: u8, value: u64) {
+        if value != 0 {
+            self.byte(field << 3);
+            self.varint(value);
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn bytes(&mut self, field: u8, value: &[u8]) {
+        if !value.is_empty() {
+            self.head(field, value.len());
+            self.out[self.at..self.at + value.len()].copy_from_slice(value);
+            self.at += value.len();
+        }
+    }
+
+    /// Tag and length of a field whose `length` bytes follow.
+    #[inline(always)]
+    pub(crate) fn head(&mut self, field: u8, length: usize) {
+        self.byte((field << 3) | LENGTH as u8);
+        self.varint(length as u64);
     }
 }
 
+fn append(out: &mut Vec<u8>, length: usize, write: impl FnOnce(&mut Writer<'_>)) {
+    let start = out.len();
+    out.resize(start + length, 0);
+    let mut writer = Writer::new(&mut out[start..]);
+    write(&mut writer);
+    debug_assert_eq!(writer.written(), length);
+}
+
+/// Appends a number; nothing for the default.
+pub(crate) fn put_number(out: &mut Vec<u8>, field: u8, value: u64) {
+    append(out, number_len(value), |w| w.number(field, value));
+}
+
+/// Appends bytes; nothing for none.
 #[inline]
 pub(crate) fn put_bytes(out: &mut Vec<u8>, field: u8, value: &[u8]) {
-    if !value.is_empty() {
-        put_head(out, field, value.len());
-        out.extend_from_slice(value);
-    }
-}
-
-/// Tag and length of a field whose `length` bytes follow.
-#[inline]
-pub(crate) fn put_head(out: &mut Vec<u8>, field: u8, length: usize) {
-    out.push((field << 3) | LENGTH as u8);
-    put_varint(out, length as u64);
+    append(out, bytes_len(value.len()), |w| w.bytes(field, value));
 }
 
 #[cfg(test)]

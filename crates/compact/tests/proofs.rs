@@ -46,7 +46,7 @@ fn sign(key: &SigningKey, version: Version) -> Vec<u8> {
 }
 
 #[test]
-fn a_proof_verifies_under_the_key_file_and_no_other() {
+fn c01_the_verifier_supplies_the_expected_key_hash() {
     for algorithm in PROOFS {
         let key = new_key(algorithm);
         let file = key.public_bytes().unwrap();
@@ -61,7 +61,7 @@ fn a_proof_verifies_under_the_key_file_and_no_other() {
             .unwrap();
         assert_eq!(Token::parse(&token).unwrap().key_id().0, KeyIdType::Hash);
 
-        // C1: the token's own key id is not believed: another key's token is refused, and so is one that claims this key.
+        // The token's own key id is not believed: another key's token is refused, and so is one that claims this key.
         let other = new_key(algorithm);
         let foreign = sign(&other, Version::V0);
         assert_eq!(
@@ -335,5 +335,85 @@ fn a_certified_key_signs_for_the_holder_while_the_certificate_is_valid() {
     assert_ne!(
         signet_compact::CERTIFICATE_CONTEXT_V1[..18],
         signet_compact::SIGNING_CONTEXT_V1[..18]
+    );
+}
+
+/// Little-endian `a + b`, `None` beyond 32 bytes.
+fn add(a: &[u8], b: &[u8]) -> Option<[u8; 32]> {
+    let mut out = [0; 32];
+    let mut carry = 0;
+    for i in 0..32 {
+        let sum = u16::from(a[i]) + u16::from(b[i]) + carry;
+        (out[i], carry) = (sum as u8, sum >> 8);
+    }
+    (carry == 0).then_some(out)
+}
+
+fn hex(text: &str) -> Vec<u8> {
+    (0..text.len() / 2)
+        .map(|i| u8::from_str_radix(&text[2 * i..2 * i + 2], 16).unwrap())
+        .collect()
+}
+
+#[test]
+fn c03_no_value_has_a_second_spelling_and_no_two_keys_are_one() {
+    // Orders of BN254's scalar field and of its coordinates, big-endian.
+    let mut order = hex("30644e72e131a029b85045b68181585d2833e84879b9709143e1f593f0000001");
+    let mut coordinates = hex("30644e72e131a029b85045b68181585d97816a916871ca8d3c208c16d87cfd47");
+    order.reverse();
+    coordinates.reverse();
+
+    // K and K + r: the same number for who reduces, two keys here.
+    let statement = Statement::Poseidon;
+    let mut secret = [7; 32];
+    let mut other = add(&secret, &order).unwrap();
+    secret.reverse();
+    other.reverse();
+    assert_ne!(statement.key_hash(&secret), statement.key_hash(&other));
+
+    // A key hash and the same number spelled anew, in a verifier's file.
+    let algorithm = Algorithm::Groth16Poseidon;
+    let prover = prover(algorithm);
+    let key = new_key(algorithm);
+    let mut hash = key.key_hash();
+    let file = key.public_bytes().unwrap();
+    assert_eq!(file[5..37], hash);
+    VerifyingKey::from_bytes(&file).unwrap();
+    hash.reverse();
+    let mut again = add(&hash, &order).unwrap();
+    again.reverse();
+    let mut respelled = file.clone();
+    respelled[5..37].copy_from_slice(&again);
+    assert_eq!(
+        VerifyingKey::from_bytes(&respelled).unwrap_err(),
+        KeyError::Invalid
+    );
+
+    // The x of a proof's first point, where x + p fits beside the flags.
+    let verifying = key.verifying_key().unwrap();
+    let token = sign(&key, Version::V0);
+    let at = token.len() - 128;
+    let proof = Proof::from_bytes(&token[at..]).unwrap();
+    let respelled = (0..200).find_map(|_| {
+        let mut proof = proof.rerandomised(prover.verifying_key()).to_bytes();
+        let flags = proof[31] & 0xc0;
+        proof[31] &= 0x3f;
+        let mut x = add(&proof[..32], &coordinates)?;
+        if x[31] > 0x3f {
+            return None;
+        }
+        x[31] |= flags;
+        let mut whole = token.clone();
+        whole[at..].copy_from_slice(&proof);
+        whole[at + 31] |= flags;
+        verifying.verify(&whole, &policy()).unwrap();
+        whole[at..at + 32].copy_from_slice(&x);
+        Some(whole)
+    });
+    assert_eq!(
+        verifying
+            .verify(&respelled.expect("an x that is small enough"), &policy())
+            .unwrap_err(),
+        Refusal::Signature
     );
 }

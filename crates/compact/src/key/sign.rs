@@ -4,7 +4,7 @@ use super::{message_hash, signing::Signer};
 use crate::limits::{MAX_PAYLOAD_BYTES, MAX_SIGNATURE_BYTES, MAX_TOKEN_BYTES};
 use crate::payload::{Head, Payload};
 use crate::token::context;
-use crate::{SignError, SigningKey, Version, wire};
+use crate::{SignError, SigningKey, Version, wire, wire::Writer};
 
 impl SigningKey {
     /// Appends a token that says `payload`. Where `out` has room for [`MAX_TOKEN_BYTES`] more (for HMAC: for the token), nothing of this crate
@@ -35,9 +35,11 @@ impl SigningKey {
         }
         let start = out.len();
         out.reserve(self.room(version, length));
-        wire::put_head(out, 1, length);
-        let payload_at = out.len();
-        payload.encode(&head, out);
+        out.resize(start + wire::bytes_len(length), 0);
+        let mut writer = Writer::new(&mut out[start..]);
+        writer.head(1, length);
+        let payload_at = start + writer.written();
+        payload.encode(&head, &mut writer);
         match &self.signer {
             Signer::Hmac { mac, .. } => {
                 let tag = mac.sign_parts(&[context(version), &out[payload_at..]]);

@@ -128,6 +128,11 @@ impl VerifyingKey {
         self.algorithm
     }
 
+    /// SHA-256 of the key; of a zero-knowledge key, the key hash that its proofs are about.
+    pub fn key_hash(&self) -> [u8; 32] {
+        self.id.hash
+    }
+
     pub(crate) fn public(algorithm: Algorithm, public: &[u8]) -> Result<VerifyingKey, KeyError> {
         let (jose, key) = match algorithm {
             Algorithm::Ed25519 => (
