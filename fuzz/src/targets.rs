@@ -7,7 +7,10 @@ pub mod agent_log;
 pub mod agent_message;
 pub mod authorization_request;
 pub mod certificate;
+pub mod compact_certificate;
 pub mod compact_jws;
+pub mod compact_key;
+pub mod compact_token;
 pub mod dpop_proof;
 pub mod form_body;
 pub mod json_claims;
@@ -63,6 +66,25 @@ const JSON: &[&str] = &[
     "\"EdDSA\"",
     "\u{feff}",
     "\r\n",
+];
+
+/// Tags of the messages' fields, defaults, long varints.
+const PROTOBUF: &[&str] = &[
+    "\u{0}",
+    "\u{8}\u{0}",
+    "\u{8}\u{1}",
+    "\u{8}\u{2}",
+    "\u{10}\u{1}",
+    "\u{10}\u{2}",
+    "\u{10}\u{4}",
+    "\u{18}\u{2}",
+    "\u{1a}\u{1}x",
+    "\u{12}\u{0}",
+    "R\u{4}read",
+    "R\u{0}",
+    "Z\u{1}x",
+    "r\u{6}\n\u{1}x\u{12}\u{1}0",
+    "signet compact v1\n",
 ];
 
 const FORM: &[&str] = &[
@@ -166,9 +188,24 @@ pub const TARGETS: &[Target] = &[
         dictionary: &["\u{2}", "\u{3}", "\u{c}", "\u{13}", "0\u{0}"],
     },
     Target {
+        name: "compact_certificate",
+        run: compact_certificate::run,
+        dictionary: PROTOBUF,
+    },
+    Target {
         name: "compact_jws",
         run: compact_jws::run,
         dictionary: JSON,
+    },
+    Target {
+        name: "compact_key",
+        run: compact_key::run,
+        dictionary: PROTOBUF,
+    },
+    Target {
+        name: "compact_token",
+        run: compact_token::run,
+        dictionary: PROTOBUF,
     },
     Target {
         name: "dpop_proof",

@@ -11,11 +11,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use criterion::Criterion;
-use signet_bench::compact::{Inputs, KEYS, TOKENS, payload, policy, token};
+use signet_bench::compact::{Inputs, KEYS, TOKENS, at, payload, policy, token};
 use signet_bench::report::{Beside, Line, Report};
-use signet_compact::{
-    Algorithm, KeySet, Payload, SIGNING_CONTEXT_V1, SigningKey, Token, Validity, Version,
-};
+use signet_compact::{Algorithm, KeySet, SIGNING_CONTEXT_V1, SigningKey, Token, Validity, Version};
 use signet_crypto::mac::HmacSha256Key;
 use signet_zk::{Parameters, Prover, Statement, Verifier};
 
@@ -150,12 +148,7 @@ fn signatures(
     let claims = payload(0);
     let sign = |n: usize| {
         out.clear();
-        let issued_at = claims.issued_at + n as u64;
-        let claims = Payload {
-            issued_at,
-            ..claims
-        };
-        let signed = keys[n % KEYS].sign_into(version, &claims, &mut out);
+        let signed = keys[n % KEYS].sign_into(version, &at(&claims, n), &mut out);
         black_box((signed.is_ok(), &out));
     };
     let policy = policy();

@@ -66,6 +66,15 @@ pub fn payload(n: usize) -> Payload<'static> {
     }
 }
 
+/// The payload `claims` with the time of message `n`: what costs to put together is put together once.
+#[inline]
+pub fn at(claims: &Payload<'static>, n: usize) -> Payload<'static> {
+    Payload {
+        issued_at: 1_000_000 + n as u64,
+        ..*claims
+    }
+}
+
 /// A token of [`payload`].
 ///
 /// # Panics
