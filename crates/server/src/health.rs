@@ -1,6 +1,7 @@
 //! Liveness, readiness and metrics: for the machinery around the process, not for clients.
 use crate::http::{Context, Response, Router, response};
 use http::StatusCode;
+use std::sync::atomic::Ordering::Relaxed;
 
 /// Adds `/health/live`, `/health/ready` and `/metrics`.
 pub fn routes(router: &mut Router) {
@@ -37,6 +38,10 @@ async fn metrics(context: Context) -> Response {
     if !context.app.policy.open_metrics && !context.peer.is_loopback() {
         return response::text(StatusCode::NOT_FOUND, "there is nothing here\n");
     }
+    let (lines, dropped) = context.app.audit().figures();
+    let metrics = &context.app.metrics;
+    metrics.audit_lines.store(lines, Relaxed);
+    metrics.audit_dropped.store(dropped, Relaxed);
     response::body(
         StatusCode::OK,
         "text/plain; version=0.0.4; charset=utf-8",

@@ -603,8 +603,10 @@ fn a_rewritten_segment_is_noticed_at_the_start_and_stays_to_be_found() {
     let (place, document) = small();
     let path = place.last_segment();
     let mut bytes = std::fs::read(&path).unwrap();
-    let middle = bytes.len() / 2;
-    bytes[middle] ^= 1;
+    let parts = cut(&bytes);
+    let line = lines_of(&parts)[3];
+    let end_of_its_content = join(&parts[..=line]).len() - 1;
+    bytes[end_of_its_content] ^= 1;
     std::fs::write(&path, &bytes).unwrap();
     let (audit, opened) = place.open();
     audit.close();

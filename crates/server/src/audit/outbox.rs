@@ -184,13 +184,14 @@ impl Store for RecordedStore {
         self.inner.get(key, now)
     }
 
+    // Lines are looked for when the future is polled: it is then that it is part of an act.
     fn commit(&self, mut change: Change, now: u64) -> StoreFuture<'_, Outcome> {
-        let lines = Self::lines_for(Some(&change));
-        if lines.is_empty() {
-            return self.inner.commit(change, now);
-        }
-        change.then.extend(lines.iter().cloned());
         Box::pin(async move {
+            let lines = Self::lines_for(Some(&change));
+            if lines.is_empty() {
+                return self.inner.commit(change, now).await;
+            }
+            change.then.extend(lines.iter().cloned());
             // Also where nobody waits for the answer any more.
             self.changed();
             let outcome = self.inner.commit(change, now).await;
@@ -200,16 +201,16 @@ impl Store for RecordedStore {
     }
 
     fn commit_each(&self, mut changes: Vec<Change>, now: u64) -> StoreFuture<'_, Vec<Outcome>> {
-        // With the last: it decides.
-        let lines = Self::lines_for(changes.last());
-        if lines.is_empty() {
-            return self.inner.commit_each(changes, now);
-        }
-        let wanted = changes.len();
-        if let Some(last) = changes.last_mut() {
-            last.then.extend(lines.iter().cloned());
-        }
         Box::pin(async move {
+            // With the last: it decides.
+            let lines = Self::lines_for(changes.last());
+            if lines.is_empty() {
+                return self.inner.commit_each(changes, now).await;
+            }
+            let wanted = changes.len();
+            if let Some(last) = changes.last_mut() {
+                last.then.extend(lines.iter().cloned());
+            }
             self.changed();
             let outcomes = self.inner.commit_each(changes, now).await;
             let done = |all: &Vec<Outcome>| all.len() == wanted && all.iter().all(Outcome::is_done);
@@ -219,12 +220,12 @@ impl Store for RecordedStore {
     }
 
     fn take<'a>(&'a self, key: &'a Key, now: u64) -> StoreFuture<'a, Option<Row>> {
-        let waits = key.table != Table::Attempts
-            && with_staged(|staged| !staged.is_empty()).unwrap_or_default();
-        if !waits {
-            return self.inner.take(key, now);
-        }
         Box::pin(async move {
+            let waits = key.table != Table::Attempts
+                && with_staged(|staged| !staged.is_empty()).unwrap_or_default();
+            if !waits {
+                return self.inner.take(key, now).await;
+            }
             for _ in 0..MAX_TRIES {
                 let Some(row) = self.inner.get(key, now).await? else {
                     return Ok(None);

@@ -95,6 +95,8 @@ pub(super) struct Shared {
     /// Decisions that found the queue full, and since when.
     pub(super) dropped: AtomicU64,
     pub(super) dropped_since: AtomicU64,
+    /// All of them since the start.
+    dropped_in_all: AtomicU64,
     /// The store may have lines that are not in the log.
     pub(super) pending: AtomicBool,
     pub(super) closing: AtomicBool,
@@ -124,6 +126,7 @@ impl Shared {
                     .dropped_since
                     .compare_exchange(0, at_ms, Relaxed, Relaxed);
                 self.dropped.fetch_add(1, SeqCst);
+                self.dropped_in_all.fetch_add(1, Relaxed);
             }
         }
         self.wake();
@@ -179,6 +182,7 @@ impl Audit {
             clock: Arc::clone(&clock),
             dropped: AtomicU64::new(0),
             dropped_since: AtomicU64::new(0),
+            dropped_in_all: AtomicU64::new(0),
             pending: AtomicBool::new(true),
             closing: AtomicBool::new(false),
             failing: AtomicBool::new(false),
@@ -264,10 +268,13 @@ impl Audit {
             .is_none_or(|shared| !shared.failing.load(Relaxed))
     }
 
-    /// Lines in the log, and decisions that wait to be said to be lost.
+    /// Lines in the log, and decisions that found the queue full since the start.
     pub fn figures(&self) -> (u64, u64) {
         self.0.as_ref().map_or((0, 0), |shared| {
-            (shared.lines.load(Relaxed), shared.dropped.load(Relaxed))
+            (
+                shared.lines.load(Relaxed),
+                shared.dropped_in_all.load(Relaxed),
+            )
         })
     }
 

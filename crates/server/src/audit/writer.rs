@@ -354,12 +354,14 @@ impl Writer {
         loop {
             let closing = self.shared.closing.load(SeqCst);
             runtime.block_on(self.collect());
-            if closing && self.waiting.len() < MAX_BATCH {
+            // What waits may be more than one batch: it ends when nothing is left.
+            let last = closing && self.waiting.len() < MAX_BATCH;
+            if last {
                 let stop = Event::new(Action::STOP, self.clock.now_ms()).happened();
                 self.waiting.push_back((stop.entry(None), None));
             }
             let written = self.append();
-            let settled = runtime.block_on(self.settle(closing));
+            let settled = runtime.block_on(self.settle(last));
             let error = match (written, settled) {
                 (Err(error), _) => Some(error.to_string()),
                 (_, Err(error)) => Some(error.to_string()),
@@ -374,8 +376,11 @@ impl Writer {
             }
             failed = error.is_some();
             self.shared.failing.store(failed, SeqCst);
-            if closing {
+            if last || (closing && failed) {
                 return;
+            }
+            if closing {
+                continue;
             }
             if failed {
                 park_timeout(RETRY_AFTER);
@@ -447,7 +452,8 @@ impl Writer {
             }
         }
         let entries = self.waiting.make_contiguous();
-        entries.sort_by_key(|(entry, _)| entry.at_ms);
+        // A change comes before what else was said of it at the same moment.
+        entries.sort_by_key(|(entry, row)| (entry.at_ms, row.is_none()));
     }
 
     async fn collect_rows(&mut self) -> Result<(), StoreError> {

@@ -63,6 +63,10 @@ pub struct Metrics {
     pub replays: AtomicU64,
     /// Errors of the store.
     pub store_errors: AtomicU64,
+    /// Lines of the audit trail; set when figures are asked for.
+    pub audit_lines: AtomicU64,
+    /// Decisions that found the audit trail's queue full.
+    pub audit_dropped: AtomicU64,
 }
 
 impl Metrics {
@@ -167,6 +171,18 @@ impl Metrics {
                 "counter",
                 "Store errors.",
                 &self.store_errors,
+            ),
+            (
+                "signet_audit_lines",
+                "gauge",
+                "Lines in the audit trail.",
+                &self.audit_lines,
+            ),
+            (
+                "signet_audit_dropped_total",
+                "counter",
+                "Decisions that found the queue of the audit trail full.",
+                &self.audit_dropped,
             ),
         ];
         for (name, kind, help, value) in single {

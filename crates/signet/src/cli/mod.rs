@@ -8,6 +8,7 @@ mod certificate;
 mod compact;
 mod config;
 mod gate;
+mod mcp;
 mod output;
 mod progress;
 mod serve;
@@ -110,6 +111,11 @@ pub enum Command {
         after_help = "Example:\n  signet agents list --data-dir .signet"
     )]
     Agents(admin::AgentsCommand),
+    /// Serve one agent identity to a model's host, over the Model Context Protocol on standard input and output.
+    #[command(
+        after_help = "Example:\n  signet mcp --identity alice.aid --policy policy.toml --grants grants/"
+    )]
+    Mcp(mcp::Mcp),
     /// Check the configuration file, or print its schema.
     #[command(
         subcommand,
@@ -140,6 +146,7 @@ pub fn run() -> ExitCode {
         Command::Compact(command) => compact::run(command, &output),
         Command::Agent(command) => agent::run(command, &output),
         Command::Agents(command) => admin::agents(command, &output),
+        Command::Mcp(command) => mcp::run(command, &output),
         Command::Config(command) => config::run(command, &output),
     };
     match outcome {

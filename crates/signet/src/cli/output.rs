@@ -49,6 +49,14 @@ impl Failure {
         self.exit = 2;
         self
     }
+    /// The stable name.
+    pub fn error(&self) -> &str {
+        &self.error
+    }
+    /// The sentence.
+    pub fn description(&self) -> &str {
+        &self.description
+    }
     /// Adds members to the JSON answer.
     pub fn with(mut self, members: Value) -> Failure {
         self.members = members;

@@ -17,6 +17,9 @@ pub fn check(config: &Config, base: &Path, secrets: bool) -> Vec<Fault> {
     let mut faults = Faults::default();
     let settings = apply::settings(config, &mut faults);
     listeners(config, &mut faults);
+    if !(10..=10_000).contains(&config.audit.interval_ms) {
+        faults.add("audit.interval_ms", "must be from 10 to 10000");
+    }
     files(config, base, secrets, &mut faults);
     mail(config, base, secrets, &mut faults);
 

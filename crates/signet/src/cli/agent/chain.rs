@@ -1,7 +1,7 @@
 //! `chain verify` and `explain`.
 
 use std::net::IpAddr;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 use serde_json::json;
@@ -12,6 +12,7 @@ use signet_agent::constraint::{Budget, Context, Custom, Ledger};
 use signet_agent::declaration::Declaration;
 use signet_agent::grant::Grant;
 use signet_agent::identity::VerifiedDocument;
+use signet_agent::json::File;
 use signet_agent::lineage::{Birth, VerifiedLineage};
 use signet_agent::object::{Signed, Type};
 use signet_agent::proof::{Expected, Proof};
@@ -137,51 +138,125 @@ impl Given {
     }
 }
 
+/// What was read, and not yet put together.
+struct Parts {
+    root: VerifiedDocument,
+    documents: Vec<VerifiedDocument>,
+    grants: Vec<Signed<Grant>>,
+    declarations: Vec<Signed<Declaration>>,
+    births: Vec<Signed<Birth>>,
+    /// With what each is called in messages.
+    revocations: Vec<(File, String)>,
+    /// Up to when these are all.
+    revocations_as_of: u64,
+    proof: Option<Signed<Proof>>,
+    anchors: Anchors,
+    context: Given,
+}
+
+impl Parts {
+    fn new(root: VerifiedDocument, context: &[String]) -> Result<Parts, Failure> {
+        Ok(Parts {
+            root,
+            documents: Vec::new(),
+            grants: Vec::new(),
+            declarations: Vec::new(),
+            births: Vec::new(),
+            revocations: Vec::new(),
+            revocations_as_of: 0,
+            proof: None,
+            anchors: Anchors::none(),
+            context: Given::read(context)?,
+        })
+    }
+
+    /// An object of any kind that a chain may need.
+    fn add(&mut self, file: File, about: &str) -> Result<(), Failure> {
+        let failed = |reason| refused(reason, about);
+        match file.kind {
+            Type::Identity => self.documents.push(
+                file.object()
+                    .and_then(VerifiedDocument::new)
+                    .map_err(failed)?,
+            ),
+            Type::Declaration => self.declarations.push(file.object().map_err(failed)?),
+            Type::Birth => self.births.push(file.object::<Birth>().map_err(failed)?),
+            Type::Revocation => self.revocations.push((file.clone(), about.to_owned())),
+            _ => self.grants.push(file.object::<Grant>().map_err(failed)?),
+        }
+        self.documents.extend(file.signer);
+        Ok(())
+    }
+}
+
+/// What a chain is checked for.
+struct Question<'a> {
+    capability: &'a Capability,
+    now: u64,
+    max_staleness: Option<u64>,
+    /// Somebody said up to when these are all revocations.
+    revocations_known: bool,
+}
+
+impl Verify {
+    fn question(&self) -> Question<'_> {
+        Question {
+            capability: &self.capability,
+            now: self.now.unwrap_or_else(now),
+            max_staleness: self.max_staleness,
+            revocations_known: self.revocations_as_of.is_some() || self.max_staleness.is_some(),
+        }
+    }
+}
+
 impl Material {
     fn read(arguments: &Verify) -> Result<Material, Failure> {
-        let named = files::document(&arguments.root)?;
-        let mut documents = Vec::new();
-        let mut grants = Vec::new();
-        let mut declarations = Vec::new();
-        let mut births = Vec::new();
-        let mut revocation_paths: Vec<&Path> =
-            arguments.revocations.iter().map(PathBuf::as_path).collect();
+        let mut parts = Parts::new(files::document(&arguments.root)?, &arguments.context)?;
         for path in &arguments.documents {
-            documents.push(files::document(path)?);
+            parts.documents.push(files::document(path)?);
         }
         for path in &arguments.declarations {
             let (declaration, file) = files::typed::<Declaration>(path)?;
-            declarations.push(declaration);
-            documents.extend(file.signer);
+            parts.declarations.push(declaration);
+            parts.documents.extend(file.signer);
+        }
+        for path in &arguments.revocations {
+            let about = path.display().to_string();
+            let unreadable = |_| refused(Refusal::RevocationUnreadable, &about);
+            let file = File::read(&files::read(path)?).map_err(unreadable)?;
+            parts.revocations.push((file, about));
         }
         for path in &arguments.files {
-            let file = files::object(path)?;
-            let failed = |reason| refused(reason, &path.display().to_string());
-            match file.kind {
-                Type::Identity => documents.push(
-                    file.object()
-                        .and_then(VerifiedDocument::new)
-                        .map_err(failed)?,
-                ),
-                Type::Declaration => declarations.push(file.object().map_err(failed)?),
-                Type::Birth => births.push(file.object::<Birth>().map_err(failed)?),
-                Type::Revocation => revocation_paths.push(path),
-                _ => grants.push(file.object::<Grant>().map_err(failed)?),
-            }
-            documents.extend(file.signer);
+            parts.add(files::object(path)?, &path.display().to_string())?;
         }
-        let proof = match &arguments.proof {
-            None => None,
-            Some(path) => {
-                let (proof, file) = files::typed::<Proof>(path)?;
-                documents.extend(file.signer);
-                Some(proof)
-            }
-        };
-        let anchors = arguments.anchoring.read()?;
-        let mut revocations = Revocations::as_of(arguments.revocations_as_of.unwrap_or(0));
-        for path in revocation_paths {
-            files::add_revocation(path, &mut revocations, &documents, &anchors)?;
+        if let Some(path) = &arguments.proof {
+            let (proof, file) = files::typed::<Proof>(path)?;
+            parts.documents.extend(file.signer);
+            parts.proof = Some(proof);
+        }
+        parts.anchors = arguments.anchoring.read()?;
+        parts.revocations_as_of = arguments.revocations_as_of.unwrap_or(0);
+        Material::of(parts)
+    }
+
+    fn of(parts: Parts) -> Result<Material, Failure> {
+        let Parts {
+            root: named,
+            mut documents,
+            grants,
+            declarations,
+            births,
+            revocations: files_of_revocations,
+            revocations_as_of,
+            proof,
+            anchors,
+            context,
+        } = parts;
+        let mut revocations = Revocations::as_of(revocations_as_of);
+        for (file, about) in &files_of_revocations {
+            let unreadable = |_| refused(Refusal::RevocationUnreadable, about);
+            files::add_read_revocation(file, &mut revocations, &documents, &anchors)
+                .map_err(unreadable)?;
         }
         let root = files::newest(&named, documents.iter()).clone();
         // Documents that fork from the named root's history are not a later state of it.
@@ -194,7 +269,6 @@ impl Material {
             let lineage = VerifiedLineage::verify(&births, &known, &anchors);
             lineages.push(lineage.map_err(|reason| refused(reason, "the births"))?);
         }
-        let context = Given::read(&arguments.context)?;
         Ok(Material {
             root,
             documents,
@@ -210,7 +284,7 @@ impl Material {
 
     fn check<R>(
         &self,
-        arguments: &Verify,
+        question: &Question<'_>,
         run: impl FnOnce(&Check<'_>, &[Signed<Grant>]) -> R,
     ) -> Result<R, Failure> {
         let proof = match &self.proof {
@@ -237,17 +311,17 @@ impl Material {
         let check = Check {
             root: &self.root,
             documents: &self.documents,
-            capability: &arguments.capability,
+            capability: question.capability,
             context: Context {
                 audience: self.context.audience.as_deref(),
                 network: self.context.network,
                 ledger: &self.context,
                 custom: &self.context,
             },
-            now: arguments.now.unwrap_or_else(now),
+            now: question.now,
             leeway: LEEWAY,
             revocations: &self.revocations,
-            max_staleness: arguments.max_staleness,
+            max_staleness: question.max_staleness,
             declarations: &self.declarations,
             lineages: &self.lineages,
             anchors: &self.anchors,
@@ -263,35 +337,93 @@ fn not_accepted(refusal: ChainRefusal) -> Failure {
         .with(json!({ "verified": false, "link": refusal.link }))
 }
 
-fn answer(arguments: &Verify, accepted: &Accepted) -> serde_json::Value {
+fn not_checked(question: &Question<'_>, accepted: &Accepted) -> Vec<&'static str> {
     let mut not_checked = Vec::new();
     if !accepted.possession_proven {
         not_checked.push("possession");
+    }
+    if !question.revocations_known {
+        not_checked.push("revocation_freshness");
+    }
+    not_checked
+}
+
+fn answer(question: &Question<'_>, accepted: &Accepted) -> serde_json::Value {
+    if !accepted.possession_proven {
         output::note(
             "only the grants were checked: without --proof anybody could be presenting them",
         );
     }
-    if arguments.revocations_as_of.is_none() && arguments.max_staleness.is_none() {
-        not_checked.push("revocation_freshness");
-    }
     json!({
         "verified": true,
-        "capability": arguments.capability.as_str(),
+        "capability": question.capability.as_str(),
         "holder": accepted.holder.agent.to_string(),
         "agents": accepted.agents.iter().map(ToString::to_string).collect::<Vec<_>>(),
         "grants": accepted.grants.iter().map(ToString::to_string).collect::<Vec<_>>(),
         "not_after": accepted.not_after,
         "possession_proven": accepted.possession_proven,
-        "not_checked": not_checked,
+        "not_checked": not_checked(question, accepted),
+    })
+}
+
+fn listed(steps: &[Step]) -> Vec<serde_json::Value> {
+    steps
+        .iter()
+        .map(|s| json!({ "link": s.link, "rule": s.rule, "holds": s.refused.is_none(), "refused": s.refused.map(Refusal::name) }))
+        .collect()
+}
+
+/// Checks a chain of objects that came in one message, with nothing from files: the answer, yes or no, link by link.
+pub fn check_given(
+    root: VerifiedDocument,
+    capability: &Capability,
+    files: Vec<File>,
+    proof: Option<File>,
+    context: &[String],
+) -> Result<serde_json::Value, Failure> {
+    let mut parts = Parts::new(root, context)?;
+    for file in files {
+        parts.add(file, "a grant")?;
+    }
+    if let Some(file) = proof {
+        let proof = file.object::<Proof>();
+        parts.proof = Some(proof.map_err(|reason| refused(reason, "the proof"))?);
+        parts.documents.extend(file.signer);
+    }
+    let material = Material::of(parts)?;
+    let question = Question {
+        capability,
+        now: now(),
+        max_staleness: None,
+        revocations_known: false,
+    };
+    let (steps, outcome) = material.check(&question, |check, grants| check.explain(grants))?;
+    Ok(match outcome {
+        Ok(accepted) => json!({
+            "accepted": true,
+            "holder": accepted.holder.agent.to_string(),
+            "not_after": accepted.not_after,
+            "possession_proven": accepted.possession_proven,
+            "not_checked": not_checked(&question, &accepted),
+            "steps": listed(&steps),
+        }),
+        Err(refusal) => json!({
+            "accepted": false,
+            "reason": refusal.reason.name(),
+            "description": refusal.reason.to_string(),
+            "link": refusal.link,
+            "not_checked": [],
+            "steps": listed(&steps),
+        }),
     })
 }
 
 pub fn verify(arguments: &Verify, output: &Output) -> Result<(), Failure> {
     let material = Material::read(arguments)?;
     let accepted = material
-        .check(arguments, |check, grants| check.run(grants))?
+        .check(&arguments.question(), |check, grants| check.run(grants))?
         .map_err(not_accepted)?;
-    output.print(&answer(arguments, &accepted), || {
+    output.print(&answer(&arguments.question(), &accepted), || {
         let proven = if accepted.possession_proven {
             ""
         } else {
@@ -306,19 +438,17 @@ pub fn verify(arguments: &Verify, output: &Output) -> Result<(), Failure> {
 
 pub fn explain(arguments: &Verify, output: &Output) -> Result<(), Failure> {
     let material = Material::read(arguments)?;
-    let (steps, outcome) = material.check(arguments, |check, grants| check.explain(grants))?;
+    let (steps, outcome) =
+        material.check(&arguments.question(), |check, grants| check.explain(grants))?;
     let said = |step: &Step| step.refused.map_or("holds", Refusal::name);
     let rows: Vec<_> = steps
         .iter()
         .map(|s| vec![s.link.to_string(), s.rule.to_owned(), said(s).to_owned()])
         .collect();
-    let listed: Vec<_> = steps
-        .iter()
-        .map(|s| json!({ "link": s.link, "rule": s.rule, "holds": s.refused.is_none(), "refused": s.refused.map(Refusal::name) }))
-        .collect();
+    let listed = listed(&steps);
     match outcome {
         Ok(accepted) => {
-            let mut answer = answer(arguments, &accepted);
+            let mut answer = answer(&arguments.question(), &accepted);
             answer["steps"] = listed.into();
             output.print(&answer, || {
                 output::table(&["link", "rule", "answer"], &rows)

@@ -85,7 +85,7 @@ pub fn check(file: &File) -> Result<(), Refusal> {
     }
 }
 
-/// A revocation: one that cannot be read may concern this chain, so there is no answer without it.
+/// A revocation: one that cannot be read may concern what is asked, so there is no answer without it.
 pub fn add_revocation(
     path: &Path,
     revocations: &mut Revocations,
@@ -94,7 +94,17 @@ pub fn add_revocation(
 ) -> Result<(), Failure> {
     let unreadable = |_| refused(Refusal::RevocationUnreadable, &path.display().to_string());
     let file = File::read(&read(path)?).map_err(unreadable)?;
-    let signed = file.object::<Revocation>().map_err(unreadable)?;
+    add_read_revocation(&file, revocations, documents, anchors).map_err(unreadable)
+}
+
+/// The same of one that was read.
+pub fn add_read_revocation(
+    file: &File,
+    revocations: &mut Revocations,
+    documents: &[VerifiedDocument],
+    anchors: &Anchors,
+) -> Result<(), Refusal> {
+    let signed = file.object::<signet_agent::revocation::Revocation>()?;
     let by = signed.body().by.agent;
     let known = file
         .signer
@@ -103,10 +113,8 @@ pub fn add_revocation(
         .filter(|document| document.id() == by);
     // The newest document knows best which key is not to be believed.
     let document = known.max_by_key(|document| document.by().key);
-    let document = document.ok_or_else(|| unreadable(Refusal::DocumentMissing))?;
-    revocations
-        .add(signed.as_bytes(), document, anchors)
-        .map_err(unreadable)
+    let document = document.ok_or(Refusal::DocumentMissing)?;
+    revocations.add(signed.as_bytes(), document, anchors)
 }
 
 /// A public document: its JSON, or the public half of an identity file.

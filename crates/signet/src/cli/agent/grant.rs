@@ -122,7 +122,7 @@ pub fn amount(text: &str) -> Option<Budget> {
 }
 
 /// The constraints, and the beginning.
-fn constraints(all: &[String]) -> Result<(Constraints, u64), Failure> {
+pub fn constraints(all: &[String]) -> Result<(Constraints, u64), Failure> {
     let (mut constraints, mut not_before, mut custom) = (Constraints::default(), 0, Vec::new());
     for constraint in all {
         let wrong = || {

@@ -1,10 +1,10 @@
 //! `signet agent`: identities, grants, receipts, without a server.
 
 mod anchors;
-mod chain;
+pub(super) mod chain;
 mod exchange;
 pub(super) mod files;
-mod grant;
+pub(super) mod grant;
 mod identity;
 mod lineage;
 mod log;
@@ -158,11 +158,11 @@ fn since_epoch() -> Duration {
 }
 
 /// Unix seconds.
-fn now() -> u64 {
+pub(super) fn now() -> u64 {
     since_epoch().as_secs()
 }
 
 /// Unix milliseconds.
-fn now_ms() -> u64 {
+pub(super) fn now_ms() -> u64 {
     u64::try_from(since_epoch().as_millis()).unwrap_or(u64::MAX)
 }
