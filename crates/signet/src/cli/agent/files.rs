@@ -104,7 +104,7 @@ pub fn add_read_revocation(
     documents: &[VerifiedDocument],
     anchors: &Anchors,
 ) -> Result<(), Refusal> {
-    let signed = file.object::<signet_agent::revocation::Revocation>()?;
+    let signed = file.object::<Revocation>()?;
     let by = signed.body().by.agent;
     let known = file
         .signer
