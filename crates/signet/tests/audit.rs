@@ -67,9 +67,8 @@ async fn decisions_have_lines_and_no_line_has_a_secret() {
         .await;
     let made = signet(&[
         "scope",
-        "set",
+        "add",
         "audit:read",
-        "--description",
         "Read it",
         "--data-dir",
         dev.dir(),
