@@ -3,7 +3,6 @@
 use ark_bn254::{Bn254, Fr};
 use ark_crypto_primitives::crh::sha256::constraints::Sha256Gadget;
 use ark_groth16::{Groth16, Proof, ProvingKey};
-use ark_r1cs_std::alloc::AllocVar;
 use ark_r1cs_std::eq::EqGadget;
 use ark_r1cs_std::uint8::UInt8;
 use ark_relations::gr1cs::{ConstraintSynthesizer, ConstraintSystemRef, SynthesisError};
