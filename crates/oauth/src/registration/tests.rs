@@ -209,10 +209,10 @@ fn certificates_are_refused_where_nobody_asks_for_them() {
 }
 
 #[test]
-fn registration_never_gives_the_admin_scope_or_more_than_its_default() {
+fn registration_never_gives_a_scope_of_the_servers_own_or_more_than_its_default() {
     let mut s = settings();
     s.registration.default_scope =
-        ScopeSet::parse("openid email offline_access signet:admin").unwrap();
+        ScopeSet::parse("openid email offline_access signet:admin signet:revocations").unwrap();
     let get = |member: &str| {
         let body = with(member);
         register(body.as_bytes(), &s, &keyring(), None, &random(), NOW)
@@ -222,7 +222,10 @@ fn registration_never_gives_the_admin_scope_or_more_than_its_default() {
             .to_string()
     };
     assert_eq!(get(r#""x":1"#), "openid email");
-    assert_eq!(get(r#""scope":"openid signet:admin api:write""#), "openid");
+    assert_eq!(
+        get(r#""scope":"openid signet:admin signet:revocations api:write""#),
+        "openid"
+    );
     assert_eq!(
         get(r#""grant_types":["authorization_code","refresh_token"]"#),
         "openid email offline_access"
