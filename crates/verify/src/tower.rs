@@ -53,7 +53,8 @@ struct Rules {
     now: Box<dyn Fn() -> u64 + Send + Sync>,
 }
 
-/// The layer.
+/// The layer. It decides without waiting: a token that an issuer would have to be asked about ([`Policy::introspect`](crate::Policy)) is
+/// refused here, unless the answer is known already.
 #[derive(Clone)]
 pub struct Protect(Arc<Rules>);
 

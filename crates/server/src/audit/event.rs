@@ -41,6 +41,8 @@ impl Action {
     pub const REPLAY: Action = Action("token.replay");
     /// `/introspect`, counted for each caller; a refused caller has a line of its own.
     pub const INTROSPECT: Action = Action("token.introspect");
+    /// `/revocations`: a stream began.
+    pub const REVOCATION_STREAM: Action = Action("token.revocations");
     /// `/userinfo`, counted likewise.
     pub const USERINFO: Action = Action("userinfo");
     /// `/par`.

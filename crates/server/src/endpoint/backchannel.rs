@@ -249,6 +249,7 @@ impl Call {
     fn record_refusal(&self, error: &OAuthError) {
         let action = match self.endpoint {
             EndpointId::Introspect => Action::INTROSPECT,
+            EndpointId::RevocationStream => Action::REVOCATION_STREAM,
             EndpointId::Revoke => Action::REVOKE,
             EndpointId::Par => Action::PUSHED,
             EndpointId::DeviceAuthorization => Action::DEVICE,

@@ -8,6 +8,7 @@
 //! The stream ends when the client's record changes, when the reader is too slow, and when the server stops.
 use super::backchannel::Call;
 use crate::{
+    audit::Action,
     http::{Context, Response, response},
     state::App,
 };
@@ -87,7 +88,11 @@ pub(super) async fn handle(context: Context) -> Response {
         Err(answer) => return *answer,
     };
     match begin(&call).await {
-        Ok(answer) => answer,
+        Ok(answer) => {
+            let event = call.event(Action::REVOCATION_STREAM);
+            call.context.app.audit().record(event);
+            answer
+        }
         Err(error) => call.refuse_counted(&error).await,
     }
 }
