@@ -247,7 +247,8 @@ async fn what_the_issuer_says_is_held_to_the_policy() {
         let good = format!("good-{}", stub.questions());
         assert!(ask(&v, &good).await.is_ok());
         stub.say(200, &answer);
-        assert_eq!(ask(&v, "opaque").await.unwrap_err(), refusal, "{answer}");
+        let bad = format!("bad-{}", stub.questions());
+        assert_eq!(ask(&v, &bad).await.unwrap_err(), refusal, "{answer}");
     }
 }
 
