@@ -210,6 +210,58 @@ fn one_changed_byte_is_found_wherever_it_is() {
     }
 }
 
+/// A generator of its own, so that every run tries the same.
+struct Draws(u64);
+
+impl Draws {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        usize::try_from(self.0 % end as u64).unwrap()
+    }
+}
+
+#[test]
+fn whatever_is_done_to_the_bytes_only_the_log_or_a_signed_beginning_of_it_verifies() {
+    let (place, document) = small();
+    let good = place.bytes();
+    let (mut ends, mut from) = (Vec::new(), 0);
+    for (frame, bytes) in cut(&good) {
+        from += bytes.len();
+        if matches!(frame, Frame::Checkpoint(_)) {
+            ends.push(from);
+        }
+    }
+    let mut draws = Draws(0x5eed);
+    for _ in 0..4000 {
+        let mut bytes = good.clone();
+        for _ in 0..=draws.below(3) {
+            let at = draws.below(bytes.len().max(1)).min(bytes.len());
+            let length = draws.below(200).min(bytes.len() - at);
+            match draws.below(5) {
+                0 => bytes.truncate(at),
+                1 => drop(bytes.drain(at..at + length)),
+                2 => {
+                    let other = draws.below(good.len());
+                    let piece = good[other..(other + length).min(good.len())].to_vec();
+                    drop(bytes.splice(at..at, piece));
+                }
+                3 => {
+                    let other = draws.below(good.len());
+                    let piece = good[other..(other + length).min(good.len())].to_vec();
+                    drop(bytes.splice(at..at + length, piece));
+                }
+                _ => bytes.insert(at, u8::try_from(draws.below(256)).unwrap()),
+            }
+        }
+        if verify_with(&bytes, Some(&document), None).is_ok() {
+            let is_beginning = good.starts_with(&bytes) && ends.contains(&bytes.len());
+            assert!(is_beginning, "{} bytes", bytes.len());
+        }
+    }
+}
+
 #[test]
 fn a_changed_line_is_named() {
     let (place, document) = small();
