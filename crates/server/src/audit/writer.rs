@@ -445,11 +445,12 @@ impl Writer {
                 .counted(Some(dropped), since);
             self.waiting.push_back((gap.entry(None), None));
         }
-        if self.waiting.len() < MAX_BATCH && self.shared.pending.swap(false, SeqCst) {
-            if let Err(error) = self.collect_rows().await {
-                tracing::warn!(%error, "lines of changes cannot be read from the store; they wait there");
-                self.shared.pending.store(true, SeqCst);
-            }
+        if self.waiting.len() < MAX_BATCH
+            && self.shared.pending.swap(false, SeqCst)
+            && let Err(error) = self.collect_rows().await
+        {
+            tracing::warn!(%error, "lines of changes cannot be read from the store; they wait there");
+            self.shared.pending.store(true, SeqCst);
         }
         let entries = self.waiting.make_contiguous();
         // A change comes before what else was said of it at the same moment.
