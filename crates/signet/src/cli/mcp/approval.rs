@@ -42,9 +42,9 @@ struct Asked {
 pub struct Approvals(Mutex<HashMap<String, Asked>>);
 
 /// Why there is no approval: the call's answer.
-pub fn refused(error: &str, description: &str) -> CallToolResponse {
+pub fn refused(error: &str, description: &str) -> Box<CallToolResponse> {
     let answer = json!({ "error": error, "error_description": description });
-    CallToolResult::structured_error(answer).into()
+    Box::new(CallToolResult::structured_error(answer).into())
 }
 
 fn digest(request: &CallToolRequestParams) -> [u8; 32] {
@@ -88,7 +88,7 @@ impl Approvals {
         message: &str,
         request: &CallToolRequestParams,
         context: &RequestContext<RoleServer>,
-    ) -> Result<(), CallToolResponse> {
+    ) -> Result<(), Box<CallToolResponse>> {
         let capabilities = context.client_capabilities().unwrap_or_default();
         // Neither form nor URL named: a form, as hosts before 2025-11-25 mean it.
         let shows_forms = capabilities
@@ -128,7 +128,7 @@ impl Approvals {
         &self,
         question: ElicitRequestParams,
         request: &CallToolRequestParams,
-    ) -> Result<(), CallToolResponse> {
+    ) -> Result<(), Box<CallToolResponse>> {
         let call = digest(request);
         let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let now = Instant::now();
@@ -158,6 +158,7 @@ impl Approvals {
         waiting.insert(state.clone(), Asked { call, until });
         let asked = InputRequest::Elicitation(ElicitRequest::new(question));
         let questions = [(QUESTION.to_owned(), asked)].into();
-        Err(InputRequiredResult::new(Some(questions), Some(state)).into())
+        let asked = InputRequiredResult::new(Some(questions), Some(state));
+        Err(Box::new(asked.into()))
     }
 }

@@ -42,9 +42,9 @@ pub struct Server {
 }
 
 /// The answer to a call that cannot be done, as the model reads it.
-type Answer<T> = Result<T, CallToolResponse>;
+type Answer<T> = Result<T, Box<CallToolResponse>>;
 
-fn wrong(argument: &str, description: impl std::fmt::Display) -> CallToolResponse {
+fn wrong(argument: &str, description: impl std::fmt::Display) -> Box<CallToolResponse> {
     refused("invalid_arguments", &format!("{argument}: {description}"))
 }
 
@@ -74,7 +74,7 @@ fn as_json(file: &File) -> Answer<Value> {
     serde_json::from_str(&text).map_err(|e| refused("internal_error", &e.to_string()))
 }
 
-fn failed(failure: &Failure) -> CallToolResponse {
+fn failed(failure: &Failure) -> Box<CallToolResponse> {
     refused(failure.error(), failure.description())
 }
 
@@ -384,7 +384,7 @@ impl ServerHandler for Server {
     ) -> Result<CallToolResponse, ErrorData> {
         match self.call(&request, &context).await {
             Some(Ok(answer)) => Ok(CallToolResult::structured(answer).into()),
-            Some(Err(answer)) => Ok(answer),
+            Some(Err(answer)) => Ok(*answer),
             None => Err(ErrorData::invalid_params(
                 format!("there is no tool {}", plain(&request.name)),
                 None,
