@@ -104,6 +104,11 @@ impl Gate {
         }
     }
 
+    /// Where it answers, on this machine.
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
     fn log(&self) -> String {
         std::fs::read_to_string(&self.log).unwrap_or_default()
     }

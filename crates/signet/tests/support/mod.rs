@@ -365,6 +365,45 @@ impl Browser {
         parameter(&back, "code").unwrap_or_else(|| panic!("no code: {back}"))
     }
 
+    /// The account page, by way of the login where that is asked for.
+    pub async fn account(&mut self) -> String {
+        let url = format!("{}/account", self.dev.issuer);
+        let answer = self.request(&url, None).await;
+        let html = text(&answer.body);
+        let form_ = page::Form::find(&html).unwrap_or_else(|| panic!("no form: {html}"));
+        if !form_.asks_for("password") || html.contains("name=\"new_password\"") {
+            return html;
+        }
+        let user = self.dev.json["user"].clone();
+        let mut fields: Vec<(&str, &str)> = form_
+            .hidden
+            .iter()
+            .map(|(n, v)| (n.as_str(), v.as_str()))
+            .collect();
+        fields.push(("username", user["username"].as_str().unwrap()));
+        fields.push(("password", user["password"].as_str().unwrap()));
+        fields.push(("decision", "allow"));
+        let mut answer = self
+            .request(&self.absolute(&form_.action), Some(form(&fields)))
+            .await;
+        while answer.status.is_redirection() {
+            let location = self.absolute(answer.header("location").unwrap());
+            answer = self.request(&location, None).await;
+        }
+        text(&answer.body)
+    }
+
+    /// One of the account page's forms; the page that answers.
+    pub async fn submit_account(&mut self, html: &str, fields: &[(&str, &str)]) -> String {
+        let form_ = page::Form::find(html).unwrap();
+        let interaction = form_.hidden.iter().find(|(n, _)| n == "interaction");
+        let mut all = vec![("interaction", interaction.unwrap().1.as_str())];
+        all.extend(fields);
+        let url = format!("{}/account", self.dev.issuer);
+        let answer = self.request(&url, Some(form(&all))).await;
+        text(&answer.body)
+    }
+
     fn absolute(&self, location: &str) -> String {
         if location.starts_with("https://") {
             location.to_owned()

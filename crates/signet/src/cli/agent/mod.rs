@@ -58,7 +58,7 @@ pub enum Agent {
     Exchange(Box<exchange::Exchange>),
     /// Make a DPoP proof for one request, with the session's key.
     #[command(
-        after_help = "Example:\n  curl -H \"Authorization: DPoP $TOKEN\" -H \"DPoP: $(signet agent dpop --key session.jwk --url https://api.example.com/orders \"$TOKEN\")\" https://api.example.com/orders\n  signet agent dpop --key session.jwk --method POST --url https://localhost:8443/token"
+        after_help = "Example:\n  signet agent dpop --key session.jwk --url https://api.example.com/orders \"$TOKEN\"\n  curl -H \"Authorization: DPoP $TOKEN\" -H \"DPoP: $(signet agent dpop --key session.jwk --url \"$URL\" \"$TOKEN\")\" \"$URL\""
     )]
     Dpop(session_key::Dpop),
     /// Send a signed revocation or declaration of refusal to a server.
