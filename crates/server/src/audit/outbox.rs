@@ -9,6 +9,7 @@
 
 use std::cell::RefCell;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use signet_agent::Refusal;
 use signet_agent::cbor::{Decoder, Encoder};
@@ -74,8 +75,11 @@ pub fn carrying(store: Arc<dyn Store>) -> Arc<dyn Store> {
 
 /// The row of an event's line. Its key is in the order of time, and the line names it, so that no line is logged twice.
 fn row_of(event: &Event<'_>) -> Op {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
     let mut id = [0; 16];
-    id[6..].copy_from_slice(&signet_crypto::random::bytes::<10>());
+    // Of one moment they are in the order in which they were begun.
+    id[6..10].copy_from_slice(&COUNT.fetch_add(1, Relaxed).to_be_bytes());
+    id[10..].copy_from_slice(&signet_crypto::random::bytes::<6>());
     let at = event.at_ms().to_be_bytes();
     id[..6].copy_from_slice(&at[2..]);
     let entry = event.entry(Some(&id));
