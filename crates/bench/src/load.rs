@@ -198,7 +198,7 @@ async fn all(shared: Rc<Shared>) -> Result<f64, Failure> {
     let begun = Instant::now();
     shared.begun.set(Some(begun));
     if let Due::Every(step, permits) = &shared.due {
-        pace(begun, *step, shared.load.time, permits.clone());
+        pace(begun, *step, &shared.load, permits.clone());
     }
     start.add_permits(count);
     while let Some(ended) = tasks.join_next().await {
@@ -207,8 +207,10 @@ async fn all(shared: Rc<Shared>) -> Result<f64, Failure> {
     Ok(begun.elapsed().as_secs_f64())
 }
 
-/// A thread that lets requests go at their time. The system's sleep is finer than the runtime's timer.
-fn pace(begun: Instant, step: Duration, time: Duration, permits: Arc<Semaphore>) {
+/// A thread that lets requests go at their time. The system's sleep is finer than the runtime's timer. At the end every connection gets one more
+/// permit, so that it sees that the time is over.
+fn pace(begun: Instant, step: Duration, load: &Load, permits: Arc<Semaphore>) {
+    let (time, connections) = (load.time, load.connections);
     std::thread::spawn(move || {
         let mut due = step;
         while due < time {
@@ -219,7 +221,7 @@ fn pace(begun: Instant, step: Duration, time: Duration, permits: Arc<Semaphore>)
             permits.add_permits(1);
             due += step;
         }
-        permits.close();
+        permits.add_permits(connections);
     });
 }
 
@@ -233,16 +235,12 @@ async fn connection(
     loop {
         let due = match &shared.due {
             Due::Free => Instant::now(),
-            Due::Every(step, permits) => match permits.acquire().await {
-                Ok(permit) => {
-                    permit.forget();
-                    let sent = shared.sent.get() + 1;
-                    shared.sent.set(sent);
-                    begun + *step * sent
-                }
-                // The time is over.
-                Err(_) => return Ok(()),
-            },
+            Due::Every(step, permits) => {
+                permits.acquire().await?.forget();
+                let sent = shared.sent.get() + 1;
+                shared.sent.set(sent);
+                begun + *step * sent
+            }
         };
         if due >= end {
             return Ok(());

@@ -310,8 +310,8 @@ fn resource_servers_read_and_revoke_by_the_same_claims_in_both_formats() {
             Subject::Token(claims.jti().unwrap()),
             Subject::Grant(claims.grant_id().unwrap()),
             Subject::Session(claims.sid().unwrap()),
-            Subject::User(claims.sub().unwrap(), now),
-            Subject::Client(claims.client_id().unwrap(), now),
+            Subject::User(claims.sub().unwrap(), server.app.now_ms()),
+            Subject::Client(claims.client_id().unwrap(), server.app.now_ms()),
         ] {
             let revocations = Arc::new(MemoryRevocations::new(WhenSilent::StayOpen));
             revocations.revoke(subject, end);
