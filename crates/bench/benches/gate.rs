@@ -43,6 +43,7 @@ struct Traffic {
     key: SigningKey,
     health: Requests,
     few: Requests,
+    few_json: Requests,
     many: Requests,
     attack: Requests,
 }
@@ -124,9 +125,10 @@ fn run(traffic: &Traffic, scheme: Scheme, time: Duration, check: f64) -> Result<
         };
         let (before, _) = measure(&traffic.health, 0)?;
         let (few, few_cpu) = measure(&traffic.few, 0)?;
+        let (few_json, few_json_cpu) = measure(&traffic.few_json, 0)?;
         let (after, health_cpu) = measure(&traffic.health, 0)?;
         let (many, many_cpu) = measure(&traffic.many, seen)?;
-        all_accepted(&[&before, &few, &after, &many])?;
+        all_accepted(&[&before, &few, &few_json, &after, &many])?;
         // The cache holds fewer tokens than lie between two uses of one.
         seen = many.next % (MANY / THREADS);
         // The floor is measured on both sides of the case, for the machine is never alone.
@@ -134,17 +136,18 @@ fn run(traffic: &Traffic, scheme: Scheme, time: Duration, check: f64) -> Result<
         // What the health endpoint and the bare check together allow: both cores are busy in both runs, and the check is made on either.
         let allowed = 1.0 / (1.0 / health + check / 1e6 / cores());
         println!(
-            "{connections:>11} {health:>9.0} {:>9.0} {:>6.2} {:>9.0} {allowed:>9.0} {:>6.2} {health_cpu:>5.1} us {few_cpu:>5.1} us {many_cpu:>5.1} us {:>4} us",
+            "{connections:>11} {health:>9.0} {:>9.0} {:>6.2} {:>6.2} {:>9.0} {allowed:>9.0} {:>6.2} {health_cpu:>5.1} us {few_cpu:>5.1} us {many_cpu:>5.1} us {:>4} us",
             few.rate,
             few.rate / health,
+            few_json.rate / health,
             many.rate,
             many.rate / allowed,
             few.per_mille(999),
         );
         rows.push(json!({
-            "connections": connections, "health_per_s": health, "few_per_s": few.rate, "few_ratio": few.rate / health,
+            "connections": connections, "health_per_s": health, "few_per_s": few.rate, "few_ratio": few.rate / health, "few_json_per_s": few_json.rate, "few_json_ratio": few_json.rate / health,
             "many_per_s": many.rate, "many_allowed_per_s": allowed, "many_ratio": many.rate / allowed,
-            "cpu_us": { "health": health_cpu, "few": few_cpu, "many": many_cpu },
+            "cpu_us": { "health": health_cpu, "few": few_cpu, "few_json": few_json_cpu, "many": many_cpu },
             "p99_us": { "health": after.per_mille(990), "few": few.per_mille(990), "many": many.per_mille(990) },
             "p999_us": { "health": after.per_mille(999), "few": few.per_mille(999), "many": many.per_mille(999) },
         }));
@@ -365,13 +368,28 @@ impl Traffic {
                 b"GET /health/live HTTP/1.1\r\nhost: gate\r\n\r\n".to_vec(),
             ]),
             few: Arc::new(good[..FEW].iter().map(|token| request(token)).collect()),
+            few_json: Arc::new(
+                good[..FEW]
+                    .iter()
+                    .map(|token| json_request(token))
+                    .collect(),
+            ),
             attack: Arc::new(attack.map(|token| request(&token)).collect()),
             many: Arc::new(good.iter().map(|token| request(token)).collect()),
         })
     }
 }
 
+/// The token where clients of an API put it.
 fn request(token: &str) -> Vec<u8> {
+    format!(
+        "POST /validate HTTP/1.1\r\nhost: gate\r\nauthorization: Bearer {token}\r\ncontent-length: 0\r\n\r\n"
+    )
+    .into_bytes()
+}
+
+/// The token in a body of JSON, as an application may ask.
+fn json_request(token: &str) -> Vec<u8> {
     let body = format!(r#"{{"token":"{token}"}}"#);
     format!(
         "POST /validate HTTP/1.1\r\nhost: gate\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
