@@ -1,5 +1,6 @@
 //! Why a token was refused: a code for the operator, an opaque answer for the peer, a counter for each.
 
+use crate::per_thread::PerThread;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// Which answer a refusal gets: the error codes of RFC 6750 section 3.1, RFC 9449 section 7.1 and RFC 9470 section 3.
@@ -141,17 +142,23 @@ impl std::fmt::Display for Refusal {
 
 impl std::error::Error for Refusal {}
 
-/// What a verifier has decided so far. Plain relaxed counters: a refusal costs one addition, and no log line.
-#[derive(Debug)]
+/// What a verifier has decided so far. Plain relaxed counters, each thread's own: a refusal costs one addition, and no log line.
+#[derive(Debug, Default)]
 pub struct Counters {
+    threads: PerThread<Counts>,
+}
+
+/// What one thread counted.
+#[derive(Debug)]
+struct Counts {
     accepted: AtomicU64,
     cached: AtomicU64,
     refused: [AtomicU64; Refusal::ALL.len()],
 }
 
-impl Default for Counters {
+impl Default for Counts {
     fn default() -> Self {
-        Counters {
+        Counts {
             accepted: AtomicU64::new(0),
             cached: AtomicU64::new(0),
             refused: [const { AtomicU64::new(0) }; Refusal::ALL.len()],
@@ -161,30 +168,36 @@ impl Default for Counters {
 
 impl Counters {
     pub(crate) fn accept(&self, cached: bool) {
-        self.accepted.fetch_add(1, Relaxed);
+        let own = self.threads.own();
+        own.accepted.fetch_add(1, Relaxed);
         if cached {
-            self.cached.fetch_add(1, Relaxed);
+            own.cached.fetch_add(1, Relaxed);
         }
     }
 
     /// Counts a refusal that was decided outside of the verifier (a request without a token, say).
     pub fn refuse(&self, refusal: Refusal) {
-        self.refused[refusal as usize].fetch_add(1, Relaxed);
+        self.threads.own().refused[refusal as usize].fetch_add(1, Relaxed);
     }
 
     /// Tokens accepted, cached ones among them.
     pub fn accepted(&self) -> u64 {
-        self.accepted.load(Relaxed)
+        self.sum(|counts| &counts.accepted)
     }
 
     /// Tokens found in the cache.
     pub fn cached(&self) -> u64 {
-        self.cached.load(Relaxed)
+        self.sum(|counts| &counts.cached)
     }
 
     /// Tokens refused for this reason.
     pub fn refused(&self, refusal: Refusal) -> u64 {
-        self.refused[refusal as usize].load(Relaxed)
+        self.sum(|counts| &counts.refused[refusal as usize])
+    }
+
+    fn sum(&self, which: impl Fn(&Counts) -> &AtomicU64) -> u64 {
+        let all = self.threads.all();
+        all.map(|counts| which(counts).load(Relaxed)).sum()
     }
 }
 

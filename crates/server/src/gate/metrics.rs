@@ -1,6 +1,6 @@
 //! Counters and histograms of the validation service, for Prometheus.
 use crate::http::metrics::Connections;
-use signet_verify::{HealthState, Refusal, RevocationState, Verifier};
+use signet_verify::{HealthState, PerThread, Refusal, RevocationState, Verifier};
 use std::{
     fmt::Write,
     sync::atomic::{AtomicU64, Ordering::Relaxed},
@@ -56,13 +56,13 @@ struct Histogram {
 /// Everything that is counted outside of the verifier.
 #[derive(Default)]
 pub struct GateMetrics {
-    stages: [Histogram; STAGES.len()],
+    threads: PerThread<[Histogram; STAGES.len()]>,
 }
 
 impl GateMetrics {
     /// One passage of a stage.
     pub fn took(&self, stage: Stage, time: Duration) {
-        let histogram = &self.stages[stage as usize];
+        let histogram = &self.threads.own()[stage as usize];
         let nanos = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
         let at = BOUNDS.partition_point(|(bound, _)| *bound < nanos);
         histogram
@@ -90,18 +90,21 @@ impl GateMetrics {
         writeln!(out, "# HELP {name} Time that a stage of a request took.")?;
         writeln!(out, "# TYPE {name} histogram")?;
         for (stage, label) in STAGES {
-            let histogram = &self.stages[stage as usize];
+            let histograms = || self.threads.all().map(|stages| &stages[stage as usize]);
+            let total = |which: &dyn Fn(&Histogram) -> &AtomicU64| -> u64 {
+                histograms().map(|h| which(h).load(Relaxed)).sum()
+            };
             let mut sum = 0;
-            for ((_, bound), bucket) in BOUNDS.iter().zip(&histogram.buckets) {
-                sum += bucket.load(Relaxed);
+            for (at, (_, bound)) in BOUNDS.iter().enumerate() {
+                sum += total(&|histogram| &histogram.buckets[at]);
                 writeln!(
                     out,
                     "{name}_bucket{{stage=\"{label}\",le=\"{bound}\"}} {sum}"
                 )?;
             }
-            sum += histogram.beyond.load(Relaxed);
+            sum += total(&|histogram| &histogram.beyond);
             writeln!(out, "{name}_bucket{{stage=\"{label}\",le=\"+Inf\"}} {sum}")?;
-            let nanos = histogram.nanos.load(Relaxed);
+            let nanos = total(&|histogram| &histogram.nanos);
             let (seconds, rest) = (nanos / 1_000_000_000, nanos % 1_000_000_000);
             writeln!(out, "{name}_sum{{stage=\"{label}\"}} {seconds}.{rest:09}")?;
             writeln!(out, "{name}_count{{stage=\"{label}\"}} {sum}")?;
