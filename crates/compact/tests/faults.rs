@@ -1,9 +1,12 @@
 //! What comparable code got wrong, by the number of the fault. C1 and C3 are in `proofs.rs`, where the proofs are; C4 in signet-zk; C5 and C6
 //! also in signet-crypto, where the primitives are; C10 in the tests of the commands; C11 beside the bench's inputs.
 
+mod common;
+
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use common::{policy, published, sign};
 use proptest::prelude::*;
 use signet_compact::{
     Algorithm, Claim, Claims, Confirmation, KeyError, KeyIdType, KeySet, MAX_CLAIM_BYTES,
@@ -16,27 +19,6 @@ const SIGNATURES: [Algorithm; 3] = [
     Algorithm::Ed25519,
     Algorithm::MlDsa44,
 ];
-
-fn payload() -> Payload<'static> {
-    Payload {
-        subject: "user:alice",
-        audience: "api.example.com",
-        scopes: Scopes::new(&["read", "write"]).unwrap(),
-        issued_at: 1_000_000,
-        expires_at: u64::MAX,
-        ..Payload::default()
-    }
-}
-
-fn policy() -> Policy<'static> {
-    Policy::for_audience("api.example.com", 2_000_000)
-}
-
-fn sign(key: &SigningKey, version: Version) -> Vec<u8> {
-    let mut out = Vec::new();
-    key.sign_into(version, &payload(), &mut out).unwrap();
-    out
-}
 
 /// A key message: algorithm, first field, second field.
 fn message(algorithm: u8, first: &[u8], second: &[u8]) -> Vec<u8> {
@@ -173,7 +155,7 @@ fn c08_the_verifying_call_names_an_audience_and_a_keys_kind_is_never_guessed() {
     let mut nobody = Vec::new();
     let to_nobody = Payload {
         audience: "",
-        ..payload()
+        ..published()
     };
     key.sign_into(Version::V0, &to_nobody, &mut nobody).unwrap();
     for token in [sign(&key, Version::V0), nobody] {

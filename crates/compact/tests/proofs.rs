@@ -1,10 +1,13 @@
 //! Behaviour of zero-knowledge tokens and of key certificates.
 
+mod common;
+
 use std::sync::{Arc, LazyLock};
 
+use common::{policy, published, sign};
 use signet_compact::{
-    Algorithm, KeyCertificate, KeyError, KeyIdType, KeySet, Payload, Policy, Refusal, Scopes,
-    SignError, SigningKey, Token, Validity, VerifyingKey, Version,
+    Algorithm, KeyCertificate, KeyError, KeyIdType, KeySet, Policy, Refusal, SignError, SigningKey,
+    Token, Validity, VerifyingKey, Version,
 };
 use signet_zk::{Parameters, Proof, Prover, Statement};
 
@@ -22,27 +25,6 @@ fn new_key(algorithm: Algorithm) -> SigningKey {
         .unwrap()
         .with_prover(prover(algorithm))
         .unwrap()
-}
-
-fn published() -> Payload<'static> {
-    Payload {
-        subject: "user:alice",
-        audience: "api.example.com",
-        scopes: Scopes::new(&["read", "write"]).unwrap(),
-        issued_at: 1_000_000,
-        expires_at: u64::MAX,
-        ..Payload::default()
-    }
-}
-
-fn policy() -> Policy<'static> {
-    Policy::for_audience("api.example.com", 2_000_000)
-}
-
-fn sign(key: &SigningKey, version: Version) -> Vec<u8> {
-    let mut out = Vec::new();
-    key.sign_into(version, &published(), &mut out).unwrap();
-    out
 }
 
 #[test]

@@ -1,5 +1,8 @@
 //! Behaviour of compact tokens: sizes, round trips, and that nothing but the one encoding of a valid token is accepted.
 
+mod common;
+
+use common::published;
 use signet_compact::{
     Algorithm, Claim, Claims, Confirmation, KeyError, KeyIdType, KeySet, MAX_TOKEN_BYTES, Payload,
     Policy, Refusal, Scopes, SignError, SigningKey, Token, VerifyingKey, Version,
@@ -10,18 +13,6 @@ const SIGNATURES: [Algorithm; 3] = [
     Algorithm::Ed25519,
     Algorithm::MlDsa44,
 ];
-
-/// The claims of the published size table.
-fn published() -> Payload<'static> {
-    Payload {
-        subject: "user:alice",
-        audience: "api.example.com",
-        scopes: Scopes::new(&["read", "write"]).unwrap(),
-        issued_at: 1_000_000,
-        expires_at: u64::MAX,
-        ..Payload::default()
-    }
-}
 
 /// Everything that version 1 has.
 fn full() -> Payload<'static> {
