@@ -1,12 +1,10 @@
 //! What comparable code got wrong, by the number of the fault. C1 and C3 are in `proofs.rs`, where the proofs are; C4 in signet-zk; C5 and C6
 //! also in signet-crypto, where the primitives are; C10 in the tests of the commands; C11 beside the bench's inputs.
 
-mod common;
-
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use common::{policy, published, sign};
+use crate::common::{policy, published, sign};
 use proptest::prelude::*;
 use signet_compact::{
     Algorithm, Claim, Claims, Confirmation, KeyError, KeyIdType, KeySet, MAX_CLAIM_BYTES,

@@ -1,10 +1,8 @@
 //! Behaviour of zero-knowledge tokens and of key certificates.
 
-mod common;
-
 use std::sync::{Arc, LazyLock};
 
-use common::{policy, published, sign};
+use crate::common::{policy, published, sign};
 use signet_compact::{
     Algorithm, KeyCertificate, KeyError, KeyIdType, KeySet, Policy, Refusal, SignError, SigningKey,
     Token, Validity, VerifyingKey, Version,

@@ -1,8 +1,6 @@
 //! Behaviour of compact tokens: sizes, round trips, and that nothing but the one encoding of a valid token is accepted.
 
-mod common;
-
-use common::published;
+use crate::common::published;
 use signet_compact::{
     Algorithm, Claim, Claims, Confirmation, KeyError, KeyIdType, KeySet, MAX_TOKEN_BYTES, Payload,
     Policy, Refusal, Scopes, SignError, SigningKey, Token, VerifyingKey, Version,

@@ -3,10 +3,7 @@
 //! Hashing is meant to be slow. Callers run it on a bounded pool; what is bounded here is each single hash, by the length of
 //! the password and by the parameters that a stored string may name.
 
-use argon2::{
-    Algorithm, Argon2, Params, PasswordHash, PasswordHasher, PasswordVerifier, Version,
-    password_hash::SaltString,
-};
+use argon2::{Algorithm, Argon2, Params, PasswordHash, PasswordHasher, PasswordVerifier, Version};
 
 use crate::{Secret, random};
 
@@ -54,9 +51,8 @@ pub fn hash(password: &[u8], cost: Cost) -> Result<String, PasswordError> {
     let argon2 = argon2(password, cost)?;
     let mut salt = [0; SALT_LEN];
     random::fill_system(&mut salt);
-    let salt = SaltString::encode_b64(&salt).map_err(|_| PasswordError::Parameters)?;
     argon2
-        .hash_password(password, &salt)
+        .hash_password_with_salt(password, &salt)
         .map(|hash| hash.to_string())
         .map_err(|_| PasswordError::Parameters)
 }
@@ -95,8 +91,8 @@ fn verify_stored(password: &[u8], stored: &str) -> Option<()> {
 /// Whether `stored` was hashed at another cost than `cost`, so that the next correct password should be hashed anew.
 pub fn needs_rehash(stored: &str, cost: Cost) -> bool {
     let params = PasswordHash::new(stored)
-        .and_then(|stored| Params::try_from(&stored))
-        .ok();
+        .ok()
+        .and_then(|stored| Params::try_from(&stored).ok());
     params.is_none_or(|params| {
         params.m_cost() != cost.memory_kib
             || params.t_cost() != cost.passes

@@ -1,7 +1,5 @@
 //! What holds for every input, tried on many.
 
-mod support;
-
 use proptest::collection::vec;
 use proptest::prelude::*;
 use signet_crypto::Algorithm;
@@ -72,8 +70,8 @@ fn serde_number(number: &Number<'_>) -> serde_json::Value {
 
 /// A signed token, its header and its key.
 fn signed(payload: &[u8]) -> (String, signet_crypto::VerifyingKey) {
-    let key = support::signing_key();
-    let token = support::sign(br#"{"typ":"at+jwt","alg":"EdDSA","kid":"k1"}"#, payload);
+    let key = crate::support::signing_key();
+    let token = crate::support::sign(br#"{"typ":"at+jwt","alg":"EdDSA","kid":"k1"}"#, payload);
     (token, key.verifying_key().unwrap())
 }
 
@@ -196,12 +194,12 @@ proptest! {
     fn no_url_makes_the_comparison_panic(
         url in "https?://[a-z0-9:@\\[\\].-]{0,12}(/[a-z%0-9A-F.]{0,5}){0,5}[?#]?[a-z]{0,3}",
     ) {
-        let (jwk, key) = (signed(b"{}").1, support::signing_key());
+        let (jwk, key) = (signed(b"{}").1, crate::support::signing_key());
         drop(jwk);
-        let x = support::X;
+        let x = crate::support::X;
         let header = format!(r#"{{"typ":"dpop+jwt","alg":"EdDSA","jwk":{{"kty":"OKP","crv":"Ed25519","x":"{x}"}}}}"#);
         let payload = format!(r#"{{"jti":"j","htm":"GET","htu":"{url}","iat":5}}"#);
-        let proof = support::sign_with(&key, header.as_bytes(), payload.as_bytes());
+        let proof = crate::support::sign_with(&key, header.as_bytes(), payload.as_bytes());
         match dpop::verify(&proof, "GET", &url, 5, 10, 0) {
             Ok(_) => {
                 // Equality is symmetric in its spelling: an upper-case scheme and host change nothing.

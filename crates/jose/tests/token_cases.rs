@@ -5,10 +5,7 @@
 //! The files are for every implementation; they are written from the tables in `cases/`. With `SIGNET_WRITE_VECTORS=1` in
 //! the environment the first test writes them, otherwise it holds that they are current (Ed25519 is deterministic).
 
-mod cases;
-mod support;
-
-use cases::{Case, DpopCase, dpop, tokens};
+use crate::cases::{Case, DpopCase, dpop, tokens};
 use signet_jose::dpop::{DpopError, verify};
 use signet_jose::json::{Limits, Object, Value, Writer, parse_object};
 use signet_jose::jwk::Jwk;

@@ -1,6 +1,5 @@
 //! What people do with their own account: passwords, sessions, consents, a forgotten password, logging out, devices.
-mod common;
-use common::{
+use crate::common::{
     Server, block_on,
     browser::{Browser, Page, with},
     people::{Mail, PASSWORD, add_user, request, start},
@@ -357,7 +356,7 @@ fn device(server: &Server) -> DeviceRecord {
         id: [7; 16],
         user_code: "BCDFGHJK".into(),
         client_id: "web".into(),
-        scope: common::scope("openid email"),
+        scope: crate::common::scope("openid email"),
         resources: Vec::new(),
         interval: 5,
         last_poll: 0,
@@ -502,7 +501,7 @@ fn of_many_racing_uses_of_a_recovery_link_one_sets_the_password() {
         let racers: Vec<_> = (0..20)
             .map(|_| {
                 scope.spawn(|| {
-                    common::client::Call::post("/account/recover")
+                    crate::common::client::Call::post("/account/recover")
                         .form(&[("token", token), ("new_password", NEW)])
                         .send(&server)
                         .status

@@ -1,7 +1,6 @@
 //! The admin API, over real sockets.
-mod common;
 
-use common::{Server, Setup, block_on, client, client::Call, scope};
+use crate::common::{Server, Setup, block_on, client, client::Call, scope};
 use http::Method;
 use serde_json::{Value, json};
 use signet_crypto::{Algorithm, SigningKey, hash::sha256};
@@ -51,7 +50,7 @@ struct Operator<'a> {
 
 impl<'a> Operator<'a> {
     fn of(server: &'a Server) -> Operator<'a> {
-        let token = token(server, "operator", common::SECRET, "signet:admin");
+        let token = token(server, "operator", crate::common::SECRET, "signet:admin");
         Operator { server, token }
     }
     fn call(&self, method: Method, target: &str) -> Call {
@@ -86,7 +85,7 @@ impl<'a> Operator<'a> {
             .expect(status);
     }
     fn is_active(&self, token: &str) -> bool {
-        let call = Call::post("/introspect").basic("service", common::SECRET);
+        let call = Call::post("/introspect").basic("service", crate::common::SECRET);
         let reply = call.form(&[("token", token)]).send(self.server);
         reply.expect(200).json()["active"] == true
     }
@@ -109,7 +108,7 @@ fn without_a_token_of_the_admin_scope_nothing_is_answered() {
     assert!(anonymous.header("www-authenticate").starts_with("Bearer"));
     assert_eq!(anonymous.header("cache-control"), "no-store");
 
-    let plain = token(&server, "service", common::SECRET, "api:read");
+    let plain = token(&server, "service", crate::common::SECRET, "api:read");
     let refused = Call::get(CLIENTS).bearer(&plain).send(&server).expect(403);
     assert_eq!(refused.member("code"), "insufficient_scope");
     for junk in ["", "x", "a.b.c", &format!("{plain}x")] {
@@ -117,7 +116,7 @@ fn without_a_token_of_the_admin_scope_nothing_is_answered() {
     }
     // A service cannot ask for the scope that its record has not.
     Call::post("/token")
-        .basic("service", common::SECRET)
+        .basic("service", crate::common::SECRET)
         .form(&[
             ("grant_type", "client_credentials"),
             ("scope", "signet:admin"),
@@ -174,7 +173,7 @@ fn a_bound_token_needs_its_proof_once() {
     };
     let ask = |nonce: &str| {
         Call::post("/token")
-            .basic("operator", common::SECRET)
+            .basic("operator", crate::common::SECRET)
             .header("dpop", &prove("POST", "/token", None, nonce))
             .form(&[
                 ("grant_type", "client_credentials"),
@@ -439,7 +438,7 @@ impl Device {
         };
         let code = code.seal(&server.app.keyring()).expect("seals");
         let reply = Call::post("/token")
-            .basic(client_id, common::SECRET)
+            .basic(client_id, crate::common::SECRET)
             .form(&[
                 ("grant_type", "authorization_code"),
                 ("code", &code),
@@ -456,7 +455,7 @@ impl Device {
 
     fn refresh(&mut self, server: &Server) -> bool {
         let reply = Call::post("/token")
-            .basic("service", common::SECRET)
+            .basic("service", crate::common::SECRET)
             .form(&[
                 ("grant_type", "refresh_token"),
                 ("refresh_token", &self.refresh_token),

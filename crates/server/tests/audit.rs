@@ -1,7 +1,5 @@
 //! The audit trail: what is recorded, what of it survives, and that nobody can change it unseen.
 
-mod common;
-
 use signet_agent::identity::VerifiedDocument;
 use signet_agent::log::Checkpoint;
 use signet_agent::{Refusal, Suite};
@@ -19,7 +17,7 @@ use std::{
     time::Duration,
 };
 
-use common::{TestClock, block_on};
+use crate::common::{TestClock, block_on};
 
 const NOW: u64 = 1_800_000_000;
 

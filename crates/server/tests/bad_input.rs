@@ -1,6 +1,5 @@
 //! Every malformed request gets its RFC's error code and status; nothing panics, nothing is half done.
-mod common;
-use common::{SECRET, Server, Setup, client::Call};
+use crate::common::{SECRET, Server, Setup, client::Call};
 use std::io::{Read, Write};
 
 const FORM: &str = "application/x-www-form-urlencoded";

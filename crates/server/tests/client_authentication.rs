@@ -1,6 +1,5 @@
 //! Every way in which a client proves who it is, over real sockets, and what does not count.
-mod common;
-use common::{
+use crate::common::{
     SECRET, Server, Setup, client,
     client::Call,
     made::{assertion, claims, random_id, signer},
@@ -60,7 +59,10 @@ fn a_secret_in_the_header_gives_an_rfc_9068_token() {
     assert_eq!(claims["client_id"], "service");
     assert_eq!(claims["scope"], "api:read");
     assert_eq!(claims["jti"].as_str().unwrap().len(), 22);
-    assert_eq!(common::made::rows(&server, signet_store::Table::Once), 0);
+    assert_eq!(
+        crate::common::made::rows(&server, signet_store::Table::Once),
+        0
+    );
 }
 
 #[test]

@@ -1,6 +1,5 @@
 //! Compact access tokens over real sockets: issued, used, introspected, exchanged, revoked, and their keys.
-mod common;
-use common::{
+use crate::common::{
     SECRET, Server, Setup, client,
     client::{Call, Reply},
     made::{Proof, alice, claims, code, code_content, proof, random_id, redeem, signer},
@@ -107,7 +106,7 @@ fn revoking_a_token_a_user_a_client_or_a_session_ends_compact_tokens_at_once() {
         let server = ed25519(Compact);
         let (app, user) = (&server.app, alice(&server));
         let mut content = code_content(&server, "service", &user);
-        content.scope = common::scope("openid email");
+        content.scope = crate::common::scope("openid email");
         let code = content.seal(&app.keyring()).unwrap();
         let reply = token(&server, &redeem(&code)).expect(200);
         let access = reply.member("access_token");
@@ -120,11 +119,13 @@ fn revoking_a_token_a_user_a_client_or_a_session_ends_compact_tokens_at_once() {
             0 => revoke(&access),
             // The grant, by its refresh token.
             1 => revoke(&reply.member("refresh_token")),
-            2 => common::block_on(app.revoke_user(&user)).map(drop).unwrap(),
-            3 => common::block_on(app.revoke_client("service"))
+            2 => crate::common::block_on(app.revoke_user(&user))
                 .map(drop)
                 .unwrap(),
-            _ => common::block_on(app.revoke_session("sid-1"))
+            3 => crate::common::block_on(app.revoke_client("service"))
+                .map(drop)
+                .unwrap(),
+            _ => crate::common::block_on(app.revoke_session("sid-1"))
                 .map(drop)
                 .unwrap(),
         }

@@ -1,6 +1,5 @@
 //! The HTTP side by itself: limits, methods, entrances, headers, and the end.
-mod common;
-use common::{Server, Setup, client::Call};
+use crate::common::{Server, Setup, client::Call};
 use http::Method;
 use std::io::{Read, Write};
 
@@ -122,7 +121,7 @@ fn a_connection_that_says_nothing_is_closed() {
 
 #[test]
 fn stopping_lets_the_request_under_way_finish() {
-    let mut router = common::routes();
+    let mut router = crate::common::routes();
     router.get("/slow", |_context| async {
         tokio::time::sleep(std::time::Duration::from_millis(400)).await;
         signet_server::http::response::text(http::StatusCode::OK, "done")
@@ -132,7 +131,7 @@ fn stopping_lets_the_request_under_way_finish() {
     std::thread::scope(|scope| {
         let call = scope.spawn(|| {
             let server = &server;
-            common::block_on(async {
+            crate::common::block_on(async {
                 let call = Call::get("/slow");
                 let reply = call.send_async(server);
                 started.wait();

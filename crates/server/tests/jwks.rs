@@ -1,6 +1,5 @@
 //! What `/jwks` lists.
-mod common;
-use common::{Server, Setup, client, client::Call};
+use crate::common::{Server, Setup, client, client::Call};
 use signet_crypto::Algorithm;
 use signet_oauth::settings::Settings;
 use std::sync::Arc;

@@ -1,6 +1,5 @@
 //! Logging in, saying yes or no, and what a client hears of it.
-mod common;
-use common::{
+use crate::common::{
     Server, Setup,
     browser::{Browser, Page},
     client::Call,
@@ -90,7 +89,7 @@ fn wrong_password_unknown_user_and_disabled_user_look_the_same() {
     let server = server(&mail);
     let bob = add_user(&server, "bob");
     let users = &server.app.people.users;
-    common::block_on(users.set_enabled(&bob.id, false, server.app.now())).unwrap();
+    crate::common::block_on(users.set_enabled(&bob.id, false, server.app.now())).unwrap();
     let mut texts = Vec::new();
     for (name, password) in [
         ("alice", "wrong password"),
@@ -159,7 +158,8 @@ fn parameters_that_only_the_server_may_set_change_nothing() {
     // A1 and A5: whatever the query claims to be done, was not.
     let mail = Mail::new();
     let server = server(&mail);
-    let alice = common::block_on(server.app.people.users.by_login("alice", server.app.now()));
+    let alice =
+        crate::common::block_on(server.app.people.users.by_login("alice", server.app.now()));
     let alice = alice.unwrap().unwrap();
     let claims = [
         ("user_id", &*alice.id),
@@ -441,7 +441,7 @@ fn a_disabled_user_has_no_session() {
     let mut browser = Browser::new(&server);
     let code = code_of(&server, &arrive(&mut browser, &request(&[])));
     let users = &server.app.people.users;
-    common::block_on(users.set_enabled(&code.user_id, false, server.app.now())).unwrap();
+    crate::common::block_on(users.set_enabled(&code.user_id, false, server.app.now())).unwrap();
     let silent = request(&[("prompt", "none")]);
     assert_eq!(error_of(&browser.get(&silent)), "login_required");
 }
@@ -453,12 +453,12 @@ fn a_revoked_user_or_session_has_to_log_in_again() {
     let silent = request(&[("prompt", "none")]);
     let mut browser = Browser::new(&server);
     let code = code_of(&server, &arrive(&mut browser, &request(&[])));
-    common::block_on(server.app.revoke_session(&code.sid)).unwrap();
+    crate::common::block_on(server.app.revoke_session(&code.sid)).unwrap();
     assert_eq!(error_of(&browser.get(&silent)), "login_required");
     arrive_again(&mut browser);
     let again = code_of(&server, &browser.get(&silent));
     assert_ne!(again.sid, code.sid);
-    common::block_on(server.app.revoke_user(&code.user_id)).unwrap();
+    crate::common::block_on(server.app.revoke_user(&code.user_id)).unwrap();
     assert_eq!(error_of(&browser.get(&silent)), "login_required");
     server.pass(1);
     arrive_again(&mut browser);

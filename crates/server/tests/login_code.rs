@@ -1,6 +1,5 @@
 //! The code by mail.
-mod common;
-use common::{
+use crate::common::{
     Server, block_on,
     browser::{Browser, Page},
     people::{Mail, PASSWORD, add_user, request, start},
@@ -238,7 +237,7 @@ fn of_many_racing_attempts_with_the_right_code_one_logs_in() {
         .iter()
         .map(|(name, value)| format!("{name}={value}"))
         .collect();
-    let call = common::client::Call::post("/interaction")
+    let call = crate::common::client::Call::post("/interaction")
         .header("cookie", &cookies.join("; "))
         .form(&[
             ("interaction", &sealed),

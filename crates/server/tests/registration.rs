@@ -1,6 +1,5 @@
 //! Dynamic registration (RFC 7591, RFC 7592), pushed requests (RFC 9126) and the documents, over real sockets.
-mod common;
-use common::{
+use crate::common::{
     SECRET, Server, Setup,
     client::Call,
     made::{CHALLENGE, REDIRECT},

@@ -1,6 +1,5 @@
 //! A token that was verified once is remembered, and remembering changes no answer.
-mod common;
-use common::{SECRET, Server, Setup, client::Call, key_set};
+use crate::common::{SECRET, Server, Setup, client::Call, key_set};
 use std::sync::Arc;
 
 fn token(server: &Server) -> String {

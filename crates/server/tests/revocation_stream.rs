@@ -1,7 +1,6 @@
 //! The stream of revocations: who may read it, what it says, and when it ends.
-mod common;
+use crate::common::{SECRET, Server, Setup, block_on, client, client::Call, scope};
 use bytes::Bytes;
-use common::{SECRET, Server, Setup, block_on, client, client::Call, scope};
 use http_body_util::BodyExt;
 use serde_json::{Value, json};
 use signet_oauth::client::AuthMethod;
@@ -184,7 +183,11 @@ fn it_ends_when_the_clients_record_changes_and_when_the_server_stops() {
 #[test]
 fn a_reader_that_takes_nothing_is_dropped_and_memory_is_bounded() {
     let server = server();
-    let service = Service::new(server.app.clone(), common::routes(), Limits::default());
+    let service = Service::new(
+        server.app.clone(),
+        crate::common::routes(),
+        Limits::default(),
+    );
     let connection = Connection {
         peer: [127, 0, 0, 1].into(),
         entrance: Entrance::Public,

@@ -1,6 +1,5 @@
 //! What the end of a session or consent does to the tokens that came of it.
-mod common;
-use common::{
+use crate::common::{
     SECRET, Server,
     browser::{Browser, with},
     client::{Call, Reply},
@@ -170,7 +169,7 @@ fn a_pushed_request_is_answered_once() {
     let server = server(&mail);
     let pushed = Call::post("/par")
         .basic("web", SECRET)
-        .form(&common::people::parameters(&[("client_id", "")]))
+        .form(&crate::common::people::parameters(&[("client_id", "")]))
         .send(&server)
         .expect(201);
     let uri = pushed.member("request_uri");
@@ -201,7 +200,7 @@ fn a_pushed_request_is_answered_once_also_after_its_own_end() {
     let server = server(&mail);
     let pushed = Call::post("/par")
         .basic("web", SECRET)
-        .form(&common::people::parameters(&[("client_id", "")]))
+        .form(&crate::common::people::parameters(&[("client_id", "")]))
         .send(&server)
         .expect(201);
     let uri = pushed.member("request_uri");

@@ -1,10 +1,9 @@
 //! A store that takes no more writes (a full disk, say): nothing that must be durable is answered as done, what needs no
 //! store goes on, and readiness says so.
-mod common;
 
 use std::sync::{Arc, atomic::Ordering};
 
-use common::{
+use crate::common::{
     Server, Setup,
     client::Call,
     failing::Failing,
@@ -15,7 +14,10 @@ fn server() -> (Server, Arc<Failing>) {
     let store = Arc::new(Failing::default());
     let server = Server::start(Setup {
         store: Some(store.clone()),
-        clients: vec![common::client("service"), common::client("web")],
+        clients: vec![
+            crate::common::client("service"),
+            crate::common::client("web"),
+        ],
         ..Setup::default()
     });
     (server, store)
@@ -39,7 +41,7 @@ fn what_must_be_durable_is_refused_and_can_be_tried_again() {
     let code = code(&server, "web", &user);
     let ask = || {
         Call::post("/token")
-            .basic("web", common::SECRET)
+            .basic("web", crate::common::SECRET)
             .form(&redeem(&code))
     };
     store.full.store(true, Ordering::SeqCst);
@@ -57,14 +59,14 @@ fn a_revocation_that_did_not_rest_is_not_reported_as_done() {
     let user = alice(&server);
     let code = code(&server, "web", &user);
     let tokens = Call::post("/token")
-        .basic("web", common::SECRET)
+        .basic("web", crate::common::SECRET)
         .form(&redeem(&code))
         .send(&server)
         .expect(200);
     let token = tokens.member("access_token");
     let revoke = || {
         Call::post("/revoke")
-            .basic("web", common::SECRET)
+            .basic("web", crate::common::SECRET)
             .form(&[("token", &token)])
     };
     store.full.store(true, Ordering::SeqCst);

@@ -1,6 +1,5 @@
 //! TLS as the server speaks it: versions, the hybrid key exchange, certificates that change, sessions that resume.
-mod common;
-use common::{Server, Setup, block_on, client::Call};
+use crate::common::{Server, Setup, block_on, client::Call};
 use rustls::{
     ClientConfig, ClientConnection, HandshakeKind, NamedGroup, ProtocolVersion, RootCertStore,
     pki_types::{CertificateDer, ServerName, pem::PemObject},

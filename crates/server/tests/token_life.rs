@@ -1,6 +1,5 @@
 //! A token's life over real sockets: issued, used, introspected, refreshed, replayed, revoked.
-mod common;
-use common::{
+use crate::common::{
     SECRET, Server, Setup, client,
     client::{Call, Reply},
     made::{Proof, alice, claims, code, code_content, proof, random_id, redeem, rows, signer},
@@ -357,12 +356,12 @@ fn revoking_a_user_a_client_or_a_session_ends_everything_at_once() {
         // Without offline_access: what a session gave ends with it.
         let make = || {
             let mut content = code_content(&server, "service", &user);
-            content.scope = common::scope("openid email");
+            content.scope = crate::common::scope("openid email");
             content.seal(&app.keyring()).unwrap()
         };
         let first = token(&server, &redeem(&make())).expect(200);
         let waiting = make();
-        common::block_on(async {
+        crate::common::block_on(async {
             match what {
                 0 => app.revoke_user(&user).await,
                 1 => app.revoke_client("service").await,
@@ -383,7 +382,7 @@ fn revoking_a_user_a_client_or_a_session_ends_everything_at_once() {
 fn a_disabled_user_gets_nothing_more() {
     let (server, user, first) = logged_in(Setup::default());
     let users = &server.app.people.users;
-    common::block_on(users.set_enabled(&user, false, server.app.now())).unwrap();
+    crate::common::block_on(users.set_enabled(&user, false, server.app.now())).unwrap();
     userinfo(&server, &first.member("access_token")).expect_error(401, "invalid_token");
     refresh(&server, &first.member("refresh_token")).expect_error(400, "invalid_grant");
 }
@@ -402,7 +401,7 @@ fn introspection_says_nothing_to_those_who_may_not_see() {
         let resource = Resource {
             identifier: "https://api.example".to_owned(),
             name: None,
-            scopes: common::scope("api:read"),
+            scopes: crate::common::scope("api:read"),
             access_token_signed_response_alg: Some(Algorithm::EdDsa),
             access_token_format: None,
             access_token_lifetime: None,
@@ -539,7 +538,7 @@ fn a_device_gets_its_tokens_once_after_a_person_said_yes() {
     token(&server, &form).expect_error(400, "authorization_pending");
     token(&server, &form).expect_error(400, "slow_down");
     let app = &server.app;
-    common::block_on(async {
+    crate::common::block_on(async {
         let rows = app
             .store
             .page(Table::DeviceCode, None, 10, app.now())
@@ -585,7 +584,7 @@ fn a_sweep_removes_what_has_ended_and_nothing_else() {
     let made = rows(&server, Table::Once);
     assert_eq!(made, 1);
     server.pass(3600);
-    common::block_on(signet_server::tasks::sweep_once(&server.app));
+    crate::common::block_on(signet_server::tasks::sweep_once(&server.app));
     assert_eq!(rows(&server, Table::Once), 0);
     refresh(&server, &first.member("refresh_token")).expect(200);
 }

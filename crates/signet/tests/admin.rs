@@ -1,11 +1,9 @@
 //! The administration commands against a running server, and the first administrator without one.
 
-mod support;
-
-use support::{Browser, Server, body, json, signet, signet_with, text};
+use crate::support::{Browser, Server, body, json, signet, signet_with, text};
 
 /// Runs a command against the server; its JSON. It must succeed.
-fn done(dev: &support::Dev, arguments: &[&str]) -> serde_json::Value {
+fn done(dev: &crate::support::Dev, arguments: &[&str]) -> serde_json::Value {
     let mut all = arguments.to_vec();
     all.extend(["--json", "--data-dir", dev.dir()]);
     let output = signet(&all);
@@ -192,9 +190,9 @@ async fn users_sessions_and_grants_are_administered() {
             &[
                 ("grant_type", "authorization_code"),
                 ("client_id", "native"),
-                ("redirect_uri", support::REDIRECT),
+                ("redirect_uri", crate::support::REDIRECT),
                 ("code", &code),
-                ("code_verifier", support::VERIFIER),
+                ("code_verifier", crate::support::VERIFIER),
             ],
         )
         .await;
@@ -284,7 +282,7 @@ async fn only_an_administrator_administers() {
     let (_server, dev) = Server::dev(dir.path());
     let user = &dev.json["user"];
     let run = |name: &str, password: &str, token: Option<&str>| {
-        let mut command = std::process::Command::new(support::SIGNET);
+        let mut command = std::process::Command::new(crate::support::SIGNET);
         command
             .args([
                 "client",

@@ -2,20 +2,18 @@
 //! chain for a token and calls an API behind `signet gate`; the person revokes, the next call fails, and an auditor verifies all of it
 //! offline.
 
-mod support;
-
 use std::{
     path::Path,
     process::{Command, Output},
     time::{Duration, Instant},
 };
 
-use http::StatusCode;
-use serde_json::Value;
-use support::{
+use crate::support::{
     Browser, Dev, SIGNET, Server, free_port, gate::Gate, http_client::HttpClient, json, signet,
     text,
 };
+use http::StatusCode;
+use serde_json::Value;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpListener,
@@ -436,7 +434,7 @@ async fn a_signed_revocation_is_published_and_an_operator_stops_everything_of_a_
     let answer = dev
         .post("/introspect", Some("service"), &[("token", &token)])
         .await;
-    assert_eq!(support::body(&answer)["active"], false);
+    assert_eq!(crate::support::body(&answer)["active"], false);
     assert_eq!(exchange("two.json")["error_description"], "wrong_root");
     // An agent can be registered by its document, listed and stopped for good.
     let bob = directory.join("bob.json");

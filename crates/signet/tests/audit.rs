@@ -1,10 +1,8 @@
 //! The audit trail of a real server: what is recorded, what a `kill -9` leaves, and the commands that an auditor uses.
 
-mod support;
-
+use crate::support::{Dev, Server, json, signet, text};
 use serde_json::Value;
 use std::{path::Path, process::Output, sync::Arc, time::Duration};
-use support::{Dev, Server, json, signet, text};
 
 fn verify(arguments: &[&str]) -> Output {
     let mut all = vec!["audit", "verify", "--json"];
@@ -54,7 +52,10 @@ async fn decisions_have_lines_and_no_line_has_a_secret() {
             &format!("{}/token", dev.issuer),
             &[
                 ("content-type", "application/x-www-form-urlencoded"),
-                ("authorization", &support::basic(&id, "a-wrong-secret")),
+                (
+                    "authorization",
+                    &crate::support::basic(&id, "a-wrong-secret"),
+                ),
             ],
             "grant_type=client_credentials".into(),
         )
@@ -221,7 +222,7 @@ async fn post(dev: &Dev, path: &str, id: &str, secret: &str, form: &str) -> Opti
     let url = format!("{}{path}", dev.issuer);
     let headers = [
         ("content-type", "application/x-www-form-urlencoded"),
-        ("authorization", &*support::basic(id, secret)),
+        ("authorization", &*crate::support::basic(id, secret)),
     ];
     let sent = dev
         .client()
@@ -351,7 +352,7 @@ async fn lines_that_were_cut_off_are_missed_by_a_kept_checkpoint_and_by_the_next
     assert_eq!(answer["error"], "log_truncated");
     assert!(answer["line"].as_u64().unwrap() >= known as u64);
     // The store remembers, too.
-    let port = support::free_port();
+    let port = crate::support::free_port();
     let mut again = Server::start(
         &[
             "--dev",
@@ -380,7 +381,7 @@ async fn an_auditor_reads_and_verifies_through_the_admin_api_and_nobody_else_doe
     until(&dev, |l| l["action"] == "token.issue").await;
     let password = dev.json["admin"]["password"].as_str().unwrap().to_owned();
     let remote = |command: &[&str]| {
-        std::process::Command::new(support::SIGNET)
+        std::process::Command::new(crate::support::SIGNET)
             .arg("audit")
             .args(command)
             .args([

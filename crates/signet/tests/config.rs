@@ -1,10 +1,8 @@
 //! `signet config`: every fault with its place, and the example that the documentation shows.
 
-mod support;
-
 use std::path::Path;
 
-use support::{json, signet, text};
+use crate::support::{json, signet, text};
 
 const GOOD: &str = "issuer = \"https://id.example\"\n\n[[listeners]]\naddress = \"127.0.0.1:8080\"\nprotocol = \"http\"\n";
 

@@ -1,12 +1,10 @@
 //! The validation service follows a real server's stream of revocations: what is revoked is refused, and what a lost stream means is
 //! what was chosen.
 
-mod support;
-
 use std::path::Path;
 
+use crate::support::{Dev, Server, body, gate::Gate, json, signet};
 use http::StatusCode;
-use support::{Dev, Server, body, gate::Gate, json, signet};
 
 /// After how many seconds a lost stream counts.
 const AFTER: u64 = 2;
@@ -125,7 +123,7 @@ async fn what_is_revoked_is_refused_and_a_lost_stream_is_open_or_closed_as_chose
     assert!(
         revoked.status.success(),
         "{}",
-        support::text(&revoked.stderr)
+        crate::support::text(&revoked.stderr)
     );
     closed.until(&last, (401, "revoked")).await;
     let next = dev.service_token().await;

@@ -1,11 +1,9 @@
 //! The validation service beside a real server: compact tokens of a discovered issuer, and tokens that the issuer is asked about.
 
-mod support;
-
 use std::path::Path;
 
+use crate::support::{Dev, Server, basic, body, gate::Gate, http_client::form, json, signet};
 use serde_json::Value;
-use support::{Dev, Server, basic, body, gate::Gate, http_client::form, json, signet};
 
 /// What every configuration here begins with.
 fn issuer(dev: &Dev) -> String {
@@ -168,7 +166,7 @@ async fn encrypted_tokens_are_opened_with_the_private_key_of_a_file() {
         let der = signet_jose::base64url::decode(der.as_bytes()).unwrap();
         let pem = format!(
             "-----BEGIN PRIVATE KEY-----\n{}\n-----END PRIVATE KEY-----\n",
-            support::base64(&der)
+            crate::support::base64(&der)
         );
         std::fs::write(directory.join(file), pem).unwrap();
     }

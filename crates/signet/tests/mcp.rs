@@ -1,15 +1,13 @@
 //! `signet mcp`: a real process, spoken to over its standard input and output.
 
-mod support;
-
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
+use crate::support::{SIGNET, text};
 use serde_json::{Value, json};
-use support::{SIGNET, text};
 
 const PASSPHRASE: &str = "a passphrase for tests";
 

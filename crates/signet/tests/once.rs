@@ -1,14 +1,14 @@
 //! What may happen once happens once: of a hundred racing requests one succeeds, also after `kill -9` and a restart.
 //! Real processes, real sockets, a real disk.
 
-mod support;
-
 use std::collections::BTreeMap;
 
+use crate::support::{
+    Browser, CHALLENGE, Dev, REDIRECT, Server, VERIFIER, body, json, parameter, signet,
+};
 use http::StatusCode;
 use signet_crypto::{Algorithm, SigningKey};
 use signet_jose::jwt::{JwtSigner, Typ};
-use support::{Browser, CHALLENGE, Dev, REDIRECT, Server, VERIFIER, body, json, parameter, signet};
 
 const RACERS: usize = 100;
 
@@ -241,7 +241,10 @@ async fn a_pushed_request_leads_to_one_code() {
         let url = format!(
             "{}/authorize?{}",
             dev.issuer,
-            support::http_client::form(&[("client_id", "web"), ("request_uri", request_uri)])
+            crate::support::http_client::form(&[
+                ("client_id", "web"),
+                ("request_uri", request_uri)
+            ])
         );
         let (client, cookies) = (dev.client(), cookies.clone());
         async move {
@@ -303,7 +306,7 @@ async fn a_dpop_proof_is_taken_once() {
         let (dev, proof) = (dev.clone(), proof.to_owned());
         async move {
             let (id, secret) = dev.credentials("service");
-            let authorization = support::basic(&id, &secret);
+            let authorization = crate::support::basic(&id, &secret);
             let headers = [
                 ("content-type", "application/x-www-form-urlencoded"),
                 ("authorization", authorization.as_str()),

@@ -1,7 +1,5 @@
 //! `signet serve` as a process: development mode, signals, reload, and what the command line asks of it.
 
-mod support;
-
 use std::{
     os::unix::fs::PermissionsExt,
     sync::{
@@ -10,8 +8,8 @@ use std::{
     },
 };
 
+use crate::support::{Server, body, free_port, json, signet, signet_with, text};
 use http::StatusCode;
-use support::{Server, body, free_port, json, signet, signet_with, text};
 
 #[tokio::test]
 async fn a_second_start_keeps_everything() {
@@ -110,7 +108,7 @@ async fn sigterm_finishes_and_exits_0() {
     assert!(server.log().contains("stopped"));
 }
 
-fn verify(dev: &support::Dev, token: &str, more: &[&str]) -> std::process::Output {
+fn verify(dev: &crate::support::Dev, token: &str, more: &[&str]) -> std::process::Output {
     let ca = dev.ca.to_str().unwrap();
     let mut arguments = vec![
         "token",
@@ -210,12 +208,12 @@ async fn sighup_reloads_clients_and_lifetimes_without_dropping_a_request() {
     let log = dir.path().join("log");
     let mut server = Server::start(&["--config", file.to_str().unwrap()], &log);
     server.wait_for(|| std::net::TcpStream::connect(("127.0.0.1", port)).is_ok());
-    let client = support::http_client::HttpClient::new(&[]).unwrap();
+    let client = crate::support::http_client::HttpClient::new(&[]).unwrap();
     let token = async |id: &str| {
-        let form = support::http_client::form(&[("grant_type", "client_credentials")]);
+        let form = crate::support::http_client::form(&[("grant_type", "client_credentials")]);
         let basic = format!(
             "Basic {}",
-            support::base64(format!("{id}:{secret}").as_bytes())
+            crate::support::base64(format!("{id}:{secret}").as_bytes())
         );
         let headers = [
             ("content-type", "application/x-www-form-urlencoded"),
@@ -273,7 +271,7 @@ async fn the_service_manager_hands_over_a_socket_and_hears_of_readiness() {
     let script = format!(
         "export LISTEN_PID=$$ LISTEN_FDS=1 NOTIFY_SOCKET={}; exec {} serve --config {}",
         dir.path().join("notify").display(),
-        support::SIGNET,
+        crate::support::SIGNET,
         file.display()
     );
 
@@ -289,7 +287,7 @@ async fn the_service_manager_hands_over_a_socket_and_hears_of_readiness() {
     let mut buffer = [0; 256];
     let size = notify.recv(&mut buffer).unwrap();
     assert!(buffer[..size].starts_with(b"READY=1"));
-    let client = support::http_client::HttpClient::new(&[]).unwrap();
+    let client = crate::support::http_client::HttpClient::new(&[]).unwrap();
     let ready = client
         .get(&format!("http://127.0.0.1:{port}/health/ready"), &[])
         .await
@@ -319,7 +317,7 @@ async fn sighup_puts_another_certificate_in_place() {
         std::fs::write(path("ca.pem"), ca.cert_pem()).unwrap();
         std::fs::write(path("chain.pem"), chain).unwrap();
         std::fs::write(path("key.pem"), key.expose()).unwrap();
-        support::http_client::HttpClient::new(&[path("ca.pem")]).unwrap()
+        crate::support::http_client::HttpClient::new(&[path("ca.pem")]).unwrap()
     };
     let first = certify();
     let port = free_port();
@@ -366,10 +364,10 @@ async fn limits_of_guessing_and_a_line_for_each_request_come_from_the_configurat
     let log = dir.path().join("log");
     let mut server = Server::start(&["--config", file.to_str().unwrap()], &log);
     server.wait_for(|| std::net::TcpStream::connect(("127.0.0.1", port)).is_ok());
-    let client = support::http_client::HttpClient::new(&[]).unwrap();
+    let client = crate::support::http_client::HttpClient::new(&[]).unwrap();
     let mut answers = Vec::new();
     for _ in 0..4 {
-        let form = support::http_client::form(&[
+        let form = crate::support::http_client::form(&[
             ("grant_type", "client_credentials"),
             ("client_id", "nobody"),
             ("client_secret", "a-wrong-secret"),
@@ -403,7 +401,11 @@ async fn the_first_token_of_the_readme_works_as_it_is_written() {
     let (server, dev) = Server::dev(dir.path());
     std::os::unix::fs::symlink(&dev.data, dir.path().join(".signet")).unwrap();
     std::fs::create_dir_all(dir.path().join("target/release")).unwrap();
-    std::os::unix::fs::symlink(support::SIGNET, dir.path().join("target/release/signet")).unwrap();
+    std::os::unix::fs::symlink(
+        crate::support::SIGNET,
+        dir.path().join("target/release/signet"),
+    )
+    .unwrap();
     let readme = include_str!("../../../README.md");
     let section = readme.split("## A first token").nth(1).unwrap();
     let section = section.split("\n## ").next().unwrap();
@@ -495,7 +497,7 @@ async fn behind_a_proxy_the_aliases_name_its_entrance_for_certificates() {
     let log = dir.path().join("log");
     let mut server = Server::start(&["--config", file.to_str().unwrap()], &log);
     server.wait_for(|| std::net::TcpStream::connect(("127.0.0.1", port)).is_ok());
-    let client = support::http_client::HttpClient::new(&[]).unwrap();
+    let client = crate::support::http_client::HttpClient::new(&[]).unwrap();
     let url = format!("http://127.0.0.1:{port}/.well-known/openid-configuration");
     let metadata = body(&client.get(&url, &[]).await.unwrap());
     assert_eq!(metadata["token_endpoint"], "https://id.example/token");

@@ -123,7 +123,7 @@ fn what_was_answered_survives_a_kill_and_nothing_happens_twice() {
     let mut happened: HashMap<(String, usize), usize> = HashMap::new();
     for round in 0..ROUNDS {
         let mut child = Command::new(std::env::current_exe().expect("this program"))
-            .args(["child", "--exact", "--nocapture", "--test-threads=1"])
+            .args(["crash::child", "--exact", "--nocapture", "--test-threads=1"])
             .env(DIRECTORY, directory.path())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())

@@ -1,7 +1,7 @@
 //! What a strict verifier must still accept: one that refuses everything is not strict, it is broken. Each has its number (`pos_01` to
 //! `pos_26`; the published vectors, `pos_09`, are read in signet-jose, too).
-mod support;
 
+use crate::support::*;
 use signet_crypto::{Algorithm, SigningKey, hash::sha256};
 use signet_jose::{
     base64url, dpop,
@@ -9,7 +9,6 @@ use signet_jose::{
     jwk::{Jwk, JwkSet},
 };
 use signet_verify::{Issuer, KeySource, Policy, Presented, Proof, Refusal, Verifier};
-use support::*;
 
 fn made_for(algorithm: Algorithm) -> Made {
     access()

@@ -3,14 +3,13 @@
     unsafe_code,
     reason = "an allocator is unsafe by its signature; this one only counts"
 )]
-mod support;
 
+use crate::support::*;
 use signet_verify::{Policy, Presented, Refusal, Verifier};
 use std::{
     alloc::{GlobalAlloc, Layout, System},
     cell::Cell,
 };
-use support::*;
 
 thread_local! {
     static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };

@@ -1,6 +1,6 @@
 //! Keys from the network and from files: fetched beside the requests, bounded, and kept when fetching fails.
-mod support;
 
+use crate::support::*;
 use signet_crypto::{Algorithm, SigningKey};
 use signet_jose::jwk::{Jwk, JwkSet};
 use signet_verify::{
@@ -14,7 +14,6 @@ use std::{
     },
     time::Duration,
 };
-use support::*;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpListener,

@@ -1,6 +1,6 @@
 //! Opaque tokens: the issuer is asked, once, and its word is held to the same policy.
-mod support;
 
+use crate::support::*;
 use signet_crypto::Secret;
 use signet_verify::{
     Form, Issuer, KeySource, MemoryRevocations, Policy, Presented, Refusal, Subject, Verified,
@@ -14,7 +14,6 @@ use std::{
     },
     time::Duration,
 };
-use support::*;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpListener,

@@ -1,6 +1,6 @@
 //! The tower layer: what passes, and what a refused request is told.
-mod support;
 
+use crate::support::*;
 use signet_verify::{Policy, Verified, tower::Protect};
 use std::{
     convert::Infallible,
@@ -8,7 +8,6 @@ use std::{
     sync::Arc,
     task::{Context, Poll, Waker},
 };
-use support::*;
 use tower_layer::Layer;
 use tower_service::Service;
 

@@ -1,11 +1,10 @@
 //! Nested tokens: opened where a policy has a key for it, and then held to all of it.
-mod support;
 
+use crate::support::*;
 use serde_json::Value;
 use signet_crypto::decrypt::DecryptionKey;
 use signet_jose::{base64url, jwe::NamedKey, jwk::JwkSet};
 use signet_verify::{BuildError, Form, Issuer, KeySource, Policy, Refusal, Verifier};
-use support::*;
 
 fn file() -> Value {
     serde_json::from_str(include_str!("../../../vectors/jose/jwe.json")).unwrap()

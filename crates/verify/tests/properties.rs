@@ -1,11 +1,10 @@
 //! Whatever is sent: no panic, and nothing but the signed token is accepted.
-mod support;
 
+use crate::support::*;
 use proptest::prelude::*;
 use signet_crypto::Algorithm;
 use signet_verify::{Policy, Presented, Verifier};
 use std::sync::OnceLock;
-use support::*;
 
 fn shared() -> &'static (Verifier, String) {
     static SHARED: OnceLock<(Verifier, String)> = OnceLock::new();

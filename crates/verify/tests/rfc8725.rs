@@ -1,11 +1,10 @@
 //! JSON Web Token Best Current Practices (RFC 8725): a test for each section of part 3, and for what its successor adds
 //! (draft-ietf-oauth-rfc8725bis).
-mod support;
 
+use crate::support::*;
 use signet_crypto::Algorithm;
 use signet_jose::jwk::{Jwk, JwkSet};
 use signet_verify::{BuildError, Issuer, KeySource, Policy, Refusal, Verifier};
-use support::*;
 
 fn build(policy: Policy, source: KeySource) -> Result<Verifier, BuildError> {
     Verifier::builder()

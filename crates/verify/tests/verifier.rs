@@ -1,13 +1,12 @@
 //! Building, revocation, counters, and what is shared between threads.
-mod support;
 
+use crate::support::*;
 use signet_crypto::Algorithm;
 use signet_verify::{
     BuildError, Freshness, Issuer, KeySource, MemoryRevocations, Policy, Presented, Refusal,
     Revocation, Revocations, Subject, Verifier, WhenSilent,
 };
 use std::{sync::Arc, time::Duration};
-use support::*;
 
 #[test]
 fn a_policy_that_could_not_work_is_refused_when_it_is_built() {

@@ -9,8 +9,8 @@ use signet_agent::receipt::{KnownEnd, check_chain};
 use signet_agent::text_map::TextMap;
 use signet_agent::{Hash, Refusal};
 
+use super::scene::{AUDIENCE, Verifier, chain};
 use crate::common::{NOW, agent, capability, edit, forge, grant, sign};
-use crate::scene::{AUDIENCE, Verifier, chain};
 
 #[test]
 fn g02_an_edited_grant_is_refused() {

@@ -8,8 +8,8 @@ use signet_agent::receipt::Receipt;
 use signet_agent::{AgentId, Hash, Refusal, cose};
 use signet_crypto::password::Cost;
 
+use super::scene::Verifier;
 use crate::common::{NOW, agent, forge, fresh, grant};
-use crate::scene::Verifier;
 
 #[test]
 fn g03_an_object_that_names_alice_and_is_signed_by_mallory_is_refused() {

@@ -6,8 +6,8 @@ use signet_agent::object::{Object, Signed};
 use signet_agent::receipt::{Disclosure, KnownEnd, Receipt, check_chain};
 use signet_agent::{Hash, Refusal};
 
+use super::scene::chain;
 use crate::common::{NOW, agent, edit, sign};
-use crate::scene::chain;
 
 #[test]
 fn g01_a_receipts_content_text_actor_time_and_link_are_checked() {

@@ -11,8 +11,8 @@ use signet_agent::receipt::Receipt;
 use signet_agent::revocation::{Revocation, Target};
 use signet_agent::{Hash, Refusal, VerifyingKeys};
 
+use super::scene::Verifier;
 use crate::common::{NOW, agent, capability, edit, forge, grant, key_set, sign};
-use crate::scene::Verifier;
 
 #[test]
 fn g06_only_those_who_may_revoke_and_an_unreadable_revocation_refuses() {

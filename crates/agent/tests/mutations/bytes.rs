@@ -4,8 +4,8 @@ use signet_agent::cose::{self, Message};
 use signet_agent::object::Type;
 use signet_agent::{Alg, Refusal};
 
-use crate::named;
-use crate::objects::{all, cast, verify};
+use super::named;
+use super::objects::{all, cast, verify};
 
 /// Bytes of an Ed25519 signature, with which a message of one signer ends.
 const SIGNATURE: usize = 64;

@@ -3,8 +3,8 @@
 use signet_agent::Refusal;
 use signet_agent::object::Type;
 
-use crate::fields::{fields, number, with_fields};
-use crate::objects::{all, cast, verify};
+use super::fields::{fields, number, with_fields};
+use super::objects::{all, cast, verify};
 
 const CDDL: &str = include_str!("../../agent.cddl");
 

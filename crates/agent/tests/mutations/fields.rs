@@ -5,7 +5,7 @@ use signet_agent::cbor::{Encoder, Value};
 use signet_agent::cose::{self, Message};
 use signet_agent::object::Type;
 
-use crate::objects::{all, cast, verify};
+use super::objects::{all, cast, verify};
 
 type Pairs = Vec<(Value, Value)>;
 

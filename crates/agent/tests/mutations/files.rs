@@ -6,8 +6,8 @@ use signet_agent::file::{IdentityFile, Kind};
 use signet_agent::identity::Created;
 use signet_crypto::password::Cost;
 
-use crate::named;
-use crate::objects::cast;
+use super::named;
+use super::objects::cast;
 use signet_agent::object::Type;
 
 const CHEAP: Cost = Cost {

@@ -8,7 +8,7 @@ use signet_agent::object::{Object, Signed};
 use signet_agent::receipt::Receipt;
 use signet_agent::{Alg, Refusal, Result, SigningKeys, Suite};
 
-use crate::objects::{cast, document};
+use super::objects::{cast, document};
 
 fn signatures(message: &[u8]) -> Vec<(Alg, Vec<u8>)> {
     let message = Message::parse(message).expect("parsed");
@@ -68,7 +68,7 @@ fn a_step_of_a_history_needs_both_signatures_in_their_order() {
         .rotate(
             &cast.alice.keys,
             &cast.alice.next,
-            crate::objects::keys().commitment(),
+            super::objects::keys().commitment(),
             "first",
             false,
             2_000,

@@ -6,7 +6,7 @@ use signet_agent::json::File;
 use signet_agent::object::Type;
 use signet_agent::{Refusal, Result, Suite};
 
-use crate::objects::{Cast, all, cast, objects, verify};
+use super::objects::{Cast, all, cast, objects, verify};
 
 /// Reads JSON, as a file is read, and verifies.
 fn verify_json(value: &Value, alice: &VerifiedDocument) -> Result<()> {
@@ -125,7 +125,7 @@ fn every_changed_member_of_every_json_file_is_refused() {
         let mut count = 0;
         for changed in changes(&own) {
             let refused = verify_json(&changed, &cast.alice.document).expect_err("changed");
-            assert!(crate::named(file.kind, refused), "{refused:?}: {changed}");
+            assert!(super::named(file.kind, refused), "{refused:?}: {changed}");
             count += 1;
         }
         assert!(count > 100, "{count}");
@@ -135,7 +135,7 @@ fn every_changed_member_of_every_json_file_is_refused() {
             whole["signer"] = changed;
             let refused = verify_json(&whole, &cast.alice.document).expect_err("changed");
             assert!(
-                crate::named(Type::Identity, refused),
+                super::named(Type::Identity, refused),
                 "{refused:?}: {whole}"
             );
         }

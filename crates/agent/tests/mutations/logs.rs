@@ -6,7 +6,7 @@ use signet_agent::log::{self, Checkpoint, ConsistencyProof, InclusionProof, Tree
 use signet_agent::object::Type;
 use signet_agent::{AgentId, Hash, Refusal, Result, Suite};
 
-use crate::named;
+use super::named;
 
 const ENTRIES: u8 = 7;
 

@@ -1,9 +1,7 @@
-use crate::{
-    common::{
-        browser::{Browser, Page},
-        people::{PASSWORD, add_user},
-    },
-    world::*,
+use super::world::*;
+use crate::common::{
+    browser::{Browser, Page},
+    people::{PASSWORD, add_user},
 };
 use signet_agent::{identity::Created, json::File, object::Signed, proof::Proof};
 

@@ -1,4 +1,4 @@
-use crate::world::*;
+use super::world::*;
 use http::Method;
 use serde_json::{Value, json};
 use signet_agent::{identity::Created, json::to_json};

@@ -1,7 +1,5 @@
-use crate::{
-    common::{block_on, people::add_user},
-    world::*,
-};
+use super::world::*;
+use crate::common::{block_on, people::add_user};
 use http::Method;
 use signet_agent::{
     identity::Created,

@@ -1,11 +1,9 @@
-use crate::{
-    common::{
-        SECRET, block_on,
-        client::Call,
-        made::{self, claims},
-        people::add_user,
-    },
-    world::*,
+use super::world::*;
+use crate::common::{
+    SECRET, block_on,
+    client::Call,
+    made::{self, claims},
+    people::add_user,
 };
 use serde_json::json;
 use signet_agent::{

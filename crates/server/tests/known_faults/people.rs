@@ -1,5 +1,5 @@
 //! Faults at the door: what a browser sends, and what a person is shown.
-use crate::*;
+use super::*;
 
 /// Known fault A1.
 #[test]

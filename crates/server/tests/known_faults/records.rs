@@ -1,5 +1,5 @@
 //! Faults of clients' records, and of what is said about the server.
-use crate::*;
+use super::*;
 
 /// Known fault A15.
 #[test]

@@ -1,5 +1,5 @@
 //! Faults of tokens: issued, exchanged, introspected, revoked, once.
-use crate::*;
+use super::*;
 
 /// Known fault A3.
 #[test]

@@ -9,8 +9,6 @@
 //! | G15 | grants and proofs are replayable | `exchange::g15_*` |
 mod account;
 mod admin;
-#[path = "../common/mod.rs"]
-mod common;
 mod ending;
 mod exchange;
 mod world;

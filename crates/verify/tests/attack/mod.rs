@@ -1,6 +1,4 @@
 //! Every attack of the table in the crate's documentation: a token that is accepted, one mutation, a refusal.
-#[path = "../support/mod.rs"]
-mod support;
 
 mod binding;
 mod claims;

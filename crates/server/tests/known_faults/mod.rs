@@ -26,13 +26,11 @@
 //! | A21 | origins compared by suffix, names unescaped, parsers unbounded | `people::origins_names_and_nested_input_are_what_they_are` | login, http; fuzz targets |
 //! | A22 | enormous passwords, and logins that differ in time | `people::a_password_costs_the_same_for_everybody_and_has_a_longest_form` | login |
 //! | A23 | token exchange joins unrelated contexts | `tokens::subject_and_actor_of_unrelated_contexts_are_not_joined` | oauth: token_exchange |
-#[path = "../common/mod.rs"]
-mod common;
 mod people;
 mod records;
 mod tokens;
 
-use common::{
+use crate::common::{
     SECRET, Server, Setup, block_on,
     browser::{Browser, Page, with},
     client,

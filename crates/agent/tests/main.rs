@@ -1,0 +1,7 @@
+//! Behaviour of agent identities: known faults of comparable software, mutations of every object, the vectors.
+
+mod common;
+mod known_faults;
+mod mutations;
+mod post_quantum_vectors;
+mod vectors;

@@ -1,0 +1,5 @@
+//! Behaviour of the algorithms: vectors and properties.
+
+mod ml_dsa;
+mod properties;
+mod wycheproof;

@@ -1,0 +1,24 @@
+//! Behaviour of the server, over real sockets: one program, so that the crates below are linked once.
+
+mod account;
+mod admin;
+mod agents;
+mod audit;
+mod bad_input;
+mod client_authentication;
+mod common;
+mod compact_tokens;
+mod gate;
+mod http;
+mod jwks;
+mod keys;
+mod known_faults;
+mod login;
+mod login_code;
+mod registration;
+mod remembered_tokens;
+mod revocation_stream;
+mod session_end;
+mod store_failure;
+mod tls;
+mod token_life;

@@ -1,0 +1,15 @@
+//! Behaviour of the binary, as real processes.
+
+mod admin;
+mod agent;
+mod agent_story;
+mod audit;
+mod compact;
+mod config;
+mod documentation;
+mod gate_revocations;
+mod gate_tokens;
+mod mcp;
+mod once;
+mod serve;
+mod support;

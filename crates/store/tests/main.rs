@@ -1,0 +1,6 @@
+//! Behaviour of the store: the contract that each engine passes, crashes, revocations.
+
+mod contract;
+mod crash;
+mod embedded;
+mod revocation;

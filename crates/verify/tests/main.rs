@@ -1,0 +1,17 @@
+//! Behaviour of token validation: what must be accepted, every attack, known faults.
+
+mod accept;
+mod allocation;
+mod attack;
+#[cfg(feature = "fetch")]
+mod fetch;
+mod introspection;
+#[cfg(feature = "fetch")]
+mod known_faults;
+#[cfg(all(feature = "tower", feature = "tonic"))]
+mod middleware;
+mod nested;
+mod properties;
+mod rfc8725;
+mod support;
+mod verifier;

@@ -1,0 +1,4 @@
+//! Behaviour of proofs and ceremonies.
+
+mod ceremony;
+mod proofs;
