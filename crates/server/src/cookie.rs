@@ -58,7 +58,10 @@ fn bytes(context: &Context, name: &str) -> Option<Vec<u8>> {
 /// The secret id in the session cookie.
 pub fn session_id(context: &Context) -> Option<[u8; 16]> {
     let sealed = bytes(context, SESSION)?;
-    let opened = context.app.keyring().open(Purpose::SessionCookie, &sealed);
+    let opened = context
+        .realm
+        .keyring()
+        .open(Purpose::SessionCookie, &sealed);
     opened.ok()?.try_into().ok()
 }
 
@@ -110,7 +113,7 @@ impl Device {
     /// The device that sent the request.
     pub fn of(context: &Context) -> Option<Device> {
         let sealed = bytes(context, DEVICE)?;
-        let opened = context.app.keyring().open(DEVICE_PURPOSE, &sealed).ok()?;
+        let opened = context.realm.keyring().open(DEVICE_PURPOSE, &sealed).ok()?;
         serde_json::from_slice(&opened).ok()
     }
 

@@ -70,7 +70,7 @@ pub async fn list(
     }
 }
 
-impl crate::state::App {
+impl crate::state::Realm {
     /// Ends what a client holds of a user: every grant, and with it every token. The number of grants.
     ///
     /// # Errors

@@ -21,10 +21,10 @@ async fn ready(context: Context) -> Response {
     if !context.snapshot.keys.is_ready() {
         return response::text(StatusCode::SERVICE_UNAVAILABLE, "no signing key\n");
     }
-    if !context.app.audit().is_writing() {
+    if !context.realm.audit().is_writing() {
         return response::text(StatusCode::SERVICE_UNAVAILABLE, "audit trail not written\n");
     }
-    match context.app.store.check().await {
+    match context.realm.store.check().await {
         Ok(()) => response::text(StatusCode::OK, "ready\n"),
         Err(error) => {
             tracing::error!(%error, "the store is not ready");
@@ -35,16 +35,16 @@ async fn ready(context: Context) -> Response {
 
 /// Prometheus text. For this machine only, unless the configuration opens it: figures tell a stranger about load and attacks.
 async fn metrics(context: Context) -> Response {
-    if !context.app.policy.open_metrics && !context.peer.is_loopback() {
+    if !context.realm.policy.open_metrics && !context.peer.is_loopback() {
         return response::text(StatusCode::NOT_FOUND, "there is nothing here\n");
     }
-    let (lines, dropped) = context.app.audit().figures();
-    let metrics = &context.app.metrics;
+    let (lines, dropped) = context.realm.audit().figures();
+    let metrics = &context.realm.metrics;
     metrics.audit_lines.store(lines, Relaxed);
     metrics.audit_dropped.store(dropped, Relaxed);
     response::body(
         StatusCode::OK,
         "text/plain; version=0.0.4; charset=utf-8",
-        context.app.metrics.render(),
+        context.realm.metrics.render(),
     )
 }

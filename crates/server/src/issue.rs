@@ -22,7 +22,7 @@ pub async fn person(context: &Context, issue: &Issue) -> Result<Option<UserClaim
         return Ok(None);
     }
     match context
-        .app
+        .realm
         .people
         .users
         .by_id(&token.sub, context.now())
@@ -89,7 +89,7 @@ pub fn answer(
     };
     let refresh_token = match &issue.refresh {
         Some(Refresh::New(refresh)) => {
-            let sealed = refresh.seal(&context.app.keyring());
+            let sealed = refresh.seal(&context.realm.keyring());
             Some(sealed.map_err(|_| failed("the refresh token could not be sealed"))?)
         }
         Some(Refresh::Keep) | None => None,

@@ -3,7 +3,7 @@
 //! The server turns bytes into requests, hands them to the rules of `signet-oauth`, commits what the rules decided
 //! through the store, and turns the outcome into bytes. It decides nothing about the protocol itself.
 //!
-//! - [`state`]: what every request may reach (`App`) and the immutable view one request works with (`Snapshot`).
+//! - [`state`]: what every request may reach (`Realm`) and the immutable view one request works with (`Snapshot`).
 //! - [`http`]: sockets, TLS, limits, routing, the request [`http::Context`] and response helpers.
 //! - [`endpoint`]: one file per protocol endpoint.
 //! - [`keys`]: the signing keys' life.

@@ -48,7 +48,7 @@ pub async fn show(context: Context) -> Response {
         Ok(visit) => visit,
         Err(answer) => return answer,
     };
-    if visit.context.app.people.mailer.is_none() {
+    if visit.context.realm.people.mailer.is_none() {
         return not_offered(visit);
     }
     let Some(token) = params.get("token") else {
@@ -90,7 +90,7 @@ pub async fn submit(mut context: Context) -> Response {
         Ok(visit) => visit,
         Err(response) => return response,
     };
-    if visit.context.app.people.mailer.is_none() {
+    if visit.context.realm.people.mailer.is_none() {
         return not_offered(visit);
     }
     if let Some(token) = form.get("token") {
@@ -129,8 +129,8 @@ fn store_error(error: UserError) -> StoreError {
 
 async fn try_send(visit: &Visit, typed: &str) -> Result<(), Refused> {
     let context = &visit.context;
-    let (app, now) = (&context.app, context.now());
-    let user = app.people.users.by_login(typed, now).await;
+    let (realm, now) = (&context.realm, context.now());
+    let user = realm.people.users.by_login(typed, now).await;
     let user = user.map_err(store_error)?;
     let folded = fold(typed);
     let account = match &user {
@@ -139,20 +139,21 @@ async fn try_send(visit: &Visit, typed: &str) -> Result<(), Refused> {
     };
     let device = visit.device();
     let known = device.as_ref().and_then(|device| device.known(account));
-    let limits = &app.people.limits;
+    let limits = &realm.people.limits;
     attempts::count(
-        &*app.store,
+        &*realm.store,
         &limits.of_address(Kind::Mail, context.peer),
         now,
     )
     .await?;
     attempts::count(
-        &*app.store,
+        &*realm.store,
         &limits.of_account(Kind::Mail, account, known),
         now,
     )
     .await?;
-    let (Some(user), Some(mailer)) = (user.filter(|user| user.enabled), &app.people.mailer) else {
+    let (Some(user), Some(mailer)) = (user.filter(|user| user.enabled), &realm.people.mailer)
+    else {
         return Ok(());
     };
     let Some(email) = user.email.clone() else {
@@ -167,7 +168,7 @@ async fn try_send(visit: &Visit, typed: &str) -> Result<(), Refused> {
     };
     // Invariant: strings, bytes and numbers always serialize.
     let plain = serde_json::to_vec(&link).expect("a link serializes");
-    let sealed = app.keyring().seal(Purpose::Recovery, &plain);
+    let sealed = realm.keyring().seal(Purpose::Recovery, &plain);
     let sealed = sealed.map_err(|_| StoreError::Unavailable("sealing".into()))?;
     let issuer = &context.snapshot.settings.issuer;
     let text = format!(
@@ -195,19 +196,19 @@ async fn open(visit: &Visit, token: &str) -> Result<Option<(Link, User)>, StoreE
     if token.len() > MAX_TOKEN {
         return Ok(None);
     }
-    let (app, now) = (&visit.context.app, visit.context.now());
+    let (realm, now) = (&visit.context.realm, visit.context.now());
     let read = || {
         let sealed = base64url::decode(token.as_bytes()).ok()?;
-        let plain = app.keyring().open(Purpose::Recovery, &sealed).ok()?;
+        let plain = realm.keyring().open(Purpose::Recovery, &sealed).ok()?;
         serde_json::from_slice::<Link>(&plain).ok()
     };
     let Some(link) = read().filter(|link| now < link.ends_at) else {
         return Ok(None);
     };
-    if app.store.get(&once_key(&link), now).await?.is_some() {
+    if realm.store.get(&once_key(&link), now).await?.is_some() {
         return Ok(None);
     }
-    let user = app.people.users.by_id(&link.user_id, now).await;
+    let user = realm.people.users.by_id(&link.user_id, now).await;
     let user = user.map_err(store_error)?.filter(|user| {
         user.enabled
             && user.password_changed_at == link.password_changed_at
@@ -227,8 +228,13 @@ async fn reset(visit: Visit, token: &str, form: &Params) -> Response {
     if let Err(text) = check_new(new, &[&*user.username, &*link.email]) {
         return visit.page(again(text));
     }
-    let app = visit.context.app.clone();
-    let phc = match app.people.passwords.hash(Secret::new(new.to_owned())).await {
+    let realm = visit.context.realm.clone();
+    let phc = match realm
+        .people
+        .passwords
+        .hash(Secret::new(new.to_owned()))
+        .await
+    {
         Ok(phc) => phc,
         Err(PoolError::TooLong) => return visit.page(again("The new password is too long.")),
         Err(PoolError::Busy | PoolError::Parameters) => {
@@ -250,7 +256,7 @@ async fn reset(visit: Visit, token: &str, form: &Params) -> Response {
 
 /// Uses the link, sets the password, and ends everything that was begun with the old one. Whether the link was unused.
 async fn use_up(visit: &Visit, link: &Link, phc: &str) -> Result<bool, StoreError> {
-    let (app, now) = (&visit.context.app, visit.context.now());
+    let (realm, now) = (&visit.context.realm, visit.context.now());
     let once = Change {
         first: Op::Insert {
             key: once_key(link),
@@ -259,17 +265,17 @@ async fn use_up(visit: &Visit, link: &Link, phc: &str) -> Result<bool, StoreErro
         },
         then: Vec::new(),
     };
-    if let Outcome::Refused(_) = app.store.commit(once, now).await? {
+    if let Outcome::Refused(_) = realm.store.commit(once, now).await? {
         return Ok(false);
     }
-    let users = &app.people.users;
+    let users = &realm.people.users;
     let changed = users.change(&link.user_id, now, |user| {
         user.password = Some(phc.to_owned());
         user.password_changed_at = now;
         user.email_verified |= user.email.as_deref() == Some(&*link.email);
     });
     changed.await.map_err(store_error)?;
-    app.revoke_everything_of(&link.user_id).await?;
+    realm.revoke_everything_of(&link.user_id).await?;
     tracing::info!(target: "signet::login", user = %link.user_id, "password recovered by mail");
     Ok(true)
 }

@@ -2,7 +2,7 @@
 //!
 //! A record is replaced with a compare: whoever writes names the `revision` that was read, and of two racing writers one is
 //! told so (known fault A18). The row is durable before the snapshot shows it.
-use crate::state::App;
+use crate::state::Realm;
 use serde::{Deserialize, Serialize};
 use signet_crypto::Algorithm;
 use signet_oauth::{
@@ -185,7 +185,7 @@ pub async fn remove_resource(
 
 /// Writes that are durable and in effect when they return. One after another, so that the snapshot follows in the order
 /// of the commits: no older record can come back over a newer one (known fault A15).
-impl App {
+impl Realm {
     /// As [`insert_client`].
     ///
     /// # Errors
@@ -311,8 +311,8 @@ impl App {
 }
 
 /// Changes the registry of the snapshot: after the row is durable.
-pub fn publish(app: &App, change: impl FnOnce(&mut Registry)) {
-    app.update(|snapshot| {
+pub fn publish(realm: &Realm, change: impl FnOnce(&mut Registry)) {
+    realm.update(|snapshot| {
         let mut registry = Registry::clone(&snapshot.registry);
         change(&mut registry);
         snapshot.registry = Arc::new(registry);

@@ -3,7 +3,7 @@
 //! Every revocation is durable before it is answered. Its entry lasts as long as the longest-lived token that it can
 //! concern, counted from now with a margin, never shorter (known fault A9).
 use crate::agents::{AgentError, statement::Authority};
-use crate::state::App;
+use crate::state::Realm;
 use signet_oauth::decision::{Revocations, TokenIdentity, Unavailable};
 use signet_store::{Change, Key, Op, RevocationIndex, StoreError, Subject, Table, TokenFacts};
 
@@ -45,7 +45,7 @@ pub fn jti_bytes(text: &str) -> Option<[u8; 16]> {
         .ok()
 }
 
-impl App {
+impl Realm {
     /// The longest that an access token made now can live, seconds: the bound of everything that it hangs on.
     fn longest_access_token(&self) -> u64 {
         let snapshot = self.snapshot();

@@ -151,7 +151,7 @@ fn strict_transport(issuer: &str) -> bool {
     })
 }
 
-/// What an `App` is made of.
+/// What an `Realm` is made of.
 pub struct Parts {
     /// The first snapshot.
     pub snapshot: Snapshot,
@@ -172,7 +172,7 @@ pub struct Parts {
 }
 
 /// Everything that handlers reach. One per process, shared by all of its runtimes.
-pub struct App {
+pub struct Realm {
     snapshot: ArcSwap<Snapshot>,
     keyring: ArcSwap<Keyring>,
     /// Serializes writers of the snapshot; readers never touch it.
@@ -181,7 +181,7 @@ pub struct App {
     pub(crate) registry_writes: tokio::sync::Mutex<()>,
     /// The signing keys' keeper; set once by the wiring. The keys that requests use are the snapshot's.
     pub signing_keys: OnceLock<Arc<SigningKeys>>,
-    /// The audit trail; set once by the wiring, where there is one. [`App::audit`] is how it is reached.
+    /// The audit trail; set once by the wiring, where there is one. [`Realm::audit`] is how it is reached.
     pub audit_trail: OnceLock<Audit>,
     /// The file that the keyring came from; set once by the wiring, where there is one.
     pub sealing_file: OnceLock<Arc<std::sync::Mutex<SealingFile>>>,
@@ -207,10 +207,10 @@ pub struct App {
     pub client_keys: Arc<ClientKeysCache>,
 }
 
-impl App {
+impl Realm {
     /// Puts the parts together.
-    pub fn new(parts: Parts) -> Arc<App> {
-        Arc::new(App {
+    pub fn new(parts: Parts) -> Arc<Realm> {
+        Arc::new(Realm {
             snapshot: ArcSwap::from_pointee(parts.snapshot),
             keyring: ArcSwap::from_pointee(parts.keyring),
             writing: std::sync::Mutex::new(()),

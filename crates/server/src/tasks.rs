@@ -1,5 +1,5 @@
 //! What has to happen from time to time, beside the requests.
-use crate::state::App;
+use crate::state::Realm;
 use std::{sync::Arc, time::Duration};
 
 /// Rows removed in one step: bounded, so that a sweep never holds up the writers for long.
@@ -8,19 +8,19 @@ const SWEEP_STEP: usize = 500;
 const SWEEP_MARGIN: u64 = 120;
 
 /// Removes what has ended, forever. To be spawned once per process; it ends with its runtime.
-pub async fn sweep(app: Arc<App>, every: Duration) {
+pub async fn sweep(realm: Arc<Realm>, every: Duration) {
     loop {
         tokio::time::sleep(every).await;
-        sweep_once(&app).await;
+        sweep_once(&realm).await;
     }
 }
 
 /// One sweep: as many bounded steps as there is to remove.
-pub async fn sweep_once(app: &App) {
-    let now = app.now();
-    app.revocations.sweep(now);
+pub async fn sweep_once(realm: &Realm) {
+    let now = realm.now();
+    realm.revocations.sweep(now);
     loop {
-        match app
+        match realm
             .store
             .sweep(now.saturating_sub(SWEEP_MARGIN), SWEEP_STEP)
             .await

@@ -76,24 +76,24 @@ impl Visit {
         let Some(id) = cookie::session_id(&self.context) else {
             return Ok(());
         };
-        let (app, now) = (&self.context.app, self.context.now());
-        let Some(found) = session::find(&*app.store, &id, now).await? else {
+        let (realm, now) = (&self.context.realm, self.context.now());
+        let Some(found) = session::find(&*realm.store, &id, now).await? else {
             return Ok(());
         };
-        let revoked = app.revocations.is_revoked(&TokenFacts {
+        let revoked = realm.revocations.is_revoked(&TokenFacts {
             jti_time_ms: found.row.login_ms,
             sid: Some(&found.row.sid),
             user: Some(&found.row.user_id),
             ..TokenFacts::default()
         });
-        let user = match app.people.users.by_id(&found.row.user_id, now).await {
+        let user = match realm.people.users.by_id(&found.row.user_id, now).await {
             Ok(user) => user.filter(|user| user.enabled),
             Err(UserError::Store(error)) => return Err(error),
             Err(error) => return Err(StoreError::Unavailable(error.to_string())),
         };
         match user {
             Some(user) if !revoked => {
-                session::touch(&*app.store, &self.context.snapshot.settings, &found, now).await?;
+                session::touch(&*realm.store, &self.context.snapshot.settings, &found, now).await?;
                 self.present = Some(Present { found, user });
             }
             _ => self.stale = Some(found),
@@ -113,7 +113,7 @@ impl Visit {
 
     /// Logs the user in with a method of RFC 8176 (`pwd`, `otp`). `add`: to what the same user's session has shown before.
     pub async fn log_in(&mut self, user: User, method: &str, add: bool) -> Result<(), StoreError> {
-        let (app, snapshot) = (self.context.app.clone(), self.context.snapshot.clone());
+        let (realm, snapshot) = (self.context.realm.clone(), self.context.snapshot.clone());
         let before = self.present.take().map(|present| present.found);
         let mut amr = vec![method];
         if let Some(before) = &before
@@ -128,7 +128,7 @@ impl Visit {
         let acr = signet_oauth::authorize::acr::of(&amr).unwrap_or_default();
         if let Some(stale) = self.stale.take() {
             let now = self.context.now();
-            session::end(&*app.store, &stale.id, &stale.row, now).await?;
+            session::end(&*realm.store, &stale.id, &stale.row, now).await?;
         }
         let login = Login {
             user_id: &user.id,
@@ -138,14 +138,14 @@ impl Visit {
             address: self.context.peer.to_string(),
             now_ms: self.context.now_ms,
         };
-        let begun = session::begin(&*app.store, &snapshot.settings, before.as_ref(), &login);
+        let begun = session::begin(&*realm.store, &snapshot.settings, before.as_ref(), &login);
         let event = self.context.event(Action::LOGIN);
         let event = event.subject(&user.id).method(method);
-        let found = app.audit().act(event, begun, store_failed).await?;
+        let found = realm.audit().act(event, begun, store_failed).await?;
         let device = self.device();
         let mut carrier = response::empty(StatusCode::OK);
-        cookie::set_session(&mut carrier, &app.keyring(), &found.id);
-        Device::remember(device, &user.id, &app.keyring(), &mut carrier);
+        cookie::set_session(&mut carrier, &realm.keyring(), &found.id);
+        Device::remember(device, &user.id, &realm.keyring(), &mut carrier);
         self.take_cookies(&carrier);
         tracing::info!(target: "signet::login", user = %user.id, method, sid = %found.row.sid, "logged in");
         self.present = Some(Present { found, user });
@@ -154,7 +154,7 @@ impl Visit {
 
     /// Ends the browser's session, and with it the tokens that name it.
     pub async fn log_out(&mut self) -> Result<(), StoreError> {
-        let app = self.context.app.clone();
+        let realm = self.context.realm.clone();
         let found = self.present.take().map(|present| present.found);
         if let Some(found) = found.or_else(|| self.stale.take()) {
             let event = self.context.event(Action::LOGOUT);
@@ -162,10 +162,10 @@ impl Visit {
                 .subject(&found.row.user_id)
                 .session(Some(&found.row.sid));
             let ended = async {
-                app.revoke_session(&found.row.sid).await?;
-                session::end(&*app.store, &found.id, &found.row, self.context.now()).await
+                realm.revoke_session(&found.row.sid).await?;
+                session::end(&*realm.store, &found.id, &found.row, self.context.now()).await
             };
-            app.audit().act(event, ended, store_failed).await?;
+            realm.audit().act(event, ended, store_failed).await?;
             tracing::info!(target: "signet::login", user = %found.row.user_id, sid = %found.row.sid, "logged out");
         }
         let mut carrier = response::empty(StatusCode::OK);
@@ -181,7 +181,7 @@ impl Visit {
 
     /// Seals an interaction for this browser.
     pub fn seal(&self, interaction: &Interaction) -> String {
-        interaction.seal(&self.context.app.keyring(), &self.browser.id)
+        interaction.seal(&self.context.realm.keyring(), &self.browser.id)
     }
 
     /// A new interaction's lifetime and beginning.
@@ -196,7 +196,7 @@ impl Visit {
             return None;
         }
         let text = form.get("interaction")?;
-        let keyring = self.context.app.keyring();
+        let keyring = self.context.realm.keyring();
         Interaction::open(text, &keyring, &self.browser.id, self.context.now())
     }
 

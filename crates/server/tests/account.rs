@@ -97,7 +97,7 @@ fn the_current_password_cannot_be_guessed_from_an_open_browser() {
     let server = server(&mail);
     let mut browser = log_in(&server, "alice");
     let page = browser.get("/account");
-    for _ in 0..server.app.people.limits.device {
+    for _ in 0..server.realm.people.limits.device {
         browser
             .press(
                 &page,
@@ -153,7 +153,7 @@ fn there_sid(server: &Server, browser: &mut Browser<'_>) -> String {
         browser.press(&page, "allow", &[])
     };
     let code = page.param("code").unwrap();
-    signet_oauth::sealed::AuthorizationCode::open(&server.app.keyring(), &code)
+    signet_oauth::sealed::AuthorizationCode::open(&server.realm.keyring(), &code)
         .unwrap()
         .sid
 }
@@ -283,7 +283,7 @@ fn a_link_asks_for_its_account_and_is_limited() {
     let server = server(&mail);
     let mut browser = Browser::new(&server);
     let page = browser.get("/account/recover");
-    for _ in 0..server.app.people.limits.mails {
+    for _ in 0..server.realm.people.limits.mails {
         browser
             .press(&page, "email", &[("username", "alice")])
             .expect_status(200);
@@ -360,7 +360,7 @@ fn device(server: &Server) -> DeviceRecord {
         resources: Vec::new(),
         interval: 5,
         last_poll: 0,
-        expires_at: server.app.now() + 600,
+        expires_at: server.realm.now() + 600,
         state: DeviceState::Pending,
     };
     let end = Some(record.expires_at);
@@ -376,13 +376,13 @@ fn device(server: &Server) -> DeviceRecord {
             end,
         }],
     };
-    block_on(server.app.store.commit(change, server.app.now())).unwrap();
+    block_on(server.realm.store.commit(change, server.realm.now())).unwrap();
     record
 }
 
 fn state_of(server: &Server) -> DeviceState {
     let key = Key::new(Table::DeviceCode, [7; 16].as_slice());
-    let row = block_on(server.app.store.get(&key, server.app.now()))
+    let row = block_on(server.realm.store.get(&key, server.realm.now()))
         .unwrap()
         .unwrap();
     DeviceRecord::from_bytes(&row.value).unwrap().state
@@ -420,7 +420,13 @@ fn a_device_is_approved_by_the_sessions_user() {
             &[("user_id", &bob.id), ("sub", &bob.id), ("username", "bob")],
         )
         .expect("Device connected");
-    let alice = block_on(server.app.people.users.by_login("alice", server.app.now()));
+    let alice = block_on(
+        server
+            .realm
+            .people
+            .users
+            .by_login("alice", server.realm.now()),
+    );
     let DeviceState::Approved(approval) = state_of(&server) else {
         panic!("{:?}", state_of(&server));
     };
@@ -478,7 +484,7 @@ fn guessing_user_codes_is_limited() {
     let server = server(&mail);
     let mut browser = log_in(&server, "alice");
     let page = browser.get("/device");
-    for _ in 0..server.app.people.limits.account {
+    for _ in 0..server.realm.people.limits.account {
         browser
             .press(&page, "allow", &[("user_code", "XXXX-XXXX")])
             .expect("No device is waiting");

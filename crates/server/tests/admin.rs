@@ -130,7 +130,7 @@ fn a_right_that_was_taken_away_ends_at_once() {
     let server = server();
     let operator = Operator::of(&server);
     operator.get(CLIENTS);
-    server.app.update(|snapshot| {
+    server.realm.update(|snapshot| {
         let mut registry = signet_oauth::registry::Registry::clone(&snapshot.registry);
         let demoted = Client {
             scope: scope("openid"),
@@ -163,7 +163,7 @@ fn a_bound_token_needs_its_proof_once() {
             w.member("htm").string(method);
             w.member("htu")
                 .string(&format!("{}{path}", server.issuer()));
-            w.member("iat").number(server.app.now());
+            w.member("iat").number(server.realm.now());
             w.member("nonce").string(nonce);
             if let Some(token) = token {
                 w.member("ath").string(&dpop::ath(token));
@@ -403,8 +403,8 @@ fn new_user(server: &Server, name: &str, admin: bool) -> User {
         admin,
         ..NewUser::default()
     };
-    let users = &server.app.people.users;
-    block_on(users.create(new, server.app.now())).expect("is made")
+    let users = &server.realm.people.users;
+    block_on(users.create(new, server.realm.now())).expect("is made")
 }
 
 /// What a client holds after its user has logged in: an access token and a refresh token.
@@ -415,7 +415,7 @@ struct Device {
 
 impl Device {
     fn log_in(server: &Server, user: &User, scope_text: &str, client_id: &str) -> Device {
-        let now = server.app.now();
+        let now = server.realm.now();
         let code = AuthorizationCode {
             id: signet_crypto::random::bytes(),
             grant_id: signet_crypto::random::bytes(),
@@ -433,10 +433,10 @@ impl Device {
             amr: Vec::new(),
             claims: None,
             dpop_jkt: None,
-            issued_at_ms: server.app.now_ms(),
+            issued_at_ms: server.realm.now_ms(),
             expires_at: now + 60,
         };
-        let code = code.seal(&server.app.keyring()).expect("seals");
+        let code = code.seal(&server.realm.keyring()).expect("seals");
         let reply = Call::post("/token")
             .basic(client_id, crate::common::SECRET)
             .form(&[
@@ -496,9 +496,9 @@ fn revoke_all_ends_every_device_also_after_a_rotation_and_nobody_elses() {
     assert!(operator.is_active(&other.access_token));
     assert!(other.refresh(&server));
     let grants = block_on(grants::list(
-        &*server.app.store,
+        &*server.realm.store,
         &alice.id,
-        server.app.now(),
+        server.realm.now(),
     ));
     assert_eq!(grants.expect("answers"), []);
 
@@ -615,19 +615,23 @@ fn users_are_made_listed_changed_and_removed() {
 
 /// Keys with a life, made long ago, sealed with keys from a file: as the binary wires them.
 fn with_keys(server: &Server) -> tempfile::TempDir {
-    let before = server.app.now() - 100_000;
+    let before = server.realm.now() - 100_000;
     let directory = tempfile::tempdir().expect("a directory");
     let file = keys::SealingFile::open_or_create(directory.path(), before).expect("is made");
     let keyring = Arc::new(file.keyring());
-    server.app.replace_keyring(keyring.clone());
+    server.realm.replace_keyring(keyring.clone());
     let at = keys::Moment {
         now: before,
         longest_token: 600,
     };
-    let publish = |set| server.app.update(|snapshot| snapshot.keys = Arc::new(set));
+    let publish = |set| {
+        server
+            .realm
+            .update(|snapshot| snapshot.keys = Arc::new(set))
+    };
     let keeper = block_on(async {
         let (keeper, set) = keys::SigningKeys::load(
-            server.app.store.clone(),
+            server.realm.store.clone(),
             keyring.clone(),
             vec![Algorithm::Es256, Algorithm::EdDsa],
             keys::Policy::default(),
@@ -640,8 +644,8 @@ fn with_keys(server: &Server) -> tempfile::TempDir {
         keeper
     });
     let file = Arc::new(std::sync::Mutex::new(file));
-    assert!(server.app.sealing_file.set(file).is_ok());
-    assert!(server.app.signing_keys.set(Arc::new(keeper)).is_ok());
+    assert!(server.realm.sealing_file.set(file).is_ok());
+    assert!(server.realm.signing_keys.set(Arc::new(keeper)).is_ok());
     directory
 }
 
@@ -669,7 +673,7 @@ fn a_new_sealing_key_leaves_what_people_and_clients_hold_in_force() {
     let file = keys::SealingFile::open_or_create(directory.path(), 0).expect("is read");
     assert_eq!(
         file.keyring().current_id(),
-        server.app.keyring().current_id()
+        server.realm.keyring().current_id()
     );
 
     // Long after, nothing that the first key sealed is alive: it is forgotten, and what rests still opens.
@@ -677,11 +681,11 @@ fn a_new_sealing_key_leaves_what_people_and_clients_hold_in_force() {
     let operator = Operator::of(&server);
     assert_eq!(operator.post(target, &json!({}), 200)["sealing_keys"], 2);
     let loaded = keys::SigningKeys::load(
-        server.app.store.clone(),
-        Arc::clone(&server.app.keyring()),
+        server.realm.store.clone(),
+        Arc::clone(&server.realm.keyring()),
         vec![Algorithm::Es256, Algorithm::EdDsa],
         keys::Policy::default(),
-        keys::Moment::of(&server.app),
+        keys::Moment::of(&server.realm),
     );
     assert!(block_on(loaded).is_ok());
 }

@@ -118,7 +118,7 @@ fn private_key_jwt_names_the_issuer_alone_and_counts_once() {
         c.secrets.clear();
         c.jwks = Some(public_set(&key));
     }));
-    let now = server.app.now();
+    let now = server.realm.now();
     let send = |assertion: &str| {
         Call::post("/token")
             .form(&[GRANT, TYPE, ("client_assertion", assertion)])
@@ -153,7 +153,7 @@ fn of_many_racing_requests_with_one_assertion_one_succeeds() {
         "service",
         &server.issuer(),
         &random_id(),
-        server.app.now(),
+        server.realm.now(),
     );
     let call = Call::post("/token").form(&[GRANT, TYPE, ("client_assertion", &once)]);
     let good = AtomicUsize::new(0);
@@ -178,19 +178,19 @@ fn client_secret_jwt_signs_with_the_secret() {
         SECRET,
         "hmac",
         None,
-        &server.app.keyring(),
+        &server.realm.keyring(),
     );
     let mut record = client("hmac");
     record.token_endpoint_auth_method = AuthMethod::ClientSecretJwt;
     record.secrets = vec![secret.unwrap()];
-    server.app.update(|next| {
+    server.realm.update(|next| {
         let mut registry = (*next.registry).clone();
         registry.clients.insert("hmac".to_owned(), Arc::new(record));
         next.registry = Arc::new(registry);
     });
     let key = SigningKey::from_private(Algorithm::Hs256, SECRET.as_bytes()).unwrap();
     let key = JwtSigner::new(key, "");
-    let now = server.app.now();
+    let now = server.realm.now();
     let good = assertion(&key, "hmac", &server.issuer(), &random_id(), now);
     let call = Call::post("/token").form(&[GRANT, TYPE, ("client_assertion", &good)]);
     call.send(&server).expect(200);
@@ -224,7 +224,7 @@ fn keys_come_from_jwks_uri_and_an_unknown_kid_does_not_flood_it() {
         c.jwks_uri = Some(url);
     }));
     let send = |key: &JwtSigner| {
-        let now = server.app.now();
+        let now = server.realm.now();
         let text = assertion(key, "service", &server.issuer(), &random_id(), now);
         Call::post("/token")
             .form(&[GRANT, TYPE, ("client_assertion", &text)])

@@ -104,10 +104,10 @@ fn the_same_story_is_told_the_same_way_in_both_formats() {
 fn revoking_a_token_a_user_a_client_or_a_session_ends_compact_tokens_at_once() {
     for what in 0..5 {
         let server = ed25519(Compact);
-        let (app, user) = (&server.app, alice(&server));
+        let (realm, user) = (&server.realm, alice(&server));
         let mut content = code_content(&server, "service", &user);
         content.scope = crate::common::scope("openid email");
-        let code = content.seal(&app.keyring()).unwrap();
+        let code = content.seal(&realm.keyring()).unwrap();
         let reply = token(&server, &redeem(&code)).expect(200);
         let access = reply.member("access_token");
         assert_ne!(introspect(&server, &access).text(), INACTIVE);
@@ -119,13 +119,13 @@ fn revoking_a_token_a_user_a_client_or_a_session_ends_compact_tokens_at_once() {
             0 => revoke(&access),
             // The grant, by its refresh token.
             1 => revoke(&reply.member("refresh_token")),
-            2 => crate::common::block_on(app.revoke_user(&user))
+            2 => crate::common::block_on(realm.revoke_user(&user))
                 .map(drop)
                 .unwrap(),
-            3 => crate::common::block_on(app.revoke_client("service"))
+            3 => crate::common::block_on(realm.revoke_client("service"))
                 .map(drop)
                 .unwrap(),
-            _ => crate::common::block_on(app.revoke_session("sid-1"))
+            _ => crate::common::block_on(realm.revoke_session("sid-1"))
                 .map(drop)
                 .unwrap(),
         }
@@ -207,9 +207,15 @@ fn a_compact_token_is_exchanged_for_a_jwt_and_the_jwt_for_a_compact_token() {
     let compact = reply.member("access_token");
     let jwt = exchange("other", &compact);
     assert_eq!(claims(&jwt)["sub"], user.as_str());
-    let mut service = (**server.app.snapshot().registry.client("service", 0).unwrap()).clone();
+    let mut service = (**server
+        .realm
+        .snapshot()
+        .registry
+        .client("service", 0)
+        .unwrap())
+    .clone();
     service.may_act_for = vec!["other".to_owned()];
-    server.app.update(|next| {
+    server.realm.update(|next| {
         let mut registry = (*next.registry).clone();
         registry
             .clients
@@ -265,7 +271,7 @@ fn a_resource_server_verifies_with_the_published_keys() {
             issuer: Some(&issuer),
             min_version: signet_compact::Version::V1,
             scopes: &["api:read"],
-            ..Policy::for_audience(&issuer, server.app.now())
+            ..Policy::for_audience(&issuer, server.realm.now())
         };
         let verified = keys.verify(&access, &policy).unwrap();
         assert_eq!(verified.payload().subject, "service");
@@ -301,7 +307,7 @@ fn resource_servers_read_and_revoke_by_the_same_claims_in_both_formats() {
         let access = reply.member("access_token");
         let revocations = Arc::new(MemoryRevocations::new(WhenSilent::StayOpen));
         let verifier = verifier(&server, revocations.clone());
-        let now = server.app.now();
+        let now = server.realm.now();
         let verified = verifier.verify(&Presented::token(&access), now).unwrap();
         let claims = verified.claims();
         let json: serde_json::Value = serde_json::from_str(claims.json()).unwrap();
@@ -311,8 +317,8 @@ fn resource_servers_read_and_revoke_by_the_same_claims_in_both_formats() {
             Subject::Token(claims.jti().unwrap()),
             Subject::Grant(claims.grant_id().unwrap()),
             Subject::Session(claims.sid().unwrap()),
-            Subject::User(claims.sub().unwrap(), server.app.now_ms()),
-            Subject::Client(claims.client_id().unwrap(), server.app.now_ms()),
+            Subject::User(claims.sub().unwrap(), server.realm.now_ms()),
+            Subject::Client(claims.client_id().unwrap(), server.realm.now_ms()),
         ] {
             let revocations = Arc::new(MemoryRevocations::new(WhenSilent::StayOpen));
             revocations.revoke(subject, end);

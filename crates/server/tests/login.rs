@@ -23,7 +23,7 @@ fn code_of(server: &Server, page: &Page) -> AuthorizationCode {
         page.text()
     );
     let code = page.param("code").unwrap_or_else(|| panic!("{}", page.url));
-    AuthorizationCode::open(&server.app.keyring(), &code).unwrap()
+    AuthorizationCode::open(&server.realm.keyring(), &code).unwrap()
 }
 
 #[track_caller]
@@ -88,8 +88,8 @@ fn wrong_password_unknown_user_and_disabled_user_look_the_same() {
     let mail = Mail::new();
     let server = server(&mail);
     let bob = add_user(&server, "bob");
-    let users = &server.app.people.users;
-    crate::common::block_on(users.set_enabled(&bob.id, false, server.app.now())).unwrap();
+    let users = &server.realm.people.users;
+    crate::common::block_on(users.set_enabled(&bob.id, false, server.realm.now())).unwrap();
     let mut texts = Vec::new();
     for (name, password) in [
         ("alice", "wrong password"),
@@ -158,8 +158,13 @@ fn parameters_that_only_the_server_may_set_change_nothing() {
     // A1 and A5: whatever the query claims to be done, was not.
     let mail = Mail::new();
     let server = server(&mail);
-    let alice =
-        crate::common::block_on(server.app.people.users.by_login("alice", server.app.now()));
+    let alice = crate::common::block_on(
+        server
+            .realm
+            .people
+            .users
+            .by_login("alice", server.realm.now()),
+    );
     let alice = alice.unwrap().unwrap();
     let claims = [
         ("user_id", &*alice.id),
@@ -440,8 +445,8 @@ fn a_disabled_user_has_no_session() {
     let server = server(&mail);
     let mut browser = Browser::new(&server);
     let code = code_of(&server, &arrive(&mut browser, &request(&[])));
-    let users = &server.app.people.users;
-    crate::common::block_on(users.set_enabled(&code.user_id, false, server.app.now())).unwrap();
+    let users = &server.realm.people.users;
+    crate::common::block_on(users.set_enabled(&code.user_id, false, server.realm.now())).unwrap();
     let silent = request(&[("prompt", "none")]);
     assert_eq!(error_of(&browser.get(&silent)), "login_required");
 }
@@ -453,12 +458,12 @@ fn a_revoked_user_or_session_has_to_log_in_again() {
     let silent = request(&[("prompt", "none")]);
     let mut browser = Browser::new(&server);
     let code = code_of(&server, &arrive(&mut browser, &request(&[])));
-    crate::common::block_on(server.app.revoke_session(&code.sid)).unwrap();
+    crate::common::block_on(server.realm.revoke_session(&code.sid)).unwrap();
     assert_eq!(error_of(&browser.get(&silent)), "login_required");
     arrive_again(&mut browser);
     let again = code_of(&server, &browser.get(&silent));
     assert_ne!(again.sid, code.sid);
-    crate::common::block_on(server.app.revoke_user(&code.user_id)).unwrap();
+    crate::common::block_on(server.realm.revoke_user(&code.user_id)).unwrap();
     assert_eq!(error_of(&browser.get(&silent)), "login_required");
     server.pass(1);
     arrive_again(&mut browser);
@@ -473,7 +478,7 @@ fn wrong_passwords_are_limited_and_the_owners_browser_still_gets_in() {
     owner.cookies.remove(SESSION);
     let mut stranger = Browser::new(&server);
     let page = stranger.get(&request(&[]));
-    let most = server.app.people.limits.account;
+    let most = server.realm.people.limits.account;
     for _ in 0..most {
         stranger
             .log_in(&page, "alice", "a wrong password")
@@ -481,7 +486,7 @@ fn wrong_passwords_are_limited_and_the_owners_browser_still_gets_in() {
     }
     let refused = stranger.log_in(&page, "alice", PASSWORD).expect_status(429);
     let wait: u64 = refused.reply.header("retry-after").parse().unwrap();
-    assert!(wait > 0 && wait <= server.app.people.limits.window);
+    assert!(wait > 0 && wait <= server.realm.people.limits.window);
     // The device that alice logged in from before has a budget of its own.
     arrive_again(&mut owner);
     // And strangers, alice on a new device among them, get in again later.
@@ -497,7 +502,7 @@ fn unknown_names_are_limited_like_known_ones() {
     let server = server(&mail);
     let mut browser = Browser::new(&server);
     let page = browser.get(&request(&[]));
-    for _ in 0..server.app.people.limits.account {
+    for _ in 0..server.realm.people.limits.account {
         browser
             .log_in(&page, "nobody", "a wrong password")
             .expect_status(200);

@@ -22,7 +22,7 @@ fn code_of(server: &Server, page: &Page) -> AuthorizationCode {
         page.url,
         page.text()
     );
-    AuthorizationCode::open(&server.app.keyring(), &page.param("code").unwrap()).unwrap()
+    AuthorizationCode::open(&server.realm.keyring(), &page.param("code").unwrap()).unwrap()
 }
 
 #[track_caller]
@@ -48,10 +48,10 @@ fn the_mailed_code_logs_in() {
     assert_eq!(code.amr, ["otp"]);
     let user = block_on(
         server
-            .app
+            .realm
             .people
             .users
-            .by_id(&code.user_id, server.app.now()),
+            .by_id(&code.user_id, server.realm.now()),
     );
     assert!(user.unwrap().unwrap().email_verified);
 }
@@ -107,7 +107,7 @@ fn a_code_works_once_and_in_its_browser_only() {
 fn a_code_ends_after_five_minutes() {
     let mut mail = Mail::new();
     let server = server(&mail);
-    assert_eq!(server.app.snapshot().settings.otp_lifetime, 300);
+    assert_eq!(server.realm.snapshot().settings.otp_lifetime, 300);
     let mut browser = Browser::new(&server);
     let page = ask(&mut browser, "alice");
     let otp = mail.code();
@@ -144,13 +144,13 @@ fn a_new_code_replaces_the_page_and_mails_are_limited() {
     let server = server(&mail);
     let mut browser = Browser::new(&server);
     let mut page = ask(&mut browser, "alice");
-    for _ in 1..server.app.people.limits.mails {
+    for _ in 1..server.realm.people.limits.mails {
         page = browser
             .press(&page, "email", &[])
             .expect("a new code is on its way");
     }
     let mails = mail.fresh().len();
-    assert_eq!(mails, server.app.people.limits.mails as usize);
+    assert_eq!(mails, server.realm.people.limits.mails as usize);
     let refused = browser.press(&page, "email", &[]).expect_status(429);
     assert!(!refused.reply.header("retry-after").is_empty());
     assert!(mail.fresh().is_empty());
@@ -167,7 +167,7 @@ fn guessing_codes_is_limited_over_many_codes() {
         for _ in 0..5 {
             let answer = browser.press(&page, "allow", &[("otp", "x")]);
             if answer.reply.status == 429 {
-                assert_eq!(wrong, server.app.people.limits.account);
+                assert_eq!(wrong, server.realm.people.limits.account);
                 return;
             }
             wrong += 1;
@@ -181,8 +181,8 @@ fn a_disabled_or_moved_account_gets_no_session_from_an_old_code() {
     let mut mail = Mail::new();
     let server = server(&mail);
     let bob = add_user(&server, "bob");
-    let users = &server.app.people.users;
-    let now = server.app.now();
+    let users = &server.realm.people.users;
+    let now = server.realm.now();
     let mut browser = Browser::new(&server);
     let page = ask(&mut browser, "bob");
     let otp = mail.code();

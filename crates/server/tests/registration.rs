@@ -232,13 +232,13 @@ fn one_address_registers_a_bounded_number_of_clients() {
     let server = Server::start(open());
     let document = json!({ "redirect_uris": [REDIRECT] });
     let call = Call::post("/register").json(&document);
-    let most = server.app.people.limits.address;
+    let most = server.realm.people.limits.address;
     for _ in 0..most {
         call.send(&server).expect(201);
     }
     let refused = call.send(&server).expect(429);
     assert_ne!(refused.header("retry-after"), "");
     // What is refused for another reason costs nothing of it, and time gives it back.
-    server.pass(server.app.people.limits.window + 1);
+    server.pass(server.realm.people.limits.window + 1);
     call.send(&server).expect(201);
 }

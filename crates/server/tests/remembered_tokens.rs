@@ -45,9 +45,9 @@ fn a_remembered_token_ends_with_its_key() {
     let server = Server::start(Setup::default());
     let token = token(&server);
     assert!(is_active(&server, &token));
-    let settings = server.app.snapshot().settings.clone();
+    let settings = server.realm.snapshot().settings.clone();
     server
-        .app
+        .realm
         .update(|snapshot| snapshot.keys = Arc::new(key_set(&settings)));
     assert!(!is_active(&server, &token));
 }

@@ -10,7 +10,7 @@ use signet_server::{
         context::Entrance,
         service::{Connection, Serves, Service},
     },
-    state::App,
+    state::Realm,
 };
 use signet_store::{MAX_BEHIND, Subject};
 use std::{
@@ -82,12 +82,12 @@ impl Lines {
     }
 }
 
-fn end(app: &App) -> u64 {
-    app.now() + 600
+fn end(realm: &Realm) -> u64 {
+    realm.now() + 600
 }
 
-fn revoke(app: &App, subject: Subject, end: u64) {
-    block_on(app.revocations.revoke(subject, end, app.now())).unwrap();
+fn revoke(realm: &Realm, subject: Subject, end: u64) {
+    block_on(realm.revocations.revoke(subject, end, realm.now())).unwrap();
 }
 
 #[test]
@@ -118,8 +118,8 @@ fn only_an_authenticated_client_with_the_scope_may_read_it() {
 #[test]
 fn it_says_what_counts_already_and_then_each_kind_as_it_happens() {
     let server = server();
-    let end = end(&server.app);
-    revoke(&server.app, Subject::Grant([1; 16]), end);
+    let end = end(&server.realm);
+    revoke(&server.realm, Subject::Grant([1; 16]), end);
     let mut lines = Lines::open(&server);
     assert_eq!(
         lines.said(),
@@ -152,7 +152,7 @@ fn it_says_what_counts_already_and_then_each_kind_as_it_happens() {
             json!({"agent": "agent:x", "epoch_ms": 7, "end": end}),
         ),
     ] {
-        revoke(&server.app, subject, end);
+        revoke(&server.realm, subject, end);
         assert_eq!(lines.said(), Some(said));
     }
     let mut beats = 0;
@@ -166,7 +166,7 @@ fn it_ends_when_the_clients_record_changes_and_when_the_server_stops() {
     let server = server();
     let mut lines = Lines::open(&server);
     assert!(lines.said().unwrap()["synced"].is_u64());
-    server.app.update(|snapshot| {
+    server.realm.update(|snapshot| {
         let mut registry = (*snapshot.registry).clone();
         let mut reader = (*registry.clients["reader"]).clone();
         reader.revision += 1;
@@ -176,7 +176,7 @@ fn it_ends_when_the_clients_record_changes_and_when_the_server_stops() {
     assert_eq!(lines.said(), None);
     let mut lines = Lines::open(&server);
     assert!(lines.said().unwrap()["synced"].is_u64());
-    server.app.revocation_streams.end();
+    server.realm.revocation_streams.end();
     assert_eq!(lines.said(), None);
 }
 
@@ -184,7 +184,7 @@ fn it_ends_when_the_clients_record_changes_and_when_the_server_stops() {
 fn a_reader_that_takes_nothing_is_dropped_and_memory_is_bounded() {
     let server = server();
     let service = Service::new(
-        server.app.clone(),
+        server.realm.clone(),
         crate::common::routes(),
         Limits::default(),
     );
@@ -207,14 +207,14 @@ fn a_reader_that_takes_nothing_is_dropped_and_memory_is_bounded() {
             let frame = body.frame().await.expect("goes on").unwrap();
             said.extend_from_slice(&frame.into_data().unwrap());
         }
-        let end = end(&server.app);
+        let end = end(&server.realm);
         let changes = 2 * MAX_BEHIND;
         for number in 0..changes as u64 {
             let subject = Subject::Client(format!("client-{number}"), number);
             server
-                .app
+                .realm
                 .revocations
-                .revoke(subject, end, server.app.now())
+                .revoke(subject, end, server.realm.now())
                 .await
                 .unwrap();
             tokio::task::yield_now().await;

@@ -352,20 +352,20 @@ fn revoking_takes_effect_at_once_and_only_for_the_owner() {
 fn revoking_a_user_a_client_or_a_session_ends_everything_at_once() {
     for what in 0..3 {
         let server = Server::start(Setup::default());
-        let (app, user) = (&server.app, alice(&server));
+        let (realm, user) = (&server.realm, alice(&server));
         // Without offline_access: what a session gave ends with it.
         let make = || {
             let mut content = code_content(&server, "service", &user);
             content.scope = crate::common::scope("openid email");
-            content.seal(&app.keyring()).unwrap()
+            content.seal(&realm.keyring()).unwrap()
         };
         let first = token(&server, &redeem(&make())).expect(200);
         let waiting = make();
         crate::common::block_on(async {
             match what {
-                0 => app.revoke_user(&user).await,
-                1 => app.revoke_client("service").await,
-                _ => app.revoke_session("sid-1").await,
+                0 => realm.revoke_user(&user).await,
+                1 => realm.revoke_client("service").await,
+                _ => realm.revoke_session("sid-1").await,
             }
         })
         .unwrap();
@@ -381,8 +381,8 @@ fn revoking_a_user_a_client_or_a_session_ends_everything_at_once() {
 #[test]
 fn a_disabled_user_gets_nothing_more() {
     let (server, user, first) = logged_in(Setup::default());
-    let users = &server.app.people.users;
-    crate::common::block_on(users.set_enabled(&user, false, server.app.now())).unwrap();
+    let users = &server.realm.people.users;
+    crate::common::block_on(users.set_enabled(&user, false, server.realm.now())).unwrap();
     userinfo(&server, &first.member("access_token")).expect_error(401, "invalid_token");
     refresh(&server, &first.member("refresh_token")).expect_error(400, "invalid_grant");
 }
@@ -396,7 +396,7 @@ fn introspection_says_nothing_to_those_who_may_not_see() {
     public.token_endpoint_auth_method = AuthMethod::None;
     setup.clients.push(public);
     let server = Server::start(setup);
-    server.app.update(|next| {
+    server.realm.update(|next| {
         let mut registry = (*next.registry).clone();
         let resource = Resource {
             identifier: "https://api.example".to_owned(),
@@ -510,7 +510,7 @@ fn a_verifier_without_a_challenge_is_refused() {
     let user = alice(&server);
     let mut content = code_content(&server, "service", &user);
     content.code_challenge = None;
-    let sealed = content.seal(&server.app.keyring()).unwrap();
+    let sealed = content.seal(&server.realm.keyring()).unwrap();
     token(&server, &redeem(&sealed)).expect_error(400, "invalid_grant");
     let form: Vec<_> = redeem(&sealed)
         .into_iter()
@@ -537,18 +537,18 @@ fn a_device_gets_its_tokens_once_after_a_person_said_yes() {
     ];
     token(&server, &form).expect_error(400, "authorization_pending");
     token(&server, &form).expect_error(400, "slow_down");
-    let app = &server.app;
+    let realm = &server.realm;
     crate::common::block_on(async {
-        let rows = app
+        let rows = realm
             .store
-            .page(Table::DeviceCode, None, 10, app.now())
+            .page(Table::DeviceCode, None, 10, realm.now())
             .await
             .unwrap();
         let record = DeviceRecord::from_bytes(&rows[0].1.value).unwrap();
         let session = Session {
             sid: "sid-2".to_owned(),
             user_id: user.clone(),
-            auth_time: app.now(),
+            auth_time: realm.now(),
             acr: "a".to_owned(),
             amr: vec!["pwd".to_owned()],
         };
@@ -557,7 +557,7 @@ fn a_device_gets_its_tokens_once_after_a_person_said_yes() {
                 &session,
                 false,
                 signet_crypto::random::bytes(),
-                app.now_ms(),
+                realm.now_ms(),
             )
             .unwrap();
         let put = Op::Put {
@@ -569,7 +569,7 @@ fn a_device_gets_its_tokens_once_after_a_person_said_yes() {
             first: put,
             then: Vec::new(),
         };
-        app.store.commit(change, app.now()).await.unwrap();
+        realm.store.commit(change, realm.now()).await.unwrap();
     });
     server.pass(20);
     let reply = token(&server, &form).expect(200);
@@ -584,7 +584,7 @@ fn a_sweep_removes_what_has_ended_and_nothing_else() {
     let made = rows(&server, Table::Once);
     assert_eq!(made, 1);
     server.pass(3600);
-    crate::common::block_on(signet_server::tasks::sweep_once(&server.app));
+    crate::common::block_on(signet_server::tasks::sweep_once(&server.realm));
     assert_eq!(rows(&server, Table::Once), 0);
     refresh(&server, &first.member("refresh_token")).expect(200);
 }

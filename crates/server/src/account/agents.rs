@@ -42,7 +42,7 @@ pub(super) async fn view(
     if !settings.agents.enabled {
         return Ok(None);
     }
-    let (store, now) = (&*visit.context.app.store, visit.context.now());
+    let (store, now) = (&*visit.context.realm.store, visit.context.now());
     let mut identities = Vec::new();
     for id in root::list(store, user_id, now).await? {
         let agent = known::get(store, id, now).await?;
@@ -163,8 +163,8 @@ pub(super) async fn bind(
 ) -> Response {
     let event = about(&visit, present, "bind-agent");
     let bound = try_bind(&visit, present, form, interaction);
-    let app = visit.context.app.clone();
-    let outcome = app.audit().act(event, bound, Problem::code).await;
+    let realm = visit.context.realm.clone();
+    let outcome = realm.audit().act(event, bound, Problem::code).await;
     answer(visit, outcome).await
 }
 
@@ -174,7 +174,7 @@ async fn try_bind(
     form: &Params,
     interaction: &Interaction,
 ) -> Result<&'static str, Problem> {
-    let (app, now) = (&visit.context.app, visit.context.now());
+    let (realm, now) = (&visit.context.realm, visit.context.now());
     let settings = &visit.context.snapshot.settings;
     if !settings.agents.enabled {
         return Err(Problem::Say("This server takes no agents' grants."));
@@ -201,7 +201,7 @@ async fn try_bind(
         id: signet_crypto::hash::sha256(challenge.as_bytes()),
         end: now + CHALLENGE_LIFETIME.max(settings.interaction_lifetime) + 1,
     };
-    match once::commit(&*app.store, &[once], Vec::new(), now).await {
+    match once::commit(&*realm.store, &[once], Vec::new(), now).await {
         Ok(()) => {}
         Err(OnceError::Refused(_)) => {
             return Err(Problem::Say(
@@ -210,8 +210,8 @@ async fn try_bind(
         }
         Err(OnceError::Store(error)) => return Err(error.into()),
     }
-    root::bind(&*app.store, &present.user.id, &document, now).await?;
-    app.end_compromised(&document).await?;
+    root::bind(&*realm.store, &present.user.id, &document, now).await?;
+    realm.end_compromised(&document).await?;
     tracing::info!(target: "signet::agents", user = %present.user.id, agent = %document.id(), "an identity was bound");
     Ok("The identity is bound to your account.")
 }
@@ -261,41 +261,44 @@ fn check(
 
 /// Takes an identity off the account, and ends what came of it.
 pub(super) async fn unbind(visit: Visit, present: &Present, agent: &str) -> Response {
-    let app = visit.context.app.clone();
+    let realm = visit.context.realm.clone();
     let unbound = async {
         let id: AgentId = agent.parse().map_err(|_| AgentError::NotFound)?;
-        app.unbind_identity(&present.user.id, id, Authority::Person)
+        realm
+            .unbind_identity(&present.user.id, id, Authority::Person)
             .await?;
         Ok("The identity was taken off your account, and everything that came of it has ended.")
     };
     let event = about(&visit, present, "unbind-agent").target(agent);
-    let outcome = app.audit().act(event, unbound, Problem::code).await;
+    let outcome = realm.audit().act(event, unbound, Problem::code).await;
     answer(visit, outcome).await
 }
 
 /// Ends a grant and everything under it.
 pub(super) async fn revoke(visit: Visit, present: &Present, grant: &str) -> Response {
-    let app = visit.context.app.clone();
+    let realm = visit.context.realm.clone();
     let revoked = async {
         let id: Hash = grant.parse().map_err(|_| AgentError::NotFound)?;
-        app.end_grant_of_person(&present.user.id, id, Authority::Person)
+        realm
+            .end_grant_of_person(&present.user.id, id, Authority::Person)
             .await?;
         Ok("The grant and everything that was delegated under it have ended.")
     };
     let event = about(&visit, present, "revoke-agent-grant").target(grant);
-    let outcome = app.audit().act(event, revoked, Problem::code).await;
+    let outcome = realm.audit().act(event, revoked, Problem::code).await;
     answer(visit, outcome).await
 }
 
 /// Ends everything that acts for the person by grants.
 pub(super) async fn stop_all(visit: Visit, present: &Present) -> Response {
-    let app = visit.context.app.clone();
+    let realm = visit.context.realm.clone();
     let stopped = async {
-        app.stop_agents_of(&present.user.id, Authority::Person)
+        realm
+            .stop_agents_of(&present.user.id, Authority::Person)
             .await?;
         Ok("No agent can act for you any more.")
     };
     let event = about(&visit, present, "stop-agents");
-    let outcome = app.audit().act(event, stopped, Problem::code).await;
+    let outcome = realm.audit().act(event, stopped, Problem::code).await;
     answer(visit, outcome).await
 }

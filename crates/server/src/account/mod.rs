@@ -48,7 +48,7 @@ async fn render(visit: &Visit, notice: Option<Notice>) -> Result<Option<page::Ht
     let Some(present) = visit.present() else {
         return Ok(None);
     };
-    let (store, now) = (&*visit.context.app.store, visit.context.now());
+    let (store, now) = (&*visit.context.realm.store, visit.context.now());
     let user = &present.user;
     let sessions = session::list(store, &user.id, now).await?;
     let sessions: Vec<SessionView> = sessions
@@ -148,20 +148,20 @@ async fn end_session(mut visit: Visit, present: &Present, sid: &str) -> Response
             Err(error) => visit.unavailable(&error),
         };
     }
-    let app = visit.context.app.clone();
+    let realm = visit.context.realm.clone();
     let now = visit.context.now();
     let event = about(&visit, present, "end-session").target(sid);
     let ended = async {
         // Only what is in the person's own list can be ended from it.
-        for (id, row) in session::list(&*app.store, &present.user.id, now).await? {
+        for (id, row) in session::list(&*realm.store, &present.user.id, now).await? {
             if row.sid == sid {
-                app.revoke_session(&row.sid).await?;
-                session::end(&*app.store, &id, &row, now).await?;
+                realm.revoke_session(&row.sid).await?;
+                session::end(&*realm.store, &id, &row, now).await?;
             }
         }
         Ok::<(), StoreError>(())
     };
-    match app.audit().act(event, ended, store_failed).await {
+    match realm.audit().act(event, ended, store_failed).await {
         Ok(()) => overview(visit, Some(Notice::Done("The session has ended."))).await,
         Err(error) => visit.unavailable(&error),
     }
@@ -172,7 +172,7 @@ async fn end_others(visit: Visit, present: &Present) -> Response {
     let event = about(&visit, present, "end-others");
     match visit
         .context
-        .app
+        .realm
         .audit()
         .act(event, ended, store_failed)
         .await
@@ -183,27 +183,27 @@ async fn end_others(visit: Visit, present: &Present) -> Response {
 }
 
 async fn end_other_sessions(visit: &Visit, present: &Present) -> Result<(), StoreError> {
-    let app = &visit.context.app;
+    let realm = &visit.context.realm;
     let keep = Some(&*present.found.row.sid);
     let now = visit.context.now();
-    for sid in session::end_all(&*app.store, &present.user.id, keep, now).await? {
-        app.revoke_session(&sid).await?;
+    for sid in session::end_all(&*realm.store, &present.user.id, keep, now).await? {
+        realm.revoke_session(&sid).await?;
     }
     Ok(())
 }
 
 async fn withdraw(visit: Visit, present: &Present, client_id: &str) -> Response {
-    let app = visit.context.app.clone();
+    let realm = visit.context.realm.clone();
     let now = visit.context.now();
     let withdrawn = async {
         // The consent first: nothing new can come of it while the old is being ended. A code that was given in the
         // last seconds and is redeemed after this is the one thing that slips through, once.
-        crate::consent::withdraw(&*app.store, &present.user.id, client_id, now).await?;
-        app.revoke_grants_of(&present.user.id, client_id).await
+        crate::consent::withdraw(&*realm.store, &present.user.id, client_id, now).await?;
+        realm.revoke_grants_of(&present.user.id, client_id).await
     };
     let done = "The application can no longer act for you.";
     let event = about(&visit, present, "withdraw").client(client_id);
-    match app.audit().act(event, withdrawn, store_failed).await {
+    match realm.audit().act(event, withdrawn, store_failed).await {
         Ok(_) => overview(visit, Some(Notice::Done(done))).await,
         Err(error) => visit.unavailable(&error),
     }
@@ -267,7 +267,7 @@ async fn change_password(visit: Visit, present: &Present, form: &Params) -> Resp
         Problem::Later(StatusCode::TOO_MANY_REQUESTS, ..) => "too_many_attempts",
         Problem::Later(..) | Problem::Store(_) => "temporarily_unavailable",
     };
-    match visit.context.app.audit().act(event, changed, why).await {
+    match visit.context.realm.audit().act(event, changed, why).await {
         Ok(()) => {
             let done = "The password was changed, and all other sessions have ended.";
             overview(visit, Some(Notice::Done(done))).await
@@ -290,7 +290,7 @@ async fn try_change_password(
     present: &Present,
     form: &Params,
 ) -> Result<(), Problem> {
-    let (app, now) = (&visit.context.app, visit.context.now());
+    let (realm, now) = (&visit.context.realm, visit.context.now());
     let user = &present.user;
     let new = form.get("new_password").unwrap_or("");
     let names = [&*user.username, user.email.as_deref().unwrap_or("")];
@@ -299,15 +299,15 @@ async fn try_change_password(
         // Whoever finds an open browser must not be able to keep the account.
         let device = visit.device();
         let known = device.as_ref().and_then(|device| device.known(&user.id));
-        let budget = app
+        let budget = realm
             .people
             .limits
             .of_account(Kind::Password, &user.id, known);
-        attempts::count(&*app.store, &budget, now).await?;
+        attempts::count(&*realm.store, &budget, now).await?;
         let current = Secret::new(form.get("password").unwrap_or("").to_owned());
-        let checked = app.people.passwords.verify(current, Some(stored)).await;
+        let checked = realm.people.passwords.verify(current, Some(stored)).await;
         if checked != Ok(false) {
-            attempts::give_back(&*app.store, &budget, now).await?;
+            attempts::give_back(&*realm.store, &budget, now).await?;
         }
         if !checked? {
             return Err(Problem::Say("The current password is not right."));
@@ -315,12 +315,13 @@ async fn try_change_password(
     } else if now.saturating_sub(present.found.row.auth_time) > RECENT {
         return Err(Problem::Login);
     }
-    let phc = app
+    let phc = realm
         .people
         .passwords
         .hash(Secret::new(new.to_owned()))
         .await?;
-    app.people
+    realm
+        .people
         .users
         .set_password(&user.id, Some(&phc), now)
         .await?;

@@ -59,7 +59,7 @@ fn agent_id(call: &Call) -> Result<AgentId, Problem> {
 }
 
 async fn summary(call: &Call, agent: &Agent) -> Result<AgentSummary, Problem> {
-    let (store, now) = (&*call.app().store, call.now());
+    let (store, now) = (&*call.realm().store, call.now());
     let binding = root::get(store, agent.id, now).await?;
     Ok(AgentSummary {
         agent_id: agent.id.to_string(),
@@ -74,13 +74,13 @@ async fn summary(call: &Call, agent: &Agent) -> Result<AgentSummary, Problem> {
 }
 
 async fn stopped_at(call: &Call, agent: AgentId) -> Result<Option<u64>, Problem> {
-    let said = statement::revocations(&*call.app().store, Target::Agent(agent), call.now());
+    let said = statement::revocations(&*call.realm().store, Target::Agent(agent), call.now());
     let own = said.await?.into_iter().filter(|said| said.by == agent);
     Ok(own.map(|said| said.at).min())
 }
 
 async fn document(call: &Call, id: AgentId) -> Result<AgentDocument, Problem> {
-    let (store, now) = (&*call.app().store, call.now());
+    let (store, now) = (&*call.realm().store, call.now());
     let agent = known::get(store, id, now).await?;
     let agent = agent.ok_or_else(Problem::not_found)?;
     let mut grants = Vec::new();
@@ -96,7 +96,7 @@ async fn document(call: &Call, id: AgentId) -> Result<AgentDocument, Problem> {
             None => None,
         };
         let dead = match held {
-            Some(held) => call.app().is_token_ended(&jti, &row, &held),
+            Some(held) => call.realm().is_token_ended(&jti, &row, &held),
             None => false,
         };
         if !dead {
@@ -118,7 +118,7 @@ async fn list(call: Call) -> Outcome {
     let page = call.page()?;
     let after = page.after.as_deref().map(str::parse).transpose();
     let after: Option<AgentId> = after.map_err(|_| Problem::invalid("after is no agent's id"))?;
-    let (store, now) = (&*call.app().store, call.now());
+    let (store, now) = (&*call.realm().store, call.now());
     let mut items = Vec::new();
     for agent in known::list(store, after, page.limit + 1, now).await? {
         items.push(summary(&call, &agent).await?);
@@ -169,8 +169,8 @@ impl From<AgentError> for Problem {
 }
 
 async fn keep(call: &Call, document: &VerifiedDocument) -> Result<(), Problem> {
-    known::keep(&*call.app().store, document, true, call.now()).await?;
-    call.app().end_compromised(document).await?;
+    known::keep(&*call.realm().store, document, true, call.now()).await?;
+    call.realm().end_compromised(document).await?;
     Ok(())
 }
 
@@ -186,7 +186,7 @@ async fn renew(mut call: Call) -> Outcome {
     if shown.id() != id {
         return Err(Problem::invalid("the document is another agent's"));
     }
-    if known::get(&*call.app().store, id, call.now())
+    if known::get(&*call.realm().store, id, call.now())
         .await?
         .is_none()
     {
@@ -206,7 +206,7 @@ fn stopped(call: &Call, ended: Ended) -> Outcome {
         grants_ended: ended.grants,
         identities_unbound: ended.identities,
         nodes: vec![NodeTime {
-            node: call.app().node().to_owned(),
+            node: call.realm().node().to_owned(),
             milliseconds: ended.milliseconds,
         }],
     })
@@ -216,7 +216,7 @@ async fn stop(call: Call) -> Outcome {
     let id = agent_id(&call)?;
     // One that nobody has heard of yet can be stopped beforehand.
     let ended = call
-        .app()
+        .realm()
         .end_of_agents(Target::Agent(id), id, Authority::Operator, None)
         .await?;
     stopped(&call, ended)
@@ -224,10 +224,10 @@ async fn stop(call: Call) -> Outcome {
 
 async fn unbind(call: Call) -> Outcome {
     let id = agent_id(&call)?;
-    let binding = root::get(&*call.app().store, id, call.now()).await?;
+    let binding = root::get(&*call.realm().store, id, call.now()).await?;
     let binding = binding.ok_or_else(Problem::not_found)?;
     let ended = call
-        .app()
+        .realm()
         .unbind_identity(&binding.user_id, id, Authority::Operator)
         .await?;
     stopped(&call, ended)
@@ -239,19 +239,19 @@ async fn end_grant(call: Call) -> Outcome {
         .segment("grant_id")
         .parse()
         .map_err(|_| Problem::not_found())?;
-    let held = holding::grant(&*call.app().store, grant, call.now()).await?;
+    let held = holding::grant(&*call.realm().store, grant, call.now()).await?;
     let held = held
         .filter(|held| held.grant.body().to.agent == id || held.grant.body().by.agent == id)
         .ok_or_else(Problem::not_found)?;
     let ended = call
-        .app()
+        .realm()
         .end_of_agents(Target::Grant(grant), held.root, Authority::Operator, None)
         .await?;
     stopped(&call, ended)
 }
 
 async fn list_of_user(call: Call) -> Outcome {
-    let (store, now) = (&*call.app().store, call.now());
+    let (store, now) = (&*call.realm().store, call.now());
     let mut items = Vec::new();
     for id in root::list(store, call.segment("user_id"), now).await? {
         if let Some(agent) = known::get(store, id, now).await? {
@@ -262,11 +262,11 @@ async fn list_of_user(call: Call) -> Outcome {
 }
 
 async fn stop_of_user(call: Call) -> Outcome {
-    let users = &call.app().people.users;
+    let users = &call.realm().people.users;
     let user = users.by_id(call.segment("user_id"), call.now()).await?;
     let user = user.ok_or_else(Problem::not_found)?;
     let ended = call
-        .app()
+        .realm()
         .stop_agents_of(&user.id, Authority::Operator)
         .await?;
     stopped(&call, ended)

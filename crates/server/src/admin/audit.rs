@@ -108,7 +108,7 @@ impl From<Line> for LineDocument {
 }
 
 fn directory(call: &Call) -> Result<PathBuf, Problem> {
-    let directory = call.app().audit().directory();
+    let directory = call.realm().audit().directory();
     directory
         .map(ToOwned::to_owned)
         .ok_or_else(Problem::not_found)
@@ -140,7 +140,7 @@ async fn on_disk<T: Send + 'static>(
 
 async fn show(call: Call) -> Outcome {
     let directory = directory(&call)?;
-    let audit = call.app().audit();
+    let audit = call.realm().audit();
     let document = audit.document().ok_or_else(Problem::not_found)?;
     let written = signet_agent::json::File::of(document.signed()).write();
     let written = written.map_err(|_| Problem::unavailable())?;

@@ -8,7 +8,7 @@ use crate::{
     http::{Context, Response, context::BodyError, response},
     once,
     revoke::Index,
-    state::App,
+    state::Realm,
 };
 use http::{HeaderName, HeaderValue, StatusCode, header};
 use serde::{Serialize, de::DeserializeOwned};
@@ -107,10 +107,10 @@ pub(super) async fn run(operation: &'static Operation, context: Context) -> Resp
     // RFC 9449 section 8.2: who proves possession is told the next nonce, also with a refusal.
     let nonce = (context.headers.contains_key(DPOP)
         && context.snapshot.settings.dpop_nonce_required)
-        .then(|| new_nonce(&context.app.keyring(), context.now()))
+        .then(|| new_nonce(&context.realm.keyring(), context.now()))
         .flatten();
     let answer = async {
-        let audit = context.app.audit().clone();
+        let audit = context.realm.audit().clone();
         let authorized = authorize(&context).await;
         let caller = authorized.inspect_err(|problem| {
             let event = Event::new(Action::ADMIN, now_ms).request(request_id.as_str());
@@ -172,7 +172,7 @@ async fn authorize(context: &Context) -> Result<String, Problem> {
     let (facts, once) = check_token(context)?;
     if let Some(once) = once {
         // RFC 9449 section 11.1: a proof is used once.
-        once::commit(&*context.app.store, &[once], Vec::new(), context.now())
+        once::commit(&*context.realm.store, &[once], Vec::new(), context.now())
             .await
             .map_err(|error| match error {
                 once::OnceError::Refused(_) => unauthorized("the DPoP proof was used before"),
@@ -204,7 +204,7 @@ async fn authorize(context: &Context) -> Result<String, Problem> {
         None if client.scope.contains(ADMIN) => Ok(facts.client_id.clone()),
         None => Err(forbidden("the client may no longer administer")),
         Some(user_id) => {
-            let users = &context.app.people.users;
+            let users = &context.realm.people.users;
             match users.by_id(user_id, context.now()).await? {
                 Some(user) if user.enabled && user.admin => Ok(user.id),
                 Some(user) if user.enabled => Err(forbidden("the user may no longer administer")),
@@ -229,7 +229,7 @@ fn check_token(context: &Context) -> Result<(Arc<AccessTokenFacts>, Option<Once>
         ));
     };
     let token = token.trim_start_matches(' ');
-    let (keyring, index) = (context.app.keyring(), Index(&context.app.revocations));
+    let (keyring, index) = (context.realm.keyring(), Index(&context.realm.revocations));
     let rules = request::Context {
         registry: &context.snapshot.registry,
         settings: &context.snapshot.settings,
@@ -288,8 +288,8 @@ fn if_match(operation: &Operation, context: &Context) -> Result<Option<u64>, Pro
 }
 
 impl Call {
-    pub(super) fn app(&self) -> &Arc<App> {
-        &self.context.app
+    pub(super) fn realm(&self) -> &Arc<Realm> {
+        &self.context.realm
     }
 
     pub(super) fn now(&self) -> u64 {

@@ -60,7 +60,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
 fn known(call: &Call) -> Result<Arc<Client>, Problem> {
     let id = call.segment("client_id");
     // The present snapshot, not the request's: a retry must see what the winner wrote.
-    let found = call.app().snapshot().registry.clients.get(id).cloned();
+    let found = call.realm().snapshot().registry.clients.get(id).cloned();
     found.ok_or_else(Problem::not_found)
 }
 
@@ -157,7 +157,7 @@ fn complete_secrets(call: &Call, client: &mut Client) -> Result<Option<String>, 
         return Ok(None);
     }
     let text = new_secret_text();
-    let keyring = call.app().keyring();
+    let keyring = call.realm().keyring();
     let secret = client_secret(method, &text, &client.client_id, None, &keyring)?;
     client.secrets.push(secret);
     Ok(Some(text))
@@ -179,7 +179,7 @@ async fn create(mut call: Call) -> Outcome {
     client.revision = 1;
     read(&call, &body, &mut client)?;
     let secret = complete_secrets(&call, &mut client)?;
-    let client = call.app().insert_client(client).await?;
+    let client = call.realm().insert_client(client).await?;
     reply(StatusCode::CREATED, &client, secret.as_deref())
 }
 
@@ -204,12 +204,12 @@ async fn replace(mut call: Call) -> Outcome {
     }
     let secret = complete_secrets(&call, &mut client)?;
     let client = call
-        .app()
+        .realm()
         .replace_client(client, current.revision)
         .await
         .map_err(written)?;
     if current.enabled && !client.enabled {
-        call.app().revoke_client(&client.client_id).await?;
+        call.realm().revoke_client(&client.client_id).await?;
     }
     reply(StatusCode::OK, &client, secret.as_deref())
 }
@@ -219,12 +219,13 @@ async fn remove(call: Call) -> Outcome {
     if call.if_match().is_some_and(|r| r != client.revision) {
         return Err(Problem::changed());
     }
-    let (app, id) = (call.app(), &client.client_id);
-    app.remove_client(id, call.if_match())
+    let (realm, id) = (call.realm(), &client.client_id);
+    realm
+        .remove_client(id, call.if_match())
         .await
         .map_err(written)?;
     // Without its record nothing new can be made: what was made until now ends.
-    app.revoke_client(id).await?;
+    realm.revoke_client(id).await?;
     Reply::done()
 }
 
@@ -242,7 +243,7 @@ async fn change(
         }
         metadata::check(&client, &call.context.snapshot.settings)?;
         client.revision = current.revision + 1;
-        match call.app().replace_client(client, current.revision).await {
+        match call.realm().replace_client(client, current.revision).await {
             Err(RegistryError::Conflict) => {}
             other => return other.map_err(written),
         }
@@ -302,7 +303,7 @@ async fn new_secret(mut call: Call) -> Outcome {
                 | ClientSecret::Sealed { expires_at, .. }) = secret;
                 expires_at.is_none_or(|end| end > now)
             });
-            let keyring = call.app().keyring();
+            let keyring = call.realm().keyring();
             let secret = client_secret(method, &text, &client.client_id, None, &keyring)?;
             client.secrets.push(secret);
             Ok(())
@@ -329,12 +330,12 @@ async fn disable(call: Call) -> Outcome {
         Ok(())
     })
     .await?;
-    call.app().revoke_client(&client.client_id).await?;
+    call.realm().revoke_client(&client.client_id).await?;
     reply(StatusCode::OK, &client, None)
 }
 
 async fn revoke(call: Call) -> Outcome {
     let client = known(&call)?;
-    call.app().revoke_client(&client.client_id).await?;
+    call.realm().revoke_client(&client.client_id).await?;
     Reply::done()
 }

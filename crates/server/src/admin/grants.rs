@@ -26,7 +26,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
 
 async fn list(call: Call) -> Outcome {
     let user_id = call.segment("user_id");
-    let grants = grants::list(&*call.app().store, user_id, call.now()).await?;
+    let grants = grants::list(&*call.realm().store, user_id, call.now()).await?;
     let items = grants
         .into_iter()
         .map(|(id, row)| GrantDocument::new(&id, row))
@@ -35,23 +35,23 @@ async fn list(call: Call) -> Outcome {
 }
 
 async fn revoke(call: Call) -> Outcome {
-    let (app, user_id) = (call.app(), call.segment("user_id"));
+    let (realm, user_id) = (call.realm(), call.segment("user_id"));
     let grant_id: [u8; 16] = base64url::decode(call.segment("grant_id").as_bytes())
         .ok()
         .and_then(|bytes| bytes.try_into().ok())
         .ok_or_else(Problem::not_found)?;
-    let listed = grants::list(&*app.store, user_id, call.now()).await?;
+    let listed = grants::list(&*realm.store, user_id, call.now()).await?;
     if !listed.iter().any(|(id, _)| *id == grant_id) {
         return Err(Problem::not_found());
     }
-    app.revoke_grant(grant_id).await?;
+    realm.revoke_grant(grant_id).await?;
     let removal = Change::new(grants::removal(user_id, &grant_id));
-    app.store.commit(removal, call.now()).await?;
+    realm.store.commit(removal, call.now()).await?;
     Reply::done()
 }
 
 async fn list_consents(call: Call) -> Outcome {
-    let consents = consent::list(&*call.app().store, call.segment("user_id"), call.now()).await?;
+    let consents = consent::list(&*call.realm().store, call.segment("user_id"), call.now()).await?;
     let items = consents
         .into_iter()
         .map(|(client_id, consent)| ConsentDocument::new(client_id, consent))
@@ -60,10 +60,10 @@ async fn list_consents(call: Call) -> Outcome {
 }
 
 async fn withdraw(call: Call) -> Outcome {
-    let (app, now) = (call.app(), call.now());
+    let (realm, now) = (call.realm(), call.now());
     let (user_id, client_id) = (call.segment("user_id"), call.segment("client_id"));
-    let known = consent::withdraw(&*app.store, user_id, client_id, now).await?;
-    let ended = app.revoke_grants_of(user_id, client_id).await?;
+    let known = consent::withdraw(&*realm.store, user_id, client_id, now).await?;
+    let ended = realm.revoke_grants_of(user_id, client_id).await?;
     if !known && ended == 0 {
         return Err(Problem::not_found());
     }

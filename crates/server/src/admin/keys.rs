@@ -23,7 +23,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
 ];
 
 fn keeper(call: &Call) -> Result<Arc<SigningKeys>, Problem> {
-    let keys = call.app().signing_keys.get();
+    let keys = call.realm().signing_keys.get();
     keys.cloned().ok_or_else(Problem::unavailable)
 }
 
@@ -52,10 +52,10 @@ async fn rotate(mut call: Call) -> Outcome {
         return Err(Problem::invalid("standby_too goes with compromised"));
     }
     let keys = keeper(&call)?;
-    let app = call.app();
-    let keyring = Arc::clone(&app.keyring());
-    let publish = |set| app.update(|snapshot| snapshot.keys = Arc::new(set));
-    let at = Moment::of(app);
+    let realm = call.realm();
+    let keyring = Arc::clone(&realm.keyring());
+    let publish = |set| realm.update(|snapshot| snapshot.keys = Arc::new(set));
+    let at = Moment::of(realm);
     let rotated = if wanted.compromised {
         keys.rotate_compromised(kind, wanted.standby_too, &keyring, at, publish)
             .await
@@ -74,9 +74,9 @@ async fn rotate(mut call: Call) -> Outcome {
 
 async fn rotate_sealing(call: Call) -> Outcome {
     let keys = keeper(&call)?;
-    let app = call.app();
-    let file = app.sealing_file.get().ok_or_else(Problem::unavailable)?;
-    let done = rotate_sealing_key(app, file, &keys)
+    let realm = call.realm();
+    let file = realm.sealing_file.get().ok_or_else(Problem::unavailable)?;
+    let done = rotate_sealing_key(realm, file, &keys)
         .await
         .map_err(|error| {
             tracing::error!(%error, "the sealing key could not be rotated to the end");

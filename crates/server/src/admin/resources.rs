@@ -131,7 +131,7 @@ async fn write(mut call: Call) -> Outcome {
         introspectors: wanted.introspectors,
         revision: read.unwrap_or(0).saturating_add(1),
     };
-    let resource = call.app().write_resource(resource, read).await?;
+    let resource = call.realm().write_resource(resource, read).await?;
     let status = match read {
         None => StatusCode::CREATED,
         Some(_) => StatusCode::OK,
@@ -159,7 +159,7 @@ async fn remove(call: Call) -> Outcome {
         .registry
         .resource(identifier)
         .is_some();
-    removed(call.app().remove_resource(identifier).await, known)
+    removed(call.realm().remove_resource(identifier).await, known)
 }
 
 async fn list_scopes(call: Call) -> Outcome {
@@ -188,12 +188,12 @@ async fn write_scope(mut call: Call) -> Outcome {
         published: wanted.published,
     };
     let document = ScopeDocument::from(&entry);
-    call.app().write_scope(entry).await?;
+    call.realm().write_scope(entry).await?;
     Reply::ok(&document)
 }
 
 async fn remove_scope(call: Call) -> Outcome {
     let name = call.segment("name");
     let known = call.context.snapshot.registry.scope(name).is_some();
-    removed(call.app().remove_scope(name).await, known)
+    removed(call.realm().remove_scope(name).await, known)
 }

@@ -18,7 +18,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
 ];
 
 async fn list(call: Call) -> Outcome {
-    let sessions = session::list(&*call.app().store, call.segment("user_id"), call.now()).await?;
+    let sessions = session::list(&*call.realm().store, call.segment("user_id"), call.now()).await?;
     let items = sessions
         .into_iter()
         .map(|(_, row)| SessionDocument::from(row))
@@ -27,14 +27,14 @@ async fn list(call: Call) -> Outcome {
 }
 
 async fn end(call: Call) -> Outcome {
-    let (app, now) = (call.app(), call.now());
-    let sessions = session::list(&*app.store, call.segment("user_id"), now).await?;
+    let (realm, now) = (call.realm(), call.now());
+    let sessions = session::list(&*realm.store, call.segment("user_id"), now).await?;
     let sid = call.segment("sid");
     let (id, row) = sessions
         .into_iter()
         .find(|(_, row)| row.sid == sid)
         .ok_or_else(Problem::not_found)?;
-    app.revoke_session(&row.sid).await?;
-    session::end(&*app.store, &id, &row, now).await?;
+    realm.revoke_session(&row.sid).await?;
+    session::end(&*realm.store, &id, &row, now).await?;
     Reply::done()
 }

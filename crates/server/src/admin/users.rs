@@ -44,9 +44,9 @@ pub(super) const OPERATIONS: &[Operation] = &[
 
 async fn list(call: Call) -> Outcome {
     let page = call.page()?;
-    let (store, now) = (&*call.app().store, call.now());
+    let (store, now) = (&*call.realm().store, call.now());
     if let Some(login) = call.context.query_params()?.get("login") {
-        let found = call.app().people.users.by_login(login, now).await?;
+        let found = call.realm().people.users.by_login(login, now).await?;
         let items = found.into_iter().map(UserDocument::from).collect();
         return Reply::ok(&List { items, next: None });
     }
@@ -57,7 +57,7 @@ async fn list(call: Call) -> Outcome {
 
 async fn hash(call: &Call, password: String, names: &[&str]) -> Result<String, Problem> {
     check_new(&password, names).map_err(Problem::invalid)?;
-    let hashed = call.app().people.passwords.hash(Secret::new(password));
+    let hashed = call.realm().people.passwords.hash(Secret::new(password));
     hashed.await.map_err(|error| match error {
         PoolError::Busy => Problem::unavailable(),
         other => Problem::invalid(other.to_string()),
@@ -81,13 +81,13 @@ async fn create(mut call: Call) -> Outcome {
         admin: wanted.admin,
         profile: wanted.profile,
     };
-    let user = call.app().people.users.create(new, call.now()).await?;
+    let user = call.realm().people.users.create(new, call.now()).await?;
     let (user, version) = read(&call, &user.id).await?;
     Ok(Reply::json(StatusCode::CREATED, &UserDocument::from(user))?.revision(version))
 }
 
 async fn read(call: &Call, id: &str) -> Result<(User, u64), Problem> {
-    let users = &call.app().people.users;
+    let users = &call.realm().people.users;
     let found = users.by_id_with_version(id, call.now()).await?;
     found.ok_or_else(Problem::not_found)
 }
@@ -107,7 +107,7 @@ async fn replace(mut call: Call) -> Outcome {
     if call.if_match() != Some(version) {
         return Err(Problem::changed());
     }
-    let users = &call.app().people.users;
+    let users = &call.realm().people.users;
     // Whoever is to be disabled is ended also where they were disabled before: an earlier call may have got only so far.
     let ends = !wanted.enabled || (before.admin && !wanted.admin);
     let replaced = users.change_version(&before.id, version, call.now(), |user| {
@@ -120,33 +120,33 @@ async fn replace(mut call: Call) -> Outcome {
     }
     if ends {
         // Tokens say what their holder might do when they were made: they end with the right.
-        call.app().revoke_everything_of(&before.id).await?;
+        call.realm().revoke_everything_of(&before.id).await?;
     }
     reply(&call).await
 }
 
 async fn remove(call: Call) -> Outcome {
     let (user, _) = read(&call, call.segment("user_id")).await?;
-    let (app, now) = (call.app(), call.now());
+    let (realm, now) = (call.realm(), call.now());
     // From here on nothing new begins; then everything ends; then the record goes. Each step can be repeated.
-    app.people.users.set_enabled(&user.id, false, now).await?;
-    app.revoke_everything_of(&user.id).await?;
+    realm.people.users.set_enabled(&user.id, false, now).await?;
+    realm.revoke_everything_of(&user.id).await?;
     loop {
-        let consents = crate::consent::list(&*app.store, &user.id, now).await?;
+        let consents = crate::consent::list(&*realm.store, &user.id, now).await?;
         if consents.is_empty() {
             break;
         }
         for (client_id, _) in consents {
-            crate::consent::withdraw(&*app.store, &user.id, &client_id, now).await?;
+            crate::consent::withdraw(&*realm.store, &user.id, &client_id, now).await?;
         }
     }
-    app.people.users.remove(&user.id, now).await?;
+    realm.people.users.remove(&user.id, now).await?;
     Reply::done()
 }
 
 async fn set_email(mut call: Call) -> Outcome {
     let wanted: EmailChange = call.read().await?;
-    let users = &call.app().people.users;
+    let users = &call.realm().people.users;
     let id = call.segment("user_id");
     users
         .set_email(id, wanted.email.as_deref(), wanted.verified, call.now())
@@ -164,32 +164,37 @@ async fn set_password(mut call: Call) -> Outcome {
         Some(password) => Some(hash(&call, password, &names).await?),
         None => None,
     };
-    let app = call.app();
-    app.people
+    let realm = call.realm();
+    realm
+        .people
         .users
         .set_password(&user.id, phc.as_deref(), call.now())
         .await?;
     // Whoever knew the old one is out.
-    app.revoke_everything_of(&user.id).await?;
+    realm.revoke_everything_of(&user.id).await?;
     Reply::done()
 }
 
 async fn enable(call: Call) -> Outcome {
-    let users = &call.app().people.users;
+    let users = &call.realm().people.users;
     let id = call.segment("user_id");
     users.set_enabled(id, true, call.now()).await?;
     reply(&call).await
 }
 
 async fn disable(call: Call) -> Outcome {
-    let (app, id) = (call.app(), call.segment("user_id"));
-    app.people.users.set_enabled(id, false, call.now()).await?;
-    app.revoke_everything_of(id).await?;
+    let (realm, id) = (call.realm(), call.segment("user_id"));
+    realm
+        .people
+        .users
+        .set_enabled(id, false, call.now())
+        .await?;
+    realm.revoke_everything_of(id).await?;
     reply(&call).await
 }
 
 async fn revoke(call: Call) -> Outcome {
     let (user, _) = read(&call, call.segment("user_id")).await?;
-    call.app().revoke_everything_of(&user.id).await?;
+    call.realm().revoke_everything_of(&user.id).await?;
     Reply::done()
 }

@@ -6,7 +6,7 @@ use super::{
     root,
     statement::{self, Authority, Said},
 };
-use crate::state::App;
+use crate::state::Realm;
 use signet_agent::{AgentId, Hash, identity::VerifiedDocument, revocation::Target};
 use signet_store::{Store, StoreError, TokenFacts};
 
@@ -37,7 +37,7 @@ pub async fn is_ended(store: &dyn Store, held: &HeldGrant, now: u64) -> Result<b
     Ok(false)
 }
 
-impl App {
+impl Realm {
     /// Ends a target on somebody's word. `object`: the signed revocation, where there is one; whose it is was verified.
     ///
     /// # Errors

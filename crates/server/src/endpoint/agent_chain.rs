@@ -39,7 +39,7 @@ impl Chain {
             return Ok(None);
         }
         let may = {
-            let keyring = call.context.app.keyring();
+            let keyring = call.context.realm.keyring();
             let index = call.index();
             let rules = call.rules(&keyring, &index);
             let found = client_auth::authenticate(&rules, &call.request(), credentials, keys)?;
@@ -49,7 +49,7 @@ impl Chain {
             return Ok(None);
         }
         let shown = agent_grants::read(&call.params)?;
-        let store = &*call.context.app.store;
+        let store = &*call.context.realm.store;
         let Known {
             standing,
             listed,
@@ -81,7 +81,7 @@ impl Chain {
         id: &[u8; 16],
     ) -> Result<Vec<Op>, OAuthError> {
         let failed = |error: StoreError| call.store_failed(&error);
-        let (store, now) = (&*call.context.app.store, call.now());
+        let (store, now) = (&*call.context.realm.store, call.now());
         let shown = &self.presented.shown;
         for agent in &self.strangers {
             let document = shown.documents.iter().find(|shown| shown.id() == *agent);
@@ -115,7 +115,7 @@ impl Chain {
         if self.listed == shown.grants.len() {
             return Ok(());
         }
-        let ends = standing::ends(&*call.context.app.store, shown, call.now())
+        let ends = standing::ends(&*call.context.realm.store, shown, call.now())
             .await
             .map_err(|error| call.store_failed(&error))?;
         match ends == self.ends {

@@ -40,7 +40,7 @@ async fn answer(context: &mut Context) -> Result<Vec<u8>, OAuthError> {
         _ => OAuthError::invalid_request("the statement did not arrive"),
     })?;
     let file = File::read(&body).map_err(refused)?;
-    let (app, now) = (context.app.clone(), context.now());
+    let (realm, now) = (context.realm.clone(), context.now());
     let signer = |by: AgentId| {
         let shown = file.signer.clone().filter(|document| document.id() == by);
         document_of(context, by, shown)
@@ -57,15 +57,16 @@ async fn answer(context: &mut Context) -> Result<Vec<u8>, OAuthError> {
             let (by, id) = (said.by.agent.to_string(), revocation.id().to_string());
             let event = context.event(Action::AGENT).operation("revoke");
             let event = event.subject(&by).target(&id);
-            let ended = app.end_of_agents(said.target, said.by.agent, Authority::Signature, object);
-            let ended = app.audit().act(event, ended, code).await;
+            let ended =
+                realm.end_of_agents(said.target, said.by.agent, Authority::Signature, object);
+            let ended = realm.audit().act(event, ended, code).await;
             let ended = ended.map_err(|error| told(context, error))?;
             tracing::info!(target: "signet::agents", request_id = %context.request_id, by = %said.by.agent, revocation = %revocation.id(), grants = ended.grants, "a revocation arrived");
             json!({
                 "id": revocation.id().to_string(),
                 "type": "revocation",
                 "grants_ended": ended.grants,
-                "nodes": [{ "node": app.node(), "milliseconds": ended.milliseconds }],
+                "nodes": [{ "node": realm.node(), "milliseconds": ended.milliseconds }],
             })
         }
         Type::Declaration => {
@@ -78,8 +79,8 @@ async fn answer(context: &mut Context) -> Result<Vec<u8>, OAuthError> {
             let id = declaration.id().to_string();
             let event = context.event(Action::AGENT).operation("declare");
             let event = event.subject(&by).target(&id);
-            let kept = statement::declare(&*app.store, &declaration, now);
-            let kept = app
+            let kept = statement::declare(&*realm.store, &declaration, now);
+            let kept = realm
                 .audit()
                 .act(event, kept, |_| "temporarily_unavailable")
                 .await;
@@ -101,7 +102,7 @@ async fn document_of(
     by: AgentId,
     shown: Option<VerifiedDocument>,
 ) -> Result<VerifiedDocument, OAuthError> {
-    let found = known::get(&*context.app.store, by, context.now()).await;
+    let found = known::get(&*context.realm.store, by, context.now()).await;
     let known = found.map_err(|error| told(context, error.into()))?;
     let known = known.ok_or_else(|| {
         OAuthError::new(

@@ -52,7 +52,7 @@ pub async fn submit(mut context: Context) -> Response {
     };
     let settings = &context.snapshot.settings;
     let ends_at = context.now() + settings.interaction_lifetime;
-    let keyring = context.app.keyring().clone();
+    let keyring = context.realm.keyring().clone();
     match interaction::seal_resume(&request, &keyring, ends_at) {
         Some(sealed) if sealed.len() <= MAX_RESUME => {
             let url = format!("{}/interaction?request={sealed}", settings.issuer);
@@ -67,7 +67,7 @@ pub async fn submit(mut context: Context) -> Response {
 
 fn check(context: &mut Context, params: &Params) -> Result<AuthorizationRequest, Box<Response>> {
     let snapshot = context.snapshot.clone();
-    let keyring = context.app.keyring().clone();
+    let keyring = context.realm.keyring().clone();
     let key = |kid: &str| snapshot.keys.verifying_key(kid).cloned();
     let checked = authorize::validate(
         params,
@@ -88,7 +88,7 @@ fn check(context: &mut Context, params: &Params) -> Result<AuthorizationRequest,
                 .event(Action::AUTHORIZE)
                 .refused(error.code.as_str());
             let event = client_id.map_or(event, |client_id| event.client(client_id));
-            context.app.audit().record(event);
+            context.realm.audit().record(event);
         };
         Box::new(match error {
             AuthorizeError::Page(error) => {
@@ -141,7 +141,7 @@ pub async fn proceed(visit: Visit, interaction: Interaction, consented: bool) ->
         return visit.error(&OAuthError::invalid_request("The client is unknown."));
     };
     let present = visit.present().cloned();
-    let store = visit.context.app.store.clone();
+    let store = visit.context.realm.store.clone();
     let mut remembered = None;
     if let Some(present) = &present {
         match consent::get(&*store, &present.user.id, &client.client_id, now).await {
@@ -208,7 +208,7 @@ pub async fn proceed(visit: Visit, interaction: Interaction, consented: bool) ->
 pub fn refuse(visit: Visit, request: &AuthorizationRequest, error: &OAuthError) -> Response {
     visit.context.note_error(error);
     let event = about(&visit, request).refused(error.code.as_str());
-    visit.context.app.audit().record(event);
+    visit.context.realm.audit().record(event);
     let issuer = visit.context.snapshot.settings.issuer.clone();
     visit.finish(answer(response::error(&request.return_to, error, &issuer)))
 }
@@ -240,7 +240,7 @@ async fn grant(visit: Visit, request: &AuthorizationRequest, granted: &Granted<'
             then: Vec::new(),
         };
         let event = about(&visit, request).operation("request_uri");
-        let committed = context.app.store.commit(insert, context.now());
+        let committed = context.realm.store.commit(insert, context.now());
         match crate::audit::carried(event, committed).await.0 {
             Ok(Outcome::Done { .. }) => {}
             Ok(Outcome::Refused(_)) => return visit.error(&used_up()),
@@ -253,7 +253,7 @@ async fn grant(visit: Visit, request: &AuthorizationRequest, granted: &Granted<'
         now_ms: context.now_ms,
     };
     let settings = &context.snapshot.settings;
-    let code = granted.code(ids, settings).seal(&context.app.keyring());
+    let code = granted.code(ids, settings).seal(&context.realm.keyring());
     let Ok(code) = code else {
         return visit.error(&OAuthError::new(
             ErrorCode::ServerError,
@@ -264,7 +264,7 @@ async fn grant(visit: Visit, request: &AuthorizationRequest, granted: &Granted<'
     let event = about(&visit, request)
         .grant(Some(&ids.grant_id))
         .scope(&scope);
-    context.app.audit().record(event.operation("code"));
+    context.realm.audit().record(event.operation("code"));
     let answer = answer(response::success(
         &request.return_to,
         &code,
@@ -423,7 +423,7 @@ pub async fn submit_page(visit: Visit, mut interaction: Interaction, form: &Para
             let failed = |_: &StoreError| "temporarily_unavailable";
             match visit
                 .context
-                .app
+                .realm
                 .audit()
                 .act(event, remembered, failed)
                 .await
@@ -451,7 +451,7 @@ async fn remember(
         .map(|claims| signet_oauth::userinfo::claims_beyond_scope(claims, &may))
         .unwrap_or_default();
     let context = &visit.context;
-    let store = &*context.app.store;
+    let store = &*context.realm.store;
     consent::add(
         store,
         &user.id,

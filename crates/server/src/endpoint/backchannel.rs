@@ -131,7 +131,7 @@ impl Call {
     }
 
     pub fn index(&self) -> Index<'_> {
-        Index(&self.context.app.revocations)
+        Index(&self.context.realm.revocations)
     }
 
     /// The public keys that decide about the client, where they do. A set that cannot be fetched is as if empty: the
@@ -143,9 +143,13 @@ impl Call {
         if !credentials.needs_keys(client) {
             return None;
         }
-        let app = &self.context.app;
+        let realm = &self.context.realm;
         let kid = credentials.key_id();
-        match app.client_keys.of(&app.outbound, client, kid, now).await {
+        match realm
+            .client_keys
+            .of(&realm.outbound, client, kid, now)
+            .await
+        {
             Ok(keys) => keys,
             Err(error) => {
                 tracing::info!(request_id = %self.context.request_id, %error, "no keys for the client");
@@ -169,7 +173,7 @@ impl Call {
         let request = self.request();
         let credentials = Credentials::of(&request)?;
         let keys = self.keys(&credentials).await;
-        let keyring = self.context.app.keyring();
+        let keyring = self.context.realm.keyring();
         let index = self.index();
         let rules = self.rules(&keyring, &index);
         client_auth::authenticate(&rules, &request, &credentials, keys.as_deref())
@@ -177,11 +181,11 @@ impl Call {
 
     /// Commits once-only conditions. A replayed code or refresh token ends its grant here, before anything is answered.
     pub async fn commit(&self, once: &[Once], then: Vec<Op>) -> Result<(), OAuthError> {
-        let app = &self.context.app;
+        let realm = &self.context.realm;
         if once.is_empty() && then.is_empty() {
             return Ok(());
         }
-        let refusal = match once::commit(&*app.store, once, then, self.now()).await {
+        let refusal = match once::commit(&*realm.store, once, then, self.now()).await {
             Ok(()) => return Ok(()),
             Err(OnceError::Store(error)) => return Err(self.store_failed(&error)),
             Err(OnceError::Refused(refusal)) => refusal,
@@ -215,8 +219,8 @@ impl Call {
     }
 
     async fn end_replayed(&self, grant_id: [u8; 16], what: &str) -> Result<(), OAuthError> {
-        let app = &self.context.app;
-        app.metrics.replays.fetch_add(1, Relaxed);
+        let realm = &self.context.realm;
+        realm.metrics.replays.fetch_add(1, Relaxed);
         tracing::warn!(
             request_id = %self.context.request_id,
             peer = %self.context.peer,
@@ -228,9 +232,9 @@ impl Call {
             .grant(Some(&grant_id))
             .operation("revoke_grant");
         // Not a part of what was asked for.
-        let ended = app
+        let ended = realm
             .audit()
-            .act(event, app.revoke_grant(grant_id), |_| STORE_FAILED);
+            .act(event, realm.revoke_grant(grant_id), |_| STORE_FAILED);
         audit::apart(ended)
             .await
             .map_err(|error| self.store_failed(&error))
@@ -275,7 +279,7 @@ impl Call {
         if let Some(grant_type) = grant_type.and_then(GrantType::from_name) {
             event = event.method(grant_type.as_str());
         }
-        self.context.app.audit().record(event);
+        self.context.realm.audit().record(event);
     }
 
     /// The store's failure: counted, logged, and said in no detail.
@@ -292,12 +296,12 @@ impl Call {
         if error.code != ErrorCode::InvalidClient || !secret {
             return self.refuse(error);
         }
-        let app = &self.context.app;
-        let budget = app
+        let realm = &self.context.realm;
+        let budget = realm
             .people
             .limits
             .of_address(Kind::ClientSecret, self.context.peer);
-        match attempts::count(&*app.store, &budget, self.now()).await {
+        match attempts::count(&*realm.store, &budget, self.now()).await {
             Err(Refused::TooMany { retry_after }) => {
                 let mut answer = self.refuse(error);
                 *answer.status_mut() = StatusCode::TOO_MANY_REQUESTS;
@@ -341,7 +345,7 @@ impl Call {
     }
 
     fn add_nonce(&self, answer: &mut Response) {
-        let nonce = dpop_policy::new_nonce(&self.context.app.keyring(), self.now());
+        let nonce = dpop_policy::new_nonce(&self.context.realm.keyring(), self.now());
         if let Some(Ok(nonce)) = nonce.map(HeaderValue::try_from) {
             answer.headers_mut().insert(DPOP_NONCE, nonce);
         }
@@ -349,7 +353,7 @@ impl Call {
 }
 
 pub(super) fn store_failed(context: &Context, error: &StoreError) -> OAuthError {
-    context.app.metrics.store_errors.fetch_add(1, Relaxed);
+    context.realm.metrics.store_errors.fetch_add(1, Relaxed);
     tracing::error!(request_id = %context.request_id, %error, "the store failed");
     OAuthError::new(
         ErrorCode::TemporarilyUnavailable,

@@ -77,7 +77,7 @@ pub async fn submit(context: Context) -> Response {
 
 /// The record that waits under a user code, with its row.
 async fn waiting(visit: &Visit, code: &str) -> Result<Option<(DeviceRecord, Row)>, StoreError> {
-    let (store, now) = (&visit.context.app.store, visit.context.now());
+    let (store, now) = (&visit.context.realm.store, visit.context.now());
     let Some(lead) = store
         .get(&Key::new(Table::UserCode, code.as_bytes()), now)
         .await?
@@ -96,7 +96,7 @@ async fn waiting(visit: &Visit, code: &str) -> Result<Option<(DeviceRecord, Row)
 }
 
 fn budgets(visit: &Visit) -> [Budget; 2] {
-    let limits = &visit.context.app.people.limits;
+    let limits = &visit.context.realm.people.limits;
     let user = visit.present().map_or("", |present| &present.user.id);
     [
         limits.of_account(Kind::UserCode, user, None),
@@ -105,7 +105,7 @@ fn budgets(visit: &Visit) -> [Budget; 2] {
 }
 
 async fn confirm(visit: Visit, form: &Params) -> Response {
-    let (store, now) = (visit.context.app.store.clone(), visit.context.now());
+    let (store, now) = (visit.context.realm.store.clone(), visit.context.now());
     let budgets = budgets(&visit);
     // RFC 8628 section 5.1: user codes are short, so guesses are counted, before they are looked at: also those in parallel.
     for budget in &budgets {
@@ -228,7 +228,7 @@ async fn write(visit: &Visit, code: &str, allow: bool) -> Result<bool, StoreErro
                 key: Key::new(Table::UserCode, code.as_bytes()),
             }],
         };
-        let store = &context.app.store;
+        let store = &context.realm.store;
         if let Outcome::Done { .. } = store.commit(replace, context.now()).await? {
             return Ok(true);
         }

@@ -49,7 +49,7 @@ async fn answer(call: &Call) -> Result<Vec<u8>, OAuthError> {
                 end,
             }],
         };
-        let committed = call.context.app.store.commit(change, call.now());
+        let committed = call.context.realm.store.commit(change, call.now());
         let (committed, _) = audit::carried(call.event(Action::DEVICE), committed).await;
         match committed {
             Ok(Outcome::Done { .. }) => return Ok(answer.to_json()),
@@ -65,7 +65,7 @@ async fn answer(call: &Call) -> Result<Vec<u8>, OAuthError> {
 
 fn draw(call: &Call, client: &Arc<Client>) -> Result<(DeviceResponse, DeviceRecord), OAuthError> {
     let id = signet_crypto::random::bytes();
-    let keyring = call.context.app.keyring();
+    let keyring = call.context.realm.keyring();
     front::with_rules(&call.context, &keyring, |rules| {
         authorize_device(
             &call.params,

@@ -14,7 +14,7 @@ pub async fn show(mut context: Context) -> Response {
         Ok(params) => params,
         Err(error) => return error_page(&mut context, &error),
     };
-    let keyring = context.app.keyring().clone();
+    let keyring = context.realm.keyring().clone();
     let request = params.get("request");
     match request.and_then(|sealed| open_resume(sealed, &keyring, context.now())) {
         Some(request) => authorize::begin(context, request).await,

@@ -28,10 +28,10 @@ pub(super) async fn handle(context: Context) -> Response {
 async fn answer(call: &Call) -> Result<Response, OAuthError> {
     let caller = call.authenticate().await?.client;
     let found = {
-        let keyring = call.context.app.keyring();
+        let keyring = call.context.realm.keyring();
         let index = call.index();
         let rules = call.rules(&keyring, &index);
-        let tokens = &call.context.app.verified_tokens;
+        let tokens = &call.context.realm.verified_tokens;
         let lookup = tokens.before(&rules, &call.snapshot().keys);
         introspect::decide_with(&rules, &caller, &call.params, &lookup)?
     };
@@ -39,14 +39,14 @@ async fn answer(call: &Call) -> Result<Response, OAuthError> {
         None => found,
         Some(grant_id) => {
             let key = family_key(grant_id);
-            let row = call.context.app.store.get(&key, call.now()).await;
+            let row = call.context.realm.store.get(&key, call.now()).await;
             let row = row.map_err(|error| call.store_failed(&error))?;
             let family = row.as_ref().map(Family::read).transpose();
             let family = family.map_err(|error| call.store_failed(&error))?;
             found.with_family(family.map(|family| family.generation))
         }
     };
-    let audit = call.context.app.audit();
+    let audit = call.context.realm.audit();
     let is_active = !matches!(found, Introspection::Inactive);
     audit.count(Counted::Introspection, &caller.client_id, is_active);
     let issuer = &call.snapshot().settings.issuer;

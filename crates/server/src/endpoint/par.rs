@@ -13,7 +13,7 @@ pub(super) async fn handle(context: Context) -> Response {
     match answer(&call).await {
         Ok(body) => {
             let event = call.event(Action::PUSHED);
-            call.context.app.audit().record(event);
+            call.context.realm.audit().record(event);
             let mut answer = response::json(StatusCode::CREATED, body);
             call.add_next_nonce(&mut answer);
             answer
@@ -25,7 +25,7 @@ pub(super) async fn handle(context: Context) -> Response {
 async fn answer(call: &Call) -> Result<Vec<u8>, OAuthError> {
     let client = call.authenticate().await?.client;
     let possession = {
-        let keyring = call.context.app.keyring();
+        let keyring = call.context.realm.keyring();
         let index = call.index();
         let request = call.request();
         let rules = call.rules(&keyring, &index);
@@ -37,7 +37,7 @@ async fn answer(call: &Call) -> Result<Vec<u8>, OAuthError> {
     }
     let jkt = possession.as_ref().map(|p| p.jkt.as_str());
     let id = signet_crypto::random::bytes();
-    let keyring = call.context.app.keyring();
+    let keyring = call.context.realm.keyring();
     front::with_rules(&call.context, &keyring, |rules| {
         par::push(&call.params, &client, jkt, id, rules)
     })

@@ -41,7 +41,7 @@ pub(super) async fn submit(mut context: Context) -> Response {
     let registered = register(
         &body,
         &settings,
-        &context.app.keyring(),
+        &context.realm.keyring(),
         sector.as_deref(),
         &random(),
         context.now(),
@@ -99,7 +99,7 @@ async fn replace(context: &mut Context, client: &Client, token: &str) -> Respons
         &body,
         token,
         &context.snapshot.settings,
-        &context.app.keyring(),
+        &context.realm.keyring(),
         sector.as_deref(),
         &random(),
     );
@@ -164,7 +164,7 @@ async fn sector(context: &Context, body: &[u8]) -> Result<Option<Vec<String>>, O
         .with_hint(hint)
     };
     let content = context
-        .app
+        .realm
         .outbound
         .get(&uri, "application/json")
         .await
@@ -197,7 +197,7 @@ fn refuse(context: &Context, error: &OAuthError) -> Response {
         Some(client_id) => event.client(client_id),
         None => event,
     };
-    context.app.audit().record(event);
+    context.realm.audit().record(event);
     response::error(error)
 }
 
@@ -213,12 +213,12 @@ fn not_written(context: &Context, error: RegistryError) -> OAuthError {
 
 /// Whoever registers is not known, and what they register stays: the address is bounded.
 async fn counted(context: &Context) -> Result<(), Response> {
-    let app = &context.app;
-    let budget = app
+    let realm = &context.realm;
+    let budget = realm
         .people
         .limits
         .of_address(Kind::Registration, context.peer);
-    match attempts::count(&*app.store, &budget, context.now()).await {
+    match attempts::count(&*realm.store, &budget, context.now()).await {
         Ok(()) => Ok(()),
         Err(Refused::TooMany { retry_after }) => {
             let mut answer = refuse(
@@ -241,7 +241,7 @@ async fn counted(context: &Context) -> Result<(), Response> {
 async fn create(context: &Context, client: Client) -> Result<Arc<Client>, RegistryError> {
     let client_id = client.client_id.clone();
     let event = context.event(Action::REGISTRATION).operation("register");
-    let written = context.app.insert_client(client);
+    let written = context.realm.insert_client(client);
     carried(event.client(&client_id), written).await.0
 }
 
@@ -249,17 +249,17 @@ async fn store_next(context: &Context, client: Client) -> Result<Arc<Client>, Re
     let read = client.revision.saturating_sub(1);
     let client_id = client.client_id.clone();
     let event = context.event(Action::REGISTRATION).operation("replace");
-    let written = context.app.replace_client(client, read);
+    let written = context.realm.replace_client(client, read);
     carried(event.client(&client_id), written).await.0
 }
 
 /// Removes the record, and ends everything that was issued to it.
 async fn remove(context: &Context, client: &Client) -> Result<(), RegistryError> {
-    let app = &context.app;
+    let realm = &context.realm;
     let (id, revision) = (&client.client_id, Some(client.revision));
     let removed = async {
-        app.remove_client(id, revision).await?;
-        app.revoke_client(id).await?;
+        realm.remove_client(id, revision).await?;
+        realm.revoke_client(id).await?;
         Ok(())
     };
     let event = context.event(Action::REGISTRATION).operation("remove");

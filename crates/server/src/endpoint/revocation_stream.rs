@@ -10,7 +10,7 @@ use super::backchannel::Call;
 use crate::{
     audit::Action,
     http::{Context, Response, response},
-    state::App,
+    state::Realm,
 };
 use bytes::Bytes;
 use signet_jose::json::Writer;
@@ -90,7 +90,7 @@ pub(super) async fn handle(context: Context) -> Response {
     match begin(&call).await {
         Ok(answer) => {
             let event = call.event(Action::REVOCATION_STREAM);
-            call.context.app.audit().record(event);
+            call.context.realm.audit().record(event);
             answer
         }
         Err(error) => call.refuse_counted(&error).await,
@@ -111,8 +111,8 @@ async fn begin(call: &Call) -> Result<Response, OAuthError> {
             "the client may not hear revocations",
         ));
     }
-    let app = call.context.app.clone();
-    let place = app.revocation_streams.enter().ok_or_else(|| {
+    let realm = call.context.realm.clone();
+    let place = realm.revocation_streams.enter().ok_or_else(|| {
         OAuthError::new(
             ErrorCode::TemporarilyUnavailable,
             "too many streams are open",
@@ -120,9 +120,9 @@ async fn begin(call: &Call) -> Result<Response, OAuthError> {
     })?;
     let (pieces, chunks) = mpsc::channel(WAITING);
     let stream = Stream {
-        feed: app.revocations.follow(),
+        feed: realm.revocations.follow(),
         client,
-        app,
+        realm,
         pieces,
     };
     tokio::spawn(async move {
@@ -133,7 +133,7 @@ async fn begin(call: &Call) -> Result<Response, OAuthError> {
 }
 
 struct Stream {
-    app: Arc<App>,
+    realm: Arc<Realm>,
     client: Arc<Client>,
     feed: Feed,
     pieces: mpsc::Sender<Bytes>,
@@ -161,8 +161,8 @@ impl From<Behind> for End {
 
 impl Stream {
     async fn run(mut self) {
-        let mut stopped = self.app.revocation_streams.stop.subscribe();
-        let app = self.app.clone();
+        let mut stopped = self.realm.revocation_streams.stop.subscribe();
+        let realm = self.realm.clone();
         let client_id = self.client.client_id.clone();
         let end = tokio::select! {
             Err(end) = self.write() => end,
@@ -174,14 +174,14 @@ impl Stream {
             End::Behind => tracing::warn!(client_id, "a reader of revocations is too slow"),
             End::Client => tracing::info!(client_id, "a reader of revocations was changed"),
             End::Store(error) => {
-                app.metrics.store_errors.fetch_add(1, Relaxed);
+                realm.metrics.store_errors.fetch_add(1, Relaxed);
                 tracing::error!(%error, "revocations could not be read for a stream");
             }
         }
     }
 
     async fn write(&mut self) -> Result<std::convert::Infallible, End> {
-        while let Some(page) = self.feed.page(self.app.now()).await.map_err(End::Store)? {
+        while let Some(page) = self.feed.page(self.realm.now()).await.map_err(End::Store)? {
             let mut piece = Vec::with_capacity(page.len() * 80);
             for revoked in &page {
                 write_line(revoked, &mut piece);
@@ -215,10 +215,10 @@ impl Stream {
 
     /// Whoever may no longer authenticate, or has another secret now, is not told more.
     fn check_client(&self) -> Result<(), End> {
-        let snapshot = self.app.snapshot();
+        let snapshot = self.realm.snapshot();
         let client = snapshot
             .registry
-            .client(&self.client.client_id, self.app.now());
+            .client(&self.client.client_id, self.realm.now());
         match client {
             Some(client) if client.revision == self.client.revision => Ok(()),
             _ => Err(End::Client),
@@ -227,7 +227,7 @@ impl Stream {
 
     async fn say(&self, what: &str) -> Result<(), End> {
         let mut line = Vec::with_capacity(32);
-        let now = self.app.now();
+        let now = self.realm.now();
         Writer::new(&mut line).object(|w| w.member(what).number(now));
         line.push(b'\n');
         self.send(line).await

@@ -27,13 +27,13 @@ pub(super) async fn handle(context: Context) -> Response {
 async fn answer(call: &Call) -> Result<(), OAuthError> {
     let client = call.authenticate().await?.client;
     let revocation = {
-        let keyring = call.context.app.keyring();
+        let keyring = call.context.realm.keyring();
         let index = call.index();
         revoke::decide(&call.rules(&keyring, &index), &client, &call.params)?
     };
-    let app = &call.context.app;
+    let realm = &call.context.realm;
     let event = call.event(Action::REVOKE);
-    let audit = app.audit();
+    let audit = realm.audit();
     let failed = |_: &signet_store::StoreError| "temporarily_unavailable";
     let done = match revocation {
         Revocation::Nothing => {
@@ -44,7 +44,7 @@ async fn answer(call: &Call) -> Result<(), OAuthError> {
             // The signature held, so the id is one of ours; another shape could never be looked up.
             None => return Ok(()),
             Some(jti) => {
-                let revoked = app.revocations.revoke(Subject::Jti(jti), end, call.now());
+                let revoked = realm.revocations.revoke(Subject::Jti(jti), end, call.now());
                 let event = event.operation("access_token").token(&jti);
                 audit.act(event, revoked, failed).await
             }
@@ -54,7 +54,7 @@ async fn answer(call: &Call) -> Result<(), OAuthError> {
             user_id,
             end,
         } => {
-            let ended = app.end_grant(grant_id, Some(&user_id), end);
+            let ended = realm.end_grant(grant_id, Some(&user_id), end);
             let event = event
                 .operation("grant")
                 .subject(&user_id)

@@ -28,7 +28,11 @@ pub(super) async fn handle(context: Context) -> Response {
     };
     match answer(&call).await {
         Ok(body) => {
-            call.context.app.metrics.tokens_issued.fetch_add(1, Relaxed);
+            call.context
+                .realm
+                .metrics
+                .tokens_issued
+                .fetch_add(1, Relaxed);
             let mut answer = response::json(StatusCode::OK, body);
             call.add_next_nonce(&mut answer);
             answer
@@ -49,7 +53,7 @@ async fn answer(call: &Call) -> Result<Vec<u8>, OAuthError> {
         chain: chain.as_ref().map(|chain| &chain.presented),
     };
     let decided = {
-        let keyring = call.context.app.keyring();
+        let keyring = call.context.realm.keyring();
         let index = call.index();
         let rules = call.rules(&keyring, &index);
         token::decide(&rules, &request, &credentials, looked_up)
@@ -87,14 +91,14 @@ async fn answer(call: &Call) -> Result<Vec<u8>, OAuthError> {
         .agent_grants(grants);
     if decision.once.is_empty() && then.is_empty() {
         let body = issue::answer(&call.context, &decision.issue, person.as_ref(), id)?;
-        call.context.app.audit().record(event);
+        call.context.realm.audit().record(event);
         return Ok(body);
     }
     // What is spent and what is said about it are there together, or neither is.
     let (committed, was_carried) = audit::carried(event, call.commit(&decision.once, then)).await;
     committed?;
     if !was_carried {
-        call.context.app.audit().record(event);
+        call.context.realm.audit().record(event);
     }
     if let Some(chain) = &chain {
         chain.look_again(call).await?;
@@ -146,14 +150,14 @@ impl Device {
         credentials: &Credentials<'_>,
     ) -> Result<Option<Device>, OAuthError> {
         let id = {
-            let keyring = call.context.app.keyring();
+            let keyring = call.context.realm.keyring();
             let index = call.index();
             let rules = call.rules(&keyring, &index);
             token::device_code_id(&rules, &call.request(), credentials)
         };
         let Some(id) = id else { return Ok(None) };
         let key = Key::new(Table::DeviceCode, id.to_vec());
-        let store = &call.context.app.store;
+        let store = &call.context.realm.store;
         let row = match store.get(&key, call.now()).await {
             Ok(Some(row)) => row,
             Ok(None) => return Ok(None),
@@ -179,7 +183,7 @@ impl Device {
             },
             then: Vec::new(),
         };
-        match call.context.app.store.commit(change, call.now()).await {
+        match call.context.realm.store.commit(change, call.now()).await {
             Ok(_) => Ok(()),
             Err(error) => Err(call.store_failed(&error)),
         }

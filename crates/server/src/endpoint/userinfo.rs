@@ -51,7 +51,7 @@ async fn answer(call: &Call) -> Result<Response, OAuthError> {
     }
     require_openid(&facts.scope)?;
     call.context.note_client(&facts.client_id);
-    let users = &call.context.app.people.users;
+    let users = &call.context.realm.people.users;
     let user = match users.by_id(&facts.sub, call.now()).await {
         Ok(Some(user)) if user.enabled => user.claims(),
         Ok(_) => return Err(invalid_token("the user is gone or disabled")),
@@ -63,7 +63,7 @@ async fn answer(call: &Call) -> Result<Response, OAuthError> {
             ));
         }
     };
-    let audit = call.context.app.audit();
+    let audit = call.context.realm.audit();
     audit.count(Counted::Userinfo, &facts.client_id, true);
     let claims = facts
         .claims
@@ -121,10 +121,10 @@ fn check(
     scheme: Scheme,
     token: &str,
 ) -> Result<(std::sync::Arc<AccessTokenFacts>, Option<Once>), OAuthError> {
-    let keyring = call.context.app.keyring();
+    let keyring = call.context.realm.keyring();
     let index = call.index();
     let rules = call.rules(&keyring, &index);
-    let tokens = &call.context.app.verified_tokens;
+    let tokens = &call.context.realm.verified_tokens;
     let lookup = tokens.before(&rules, &call.snapshot().keys);
     let facts = match lookup.look_up(token) {
         TokenState::Valid(facts) => facts,

@@ -1,7 +1,7 @@
 //! One request, as a handler sees it.
 use crate::{
     audit::{Action, Event},
-    state::{App, Snapshot},
+    state::{Realm, Snapshot},
 };
 use bytes::{Bytes, BytesMut};
 use http::{HeaderMap, Method, Uri, header};
@@ -93,7 +93,7 @@ pub enum BodyError {
 /// One request. Handlers own it.
 pub struct Context {
     /// The application.
-    pub app: Arc<App>,
+    pub realm: Arc<Realm>,
     /// The registry, keys and settings that this request works with.
     pub snapshot: Arc<Snapshot>,
     /// Names the request in log and answer.

@@ -10,13 +10,13 @@ use super::{
     response::{self, Response},
     router::Router,
 };
-use crate::state::{App, Snapshot};
+use crate::state::{Realm, Snapshot};
 use http::{HeaderValue, Method, StatusCode, header, request};
 use std::{net::IpAddr, sync::Arc, time::Instant};
 
 /// What all connections share.
 pub struct Service {
-    app: Arc<App>,
+    realm: Arc<Realm>,
     router: Router,
     limits: Limits,
     addresses: Arc<Addresses>,
@@ -74,24 +74,24 @@ impl Serves for Service {
     }
 
     fn connections(&self) -> &Connections {
-        &self.app.metrics.connections
+        &self.realm.metrics.connections
     }
 
     fn bound_of(&self, peer: IpAddr) -> Option<&Arc<Addresses>> {
-        let trusted = peer.is_loopback() || self.app.policy.is_trusted_proxy(peer);
+        let trusted = peer.is_loopback() || self.realm.policy.is_trusted_proxy(peer);
         (!trusted).then_some(&self.addresses)
     }
 
     fn now(&self) -> u64 {
-        self.app.now()
+        self.realm.now()
     }
 }
 
 impl Service {
     /// Puts the parts together.
-    pub fn new(app: Arc<App>, router: Router, limits: Limits) -> Arc<Service> {
+    pub fn new(realm: Arc<Realm>, router: Router, limits: Limits) -> Arc<Service> {
         Arc::new(Service {
-            app,
+            realm,
             router,
             addresses: Addresses::new(limits.connections_per_address),
             limits,
@@ -99,8 +99,8 @@ impl Service {
     }
 
     /// The application.
-    pub fn app(&self) -> &Arc<App> {
-        &self.app
+    pub fn realm(&self) -> &Arc<Realm> {
+        &self.realm
     }
 
     /// Answers one request. This never fails: whatever goes wrong is an answer.
@@ -110,8 +110,8 @@ impl Service {
         let (head, body) = request.into_parts();
         let head_only = head.method == Method::HEAD;
         let method = head.method.clone();
-        let snapshot = self.app.snapshot();
-        let peer = proxy::client_address(connection.peer, &head.headers, &self.app.policy);
+        let snapshot = self.realm.snapshot();
+        let peer = proxy::client_address(connection.peer, &head.headers, &self.realm.policy);
         let notes = Arc::new(LogNotes::default());
         let arrived = Arrived {
             connection,
@@ -133,7 +133,7 @@ impl Service {
         }
         let took = started.elapsed();
         let status = response.status().as_u16();
-        self.app.metrics.request(route, status, took);
+        self.realm.metrics.request(route, status, took);
         let (error, hint) = match notes.error.get() {
             Some((error, hint)) => (Some(*error), Some(hint.as_str())),
             None => (None, None),
@@ -205,18 +205,18 @@ impl Service {
             allow_header(&mut response, &route.allow());
             return (response, route.path);
         };
-        let policy = &self.app.policy;
+        let policy = &self.realm.policy;
         let certificate = match &connection.certificate {
             Some(certificate) => Some(certificate.clone()),
             None => proxy::client_certificate(connection.peer, &head.headers, policy).map(Arc::new),
         };
         let origin = head.headers.get(header::ORIGIN).cloned();
         let context = Context {
-            app: self.app.clone(),
+            realm: self.realm.clone(),
             request_id,
-            now_ms: self.app.now_ms(),
+            now_ms: self.realm.now_ms(),
             peer,
-            entrance: entrance(connection, &head, &self.app, &snapshot),
+            entrance: entrance(connection, &head, &self.realm, &snapshot),
             method: if head.method == Method::HEAD {
                 Method::GET
             } else {
@@ -309,10 +309,10 @@ fn below_issuer<'a>(path: &'a str, prefix: &str) -> Option<std::borrow::Cow<'a, 
 fn entrance(
     connection: &Connection,
     head: &request::Parts,
-    app: &App,
+    realm: &Realm,
     snapshot: &Snapshot,
 ) -> Entrance {
-    if connection.entrance == Entrance::Mtls || !app.policy.is_trusted_proxy(connection.peer) {
+    if connection.entrance == Entrance::Mtls || !realm.policy.is_trusted_proxy(connection.peer) {
         return connection.entrance;
     }
     let authority = |base: &str| -> Option<String> {

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     audit::{Action, Event, carried},
-    state::App,
+    state::Realm,
 };
 use signet_crypto::{KeyError, seal::Keyring};
 use signet_oauth::{registry::Registry, settings::Settings};
@@ -76,10 +76,10 @@ pub struct Moment {
 
 impl Moment {
     /// The present, by the application's clock and registry.
-    pub fn of(app: &App) -> Moment {
-        let snapshot = app.snapshot();
+    pub fn of(realm: &Realm) -> Moment {
+        let snapshot = realm.snapshot();
         Moment {
-            now: app.now(),
+            now: realm.now(),
             longest_token: longest_token(&snapshot.settings, &snapshot.registry),
         }
     }
@@ -471,10 +471,10 @@ impl SigningKeys {
 ///
 /// # Errors
 /// See [`KeysError`]; the view in place stays.
-pub async fn maintain(app: &App, keys: &SigningKeys) -> Result<bool, KeysError> {
-    let keyring = Arc::clone(&app.keyring());
-    keys.tick(&keyring, Moment::of(app), |set| {
-        app.update(|snapshot| snapshot.keys = Arc::new(set));
+pub async fn maintain(realm: &Realm, keys: &SigningKeys) -> Result<bool, KeysError> {
+    let keyring = Arc::clone(&realm.keyring());
+    keys.tick(&keyring, Moment::of(realm), |set| {
+        realm.update(|snapshot| snapshot.keys = Arc::new(set));
     })
     .await
 }

@@ -1,7 +1,7 @@
 //! Rotating the sealing key: a new one seals, what rests is sealed anew, and old ones are forgotten when nothing needs
 //! them any more.
 use super::{KeysError, SealingError, SealingFile, SigningKeys};
-use crate::{audit::AuditError, registry::RegistryError, state::App};
+use crate::{audit::AuditError, registry::RegistryError, state::Realm};
 use signet_crypto::seal::{Keyring, Purpose};
 use signet_oauth::client::{Client, ClientSecret};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -51,21 +51,21 @@ pub struct Rewrapped {
 /// # Errors
 /// See [`RewrapError`].
 pub async fn rotate_sealing_key(
-    app: &App,
+    realm: &Realm,
     file: &Arc<Mutex<SealingFile>>,
     keys: &SigningKeys,
 ) -> Result<Rewrapped, RewrapError> {
-    let now = app.now();
+    let now = realm.now();
     let ring = on_file(file, move |file| {
         file.rotate(now)?;
         Ok(file.keyring())
     });
     let ring = Arc::new(ring.await?);
-    app.replace_keyring(Arc::clone(&ring));
+    realm.replace_keyring(Arc::clone(&ring));
     let signing_keys = keys.rewrap(&ring, now).await?;
-    let clients = rewrap_clients(app, &ring).await?;
-    app.audit().rewrap(&ring).await?;
-    let forgotten_before = now.saturating_sub(longest_sealed(app).saturating_add(MARGIN));
+    let clients = rewrap_clients(realm, &ring).await?;
+    realm.audit().rewrap(&ring).await?;
+    let forgotten_before = now.saturating_sub(longest_sealed(realm).saturating_add(MARGIN));
     let sealing_keys = on_file(file, move |file| {
         file.forget_retired_before(forgotten_before)?;
         Ok(file.len())
@@ -91,8 +91,8 @@ async fn on_file<T: Send + 'static>(
 }
 
 /// The longest that a sealed value in somebody else's hands can live, seconds: refresh tokens and session cookies.
-fn longest_sealed(app: &App) -> u64 {
-    let snapshot = app.snapshot();
+fn longest_sealed(realm: &Realm) -> u64 {
+    let snapshot = realm.snapshot();
     let settings = &snapshot.settings;
     let clients = snapshot.registry.clients.values();
     clients
@@ -105,20 +105,20 @@ fn longest_sealed(app: &App) -> u64 {
         .unwrap_or_default()
 }
 
-async fn rewrap_clients(app: &App, ring: &Keyring) -> Result<usize, RewrapError> {
+async fn rewrap_clients(realm: &Realm, ring: &Keyring) -> Result<usize, RewrapError> {
     const MAX_TRIES: usize = 8;
-    let ids: Vec<String> = app.snapshot().registry.clients.keys().cloned().collect();
+    let ids: Vec<String> = realm.snapshot().registry.clients.keys().cloned().collect();
     let mut count = 0;
     'clients: for id in ids {
         for _ in 0..MAX_TRIES {
-            let Some(current) = app.snapshot().registry.clients.get(&id).cloned() else {
+            let Some(current) = realm.snapshot().registry.clients.get(&id).cloned() else {
                 continue 'clients;
             };
             let Some(mut client) = rewrapped(&current, ring)? else {
                 continue 'clients;
             };
             client.revision = current.revision + 1;
-            match app.replace_client(client, current.revision).await {
+            match realm.replace_client(client, current.revision).await {
                 Ok(_) => {
                     count += 1;
                     continue 'clients;

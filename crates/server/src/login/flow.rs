@@ -65,7 +65,7 @@ fn login_page(
         interaction: &sealed,
         client_name: client.map(|c| c.client_name.as_deref().unwrap_or(&c.client_id)),
         username: typed.or(hint).unwrap_or(""),
-        email: visit.context.app.people.mailer.is_some(),
+        email: visit.context.realm.people.mailer.is_some(),
         can_cancel: request.is_some(),
         notice,
     })
@@ -113,7 +113,7 @@ struct Budgets {
 
 impl Budgets {
     fn of(visit: &Visit, kind: Kind, user: Option<&User>, typed: &str) -> Budgets {
-        let limits = &visit.context.app.people.limits;
+        let limits = &visit.context.realm.people.limits;
         let device = visit.device();
         let known = match (user, &device) {
             (Some(user), Some(device)) => device.known(&user.id),
@@ -135,7 +135,7 @@ impl Budgets {
 
     /// Counts a guess of the account; the address only has to have something left.
     async fn begin(&self, visit: &Visit) -> Result<(), Refused> {
-        let (store, now) = (&*visit.context.app.store, visit.context.now());
+        let (store, now) = (&*visit.context.realm.store, visit.context.now());
         if let Some(address) = &self.address {
             attempts::check(store, address, now).await?;
         }
@@ -149,7 +149,7 @@ impl Budgets {
 
     /// The guess was wrong: it also counts for the address.
     async fn wrong(&self, visit: &Visit) -> Result<(), StoreError> {
-        let (store, now) = (&*visit.context.app.store, visit.context.now());
+        let (store, now) = (&*visit.context.realm.store, visit.context.now());
         match &self.address {
             Some(address) => match attempts::count(store, address, now).await {
                 Err(Refused::Store(error)) => Err(error),
@@ -161,7 +161,7 @@ impl Budgets {
 
     /// The guess was right, or was not looked at.
     async fn right(&self, visit: &Visit) -> Result<(), StoreError> {
-        let (store, now) = (&*visit.context.app.store, visit.context.now());
+        let (store, now) = (&*visit.context.realm.store, visit.context.now());
         if let Some(day) = &self.day {
             attempts::give_back(store, day, now).await?;
         }
@@ -223,8 +223,8 @@ async fn verify_password(
     typed: &str,
     password: Secret<String>,
 ) -> Result<User, Failure> {
-    let app = &visit.context.app;
-    let user = app
+    let realm = &visit.context.realm;
+    let user = realm
         .people
         .users
         .by_login(typed, visit.context.now())
@@ -232,7 +232,7 @@ async fn verify_password(
     let budgets = Budgets::of(visit, Kind::Password, user.as_ref(), typed);
     budgets.begin(visit).await?;
     let stored = user.as_ref().and_then(|user| user.password.as_deref());
-    let right = match app.people.passwords.verify(password, stored).await {
+    let right = match realm.people.passwords.verify(password, stored).await {
         Ok(right) => right,
         Err(PoolError::TooLong | PoolError::Parameters) => false,
         Err(PoolError::Busy) => {
@@ -268,14 +268,14 @@ async fn verify_code(
     interaction: &Interaction,
     typed: &str,
 ) -> Result<User, Failure> {
-    let (app, now) = (&visit.context.app, visit.context.now());
+    let (realm, now) = (&visit.context.realm, visit.context.now());
     let pending = interaction.code.as_ref().ok_or(Failure::Say(ENDED_CODE))?;
-    let users = &app.people.users;
+    let users = &realm.people.users;
     let user = users.by_login(&pending.typed, now).await?;
     let budgets = Budgets::of(visit, Kind::Code, user.as_ref(), &pending.typed);
     budgets.begin(visit).await?;
-    let keyring = app.keyring().clone();
-    match one_time_code::attempt(&*app.store, &keyring, &pending.id, typed, now).await? {
+    let keyring = realm.keyring().clone();
+    match one_time_code::attempt(&*realm.store, &keyring, &pending.id, typed, now).await? {
         Attempt::Right { user_id, email } => {
             budgets.right(visit).await?;
             // Between the mail and the code the account may have moved to another address, or been disabled.
@@ -312,7 +312,7 @@ async fn mail_code(visit: Visit, mut interaction: Interaction, form: &Params) ->
         let notice = Notice::Error("Type your user name or e-mail address first.");
         return show(visit, interaction, Some(notice));
     }
-    if visit.context.app.people.mailer.is_none() || typed.len() > crate::user::MAX_EMAIL_BYTES {
+    if visit.context.realm.people.mailer.is_none() || typed.len() > crate::user::MAX_EMAIL_BYTES {
         return show(visit, interaction, Some(Notice::Error(WRONG)));
     }
     match send_code(&visit, &typed).await {
@@ -337,17 +337,17 @@ async fn mail_code(visit: Visit, mut interaction: Interaction, form: &Params) ->
 /// Makes a code, and mails it if there is somebody to mail it to. What the browser sees is the same either way.
 async fn send_code(visit: &Visit, typed: &str) -> Result<one_time_code::CodeId, Failure> {
     let context = &visit.context;
-    let (app, settings, now) = (&context.app, &context.snapshot.settings, context.now());
-    let user = app.people.users.by_login(typed, now).await?;
+    let (realm, settings, now) = (&context.realm, &context.snapshot.settings, context.now());
+    let user = realm.people.users.by_login(typed, now).await?;
     let budgets = Budgets::of(visit, Kind::Mail, user.as_ref(), typed);
     budgets.begin(visit).await?;
     budgets.wrong(visit).await?;
     let receiver = user.as_ref().filter(|user| user.enabled);
     let receiver = receiver.and_then(|user| Some((&*user.id, user.email.as_deref()?)));
-    let keyring = app.keyring().clone();
+    let keyring = realm.keyring().clone();
     let lifetime = settings.otp_lifetime;
-    let code = one_time_code::create(&*app.store, &keyring, receiver, lifetime, now).await?;
-    if let (Some((_, email)), Some(mailer)) = (receiver, &app.people.mailer) {
+    let code = one_time_code::create(&*realm.store, &keyring, receiver, lifetime, now).await?;
+    if let (Some((_, email)), Some(mailer)) = (receiver, &realm.people.mailer) {
         let text = format!(
             "{}\n\nis your code to log in at {}.\n\nIt works once, for {} minutes, in the browser that asked for it.\n\
              If you did not ask for it, you can ignore this message. Give the code to nobody.\n",
@@ -384,7 +384,7 @@ fn failed(
         Failure::Wrong(_, Some(user_id)) => event.subject(user_id),
         _ => event,
     };
-    visit.context.app.audit().record(event);
+    visit.context.realm.audit().record(event);
     match failure {
         Failure::Wrong(text, _) | Failure::Say(text) => {
             let html = html(&visit, Notice::Error(text));
@@ -405,7 +405,7 @@ async fn finish(
     user: User,
     method: &str,
 ) -> Outcome {
-    let both_possible = visit.context.app.people.mailer.is_some()
+    let both_possible = visit.context.realm.people.mailer.is_some()
         && user.password.is_some()
         && user.email.is_some();
     if let Err(error) = visit.log_in(user, method, interaction.step_up).await {

@@ -81,7 +81,7 @@ fn one_identity_belongs_to_one_user() {
         .expect("bound to another account");
     // Racing people: one gets it.
     let root = agent("both");
-    let store = &*world.server.app.store;
+    let store = &*world.server.realm.store;
     let won = crate::common::block_on(async {
         let mut won = 0;
         for user in ["one", "two", "three"] {
@@ -159,7 +159,7 @@ fn binding_needs_a_fresh_login_and_the_session_that_the_page_was_shown_to() {
     browser
         .press(&page, "bind-agent", &[("proof", &shown)])
         .expect("name=\"password\"");
-    let store = &*world.server.app.store;
+    let store = &*world.server.realm.store;
     let bound = signet_server::agents::root::get(store, root.document.id(), world.now());
     assert_eq!(crate::common::block_on(bound).unwrap(), None);
 }
@@ -238,7 +238,7 @@ fn a_person_ends_a_grant_or_everything_in_a_session() {
 #[test]
 fn where_agents_are_not_offered_the_page_does_not_speak_of_them() {
     let world = World::new();
-    world.server.app.update(|snapshot| {
+    world.server.realm.update(|snapshot| {
         let mut settings = (*snapshot.settings).clone();
         settings.agents.enabled = false;
         snapshot.settings = settings.into();

@@ -143,7 +143,7 @@ fn g06_a_revocation_that_the_store_cannot_read_refuses_the_chain() {
     block_on(
         world
             .server
-            .app
+            .realm
             .store
             .commit(Change::new(garbage), world.now()),
     )

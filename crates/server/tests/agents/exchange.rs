@@ -100,7 +100,7 @@ fn the_client_needs_the_grant_the_flag_and_a_secret_and_the_server_its_setting()
     without
         .ask(&shown, Some(&without.key), &[])
         .expect_error(400, "unauthorized_client");
-    world.server.app.update(|snapshot| {
+    world.server.realm.update(|snapshot| {
         let mut settings = (*snapshot.settings).clone();
         settings.agents.enabled = false;
         snapshot.settings = settings.into();
@@ -217,7 +217,7 @@ fn g04_a_chain_begins_at_an_identity_that_a_person_bound_and_every_link_is_by_th
     let refused = world.exchange(&world.bob, &links);
     world.refused(refused, "invalid_request", "wrong_root");
     // An identity that the operator does not trust.
-    world.server.app.update(|snapshot| {
+    world.server.realm.update(|snapshot| {
         let mut settings = (*snapshot.settings).clone();
         settings.agents.roots = vec![mallory.document.id()];
         snapshot.settings = settings.into();
@@ -678,7 +678,7 @@ fn a_rotated_holder_shows_the_document_that_continues_its_history() {
         .expect(200);
     // From now on the server knows: who was given up as compromised stays so, whatever is shown.
     let known = block_on(signet_server::agents::known::get(
-        &*world.server.app.store,
+        &*world.server.realm.store,
         rotated.id(),
         world.now(),
     ));

@@ -74,7 +74,7 @@ impl World {
             setup.settings.agents.constraints = vec![("x-env".to_owned(), "test".to_owned())];
             setup.clients.extend([platform, operator, client("plain")]);
         });
-        server.app.update(|snapshot| {
+        server.realm.update(|snapshot| {
             let mut registry = (*snapshot.registry).clone();
             let resource = signet_oauth::registry::Resource {
                 identifier: API.to_owned(),
@@ -89,8 +89,8 @@ impl World {
             registry.resources.insert(API.to_owned(), resource.into());
             snapshot.registry = registry.into();
         });
-        let users = &server.app.people.users;
-        let user = block_on(users.by_login("alice", server.app.now()));
+        let users = &server.realm.people.users;
+        let user = block_on(users.by_login("alice", server.realm.now()));
         let user_id = user.unwrap().unwrap().id;
         let world = World {
             alice: agent("alice"),
@@ -106,11 +106,11 @@ impl World {
     }
 
     pub fn now(&self) -> u64 {
-        self.server.app.now()
+        self.server.realm.now()
     }
 
     pub fn bind(&self, user_id: &str, identity: &Created) {
-        let store = &*self.server.app.store;
+        let store = &*self.server.realm.store;
         block_on(root::bind(store, user_id, &identity.document, self.now())).unwrap();
     }
 

@@ -20,8 +20,8 @@ pub fn alice(server: &Server) -> String {
         email_verified: true,
         ..NewUser::default()
     };
-    let users = &server.app.people.users;
-    block_on(users.create(new, server.app.now())).unwrap().id
+    let users = &server.realm.people.users;
+    block_on(users.create(new, server.realm.now())).unwrap().id
 }
 
 /// What `/authorize` would give for a person's yes.
@@ -38,18 +38,18 @@ pub fn code_content(server: &Server, client_id: &str, user_id: &str) -> Authoriz
         resources: Vec::new(),
         user_id: user_id.to_owned(),
         sid: "sid-1".to_owned(),
-        auth_time: server.app.now() - 5,
+        auth_time: server.realm.now() - 5,
         acr: "urn:signet:acr:password".to_owned(),
         amr: vec!["pwd".to_owned()],
         claims: None,
         dpop_jkt: None,
-        issued_at_ms: server.app.now_ms(),
-        expires_at: server.app.now() + 60,
+        issued_at_ms: server.realm.now_ms(),
+        expires_at: server.realm.now() + 60,
     }
 }
 
 pub fn code(server: &Server, client_id: &str, user_id: &str) -> String {
-    let keyring = server.app.keyring();
+    let keyring = server.realm.keyring();
     code_content(server, client_id, user_id)
         .seal(&keyring)
         .unwrap()
@@ -109,7 +109,7 @@ pub fn proof(server: &Server, signer: &JwtSigner, proof: &Proof<'_>) -> String {
             w.member("htu")
                 .string(&format!("{}{}", server.issuer(), proof.path));
             w.member("jti").string(proof.jti);
-            w.member("iat").number(server.app.now());
+            w.member("iat").number(server.realm.now());
             if let Some(nonce) = proof.nonce {
                 w.member("nonce").string(nonce);
             }
@@ -128,7 +128,12 @@ pub fn claims(token: &str) -> serde_json::Value {
 
 /// How many rows a table has.
 pub fn rows(server: &Server, table: signet_store::Table) -> usize {
-    block_on(server.app.store.page(table, None, 1000, server.app.now()))
-        .unwrap()
-        .len()
+    block_on(
+        server
+            .realm
+            .store
+            .page(table, None, 1000, server.realm.now()),
+    )
+    .unwrap()
+    .len()
 }

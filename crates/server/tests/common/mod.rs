@@ -30,7 +30,7 @@ use signet_server::{
     keys::KeySet,
     outbound::OutboundOptions,
     people::PeopleOptions,
-    state::{App, Clock, Parts, Policy, Snapshot},
+    state::{Clock, Parts, Policy, Realm, Snapshot},
 };
 use signet_store::{MemoryStore, RevocationIndex, Store};
 use std::{
@@ -98,7 +98,7 @@ impl Default for Setup {
 
 /// A running server; it stops when dropped.
 pub struct Server {
-    pub app: Arc<App>,
+    pub realm: Arc<Realm>,
     pub clock: Arc<TestClock>,
     pub ca: Arc<DevelopmentCa>,
     pub address: SocketAddr,
@@ -156,7 +156,7 @@ impl Server {
             .unwrap_or_else(|| Arc::new(MemoryStore::new()) as Arc<dyn Store>);
         let revocations = block_on(RevocationIndex::load(store.clone(), clock.now())).unwrap();
         let keys = key_set(&setup.settings);
-        let app = App::new(Parts {
+        let realm = Realm::new(Parts {
             snapshot: Snapshot::new(Arc::new(setup.settings), Arc::new(registry), Arc::new(keys)),
             store,
             keyring: Keyring::new(SealingKey::generate(), Vec::new()),
@@ -166,11 +166,11 @@ impl Server {
             policy: setup.policy,
             people: setup.people,
         });
-        let service = Service::new(app.clone(), router, setup.limits);
+        let service = Service::new(realm.clone(), router, setup.limits);
         Server {
             running: Some(start(service, doors).unwrap()),
             plain: setup.plain,
-            app,
+            realm,
             clock,
             ca: Arc::new(ca),
             address,
@@ -179,7 +179,7 @@ impl Server {
     }
 
     pub fn issuer(&self) -> String {
-        self.app.snapshot().settings.issuer.clone()
+        self.realm.snapshot().settings.issuer.clone()
     }
 
     /// Moves the server's clock on.

@@ -94,8 +94,8 @@ pub fn add_user(server: &Server, name: &str) -> User {
         password: Some(hash(PASSWORD.as_bytes(), CHEAP).unwrap()),
         ..NewUser::default()
     };
-    let users = &server.app.people.users;
-    block_on(users.create(user, server.app.now())).unwrap()
+    let users = &server.realm.people.users;
+    block_on(users.create(user, server.realm.now())).unwrap()
 }
 
 /// An authorization request of `web`.

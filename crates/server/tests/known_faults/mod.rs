@@ -91,8 +91,8 @@ fn userinfo(server: &Server, token: &str) -> u16 {
 }
 
 fn id_of(server: &Server, name: &str) -> String {
-    let users = &server.app.people.users;
-    let found = block_on(users.by_login(name, server.app.now())).unwrap();
+    let users = &server.realm.people.users;
+    let found = block_on(users.by_login(name, server.realm.now())).unwrap();
     found.unwrap().id
 }
 

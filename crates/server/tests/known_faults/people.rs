@@ -228,9 +228,10 @@ fn a_password_costs_the_same_for_everybody_and_has_a_longest_form() {
         lanes: 1,
     };
     let server = server(&mail, |setup| setup.people.password_cost = cost);
-    let users = &server.app.people.users;
+    let users = &server.realm.people.users;
     let hash = signet_crypto::password::hash(PASSWORD.as_bytes(), cost).unwrap();
-    block_on(users.set_password(&id_of(&server, "alice"), Some(&hash), server.app.now())).unwrap();
+    block_on(users.set_password(&id_of(&server, "alice"), Some(&hash), server.realm.now()))
+        .unwrap();
     let time = |name: &str, password: &str| {
         let mut browser = Browser::new(&server);
         let page = browser.get(&request(&[]));

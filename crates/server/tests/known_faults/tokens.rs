@@ -24,8 +24,8 @@ fn an_assertion_of_another_issuer_is_worth_nothing() {
                 w.member("client_id").string("web");
                 w.member("scope").string("openid");
                 w.member("jti").string(made["jti"].as_str().unwrap());
-                w.member("iat").number(server.app.now());
-                w.member("exp").number(server.app.now() + 300);
+                w.member("iat").number(server.realm.now());
+                w.member("exp").number(server.realm.now() + 300);
             })
             .unwrap();
         let form = [
@@ -107,12 +107,12 @@ fn a_revocation_outlives_what_it_revokes() {
         .member("access_token");
     let end = claims(&access)["exp"].as_u64().unwrap();
     ask(&server, "/revoke", "web", &[("token", &access)]).expect(200);
-    let now = server.app.now();
-    let entries = block_on(server.app.store.page(Table::Revocation, None, 10, now)).unwrap();
+    let now = server.realm.now();
+    let entries = block_on(server.realm.store.page(Table::Revocation, None, 10, now)).unwrap();
     assert_eq!(entries.len(), 1);
     assert!(entries[0].1.end.is_some_and(|entry| entry >= end));
-    server.pass(end - server.app.now() - 1);
-    block_on(server.app.store.sweep(server.app.now(), 100)).unwrap();
+    server.pass(end - server.realm.now() - 1);
+    block_on(server.realm.store.sweep(server.realm.now(), 100)).unwrap();
     assert_eq!(rows(&server, Table::Revocation), 1);
     assert!(!is_active(&server, &access));
 }
@@ -199,7 +199,7 @@ fn a_replayed_refresh_token_ends_its_family_and_revoking_all_ends_every_one() {
     // The other device's family is another one.
     let next = refresh(&server, "web", &laptop.member("refresh_token")).expect(200);
     // Revoked after a rotation: the newest token is the one that must die.
-    block_on(server.app.revoke_everything_of(&id_of(&server, "alice"))).unwrap();
+    block_on(server.realm.revoke_everything_of(&id_of(&server, "alice"))).unwrap();
     refresh(&server, "web", &next.member("refresh_token")).expect_error(400, "invalid_grant");
     assert!(!is_active(&server, &next.member("access_token")));
 }
@@ -222,7 +222,7 @@ fn once_is_once_for_every_node_and_after_a_restart() {
     // The same code, and the same refresh token, as each node would have them under a common sealing key.
     let content = code_content(&first, "service", &user);
     let at = |server: &Server| {
-        let code = content.clone().seal(&server.app.keyring()).unwrap();
+        let code = content.clone().seal(&server.realm.keyring()).unwrap();
         ask(server, "/token", "service", &redeem(&code))
     };
     at(&first).expect(200);
@@ -235,7 +235,7 @@ fn once_is_once_for_every_node_and_after_a_restart() {
             end: Some(4_000_000_000),
         })
     };
-    let now = first.app.now();
+    let now = first.realm.now();
     let done = block_on(store.commit(once("assertion"), now)).unwrap();
     assert!(matches!(done, Outcome::Done { .. }));
     drop((first, second));
@@ -256,18 +256,18 @@ fn a_clock_that_goes_back_revokes_nothing_less() {
     let alone = credentials(&server, "web")
         .expect(200)
         .member("access_token");
-    block_on(server.app.revoke_user(&alice)).unwrap();
+    block_on(server.realm.revoke_user(&alice)).unwrap();
     ask(&server, "/revoke", "web", &[("token", &alone)]).expect(200);
     assert_eq!(userinfo(&server, &access), 401);
     // Five minutes back, on this node or on the one that writes next: the earlier moment does not win.
     server.clock.0.store(0, SeqCst);
     assert_eq!(userinfo(&server, &access), 401);
-    block_on(server.app.revoke_user(&alice)).unwrap();
+    block_on(server.realm.revoke_user(&alice)).unwrap();
     assert_eq!(userinfo(&server, &access), 401);
     assert!(!is_active(&server, &alone));
     let reloaded = block_on(RevocationIndex::load(
-        server.app.store.clone(),
-        server.app.now(),
+        server.realm.store.clone(),
+        server.realm.now(),
     ));
     assert!(!reloaded.unwrap().is_empty());
 }
@@ -291,7 +291,13 @@ fn an_assertion_for_the_token_endpoint_is_refused() {
     });
     let issuer = server.issuer();
     let ask = |audience: &str| {
-        let made = assertion(&key, "asserting", audience, &random_id(), server.app.now());
+        let made = assertion(
+            &key,
+            "asserting",
+            audience,
+            &random_id(),
+            server.realm.now(),
+        );
         let form = [
             ("grant_type", "client_credentials"),
             (

@@ -118,17 +118,17 @@ async fn start(source: Source, level: log::LogLevel) -> Result<Server, String> {
     let store = Arc::new(store);
 
     let address = bound.public();
-    let parts::Built { app, keys } =
+    let parts::Built { realm, keys } =
         parts::build(&config, &base, store.clone(), clock.clone(), dev.as_ref()).await?;
     let (doors, certificates) = sockets::doors(&config, &base, bound)?;
     let mut router = Router::default();
     signet_server::routes(&mut router);
-    let service = Service::new(app.clone(), router, apply::limits(&config));
+    let service = Service::new(realm.clone(), router, apply::limits(&config));
     let running =
         listener::start(service, doors).map_err(|e| format!("the server cannot start: {e}"))?;
 
-    tokio::spawn(tasks::sweep(app.clone(), SWEEP_EVERY));
-    tokio::spawn(parts::keep_keys(app.clone(), keys));
+    tokio::spawn(tasks::sweep(realm.clone(), SWEEP_EVERY));
+    tokio::spawn(parts::keep_keys(realm.clone(), keys));
     if let Some(dev) = &mut dev {
         confirm(dev, address).await?;
         greet(dev);
@@ -148,7 +148,7 @@ async fn start(source: Source, level: log::LogLevel) -> Result<Server, String> {
             Wake::Stop => break,
             Wake::Reload => {
                 systemd::notify(Notice::Reloading);
-                reloader.reload(&app);
+                reloader.reload(&realm);
                 systemd::notify(Notice::Ready);
             }
         }
@@ -156,11 +156,11 @@ async fn start(source: Source, level: log::LogLevel) -> Result<Server, String> {
     systemd::notify(Notice::Stopping);
     tracing::info!("stopping: requests under way are finished");
     // They have no end of their own.
-    app.revocation_streams.end();
+    realm.revocation_streams.end();
     running.stop();
     Ok(Server {
         running,
-        audit: app.audit().clone(),
+        audit: realm.audit().clone(),
         store,
     })
 }

@@ -17,7 +17,7 @@ use signet_server::{
     outbound::OutboundOptions,
     people::PeopleOptions,
     registry,
-    state::{App, Clock, Parts, Snapshot},
+    state::{Clock, Parts, Realm, Snapshot},
     user::{NewUser, Profile, UserError, Users},
 };
 use signet_store::{RevocationIndex, SqliteStore, Store};
@@ -39,7 +39,7 @@ const KEYS_FIRST: Duration = Duration::from_secs(2);
 
 /// What was built.
 pub struct Built {
-    pub app: Arc<App>,
+    pub realm: Arc<Realm>,
     pub keys: Arc<SigningKeys>,
 }
 
@@ -120,7 +120,7 @@ pub async fn build(
     )
     .await
     .map_err(|e| e.to_string())?;
-    let app = App::new(Parts {
+    let realm = Realm::new(Parts {
         snapshot: Snapshot::new(settings, Arc::new(registry), Arc::new(key_set)),
         store: shared,
         keyring: sealing.keyring(),
@@ -132,10 +132,10 @@ pub async fn build(
     });
     let keys = Arc::new(signing);
     // Set once, here: nobody else has the application yet.
-    let _ = app.signing_keys.set(keys.clone());
-    let _ = app.audit_trail.set(audit);
-    let _ = app.sealing_file.set(Arc::new(Mutex::new(sealing)));
-    Ok(Built { app, keys })
+    let _ = realm.signing_keys.set(keys.clone());
+    let _ = realm.audit_trail.set(audit);
+    let _ = realm.sealing_file.set(Arc::new(Mutex::new(sealing)));
+    Ok(Built { realm, keys })
 }
 
 /// Opens the audit trail, before anything that it has to tell of.
@@ -173,10 +173,10 @@ fn seal_with(keyring: &Keyring) -> impl Fn(&str, &[u8]) -> Option<Vec<u8>> {
 }
 
 /// Looks after the signing keys for as long as the process runs.
-pub async fn keep_keys(app: Arc<App>, signing: Arc<SigningKeys>) {
+pub async fn keep_keys(realm: Arc<Realm>, signing: Arc<SigningKeys>) {
     tokio::time::sleep(KEYS_FIRST).await;
     loop {
-        if let Err(error) = keys::maintain(&app, &signing).await {
+        if let Err(error) = keys::maintain(&realm, &signing).await {
             tracing::error!(%error, "the signing keys could not be looked after; the ones in place stay");
         }
         tokio::time::sleep(KEYS_EVERY).await;

@@ -8,7 +8,7 @@ use signet_crypto::seal::Purpose;
 use signet_server::{
     audit::{Action, Event},
     http::tls::Tls,
-    state::App,
+    state::Realm,
 };
 
 use super::sockets;
@@ -33,7 +33,7 @@ pub struct Reloader {
 
 impl Reloader {
     /// Reads the file again and puts clients, resources, scopes, settings, certificates and log level in place.
-    pub fn reload(&mut self, app: &App) {
+    pub fn reload(&mut self, realm: &Realm) {
         let Some(file) = &self.file else {
             self.certificates();
             tracing::info!("certificates were read again; development mode has no file to read");
@@ -58,18 +58,18 @@ impl Reloader {
         settings.issuer.clone_from(&self.config.issuer);
         settings
             .mtls_base
-            .clone_from(&app.snapshot().settings.mtls_base);
+            .clone_from(&realm.snapshot().settings.mtls_base);
         settings
             .signing_algs
-            .clone_from(&app.snapshot().settings.signing_algs);
-        settings.compact_alg = app.snapshot().settings.compact_alg;
-        let keyring = app.keyring();
+            .clone_from(&realm.snapshot().settings.signing_algs);
+        settings.compact_alg = realm.snapshot().settings.compact_alg;
+        let keyring = realm.keyring();
         let seal = |client_id: &str, secret: &[u8]| {
             keyring
                 .seal_with(Purpose::ClientSecret, client_id.as_bytes(), secret)
                 .ok()
         };
-        app.update(|snapshot| {
+        realm.update(|snapshot| {
             let mut registry = (*snapshot.registry).clone();
             for client in &self.config.clients {
                 registry.clients.remove(&client.client_id);
@@ -96,8 +96,8 @@ impl Reloader {
             ..next
         };
         self.certificates();
-        let event = Event::new(Action::ADMIN, app.now_ms()).subject("configuration");
-        app.audit().record(event.operation("reload"));
+        let event = Event::new(Action::ADMIN, realm.now_ms()).subject("configuration");
+        realm.audit().record(event.operation("reload"));
         tracing::info!("the configuration was read again");
     }
 
