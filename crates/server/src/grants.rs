@@ -69,30 +69,3 @@ pub async fn list(
         }
     }
 }
-
-impl crate::state::Realm {
-    /// Ends what a client holds of a user: every grant, and with it every token. The number of grants.
-    ///
-    /// # Errors
-    /// The store's; then some may be left, and the caller must not answer that none is.
-    pub async fn revoke_grants_of(
-        &self,
-        user_id: &str,
-        client_id: &str,
-    ) -> Result<usize, StoreError> {
-        let now = self.now();
-        let mut ended = 0;
-        for (id, row) in list(&*self.store, user_id, now).await? {
-            if row.client_id == client_id {
-                self.revoke_grant(id).await?;
-                let gone = signet_store::Change {
-                    first: removal(user_id, &id),
-                    then: Vec::new(),
-                };
-                self.store.commit(gone, now).await?;
-                ended += 1;
-            }
-        }
-        Ok(ended)
-    }
-}

@@ -9,7 +9,6 @@ use signet_crypto::seal::{Keyring, Purpose};
 use signet_jose::base64url;
 use signet_oauth::authorize::{AuthorizationRequest, Progress};
 
-use crate::login::one_time_code::CodeId;
 use crate::session::SessionRow;
 
 /// Longest sealed interaction that is opened, in characters.
@@ -108,7 +107,7 @@ impl Proof {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PendingCode {
     /// Names the row.
-    pub id: CodeId,
+    pub id: [u8; 16],
     /// What was typed, to send again.
     pub typed: String,
 }

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use signet_crypto::password::Cost;
 use signet_store::Store;
 
-use crate::login::attempts::Limits;
-use crate::login::password::PasswordPool;
+use crate::attempts::Limits;
 use crate::mail::Mailer;
+use crate::passwords::PasswordPool;
 use crate::user::Users;
 
 /// From the configuration; fixed for the life of the process.

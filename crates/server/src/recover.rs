@@ -13,12 +13,12 @@ use signet_oauth::error::{ErrorCode, OAuthError};
 use signet_oauth::params::Params;
 use signet_store::{Change, Key, Op, Outcome, StoreError, Table};
 
+use crate::attempts::{self, Kind, Refused};
 use crate::audit::Action;
 use crate::http::{Context, Response};
 use crate::interaction::{Goal, Page};
-use crate::login::attempts::{self, Kind, Refused};
-use crate::login::password::{PoolError, check_new};
 use crate::page::{self, Notice};
+use crate::passwords::{PoolError, check_new};
 use crate::user::{MAX_EMAIL_BYTES, User, UserError, fold};
 use crate::visit::{Visit, error_page};
 

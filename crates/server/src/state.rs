@@ -16,10 +16,10 @@ use std::{
 use crate::outbound::{ClientKeysCache, Outbound, OutboundOptions};
 use crate::{
     audit::Audit,
-    endpoint::revocation_stream::Streams,
     http::metrics::Metrics,
-    keys::{KeySet, SealingFile, SigningKeys},
+    keys::{self, KeySet, SealingFile, SigningKeys},
     people::{People, PeopleOptions},
+    streams::Streams,
     verified_tokens::VerifiedTokens,
 };
 
@@ -268,6 +268,15 @@ impl Realm {
     /// Milliseconds since the Unix epoch.
     pub fn now_ms(&self) -> u64 {
         self.clock.now_ms()
+    }
+
+    /// The present, and how long the tokens live that are signed now: what keys are kept by.
+    pub fn moment(&self) -> keys::Moment {
+        let snapshot = self.snapshot();
+        keys::Moment {
+            now: self.now(),
+            longest_token: keys::longest_token(&snapshot.settings, &snapshot.registry),
+        }
     }
 
     /// Changes the snapshot: `change` gets a copy, and what it leaves is swapped in with its documents rendered anew.

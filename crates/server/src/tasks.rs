@@ -1,5 +1,8 @@
 //! What has to happen from time to time, beside the requests.
-use crate::state::Realm;
+use crate::{
+    keys::{KeysError, SigningKeys},
+    state::Realm,
+};
 use std::{sync::Arc, time::Duration};
 
 /// Rows removed in one step: bounded, so that a sweep never holds up the writers for long.
@@ -33,4 +36,16 @@ pub async fn sweep_once(realm: &Realm) {
             }
         }
     }
+}
+
+/// One turn of the signing keys' background work: does what is due, and puts the new view into the realm's snapshot.
+///
+/// # Errors
+/// See [`KeysError`]; the view in place stays.
+pub async fn maintain_keys(realm: &Realm, keys: &SigningKeys) -> Result<bool, KeysError> {
+    let keyring = Arc::clone(&realm.keyring());
+    keys.tick(&keyring, realm.moment(), |set| {
+        realm.update(|snapshot| snapshot.keys = Arc::new(set));
+    })
+    .await
 }

@@ -685,7 +685,7 @@ fn a_new_sealing_key_leaves_what_people_and_clients_hold_in_force() {
         Arc::clone(&server.realm.keyring()),
         vec![Algorithm::Es256, Algorithm::EdDsa],
         keys::Policy::default(),
-        keys::Moment::of(&server.realm),
+        server.realm.moment(),
     );
     assert!(block_on(loaded).is_ok());
 }

@@ -59,7 +59,7 @@ pub(super) async fn view(
     }
     let mut grants = Vec::new();
     for held in holding::grants(store, Holder::User(user_id), now).await? {
-        if crate::agents::end::is_ended(store, &held, now).await? {
+        if crate::agents::holding::is_ended(store, &held, now).await? {
             continue;
         }
         let body = held.grant.body();

@@ -8,14 +8,14 @@ use signet_crypto::Secret;
 use signet_oauth::params::Params;
 use signet_store::StoreError;
 
+use crate::attempts::{self, Kind, Refused};
 use crate::audit::{Action, Event};
-use crate::endpoint::authorize::{name_of, scope_text};
 use crate::http::{Context, Response};
 use crate::interaction::{Goal, Page};
-use crate::login::attempts::{self, Kind, Refused};
 use crate::login::flow;
-use crate::login::password::{PoolError, check_new};
+use crate::page::words::{name_of, scope_text};
 use crate::page::{self, AccountView, ConsentView, Notice, SessionView};
+use crate::passwords::{PoolError, check_new};
 use crate::session;
 use crate::user::UserError;
 use crate::visit::{Present, Visit, store_failed};

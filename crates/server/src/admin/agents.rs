@@ -9,13 +9,15 @@ use super::{
     operation::{Method, Operation, Outcome, handler},
     problem::Problem,
 };
-use crate::agents::{
-    AgentError,
-    end::{self, Ended},
-    holding::{self, Holder},
-    known::{self, Agent},
-    root,
-    statement::{self, Authority},
+use crate::{
+    agents::{
+        AgentError,
+        holding::{self, Holder},
+        known::{self, Agent},
+        root,
+        statement::{self, Authority},
+    },
+    terminate::Ended,
 };
 use http::StatusCode;
 use signet_agent::{
@@ -85,7 +87,7 @@ async fn document(call: &Call, id: AgentId) -> Result<AgentDocument, Problem> {
     let agent = agent.ok_or_else(Problem::not_found)?;
     let mut grants = Vec::new();
     for held in holding::grants(store, Holder::Agent(id), now).await? {
-        let ended = end::is_ended(store, &held, now).await?;
+        let ended = holding::is_ended(store, &held, now).await?;
         grants.push(AgentGrantDocument::new(&held, id, ended));
     }
     let mut tokens = Vec::new();

@@ -7,7 +7,7 @@ use crate::{
     audit::{Action, Counted, Event},
     http::{Context, Response, context::BodyError, response},
     once,
-    revoke::Index,
+    revoked::Index,
     state::Realm,
 };
 use http::{HeaderName, HeaderValue, StatusCode, header};

@@ -5,7 +5,10 @@ use super::{
     operation::{Method, Operation, Outcome, handler},
     problem::Problem,
 };
-use crate::keys::{KeyKind, KeysError, Moment, SigningKeys, rotate_sealing_key};
+use crate::{
+    keys::{KeyKind, KeysError, SigningKeys},
+    rewrap::rotate_sealing_key,
+};
 use std::sync::Arc;
 
 const LIST: &str = "/admin/v1/keys";
@@ -55,7 +58,7 @@ async fn rotate(mut call: Call) -> Outcome {
     let realm = call.realm();
     let keyring = Arc::clone(&realm.keyring());
     let publish = |set| realm.update(|snapshot| snapshot.keys = Arc::new(set));
-    let at = Moment::of(realm);
+    let at = realm.moment();
     let rotated = if wanted.compromised {
         keys.rotate_compromised(kind, wanted.standby_too, &keyring, at, publish)
             .await

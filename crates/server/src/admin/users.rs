@@ -6,7 +6,7 @@ use super::{
     problem::Problem,
 };
 use crate::{
-    login::password::{PoolError, check_new},
+    passwords::{PoolError, check_new},
     user::{self, NewUser, User},
 };
 use http::StatusCode;

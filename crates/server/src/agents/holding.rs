@@ -1,9 +1,11 @@
 //! Grants that were exchanged here, and the tokens that came of them: lists for people, and what a revocation looks through.
 //!
 //! Rows end with what they are about. Whether a token is in force is the revocations' business, not that of these lists.
-use super::{MARGIN, PAGE, corrupt};
+use super::{MARGIN, PAGE, corrupt, statement};
 use serde::{Deserialize, Serialize};
-use signet_agent::{AgentId, Hash, grant::Grant, object::Signed, presentation::Presentation};
+use signet_agent::{
+    AgentId, Hash, grant::Grant, object::Signed, presentation::Presentation, revocation::Target,
+};
 use signet_jose::base64url;
 use signet_store::{Key, Op, Store, StoreError, Table};
 
@@ -216,4 +218,20 @@ pub fn token_entry(agent: AgentId, id: &[u8; 16], row: &TokenRow) -> Op {
         value: serde_json::to_vec(row).expect("a token's row serializes"),
         end: Some(row.exp),
     }
+}
+
+/// Whether a grant, or one above it, was revoked by somebody who may. Agents' own ends are not asked about here.
+///
+/// # Errors
+/// The store's.
+pub async fn is_ended(store: &dyn Store, held: &HeldGrant, now: u64) -> Result<bool, StoreError> {
+    for id in held.above.iter().copied().chain([held.grant.id()]) {
+        if !statement::revocations(store, Target::Grant(id), now)
+            .await?
+            .is_empty()
+        {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }

@@ -2,11 +2,10 @@
 //!
 //! signet-agent proves chains; this module keeps what only a server can know. A person binds an identity to their account
 //! ([`root`]); operators register agents ([`known`]); signed [`statement`]s arrive; exchanged grants are listed ([`holding`]) so that
-//! people see them and ending one is quick ([`end`]). [`standing`] reads all that concerns one presented chain.
+//! people see them and ending one is quick ([`crate::terminate`]). [`standing`] reads all that concerns one presented chain.
 //!
 //! A revocation is written before what it ends is looked for, and a grant is listed before a token of it is made; who makes the token
 //! looks for revocations again in between. So of a revocation and an exchange at the same moment one always sees the other.
-pub mod end;
 pub mod holding;
 pub mod known;
 pub mod root;
@@ -20,7 +19,7 @@ const PAGE: usize = 256;
 /// How often a change that lost a race is tried again.
 const MAX_TRIES: usize = 5;
 /// Rows outlive what they are about by this many seconds: clocks differ.
-const MARGIN: u64 = 300;
+pub(crate) const MARGIN: u64 = 300;
 
 /// Why something about agents was not done.
 #[derive(Debug, thiserror::Error)]

@@ -13,7 +13,6 @@ use signet_oauth::authorize::{
 use signet_oauth::client::Client;
 use signet_oauth::error::{ErrorCode, OAuthError};
 use signet_oauth::params::Params;
-use signet_oauth::registry::Registry;
 use signet_oauth::scope::ScopeSet;
 use signet_store::{Change, Key, Op, Outcome, StoreError, Table};
 
@@ -22,6 +21,7 @@ use crate::consent;
 use crate::http::{Context, Response};
 use crate::interaction::{self, Goal, Interaction, Page};
 use crate::login::flow;
+use crate::page::words::{name_of, scope_lines};
 use crate::page::{self, ConsentPage, Html, ScopeLine, SelectPage};
 use crate::visit::{Visit, error_page};
 
@@ -346,34 +346,6 @@ fn consent_page(
         scopes: &lines,
         resources: &request.resources,
     })
-}
-
-/// What is asked for, in words.
-pub fn scope_lines(registry: &Registry, scope: &ScopeSet, new: &ScopeSet) -> Vec<ScopeLine> {
-    scope
-        .iter()
-        .map(|name| ScopeLine {
-            description: scope_text(registry, name),
-            known: !new.contains(name),
-        })
-        .collect()
-}
-
-/// A scope in words, or itself where it has none.
-pub fn scope_text(registry: &Registry, name: &str) -> String {
-    let entry = registry.scopes.iter().find(|entry| entry.name == name);
-    match entry.map(|entry| entry.description.as_str()) {
-        Some(text) if !text.is_empty() => text.to_owned(),
-        _ => name.to_owned(),
-    }
-}
-
-/// A client's name for people.
-pub fn name_of(client: &Client) -> &str {
-    match client.client_name.as_deref().map(str::trim) {
-        Some(name) if !name.is_empty() => name,
-        _ => &client.client_id,
-    }
 }
 
 /// Where an answer goes, for people: a host, this machine, or an app.

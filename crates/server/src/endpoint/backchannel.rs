@@ -1,11 +1,11 @@
 //! What the endpoints that clients call directly have in common: the form, the headers that must be alone, client
 //! authentication with its keys, and how an error leaves.
 use crate::{
+    attempts::{self, Kind, Refused},
     audit::{self, Action, Event},
     http::{Context, Response, context::PresentedCertificate, response},
-    login::attempts::{self, Kind, Refused},
     once::{self, OnceError, Refusal},
-    revoke::Index,
+    revoked::Index,
     state::Snapshot,
 };
 use http::{HeaderName, HeaderValue, StatusCode, header};

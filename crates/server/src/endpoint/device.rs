@@ -10,12 +10,12 @@ use signet_oauth::device_authorization::{
 use signet_oauth::params::Params;
 use signet_store::{Change, Key, Op, Outcome, Row, StoreError, Table};
 
-use super::authorize::{name_of, scope_lines};
+use crate::attempts::{self, Budget, Kind, Refused};
 use crate::audit::{self, Action};
 use crate::http::{Context, Response};
 use crate::interaction::{Goal, Interaction, Page};
-use crate::login::attempts::{self, Budget, Kind, Refused};
 use crate::login::flow;
+use crate::page::words::{name_of, scope_lines};
 use crate::page::{self, Notice};
 use crate::visit::Visit;
 

@@ -3,10 +3,10 @@
 use signet_oauth::logout::logout;
 use signet_oauth::params::Params;
 
-use super::authorize::name_of;
 use crate::http::{Context, Response};
 use crate::interaction::{Goal, Page};
 use crate::page;
+use crate::page::words::name_of;
 use crate::visit::{Visit, error_page};
 
 /// GET, and a POST of a client.

@@ -1,9 +1,9 @@
 //! `/register` (RFC 7591, OpenID Connect Registration) and `/register/{client_id}` (RFC 7592).
 use super::backchannel::store_failed;
 use crate::{
+    attempts::{self, Kind, Refused},
     audit::{Action, carried},
     http::{Context, Response, response},
-    login::attempts::{self, Kind, Refused},
     registry::RegistryError,
 };
 use bytes::Bytes;

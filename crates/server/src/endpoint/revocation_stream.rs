@@ -22,19 +22,14 @@ use signet_oauth::{
 };
 use signet_store::{Behind, Feed, Revoked, StoreError, Subject};
 use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering::Relaxed},
-    },
+    sync::{Arc, atomic::Ordering::Relaxed},
     time::Duration,
 };
 use tokio::{
-    sync::{mpsc, watch},
+    sync::mpsc,
     time::{MissedTickBehavior, interval, timeout},
 };
 
-/// Streams at once. Beyond, the answer is 503.
-pub const MAX_STREAMS: usize = 1024;
 /// Between two signs of life.
 const HEARTBEAT: Duration = Duration::from_secs(2);
 /// How long a reader may leave what was written untaken.
@@ -43,44 +38,6 @@ const TAKEN_WITHIN: Duration = Duration::from_secs(10);
 const WAITING: usize = 4;
 /// Changes that go out in one piece.
 const TOGETHER: usize = 256;
-
-/// The open streams of the process.
-pub struct Streams {
-    open: Arc<AtomicUsize>,
-    stop: watch::Sender<bool>,
-}
-
-impl Default for Streams {
-    fn default() -> Streams {
-        Streams {
-            open: Arc::default(),
-            stop: watch::Sender::new(false),
-        }
-    }
-}
-
-impl Streams {
-    /// Ends all of them, and every later one at its beginning: the server stops.
-    pub fn end(&self) {
-        self.stop.send_replace(true);
-    }
-
-    fn enter(&self) -> Option<Place> {
-        let entered = self.open.fetch_update(Relaxed, Relaxed, |open| {
-            (open < MAX_STREAMS).then_some(open + 1)
-        });
-        entered.ok().map(|_| Place(self.open.clone()))
-    }
-}
-
-/// One open stream.
-struct Place(Arc<AtomicUsize>);
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Relaxed);
-    }
-}
 
 pub(super) async fn handle(context: Context) -> Response {
     let call = match Call::read(context, EndpointId::RevocationStream).await {
@@ -161,7 +118,7 @@ impl From<Behind> for End {
 
 impl Stream {
     async fn run(mut self) {
-        let mut stopped = self.realm.revocation_streams.stop.subscribe();
+        let mut stopped = self.realm.revocation_streams.stopping();
         let realm = self.realm.clone();
         let client_id = self.client.client_id.clone();
         let end = tokio::select! {

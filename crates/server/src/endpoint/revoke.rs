@@ -3,7 +3,7 @@ use super::backchannel::Call;
 use crate::{
     audit::Action,
     http::{Context, Response, response},
-    revoke::jti_bytes,
+    revoked::jti_bytes,
 };
 use http::StatusCode;
 use signet_oauth::{

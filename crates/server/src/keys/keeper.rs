@@ -5,10 +5,7 @@ use super::{
     plan::{Step, next_step},
     record::Record,
 };
-use crate::{
-    audit::{Action, Event, carried},
-    state::Realm,
-};
+use crate::audit::{Action, Event, carried};
 use signet_crypto::{KeyError, seal::Keyring};
 use signet_oauth::{registry::Registry, settings::Settings};
 use signet_store::{Change, Key, Op, Outcome, Store, StoreError, Table};
@@ -72,17 +69,6 @@ pub struct Moment {
     pub now: u64,
     /// The longest lifetime of any token: see [`longest_token`].
     pub longest_token: u64,
-}
-
-impl Moment {
-    /// The present, by the application's clock and registry.
-    pub fn of(realm: &Realm) -> Moment {
-        let snapshot = realm.snapshot();
-        Moment {
-            now: realm.now(),
-            longest_token: longest_token(&snapshot.settings, &snapshot.registry),
-        }
-    }
 }
 
 /// The longest lifetime that a signed token can have, in seconds: a key must outlive all that it signed.
@@ -465,18 +451,6 @@ impl SigningKeys {
         entry.record = record;
         Ok(())
     }
-}
-
-/// One turn of the background work: does what is due, and puts the new view into the application's snapshot.
-///
-/// # Errors
-/// See [`KeysError`]; the view in place stays.
-pub async fn maintain(realm: &Realm, keys: &SigningKeys) -> Result<bool, KeysError> {
-    let keyring = Arc::clone(&realm.keyring());
-    keys.tick(&keyring, Moment::of(realm), |set| {
-        realm.update(|snapshot| snapshot.keys = Arc::new(set));
-    })
-    .await
 }
 
 impl Entry {

@@ -15,13 +15,11 @@ mod kind;
 mod material;
 mod plan;
 mod record;
-mod rewrap;
 mod sealing;
 mod set;
 
-pub use keeper::{KeyInfo, KeysError, Moment, SigningKeys, longest_token, maintain};
+pub use keeper::{KeyInfo, KeysError, Moment, SigningKeys, longest_token};
 pub use kind::KeyKind;
 pub use plan::{Phase, Policy};
-pub use rewrap::{RewrapError, Rewrapped, rotate_sealing_key};
 pub use sealing::{SEALING_FILE, SealingError, SealingFile};
 pub use set::{Builder, KeySet};

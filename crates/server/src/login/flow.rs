@@ -6,13 +6,13 @@ use signet_oauth::authorize::{AuthorizationRequest, acr};
 use signet_oauth::params::Params;
 use signet_store::StoreError;
 
-use super::attempts::{self, Budget, Kind, Refused};
 use super::one_time_code::{self, Attempt};
-use super::password::PoolError;
+use crate::attempts::{self, Budget, Kind, Refused};
 use crate::audit::Action;
 use crate::http::Response;
 use crate::interaction::{Goal, Interaction, Page, PendingCode, Proof};
 use crate::page::{self, CodePage, LoginPage, Notice};
+use crate::passwords::PoolError;
 use crate::user::{User, UserError, fold};
 use crate::visit::Visit;
 

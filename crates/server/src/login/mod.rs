@@ -1,6 +1,4 @@
-//! Ways to log in, one file each, and what limits the guessing.
+//! Ways to log in, one file each.
 
-pub mod attempts;
 pub mod flow;
 pub mod one_time_code;
-pub mod password;

@@ -14,6 +14,7 @@ mod form_post;
 mod layout;
 mod login;
 mod logout;
+pub mod words;
 
 pub use account::{AccountView, ConsentView, SessionView, account, recover, recover_sent, reset};
 pub use agents::{AgentGrantView, AgentsView, IdentityView};

@@ -256,7 +256,7 @@ impl Users {
         .await
     }
 
-    /// Enables or disables. The caller revokes what the user holds (`crate::revoke`).
+    /// Enables or disables. The caller revokes what the user holds (`crate::terminate`).
     pub async fn set_enabled(&self, id: &str, enabled: bool, now: u64) -> Result<User, UserError> {
         self.change(id, now, |user| user.enabled = enabled).await
     }

@@ -11,7 +11,7 @@ use signet_oauth::{
     scope::ScopeSet,
     settings::Settings,
 };
-use signet_server::{http, login::attempts, state};
+use signet_server::{attempts, http, state};
 
 use super::{
     clients::client,

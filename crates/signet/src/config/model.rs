@@ -543,7 +543,7 @@ pub struct Guessing {
 
 impl Default for Guessing {
     fn default() -> Self {
-        let limits = signet_server::login::attempts::Limits::default();
+        let limits = signet_server::attempts::Limits::default();
         Guessing {
             window: Duration(limits.window),
             per_account: limits.account,

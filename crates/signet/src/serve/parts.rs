@@ -18,6 +18,7 @@ use signet_server::{
     people::PeopleOptions,
     registry,
     state::{Clock, Parts, Realm, Snapshot},
+    tasks,
     user::{NewUser, Profile, UserError, Users},
 };
 use signet_store::{RevocationIndex, SqliteStore, Store};
@@ -176,7 +177,7 @@ fn seal_with(keyring: &Keyring) -> impl Fn(&str, &[u8]) -> Option<Vec<u8>> {
 pub async fn keep_keys(realm: Arc<Realm>, signing: Arc<SigningKeys>) {
     tokio::time::sleep(KEYS_FIRST).await;
     loop {
-        if let Err(error) = keys::maintain(&realm, &signing).await {
+        if let Err(error) = tasks::maintain_keys(&realm, &signing).await {
             tracing::error!(%error, "the signing keys could not be looked after; the ones in place stay");
         }
         tokio::time::sleep(KEYS_EVERY).await;

@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use signet_crypto::{Secret, password};
 use signet_server::{
     audit::{self, Action, Event},
-    login::password::check_new,
+    passwords::check_new,
     user::{NewUser, Profile, UserError, Users},
 };
 use signet_store::{OpenError, SqliteStore};

@@ -1,49 +1,20 @@
-//! Revoking, and asking whether something is revoked: the store's index, in the words of the rules.
+//! Terminating: a token, a grant, a session, a client, an agent, everything of a person.
 //!
 //! Every revocation is durable before it is answered. Its entry lasts as long as the longest-lived token that it can
 //! concern, counted from now with a margin, never shorter (known fault A9).
-use crate::agents::{AgentError, statement::Authority};
-use crate::state::Realm;
-use signet_oauth::decision::{Revocations, TokenIdentity, Unavailable};
-use signet_store::{Change, Key, Op, RevocationIndex, StoreError, Subject, Table, TokenFacts};
+mod agents;
+
+pub use agents::Ended;
+
+use crate::{
+    agents::{AgentError, statement::Authority},
+    grants,
+    state::Realm,
+};
+use signet_store::{Change, Key, Op, StoreError, Subject, Table};
 
 /// Kept beyond a token's end, seconds: for verifiers' leeway and clocks that differ.
 const MARGIN: u64 = 300;
-
-/// The index as the rules see it.
-pub struct Index<'a>(pub &'a RevocationIndex);
-
-impl Revocations for Index<'_> {
-    fn is_revoked(&self, token: &TokenIdentity<'_>) -> Result<bool, Unavailable> {
-        let jti = match token.jti {
-            None => None,
-            // Every access token of this server has an id of 16 bytes: another one cannot be looked up, so nobody can
-            // say that it is not revoked.
-            Some(text) => Some(jti_bytes(text).ok_or(Unavailable)?),
-        };
-        Ok(self.0.is_revoked(&TokenFacts {
-            jti: jti.as_ref(),
-            jti_time_ms: token.issued_at_ms,
-            grant_id: token.grant_id,
-            sid: token.sid,
-            user: token.user_id,
-            client: Some(token.client_id),
-            agent_grants: token.agent_grants,
-            agents: token.agents,
-        }))
-    }
-}
-
-/// The bytes of a `jti` of this server.
-pub fn jti_bytes(text: &str) -> Option<[u8; 16]> {
-    if text.len() != 22 {
-        return None;
-    }
-    signet_jose::base64url::decode(text.as_bytes())
-        .ok()?
-        .try_into()
-        .ok()
-}
 
 impl Realm {
     /// The longest that an access token made now can live, seconds: the bound of everything that it hangs on.
@@ -212,36 +183,29 @@ impl Realm {
             .unwrap_or_default()
             .max(self.longest_access_token())
     }
-}
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use signet_store::{MemoryStore, Store};
-    use std::sync::Arc;
-
-    #[test]
-    fn a_token_whose_id_cannot_be_looked_up_is_never_called_unrevoked() {
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .build()
-            .unwrap();
-        let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
-        let index = runtime.block_on(RevocationIndex::load(store, 100)).unwrap();
-        let token = |jti| TokenIdentity {
-            jti: Some(jti),
-            issued_at_ms: 100_000,
-            grant_id: None,
-            sid: None,
-            user_id: None,
-            client_id: "client",
-            agent_grants: &[],
-            agents: &[],
-        };
-        let good = signet_jose::base64url::encode(&[1; 16]);
-        assert_eq!(Index(&index).is_revoked(&token(&good)), Ok(false));
-        // Known fault A7.
-        for bad in ["", "x", "AAAAAAAAAAAAAAAAAAAAAB", &good[1..]] {
-            assert_eq!(Index(&index).is_revoked(&token(bad)), Err(Unavailable));
+    /// Ends what a client holds of a user: every grant, and with it every token. The number of grants.
+    ///
+    /// # Errors
+    /// The store's; then some may be left, and the caller must not answer that none is.
+    pub async fn revoke_grants_of(
+        &self,
+        user_id: &str,
+        client_id: &str,
+    ) -> Result<usize, StoreError> {
+        let now = self.now();
+        let mut ended = 0;
+        for (id, row) in grants::list(&*self.store, user_id, now).await? {
+            if row.client_id == client_id {
+                self.revoke_grant(id).await?;
+                let gone = Change {
+                    first: grants::removal(user_id, &id),
+                    then: Vec::new(),
+                };
+                self.store.commit(gone, now).await?;
+                ended += 1;
+            }
         }
+        Ok(ended)
     }
 }

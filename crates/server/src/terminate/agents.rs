@@ -1,14 +1,16 @@
 //! Ending: a grant, what was delegated under one, an agent, everything of a person. The word is written first, and then everything
 //! that is known to hang on it ends at once; what comes later meets the word.
-use super::{
-    AgentError, MARGIN,
-    holding::{self, HeldGrant, Holder, TokenRow},
-    root,
-    statement::{self, Authority, Said},
+use crate::{
+    agents::{
+        AgentError, MARGIN,
+        holding::{self, HeldGrant, Holder, TokenRow},
+        root,
+        statement::{self, Authority, Said},
+    },
+    state::Realm,
 };
-use crate::state::Realm;
 use signet_agent::{AgentId, Hash, identity::VerifiedDocument, revocation::Target};
-use signet_store::{Store, StoreError, TokenFacts};
+use signet_store::{StoreError, TokenFacts};
 
 /// What ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -19,22 +21,6 @@ pub struct Ended {
     pub identities: usize,
     /// Milliseconds from the call until all of it was in effect.
     pub milliseconds: u64,
-}
-
-/// Whether a grant, or one above it, was revoked by somebody who may. Agents' own ends are not asked about here.
-///
-/// # Errors
-/// The store's.
-pub async fn is_ended(store: &dyn Store, held: &HeldGrant, now: u64) -> Result<bool, StoreError> {
-    for id in held.above.iter().copied().chain([held.grant.id()]) {
-        if !statement::revocations(store, Target::Grant(id), now)
-            .await?
-            .is_empty()
-        {
-            return Ok(true);
-        }
-    }
-    Ok(false)
 }
 
 impl Realm {
