@@ -12,6 +12,7 @@
 pub mod aead;
 pub mod algorithm;
 pub mod certificate;
+pub mod clock;
 pub mod decrypt;
 pub mod hash;
 pub mod kdf;
@@ -23,6 +24,7 @@ pub mod seal;
 pub mod secret;
 
 pub use algorithm::{Algorithm, KeyType};
+pub use clock::Clock;
 pub use key::{
     BatchItem, InvalidSignature, KeyError, PublicKey, SigningKey, VerifyingKey,
     verify_ed25519_batch,

@@ -9,8 +9,8 @@
 
 use std::net::IpAddr;
 
-use crate::http::addresses::network;
 use signet_crypto::hash::sha256;
+use signet_http::addresses::network;
 use signet_store::{Change, Key, Op, Outcome, Store, StoreError, Table};
 
 /// How many failures in which time. Each budget is a window that begins with its first failure.

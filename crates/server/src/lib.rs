@@ -4,7 +4,8 @@
 //! through the store, and turns the outcome into bytes. It decides nothing about the protocol itself.
 //!
 //! - [`state`]: what every request may reach (`Realm`) and the immutable view one request works with (`Snapshot`).
-//! - [`http`]: sockets, TLS, limits, routing, the request [`http::Context`] and response helpers.
+//! - [`http`]: the request [`http::Context`], the service between the HTTP engine and the handlers,
+//!   response helpers.
 //! - [`endpoint`]: one file per protocol endpoint.
 //! - [`keys`]: the signing keys' life.
 //! - [`people`]: what concerns persons: [`user`]s, [`login`], [`session`]s, [`consent`]s, [`mail`], [`page`]s.

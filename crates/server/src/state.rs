@@ -4,7 +4,7 @@
 //! a configuration reload) build the next snapshot and swap it in; a request that is under way keeps the one it started with.
 use arc_swap::{ArcSwap, Guard};
 use bytes::Bytes;
-use signet_crypto::{Algorithm, KeyType, seal::Keyring};
+use signet_crypto::{Algorithm, Clock, KeyType, seal::Keyring};
 use signet_oauth::{metadata::metadata, registry::Registry, settings::Settings};
 use signet_store::{RevocationIndex, Store};
 use std::{
@@ -22,16 +22,6 @@ use crate::{
     streams::Streams,
     verified_tokens::VerifiedTokens,
 };
-
-/// Where the time comes from. Only the binary's wiring reads the system's clock; tests move their own.
-pub trait Clock: Send + Sync + 'static {
-    /// Milliseconds since the Unix epoch.
-    fn now_ms(&self) -> u64;
-    /// Seconds since the Unix epoch.
-    fn now(&self) -> u64 {
-        self.now_ms() / 1000
-    }
-}
 
 /// One consistent view of everything that changes rarely. Cheap to clone: every part is shared.
 #[derive(Clone)]

@@ -1,21 +1,15 @@
 //! The validation service: tokens in, claims or refusals out; and what a reverse proxy is told.
+use bytes::Bytes;
 use http::{Request, StatusCode};
 use http_body_util::BodyExt;
-use signet_crypto::{Algorithm, SigningKey};
+use signet_crypto::{Algorithm, Clock, SigningKey};
+use signet_http::{Body, Connection, Entrance, Limits, Response, Serves};
 use signet_jose::{
     dpop,
     jwk::{Jwk, JwkSet},
     jwt::{JwtSigner, Typ},
 };
-use signet_server::{
-    gate::{Gate, Identity, Setup},
-    http::{
-        Body, Limits, Response,
-        context::Entrance,
-        service::{Connection, Serves},
-    },
-    state::Clock,
-};
+use signet_server::gate::{Gate, Identity, Setup};
 use signet_verify::{Issuer, KeySource, Policy, Verifier};
 use std::sync::Arc;
 
@@ -98,7 +92,7 @@ impl Service {
             entrance: Entrance::Public,
             certificate: None,
         };
-        let body = Body::Bytes(body.as_bytes().to_vec().into());
+        let body = Body::from(Bytes::copy_from_slice(body.as_bytes()));
         run(self.gate.respond(&connection, request.body(body).unwrap()))
     }
 

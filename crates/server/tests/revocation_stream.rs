@@ -3,15 +3,9 @@ use crate::common::{SECRET, Server, Setup, block_on, client, client::Call, scope
 use bytes::Bytes;
 use http_body_util::BodyExt;
 use serde_json::{Value, json};
+use signet_http::{Body, Connection, Entrance, Limits, Serves};
 use signet_oauth::client::AuthMethod;
-use signet_server::{
-    http::{
-        Body, Limits,
-        context::Entrance,
-        service::{Connection, Serves, Service},
-    },
-    state::Realm,
-};
+use signet_server::{http::service::Service, state::Realm};
 use signet_store::{MAX_BEHIND, Subject};
 use std::{
     io::{BufRead, BufReader, Write},
@@ -196,7 +190,7 @@ fn a_reader_that_takes_nothing_is_dropped_and_memory_is_bounded() {
     let request = http::Request::post("/revocations")
         .header("authorization", client::basic("reader", SECRET))
         .header("content-type", "application/x-www-form-urlencoded")
-        .body(Body::Bytes(Bytes::new()))
+        .body(Body::default())
         .unwrap();
     block_on(async {
         let response = service.respond(&connection, request).await;

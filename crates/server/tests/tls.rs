@@ -5,7 +5,7 @@ use rustls::{
     pki_types::{CertificateDer, ServerName, pem::PemObject},
 };
 use signet_crypto::certificate::DevelopmentCa;
-use signet_server::http::tls::{Tls, TlsOptions};
+use signet_http::tls::{Tls, TlsOptions};
 use std::{
     io::{Read, Write},
     net::TcpStream,

@@ -5,13 +5,14 @@ use super::{
 };
 use crate::{
     audit::{Action, Counted, Event},
-    http::{Context, Response, context::BodyError, response},
+    http::{Context, Response, response},
     once,
     revoked::Index,
     state::Realm,
 };
 use http::{HeaderName, HeaderValue, StatusCode, header};
 use serde::{Serialize, de::DeserializeOwned};
+use signet_http::BodyError;
 use signet_oauth::{
     access_token::{AccessTokenFacts, TokenLookup, TokenState},
     decision::Once,

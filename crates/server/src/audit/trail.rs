@@ -9,6 +9,7 @@ use std::thread::{JoinHandle, Thread};
 use std::time::Duration;
 
 use signet_agent::identity::VerifiedDocument;
+use signet_crypto::Clock;
 use signet_crypto::seal::Keyring;
 use signet_store::{Store, StoreError};
 
@@ -18,7 +19,6 @@ use super::identity;
 use super::outbox::{RecordedStore, carried};
 use super::verify::Broken;
 use super::writer::Writer;
-use crate::state::Clock;
 
 /// Decisions that may wait for the audit trail's writer; beyond it they are counted, and the count is a line
 pub const MAX_QUEUED: usize = 65536;

@@ -20,6 +20,7 @@ use signet_agent::cbor::{Decoder, Encoder};
 use signet_agent::log::{Checkpoint, Frontier};
 use signet_agent::object::Object;
 use signet_agent::{Hash, Refusal};
+use signet_crypto::Clock;
 use signet_store::{Change, Key, MAX_THEN, Op, Store, StoreError, Table};
 
 use super::AuditError;
@@ -30,7 +31,6 @@ use super::outbox;
 use super::segment::{self, Appending, Found};
 use super::trail::{Opened, Shared};
 use super::verify::{Broken, Signatures, State, Verifier};
-use crate::state::Clock;
 
 /// Most lines of the audit trail that share a signature
 const MAX_BATCH: usize = 16384;

@@ -6,7 +6,7 @@
 use crate::{
     agents::{AgentError, known, statement, statement::Authority},
     audit::Action,
-    http::{Context, Response, context::BodyError, response},
+    http::{Context, Response, response},
 };
 use http::StatusCode;
 use serde_json::json;
@@ -14,6 +14,7 @@ use signet_agent::{
     AgentId, Refusal, anchor::Anchors, declaration::Declaration, identity::VerifiedDocument,
     json::File, object::Type, revocation::Revocation,
 };
+use signet_http::BodyError;
 use signet_oauth::error::{ErrorCode, OAuthError};
 
 pub(super) async fn submit(mut context: Context) -> Response {

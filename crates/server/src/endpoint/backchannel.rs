@@ -3,13 +3,14 @@
 use crate::{
     attempts::{self, Kind, Refused},
     audit::{self, Action, Event},
-    http::{Context, Response, context::PresentedCertificate, response},
+    http::{Context, Response, response},
     once::{self, OnceError, Refusal},
     revoked::Index,
     state::Snapshot,
 };
 use http::{HeaderName, HeaderValue, StatusCode, header};
 use signet_crypto::seal::Keyring;
+use signet_http::PresentedCertificate;
 use signet_oauth::{
     client::GrantType,
     client_auth::{self, Authenticated, ClientKeys, Credentials},

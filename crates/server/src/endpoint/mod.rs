@@ -19,7 +19,7 @@ mod revoke;
 mod token;
 mod userinfo;
 
-use crate::http::Router;
+use crate::http::{RouteFacts, Router};
 use crate::{account, recover};
 use signet_oauth::endpoint::{ENDPOINTS, EndpointId, Method};
 
@@ -29,10 +29,10 @@ pub fn routes(router: &mut Router) {
         for method in endpoint.methods {
             add(router, endpoint.id, endpoint.path, *method);
         }
-        router.cors(endpoint.path, endpoint.cors);
-        if endpoint.mtls_alias {
-            router.at_mtls(endpoint.path);
-        }
+        *router.facts(endpoint.path) = RouteFacts {
+            cors: endpoint.cors,
+            mtls: endpoint.mtls_alias,
+        };
     }
     pages(router);
 }

@@ -144,9 +144,7 @@ async fn document(context: &mut Context) -> Result<Bytes, Response> {
     }
     let body = context.body().await.map_err(response::body_error)?;
     if body.len() > MAX_REGISTRATION_BYTES {
-        return Err(response::body_error(
-            crate::http::context::BodyError::TooLarge,
-        ));
+        return Err(response::body_error(signet_http::BodyError::TooLarge));
     }
     Ok(body)
 }

@@ -9,9 +9,9 @@
 //! `?policy=NAME` and `?scope=S` narrow what is asked of a token, for the first two; they are part of the proxy's configuration. Envoy appends
 //! the client's own path, so there the policy is named in the prefix: `/auth/envoy@NAME`.
 use super::{Gate, Setup, single};
-use crate::http::{Response, proxy::certificate_der, response};
 use http::{HeaderMap, HeaderValue, StatusCode, header, request};
 use signet_crypto::hash::sha256;
+use signet_http::{Response, certificate::der_of_field, response};
 use signet_oauth::params::Params;
 use signet_verify::{Challenge, PolicyId, Presented, Proof, Refusal, Scheme};
 
@@ -199,7 +199,7 @@ async fn decide(
     if let Some(name) = &setup.certificate_header
         && let Some(text) = single(headers, name)?.filter(|text| !text.is_empty())
     {
-        let der = certificate_der(text).ok_or(Refusal::Certificate)?;
+        let der = der_of_field(text).ok_or(Refusal::Certificate)?;
         presented = presented.certificate(sha256(&der));
     }
     let outcome = gate.decide(setup, asked.policy, &presented).await;

@@ -1,5 +1,5 @@
 //! Counters and histograms of the validation service, for Prometheus.
-use crate::http::metrics::Connections;
+use signet_http::Connections;
 use signet_verify::{HealthState, PerThread, Refusal, RevocationState, Verifier};
 use std::{
     fmt::Write,

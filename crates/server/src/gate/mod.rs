@@ -11,20 +11,15 @@ mod validate;
 pub use identity::Identity;
 pub use metrics::{GateMetrics, Stage};
 
-use crate::{
-    http::{
-        Body, Limits, Response,
-        addresses::Addresses,
-        context::read_body,
-        metrics::Connections,
-        response,
-        service::{Connection, Serves},
-    },
-    state::Clock,
-};
 use arc_swap::ArcSwap;
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Method, StatusCode, header, request};
+use signet_crypto::Clock;
+use signet_http::{
+    Body, BodyError, Connection, Connections, Limits, Response, Serves, addresses::Addresses,
+    response,
+};
+use signet_jose::json::Writer;
 use signet_verify::{Decision, PolicyId, Presented, Refusal, Verifier};
 use std::{net::IpAddr, sync::Arc, time::Instant};
 
@@ -125,14 +120,9 @@ impl Gate {
 
     async fn body(&self, body: Body) -> Result<Bytes, Response> {
         let begun = Instant::now();
-        let read = match body {
-            Body::Bytes(bytes) => Ok(bytes),
-            Body::Incoming(incoming) => {
-                read_body(incoming, self.limits.body_bytes, self.limits.body).await
-            }
-        };
+        let read = body.read(self.limits.body_bytes, self.limits.body).await;
         self.metrics.took(Stage::Body, begun.elapsed());
-        read.map_err(response::body_error)
+        read.map_err(unread)
     }
 
     /// Not before every issuer that is required has keys; then why, one line each.
@@ -183,6 +173,17 @@ impl Gate {
             text,
         )
     }
+}
+
+/// A body that could not be had: in the shape of RFC 6749 section 5.2, as the authorization server
+/// says it.
+fn unread(failure: BodyError) -> Response {
+    let mut encoded = Vec::with_capacity(128);
+    Writer::new(&mut encoded).object(|w| {
+        w.member("error").string("invalid_request");
+        w.member("error_description").string(failure.description());
+    });
+    response::json(failure.status(), encoded)
 }
 
 fn not_for_here(allow: &'static str) -> Response {

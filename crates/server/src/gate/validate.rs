@@ -4,8 +4,8 @@
 //! caller knows of its own request: `proof`, `method`, `url` (DPoP), `certificate` (SHA-256, base64url), `nonce`, `access_token`, `code`,
 //! `scheme`. The answer is 200 with the claims, or the status of the refusal with its reason. A batch always answers 200.
 use super::{Gate, Setup, single};
-use crate::http::{Response, response};
 use http::{HeaderValue, StatusCode, header, request};
+use signet_http::{Response, response};
 use signet_jose::{
     base64url,
     json::{JsonError, Limits, Reader, Writer},

@@ -3,92 +3,15 @@ use crate::{
     audit::{Action, Event},
     state::{Realm, Snapshot},
 };
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use http::{HeaderMap, Method, Uri, header};
-use http_body_util::BodyExt;
-use signet_crypto::certificate::ClientCertificate;
+use signet_http::{Body, BodyError, Entrance, PresentedCertificate, RequestId};
 use signet_oauth::{endpoint::EndpointId, error::OAuthError, params::Params};
 use std::{
-    fmt,
     net::IpAddr,
     sync::{Arc, OnceLock},
     time::Duration,
 };
-
-/// Names one request in the log and in the `x-request-id` response header. 96 random bits, base64url.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub struct RequestId([u8; 16]);
-
-impl RequestId {
-    /// A new one.
-    pub fn generate() -> RequestId {
-        const ALPHABET: &[u8; 64] =
-            b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-        let mut id: [u8; 16] = signet_crypto::random::bytes();
-        for byte in &mut id {
-            *byte = ALPHABET[usize::from(*byte & 63)];
-        }
-        RequestId(id)
-    }
-    /// As text.
-    pub fn as_str(&self) -> &str {
-        std::str::from_utf8(&self.0).unwrap_or("-")
-    }
-}
-impl fmt::Display for RequestId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-impl fmt::Debug for RequestId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
-/// Where a request came in.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Entrance {
-    /// The listener that browsers use: never asks for a client certificate.
-    Public,
-    /// The listener behind `mtls_endpoint_aliases`: asks for one.
-    Mtls,
-}
-
-/// A client certificate that was presented with the request, and whether its chain ends at a configured CA.
-#[derive(Clone, Debug)]
-pub struct PresentedCertificate {
-    /// What RFC 8705 needs of it.
-    pub certificate: ClientCertificate,
-    /// True if the chain was verified against the configured client CAs. `tls_client_auth` needs this;
-    /// `self_signed_tls_client_auth` and certificate-bound tokens do not.
-    pub chain_trusted: bool,
-}
-
-/// A request body, not yet read.
-pub enum Body {
-    /// From the wire.
-    Incoming(hyper::body::Incoming),
-    /// Already in memory (tests, requests that were replayed).
-    Bytes(Bytes),
-}
-
-/// Why a body could not be had.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
-pub enum BodyError {
-    /// The caller sent more than the limit (413).
-    #[error("the body is too large")]
-    TooLarge,
-    /// The caller was too slow (408).
-    #[error("the body did not arrive in time")]
-    TimedOut,
-    /// The connection broke (nobody to answer).
-    #[error("the body was cut off")]
-    Broken,
-    /// The content type is not the one this endpoint reads (415).
-    #[error("unexpected content type")]
-    MediaType,
-}
 
 /// One request. Handlers own it.
 pub struct Context {
@@ -202,13 +125,8 @@ impl Context {
 
     /// The body, at most as long as the server's limit, in the server's time. Reads once; then it is empty.
     pub async fn body(&mut self) -> Result<Bytes, BodyError> {
-        match std::mem::replace(&mut self.body, Body::Bytes(Bytes::new())) {
-            Body::Bytes(bytes) if bytes.len() > self.body_limit => Err(BodyError::TooLarge),
-            Body::Bytes(bytes) => Ok(bytes),
-            Body::Incoming(incoming) => {
-                read_body(incoming, self.body_limit, self.body_timeout).await
-            }
-        }
+        let body = std::mem::take(&mut self.body);
+        body.read(self.body_limit, self.body_timeout).await
     }
 
     /// A form body (`application/x-www-form-urlencoded`), strictly parsed. Parameters in the query are never mixed in.
@@ -249,21 +167,10 @@ pub enum FormError {
     Params(OAuthError),
 }
 
-impl From<BodyError> for OAuthError {
-    fn from(error: BodyError) -> OAuthError {
-        OAuthError::invalid_request(match error {
-            BodyError::TooLarge => "the request body is too large",
-            BodyError::TimedOut => "the request body did not arrive in time",
-            BodyError::Broken => "the request body was cut off",
-            BodyError::MediaType => "the content type is not the one that is read here",
-        })
-    }
-}
-
 impl From<FormError> for OAuthError {
     fn from(error: FormError) -> OAuthError {
         match error {
-            FormError::Body(error) => error.into(),
+            FormError::Body(error) => OAuthError::invalid_request(error.description()),
             FormError::Params(error) => error,
         }
     }
@@ -275,55 +182,4 @@ pub(crate) fn path_of(base: &str) -> &str {
     after_scheme
         .find('/')
         .map_or("", |at| after_scheme[at..].trim_end_matches('/'))
-}
-
-pub(crate) async fn read_body(
-    mut incoming: hyper::body::Incoming,
-    limit: usize,
-    timeout: Duration,
-) -> Result<Bytes, BodyError> {
-    use hyper::body::Body as _;
-    // A caller that is still writing would see a broken connection and not the answer: a little more is read and dropped.
-    let most = limit.saturating_mul(4);
-    let announced = incoming.size_hint().exact();
-    if announced.is_some_and(|n| n > most as u64) {
-        return Err(BodyError::TooLarge);
-    }
-    if incoming.is_end_stream() {
-        return Ok(Bytes::new());
-    }
-    let read = async {
-        let mut first: Option<Bytes> = None;
-        let mut rest = BytesMut::new();
-        let mut dropped = 0;
-        while let Some(frame) = incoming.frame().await {
-            let Ok(data) = frame.map_err(|_| BodyError::Broken)?.into_data() else {
-                continue; // trailers
-            };
-            let have = first.as_ref().map_or(0, Bytes::len) + rest.len();
-            if dropped > 0 || have + data.len() > limit {
-                dropped += data.len();
-                if have + dropped > most {
-                    return Err(BodyError::TooLarge);
-                }
-                continue;
-            }
-            // Nearly every body is one frame: it is handed on without a copy.
-            match &first {
-                None => first = Some(data),
-                Some(_) => rest.extend_from_slice(&data),
-            }
-        }
-        if dropped > 0 {
-            return Err(BodyError::TooLarge);
-        }
-        Ok(match first {
-            None => Bytes::new(),
-            Some(first) if rest.is_empty() => first,
-            Some(first) => [&first[..], &rest[..]].concat().into(),
-        })
-    };
-    tokio::time::timeout(timeout, read)
-        .await
-        .unwrap_or(Err(BodyError::TimedOut))
 }

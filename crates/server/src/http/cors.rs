@@ -2,9 +2,9 @@
 //!
 //! Credentials are never allowed: what is readable across origins depends on a bearer token or a client's own
 //! authentication, not on cookies.
-use super::response::Response;
 use crate::state::Snapshot;
 use http::{HeaderMap, HeaderValue, header};
+use signet_http::Response;
 use signet_oauth::endpoint::Cors;
 
 const EXPOSED: HeaderValue =

@@ -1,4 +1,5 @@
 //! Counters and histograms for Prometheus, lock-free: plain relaxed atomics, rendered on demand.
+use signet_http::Connections;
 use std::{
     fmt::Write,
     sync::atomic::{AtomicU64, Ordering::Relaxed},
@@ -38,17 +39,6 @@ struct Series {
     buckets: [AtomicU64; BOUNDS.len()],
     micros: AtomicU64,
     count: AtomicU64,
-}
-
-/// What a listener counts.
-#[derive(Default)]
-pub struct Connections {
-    /// Open now.
-    pub open: AtomicU64,
-    /// Refused because the limit was reached.
-    pub refused: AtomicU64,
-    /// TLS handshakes that failed.
-    pub handshakes_failed: AtomicU64,
 }
 
 /// Everything that is counted.

@@ -1,21 +1,34 @@
-//! The HTTP side: sockets, TLS, limits, routing, and what a handler is given and gives back.
-//!
-//! hyper is used directly. One current-thread runtime per core accepts on its own socket (`SO_REUSEPORT`), so that a
-//! connection, its TLS state and its handlers stay on one core, and nothing on the hot path is shared but the snapshot.
-pub mod addresses;
-pub mod answer;
+//! What the application puts above the HTTP engine of [`signet_http`]: the [`Context`] that handlers
+//! take, the [`service::Service`] that routes to them, and what depends on the issuer's settings
+//! (CORS, proxies, metrics of routes).
 pub mod context;
 mod cors;
-pub mod limits;
-pub mod listener;
 pub mod metrics;
-pub(crate) mod proxy;
+mod proxy;
 pub mod response;
-pub mod router;
 pub mod service;
-pub mod tls;
 
-pub use context::{Body, Context, RequestId};
-pub use limits::Limits;
-pub use response::Response;
-pub use router::Router;
+pub use context::Context;
+pub use signet_http::Response;
+
+/// Paths to handlers that take a [`Context`].
+pub type Router = signet_http::Router<Context, RouteFacts>;
+
+/// What the server notes about a route.
+#[derive(Clone, Copy, Debug)]
+pub struct RouteFacts {
+    /// Which other origins may read its answers.
+    pub cors: signet_oauth::endpoint::Cors,
+    /// Also served where client certificates are asked for. All others are not found there: no
+    /// browser is sent to it.
+    pub mtls: bool,
+}
+
+impl Default for RouteFacts {
+    fn default() -> RouteFacts {
+        RouteFacts {
+            cors: signet_oauth::endpoint::Cors::No,
+            mtls: false,
+        }
+    }
+}

@@ -1,8 +1,8 @@
 //! What a reverse proxy says about the real client. Believed only from addresses that the configuration names.
-use super::context::PresentedCertificate;
 use crate::state::{ForwardedHeader, Policy};
 use http::HeaderMap;
 use signet_crypto::certificate::ClientCertificate;
+use signet_http::{PresentedCertificate, certificate::der_of_field};
 use std::net::IpAddr;
 
 /// The client's address: the right-most entry that is not itself a trusted proxy. What stands further left was written by
@@ -72,36 +72,11 @@ pub(crate) fn client_certificate(
     if values.next().is_some() || value.is_empty() || value.len() > 16 * 1024 {
         return None;
     }
-    let certificate = ClientCertificate::parse(&certificate_der(value)?).ok()?;
+    let certificate = ClientCertificate::parse(&der_of_field(value)?).ok()?;
     Some(PresentedCertificate {
         certificate,
         chain_trusted: policy.proxy_verifies_client_certificates,
     })
-}
-
-pub(crate) fn certificate_der(value: &str) -> Option<Vec<u8>> {
-    use rustls::pki_types::{CertificateDer, pem::PemObject};
-    let decoded;
-    let mut text = value;
-    if value.contains('%') {
-        decoded = super::router::percent_decode(value)?;
-        text = &decoded;
-    }
-    if text.starts_with("-----BEGIN") {
-        let der = CertificateDer::from_pem_slice(text.as_bytes()).ok()?;
-        return Some(der.to_vec());
-    }
-    let base64 = text
-        .strip_prefix(':')
-        .and_then(|t| t.strip_suffix(':'))
-        .unwrap_or(text);
-    // One decoder for all shapes: as the body of a PEM block.
-    let pem = format!("-----BEGIN CERTIFICATE-----\n{base64}\n-----END CERTIFICATE-----\n");
-    Some(
-        CertificateDer::from_pem_slice(pem.as_bytes())
-            .ok()?
-            .to_vec(),
-    )
 }
 
 #[cfg(test)]

@@ -1,17 +1,15 @@
 //! From a request's head to its answer: limits, routing, the handler, and what every answer carries.
 use super::{
-    addresses::Addresses,
-    answer::Answer,
-    context::{Body, Context, Entrance, LogNotes, PresentedCertificate, RequestId, path_of},
-    cors,
-    limits::Limits,
-    metrics::Connections,
-    proxy,
-    response::{self, Response},
-    router::Router,
+    Router,
+    context::{Context, LogNotes, path_of},
+    cors, proxy,
 };
 use crate::state::{Realm, Snapshot};
 use http::{HeaderValue, Method, StatusCode, header, request};
+use signet_http::{
+    Body, Connection, Connections, Entrance, Limits, RequestId, Response, Serves,
+    addresses::Addresses, answer::Answer, response,
+};
 use std::{net::IpAddr, sync::Arc, time::Instant};
 
 /// What all connections share.
@@ -22,17 +20,6 @@ pub struct Service {
     addresses: Arc<Addresses>,
 }
 
-/// What is known of a connection before its first request.
-#[derive(Clone, Debug)]
-pub struct Connection {
-    /// The socket's peer.
-    pub peer: IpAddr,
-    /// The listener.
-    pub entrance: Entrance,
-    /// From the TLS handshake.
-    pub certificate: Option<Arc<PresentedCertificate>>,
-}
-
 /// What is known of a request before it is routed.
 struct Arrived<'a> {
     connection: &'a Connection,
@@ -40,28 +27,6 @@ struct Arrived<'a> {
     request_id: RequestId,
     peer: IpAddr,
     notes: Arc<LogNotes>,
-}
-
-/// What a listener serves: the server, or the validation service.
-pub trait Serves: Send + Sync + 'static {
-    /// Answers one request. This never fails: whatever goes wrong is an answer.
-    fn respond(
-        &self,
-        connection: &Connection,
-        request: http::Request<Body>,
-    ) -> impl Future<Output = Response> + Send;
-
-    /// The bounds of connections and requests.
-    fn limits(&self) -> &Limits;
-
-    /// What is counted.
-    fn connections(&self) -> &Connections;
-
-    /// Who counts the connections of this peer's address; none where it is not bounded.
-    fn bound_of(&self, peer: IpAddr) -> Option<&Arc<Addresses>>;
-
-    /// Unix seconds.
-    fn now(&self) -> u64;
 }
 
 impl Serves for Service {
@@ -185,11 +150,11 @@ impl Service {
         let path = below_issuer(head.uri.path(), path_of(&snapshot.settings.issuer));
         let mtls = connection.entrance == Entrance::Mtls;
         let found = path.and_then(|path| self.router.find(&path));
-        let Some((route, params)) = found.filter(|(route, _)| route.mtls || !mtls) else {
+        let Some((route, params)) = found.filter(|(route, _)| route.facts.mtls || !mtls) else {
             let response = response::text(StatusCode::NOT_FOUND, "there is nothing here\n");
             return (response, "other");
         };
-        let cors = route.cors;
+        let cors = route.facts.cors;
         if head.method == Method::OPTIONS {
             let mut response = response::empty(StatusCode::NO_CONTENT);
             let allow = route.allow();

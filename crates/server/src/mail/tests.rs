@@ -1,7 +1,7 @@
 //! Files, and SMTP against a small server of our own: plain, with TLS, and with STARTTLS that may be missing.
 use super::*;
-use crate::http::tls::{Tls as ServerTls, TlsOptions};
 use signet_crypto::certificate::DevelopmentCa;
+use signet_http::tls::{Tls as ServerTls, TlsOptions};
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufStream};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_rustls::TlsAcceptor;

@@ -10,27 +10,26 @@ pub mod made;
 pub mod people;
 
 use signet_crypto::{
-    Algorithm, SigningKey,
+    Algorithm, Clock, SigningKey,
     certificate::DevelopmentCa,
     hash::sha256,
     seal::{Keyring, SealingKey},
+};
+use signet_http::{
+    Entrance, Limits,
+    listener::{Listener, Listening, Running, start},
+    tls::{Tls, TlsOptions},
 };
 use signet_jose::jwt::JwtSigner;
 use signet_oauth::{
     client::*, redirect_uri::RedirectUri, registry::Registry, scope::ScopeSet, settings::Settings,
 };
 use signet_server::{
-    http::{
-        Limits, Router,
-        context::Entrance,
-        listener::{Door, Listening, Running, start},
-        service::Service,
-        tls::{Tls, TlsOptions},
-    },
+    http::{Router, service::Service},
     keys::KeySet,
     outbound::OutboundOptions,
     people::PeopleOptions,
-    state::{Clock, Parts, Policy, Realm, Snapshot},
+    state::{Parts, Policy, Realm, Snapshot},
 };
 use signet_store::{MemoryStore, RevocationIndex, Store};
 use std::{
@@ -129,13 +128,13 @@ impl Server {
             };
             Tls::new(chain.as_bytes(), key.expose().as_bytes(), &options).unwrap()
         };
-        let doors = vec![
-            Door {
+        let listeners = vec![
+            Listener {
                 listening,
                 tls: (!setup.plain).then(|| tls(false)),
                 entrance: Entrance::Public,
             },
-            Door {
+            Listener {
                 listening: mtls_listening,
                 tls: Some(tls(true)),
                 entrance: Entrance::Mtls,
@@ -168,7 +167,7 @@ impl Server {
         });
         let service = Service::new(realm.clone(), router, setup.limits);
         Server {
-            running: Some(start(service, doors).unwrap()),
+            running: Some(start(service, listeners).unwrap()),
             plain: setup.plain,
             realm,
             clock,

@@ -506,7 +506,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        let server = signet_server::http::Limits::default();
+        let server = signet_http::Limits::default();
         Limits {
             connections: server.connections,
             connections_per_address: server.connections_per_address,

@@ -12,16 +12,13 @@ use std::{
     sync::Arc,
 };
 
-use signet_server::{
-    gate::{Gate, Setup},
-    http::{
-        Limits,
-        context::Entrance,
-        listener::{self, Door},
-        tls::Tls,
-    },
-    state::Clock,
+use signet_crypto::Clock;
+use signet_http::{
+    Entrance, Limits,
+    listener::{self, Listener},
+    tls::Tls,
 };
+use signet_server::gate::{Gate, Setup};
 use signet_verify::{
     RevocationState,
     fetch::{Outbound, Refresher},
@@ -116,12 +113,12 @@ async fn serve(
         ..Limits::default()
     };
     let gate = Gate::new(setup, Arc::new(SystemClock), limits);
-    let door = Door {
+    let listener = Listener {
         listening,
         tls: tls.clone(),
         entrance: Entrance::Public,
     };
-    let running = listener::start(gate.clone(), vec![door])
+    let running = listener::start(gate.clone(), vec![listener])
         .map_err(|e| format!("the service cannot start: {e}"))?;
     systemd::notify(Notice::Ready);
     tracing::info!(%address, "answering");

@@ -2,7 +2,7 @@
 
 use std::{path::Path, sync::Arc, time::Duration};
 
-use signet_server::state::Clock;
+use signet_crypto::Clock;
 use signet_verify::{
     MemoryRevocations, Revocations, RevocationsByIssuer, WhenSilent,
     fetch::{Credentials, Outbound, RevocationReader},

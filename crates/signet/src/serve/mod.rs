@@ -16,14 +16,11 @@ use std::{
     time::{Duration, SystemTime},
 };
 
+use signet_crypto::Clock;
+use signet_http::listener::{self, Running};
 use signet_server::{
     audit::Audit,
-    http::{
-        Router,
-        listener::{self, Running},
-        service::Service,
-    },
-    state::Clock,
+    http::{Router, service::Service},
     tasks,
 };
 use signet_store::SqliteStore;
@@ -120,12 +117,12 @@ async fn start(source: Source, level: log::LogLevel) -> Result<Server, String> {
     let address = bound.public();
     let parts::Built { realm, keys } =
         parts::build(&config, &base, store.clone(), clock.clone(), dev.as_ref()).await?;
-    let (doors, certificates) = sockets::doors(&config, &base, bound)?;
+    let (listeners, certificates) = sockets::listeners(&config, &base, bound)?;
     let mut router = Router::default();
     signet_server::routes(&mut router);
     let service = Service::new(realm.clone(), router, apply::limits(&config));
     let running =
-        listener::start(service, doors).map_err(|e| format!("the server cannot start: {e}"))?;
+        listener::start(service, listeners).map_err(|e| format!("the server cannot start: {e}"))?;
 
     tokio::spawn(tasks::sweep(realm.clone(), SWEEP_EVERY));
     tokio::spawn(parts::keep_keys(realm.clone(), keys));

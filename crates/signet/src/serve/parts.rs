@@ -7,7 +7,7 @@ use std::{
 };
 
 use signet_crypto::{
-    Secret, password,
+    Clock, Secret, password,
     seal::{Keyring, Purpose},
 };
 use signet_server::{
@@ -17,7 +17,7 @@ use signet_server::{
     outbound::OutboundOptions,
     people::PeopleOptions,
     registry,
-    state::{Clock, Parts, Realm, Snapshot},
+    state::{Parts, Realm, Snapshot},
     tasks,
     user::{NewUser, Profile, UserError, Users},
 };

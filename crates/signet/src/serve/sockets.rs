@@ -5,9 +5,9 @@ use std::{
     path::Path,
 };
 
-use signet_server::http::{
-    context::Entrance,
-    listener::{Door, Listening},
+use signet_http::{
+    Entrance,
+    listener::{Listener, Listening},
     tls::{Tls, TlsOptions},
 };
 
@@ -105,9 +105,13 @@ pub fn bind_one(address: SocketAddr, workers: usize) -> Result<Listening, String
     Listening::bind(address, workers).map_err(failed)
 }
 
-/// The doors, and the certificates that a reload replaces.
-pub fn doors(config: &Config, base: &Path, bound: Bound) -> Result<(Vec<Door>, Vec<Tls>), String> {
-    let mut doors = Vec::new();
+/// The listeners, and the certificates that a reload replaces.
+pub fn listeners(
+    config: &Config,
+    base: &Path,
+    bound: Bound,
+) -> Result<(Vec<Listener>, Vec<Tls>), String> {
+    let mut listeners = Vec::new();
     let mut certificates = Vec::new();
     for (listener, listening) in config.listeners.iter().zip(bound.0) {
         let tls = match (listener.protocol, &config.tls) {
@@ -120,13 +124,13 @@ pub fn doors(config: &Config, base: &Path, bound: Bound) -> Result<(Vec<Door>, V
             ListenProtocol::Mtls => Entrance::Mtls,
             _ => Entrance::Public,
         };
-        doors.push(Door {
+        listeners.push(Listener {
             listening,
             tls,
             entrance,
         });
     }
-    Ok((doors, certificates))
+    Ok((listeners, certificates))
 }
 
 /// Reads certificate and key: (chain, key), PEM.

@@ -1,26 +1,25 @@
 //! Paths to handlers. A path is exact, or has segments in braces that match one segment each.
-use super::{context::Context, response::Response};
+use crate::{percent::percent_decode, response::Response};
 use http::Method;
-use signet_oauth::endpoint::Cors;
 use std::{collections::HashMap, future::Future, pin::Pin, sync::Arc};
 
 /// What a handler returns.
 pub type HandlerFuture = Pin<Box<dyn Future<Output = Response> + Send>>;
-/// A handler: `async fn(Context) -> Response`.
-pub type Handler = Arc<dyn Fn(Context) -> HandlerFuture + Send + Sync>;
+/// A handler: `async fn(C) -> Response`, where `C` is what the application hands to each.
+pub type Handler<C> = Arc<dyn Fn(C) -> HandlerFuture + Send + Sync>;
 
 /// One path and its methods.
-pub struct Route {
-    pub(crate) path: &'static str,
-    pub(crate) cors: Cors,
-    /// Also served where client certificates are asked for.
-    pub(crate) mtls: bool,
-    pub(crate) methods: Vec<(Method, Handler)>,
+pub struct Route<C, F> {
+    /// As it was added: `/register/{client_id}`.
+    pub path: &'static str,
+    /// What the application notes about it.
+    pub facts: F,
+    methods: Vec<(Method, Handler<C>)>,
 }
 
-impl Route {
+impl<C, F> Route<C, F> {
     /// The handler of a method; `HEAD` is served by `GET`.
-    pub fn handler(&self, method: &Method) -> Option<&Handler> {
+    pub fn handler(&self, method: &Method) -> Option<&Handler<C>> {
         let wanted = if method == Method::HEAD {
             &Method::GET
         } else {
@@ -47,65 +46,66 @@ impl Route {
     }
 }
 
-/// All routes. Built once at start.
-#[derive(Default)]
-pub struct Router {
-    exact: HashMap<&'static str, Route>,
-    patterns: Vec<Route>,
+/// All routes, whose handlers take a `C`; `F` is what the application notes about each. Built once
+/// at start.
+pub struct Router<C, F> {
+    exact: HashMap<&'static str, Route<C, F>>,
+    patterns: Vec<Route<C, F>>,
 }
 
-impl Router {
+impl<C, F> Default for Router<C, F> {
+    fn default() -> Router<C, F> {
+        Router {
+            exact: HashMap::new(),
+            patterns: Vec::new(),
+        }
+    }
+}
+
+impl<C: 'static, F: Default> Router<C, F> {
     /// None yet.
-    pub fn new() -> Router {
+    pub fn new() -> Router<C, F> {
         Router::default()
     }
 
     /// Adds a handler for a path below the issuer: `/token`, `/register/{client_id}`.
-    pub fn route<F, Fut>(&mut self, method: Method, path: &'static str, handler: F) -> &mut Self
+    pub fn route<H, Fut>(&mut self, method: Method, path: &'static str, handler: H) -> &mut Self
     where
-        F: Fn(Context) -> Fut + Send + Sync + 'static,
+        H: Fn(C) -> Fut + Send + Sync + 'static,
         Fut: Future<Output = Response> + Send + 'static,
     {
-        let handler: Handler = Arc::new(move |context| Box::pin(handler(context)));
+        let handler: Handler<C> = Arc::new(move |context| Box::pin(handler(context)));
         self.entry(path).methods.push((method, handler));
         self
     }
 
     /// `route` with GET (and HEAD).
-    pub fn get<F, Fut>(&mut self, path: &'static str, handler: F) -> &mut Self
+    pub fn get<H, Fut>(&mut self, path: &'static str, handler: H) -> &mut Self
     where
-        F: Fn(Context) -> Fut + Send + Sync + 'static,
+        H: Fn(C) -> Fut + Send + Sync + 'static,
         Fut: Future<Output = Response> + Send + 'static,
     {
         self.route(Method::GET, path, handler)
     }
 
     /// `route` with POST.
-    pub fn post<F, Fut>(&mut self, path: &'static str, handler: F) -> &mut Self
+    pub fn post<H, Fut>(&mut self, path: &'static str, handler: H) -> &mut Self
     where
-        F: Fn(Context) -> Fut + Send + Sync + 'static,
+        H: Fn(C) -> Fut + Send + Sync + 'static,
         Fut: Future<Output = Response> + Send + 'static,
     {
         self.route(Method::POST, path, handler)
     }
 
-    /// Lets other origins read a path's answers.
-    pub fn cors(&mut self, path: &'static str, cors: Cors) -> &mut Self {
-        self.entry(path).cors = cors;
-        self
+    /// What the application notes about a path.
+    pub fn facts(&mut self, path: &'static str) -> &mut F {
+        &mut self.entry(path).facts
     }
 
-    /// Serves a path at the mTLS entrance, too. All others are not found there: no browser is sent to it.
-    pub fn at_mtls(&mut self, path: &'static str) -> &mut Self {
-        self.entry(path).mtls = true;
-        self
-    }
-
-    fn entry(&mut self, path: &'static str) -> &mut Route {
+    fn entry(&mut self, path: &'static str) -> &mut Route<C, F> {
         let new = || Route {
             path,
-            cors: Cors::No,
-            mtls: false,
+            facts: F::default(),
             methods: Vec::new(),
         };
         if !path.contains('{') {
@@ -120,7 +120,7 @@ impl Router {
     }
 
     /// The route of a path, and the values of its segments in braces (percent-decoded by the handler where needed).
-    pub fn find(&self, path: &str) -> Option<(&Route, Vec<(&'static str, String)>)> {
+    pub fn find(&self, path: &str) -> Option<(&Route<C, F>, Vec<(&'static str, String)>)> {
         if let Some(route) = self.exact.get(path) {
             return Some((route, Vec::new()));
         }
@@ -143,28 +143,6 @@ fn matches(pattern: &'static str, path: &str) -> Option<Vec<(&'static str, Strin
         }
     }
     given.next().is_none().then_some(params)
-}
-
-/// `%xx` to bytes, which must be UTF-8; `None` for a bad escape.
-pub(crate) fn percent_decode(segment: &str) -> Option<String> {
-    if !segment.contains('%') {
-        return Some(segment.to_owned());
-    }
-    let bytes = segment.as_bytes();
-    let mut out = Vec::with_capacity(bytes.len());
-    let mut at = 0;
-    while at < bytes.len() {
-        if bytes[at] == b'%' {
-            let high = char::from(*bytes.get(at + 1)?).to_digit(16)?;
-            let low = char::from(*bytes.get(at + 2)?).to_digit(16)?;
-            out.push(u8::try_from(high * 16 + low).ok()?);
-            at += 3;
-        } else {
-            out.push(bytes[at]);
-            at += 1;
-        }
-    }
-    String::from_utf8(out).ok()
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //!
 //! The listener that asks for client certificates accepts any: the handshake proves possession of the key, and client
 //! authentication decides what the certificate means (RFC 8705). Whether its chain ends at a configured CA is noted apart.
-use super::context::PresentedCertificate;
+use crate::certificate::PresentedCertificate;
 use arc_swap::ArcSwap;
 use rustls::{
     DigitallySignedStruct, DistinguishedName, ServerConfig, SignatureScheme,

@@ -1,7 +1,7 @@
 //! Sockets, threads, connections, and their end.
-use super::{
-    context::{Body, Entrance},
-    service::{Connection, Serves},
+use crate::{
+    body::Body,
+    serves::{Connection, Entrance, Serves},
     tls::Tls,
 };
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
@@ -88,8 +88,8 @@ fn bind_one(address: SocketAddr) -> io::Result<TcpListener> {
     Ok(socket.into())
 }
 
-/// One listener of the server.
-pub struct Door {
+/// A bound address with what it is for.
+pub struct Listener {
     /// Its sockets.
     pub listening: Listening,
     /// Its TLS; `None`: plain HTTP/1.1, for use behind a reverse proxy.
@@ -120,20 +120,20 @@ impl Running {
     }
 }
 
-/// Starts one thread with one runtime per socket of the doors, and returns.
-pub fn start<S: Serves>(service: Arc<S>, doors: Vec<Door>) -> io::Result<Running> {
-    let workers = doors
+/// Starts one thread with one runtime per socket of the listeners, and returns.
+pub fn start<S: Serves>(service: Arc<S>, listeners: Vec<Listener>) -> io::Result<Running> {
+    let workers = listeners
         .iter()
-        .map(|d| d.listening.sockets.len())
+        .map(|l| l.listening.sockets.len())
         .max()
         .unwrap_or(0);
     let mut sockets: Vec<Vec<Socket>> = (0..workers).map(|_| Vec::new()).collect();
-    for door in doors {
-        for (worker, listener) in door.listening.sockets.into_iter().enumerate() {
+    for listener in listeners {
+        for (worker, socket) in listener.listening.sockets.into_iter().enumerate() {
             sockets[worker].push(Socket {
-                listener,
-                tls: door.tls.clone(),
-                entrance: door.entrance,
+                listener: socket,
+                tls: listener.tls.clone(),
+                entrance: listener.entrance,
             });
         }
     }
@@ -351,7 +351,7 @@ async fn serve<S: Serves, T>(
         async move {
             let (service, connection, activity) = &*shared;
             let under_way = activity.clone().begin();
-            let request = request.map(Body::Incoming);
+            let request = request.map(Body::from);
             let mut response = service.respond(connection, request).await;
             response.body_mut().hold(under_way);
             Ok::<_, Infallible>(response)

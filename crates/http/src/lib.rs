@@ -1,0 +1,36 @@
+//! The HTTP engine: sockets, TLS, limits, routing, and the shapes of answers.
+//!
+//! It knows no protocol of tokens. What it serves implements [`Serves`]: one request with its connection in, one answer
+//! out. The authorization server and the validation service both stand on it.
+//!
+//! hyper is used directly. One current-thread runtime per core accepts on its own socket
+//! (`SO_REUSEPORT`), so that a connection, its TLS state and its handlers stay on one core, and
+//! nothing on the hot path is shared but what the service itself shares.
+//!
+//! - [`listener`]: sockets, threads, connections, and how they are shut down.
+//! - [`tls`]: TLS 1.3, certificates that change without a restart.
+//! - [`limits`], [`addresses`]: every bound that a connection or a request meets.
+//! - [`router`]: paths to handlers.
+//! - [`body`], [`response`]: what a handler reads and what it gives back.
+#![forbid(unsafe_code)]
+
+pub mod addresses;
+pub mod answer;
+pub mod body;
+pub mod certificate;
+pub mod limits;
+pub mod listener;
+pub mod percent;
+pub mod request_id;
+pub mod response;
+pub mod router;
+pub mod serves;
+pub mod tls;
+
+pub use body::{Body, BodyError};
+pub use certificate::PresentedCertificate;
+pub use limits::Limits;
+pub use request_id::RequestId;
+pub use response::Response;
+pub use router::Router;
+pub use serves::{Connection, Connections, Entrance, Serves};
