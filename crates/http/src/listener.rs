@@ -267,7 +267,7 @@ async fn converse<S: Serves>(
     let Some(tls) = tls else {
         return serve(service, stream, false, connection, stopped).await;
     };
-    let acceptor = tokio_rustls::TlsAcceptor::from(tls.config.clone());
+    let acceptor = tokio_rustls::TlsAcceptor::from(tls.config().clone());
     let stream = match timeout(service.limits().handshake, acceptor.accept(stream)).await {
         Ok(Ok(stream)) => stream,
         Ok(Err(_)) | Err(_) => {

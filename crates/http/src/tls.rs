@@ -52,7 +52,7 @@ pub struct TlsOptions {
 /// One listener's TLS.
 #[derive(Clone)]
 pub struct Tls {
-    pub(crate) config: Arc<ServerConfig>,
+    config: Arc<ServerConfig>,
     certificate: Arc<CurrentCertificate>,
     roots: Option<Arc<dyn ClientCertVerifier>>,
 }
@@ -93,6 +93,11 @@ impl Tls {
                 .map(|pem| client_roots(pem, &provider))
                 .transpose()?,
         })
+    }
+
+    /// What rustls was told, for a listener of another kind (a mail server that a test plays).
+    pub fn config(&self) -> &Arc<ServerConfig> {
+        &self.config
     }
 
     /// Puts another certificate in place, for handshakes from now on.

@@ -1,6 +1,5 @@
 //! The stream of revocations: who may read it, what it says, and when it ends.
 use crate::common::{SECRET, Server, Setup, block_on, client, client::Call, scope};
-use bytes::Bytes;
 use http_body_util::BodyExt;
 use serde_json::{Value, json};
 use signet_http::{Body, Connection, Entrance, Limits, Serves};

@@ -154,7 +154,7 @@ async fn delivered(security: SmtpSecurity, offer: Offer, trusted: bool) -> Heard
         client_roots: None,
     };
     let tls = ServerTls::new(chain.as_bytes(), key.expose().as_bytes(), &options).unwrap();
-    let mut config = (*tls.config).clone();
+    let mut config = (**tls.config()).clone();
     config.alpn_protocols.clear();
     let acceptor = TlsAcceptor::from(Arc::new(config));
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();

@@ -6,12 +6,13 @@
 use std::{path::Path, sync::Arc, time::Duration as Wait};
 
 use signet_crypto::Algorithm;
+use signet_http::Limits;
 use signet_oauth::{
     registry::{Registry, Resource, ScopeEntry},
     scope::ScopeSet,
     settings::Settings,
 };
-use signet_server::{attempts, http, state};
+use signet_server::{attempts, state};
 
 use super::{
     clients::client,
@@ -286,9 +287,9 @@ pub fn guessing(config: &Config) -> attempts::Limits {
 }
 
 /// Bounds on connections and requests.
-pub fn limits(config: &Config) -> http::Limits {
+pub fn limits(config: &Config) -> Limits {
     let l = &config.limits;
-    http::Limits {
+    Limits {
         connections: l.connections,
         connections_per_address: l.connections_per_address,
         handshake: Wait::from_secs(l.handshake_timeout.0),
@@ -296,6 +297,6 @@ pub fn limits(config: &Config) -> http::Limits {
         body: Wait::from_secs(l.body_timeout.0),
         body_bytes: l.body_bytes,
         grace: Wait::from_secs(l.shutdown_grace.0),
-        ..http::Limits::default()
+        ..Limits::default()
     }
 }

@@ -5,9 +5,9 @@
 use std::{path::PathBuf, sync::Arc};
 
 use signet_crypto::seal::Purpose;
+use signet_http::tls::Tls;
 use signet_server::{
     audit::{Action, Event},
-    http::tls::Tls,
     state::Realm,
 };
 
