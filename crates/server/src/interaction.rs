@@ -11,11 +11,16 @@ use signet_oauth::authorize::{AuthorizationRequest, Progress};
 
 use crate::session::SessionRow;
 
-/// Longest sealed interaction that is opened, in characters.
+/// Longest sealed interaction that is opened, in characters: what a form's field may have
+/// (`signet_oauth::params`). The largest request (`signet_oauth::authorize::MAX_REQUEST_BYTES`) fits
+/// together with everything else that an interaction can hold.
 pub const MAX_SEALED: usize = 16 * 1024;
 
+/// The longest [`Pending::typed`], in bytes.
+pub const MAX_TYPED: usize = 254;
+
 /// See the module.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Interaction {
     /// What it leads to.
     pub goal: Goal,
@@ -29,20 +34,19 @@ pub struct Interaction {
     pub shown_to: Option<String>,
     /// The login adds to what the session's user has shown already.
     pub step_up: bool,
-    /// A code that is under way.
-    pub code: Option<PendingCode>,
+    /// A method of login that was started and not finished.
+    pub pending: Option<Pending>,
     /// What a proof that is pasted into the page has to answer.
-    #[serde(default)]
     pub challenge: Option<String>,
     /// Unix seconds.
     pub ends_at: u64,
 }
 
 /// What the pages lead to.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Goal {
-    /// An answer to a client: the checked request, encoded.
-    Authorize(Vec<u8>),
+    /// An answer to a client: the checked request.
+    Authorize(Box<AuthorizationRequest>),
     /// A device: its user code, as stored.
     Device(Option<String>),
     /// The account page.
@@ -63,8 +67,8 @@ pub enum Page {
     Start,
     /// User name and password.
     Login,
-    /// The mailed code.
-    Code,
+    /// The fields of the method that is [`Interaction::pending`].
+    Method,
     /// Go on as somebody.
     Select,
     /// Allow or deny.
@@ -103,13 +107,39 @@ impl Proof {
     }
 }
 
-/// A code that was asked for. The typed name is shown again; nothing says whether it exists.
+/// A method of login that was started. The typed name is shown again; nothing says whether it exists.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PendingCode {
-    /// Names the row.
-    pub id: [u8; 16],
-    /// What was typed, to send again.
+pub struct Pending {
+    /// The method's name (`crate::login::METHODS`).
+    pub method: String,
+    /// What was typed to name the account, at most [`MAX_TYPED`] bytes.
     pub typed: String,
+    /// The method's own, which nobody else reads.
+    pub state: Vec<u8>,
+}
+
+/// What of an interaction is written as JSON. The request, by far the largest part, is written
+/// before it in its own form.
+#[derive(Serialize, Deserialize)]
+struct Wire {
+    goal: WireGoal,
+    page: Page,
+    login: Option<Proof>,
+    selected: Option<Proof>,
+    shown_to: Option<String>,
+    step_up: bool,
+    pending: Option<Pending>,
+    challenge: Option<String>,
+    ends_at: u64,
+}
+
+#[derive(Serialize, Deserialize)]
+enum WireGoal {
+    Authorize,
+    Device(Option<String>),
+    Account,
+    Logout { then: Option<String> },
+    Recover,
 }
 
 impl Interaction {
@@ -122,15 +152,15 @@ impl Interaction {
             selected: None,
             shown_to: None,
             step_up: false,
-            code: None,
+            pending: None,
             challenge: None,
             ends_at: now.saturating_add(lifetime),
         }
     }
 
     /// For the answer to a client.
-    pub fn authorize(request: &AuthorizationRequest, lifetime: u64, now: u64) -> Interaction {
-        Interaction::new(Goal::Authorize(request.to_bytes()), lifetime, now)
+    pub fn authorize(request: AuthorizationRequest, lifetime: u64, now: u64) -> Interaction {
+        Interaction::new(Goal::Authorize(Box::new(request)), lifetime, now)
     }
 
     /// What the rules may count as done, for the session that is there now.
@@ -153,10 +183,8 @@ impl Interaction {
 
     /// Seals it for one browser. Empty if that fails: the form then leads to the "start again" page.
     pub fn seal(&self, keyring: &Keyring, browser: &[u8; 16]) -> String {
-        // Invariant: strings, bytes and numbers always serialize.
-        let plain = serde_json::to_vec(self).expect("an interaction serializes");
         keyring
-            .seal_with(Purpose::Interaction, browser, &plain)
+            .seal_with(Purpose::Interaction, browser, &self.to_bytes())
             .map(|sealed| base64url::encode(&sealed))
             .unwrap_or_default()
     }
@@ -175,8 +203,72 @@ impl Interaction {
         let plain = keyring
             .open_with(Purpose::Interaction, browser, &sealed)
             .ok()?;
-        let interaction: Interaction = serde_json::from_slice(&plain).ok()?;
+        let interaction = Interaction::from_bytes(&plain)?;
         (now < interaction.ends_at).then_some(interaction)
+    }
+
+    /// The length of the request's bytes (4 bytes, big-endian; 0: there is none), the request, the rest as JSON.
+    fn to_bytes(&self) -> Vec<u8> {
+        let (goal, request) = match &self.goal {
+            Goal::Authorize(request) => (WireGoal::Authorize, request.to_bytes()),
+            Goal::Device(user_code) => (WireGoal::Device(user_code.clone()), Vec::new()),
+            Goal::Account => (WireGoal::Account, Vec::new()),
+            Goal::Logout { then } => (WireGoal::Logout { then: then.clone() }, Vec::new()),
+            Goal::Recover => (WireGoal::Recover, Vec::new()),
+        };
+        let wire = Wire {
+            goal,
+            page: self.page,
+            login: self.login.clone(),
+            selected: self.selected.clone(),
+            shown_to: self.shown_to.clone(),
+            step_up: self.step_up,
+            pending: self.pending.clone(),
+            challenge: self.challenge.clone(),
+            ends_at: self.ends_at,
+        };
+        // A request is bounded far below 2^32 by its checks.
+        let length = u32::try_from(request.len()).unwrap_or(u32::MAX);
+        let mut plain = length.to_be_bytes().to_vec();
+        plain.extend_from_slice(&request);
+        // Invariant: strings, bytes and numbers always serialize.
+        plain.extend(serde_json::to_vec(&wire).expect("an interaction serializes"));
+        plain
+    }
+
+    fn from_bytes(plain: &[u8]) -> Option<Interaction> {
+        let (length, rest) = plain.split_first_chunk::<4>()?;
+        let length = usize::try_from(u32::from_be_bytes(*length)).ok()?;
+        let (request, wire) = rest.split_at_checked(length)?;
+        let wire: Wire = serde_json::from_slice(wire).ok()?;
+        let goal = match wire.goal {
+            WireGoal::Authorize => {
+                Goal::Authorize(Box::new(AuthorizationRequest::from_bytes(request).ok()?))
+            }
+            WireGoal::Device(user_code) => Goal::Device(user_code),
+            WireGoal::Account => Goal::Account,
+            WireGoal::Logout { then } => Goal::Logout { then },
+            WireGoal::Recover => Goal::Recover,
+        };
+        Some(Interaction {
+            goal,
+            page: wire.page,
+            login: wire.login,
+            selected: wire.selected,
+            shown_to: wire.shown_to,
+            step_up: wire.step_up,
+            pending: wire.pending,
+            challenge: wire.challenge,
+            ends_at: wire.ends_at,
+        })
+    }
+
+    /// The client's request, where the goal is to answer one.
+    pub fn request(&self) -> Option<&AuthorizationRequest> {
+        match &self.goal {
+            Goal::Authorize(request) => Some(request),
+            Goal::Device(_) | Goal::Account | Goal::Logout { .. } | Goal::Recover => None,
+        }
     }
 }
 

@@ -124,8 +124,13 @@ impl Visit {
             amr.extend(known.filter(|known| *known != method));
         }
         amr.sort_unstable_by(|a, b| b.cmp(a));
-        // Invariant: `pwd` and `otp`, the methods of this server, have classes.
-        let acr = signet_oauth::authorize::acr::of(&amr).unwrap_or_default();
+        // Each method has a class of its own (a test of `crate::login` holds the table to it). A
+        // session without one would satisfy nothing and say nothing, so none is begun.
+        let acr = signet_oauth::authorize::acr::of(&amr).ok_or_else(|| {
+            StoreError::Unavailable(format!(
+                "the methods {amr:?} have no authentication context class"
+            ))
+        })?;
         if let Some(stale) = self.stale.take() {
             let now = self.context.now();
             session::end(&*realm.store, &stale.id, &stale.row, now).await?;

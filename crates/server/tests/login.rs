@@ -689,3 +689,40 @@ fn a_full_password_queue_answers_later_and_counts_nothing() {
         "{statuses:?}"
     );
 }
+
+/// A `claims` parameter that asks for a name, with a value of `length` characters.
+fn large_claims(length: usize) -> String {
+    format!(
+        "{{\"userinfo\":{{\"name\":{{\"value\":\"{}\"}}}}}}",
+        "a".repeat(length)
+    )
+}
+
+#[test]
+fn a_request_that_is_accepted_is_carried_through_every_page() {
+    let mail = Mail::new();
+    let server = server(&mail);
+    let mut browser = Browser::new(&server);
+    let (state, nonce) = ("s".repeat(2048), "n".repeat(1024));
+    let claims = large_claims(6000);
+    let large = request(&[("state", &state), ("nonce", &nonce), ("claims", &claims)]);
+    let page = arrive(&mut browser, &large);
+    assert_eq!(page.param("state").as_deref(), Some(&*state));
+    assert_eq!(code_of(&server, &page).nonce.as_deref(), Some(&*nonce));
+}
+
+#[test]
+fn a_request_that_the_pages_could_not_carry_is_refused_before_any_page() {
+    let mail = Mail::new();
+    let server = server(&mail);
+    let mut browser = Browser::new(&server);
+    let (state, nonce) = ("s".repeat(2048), "n".repeat(1024));
+    let claims = large_claims(8000);
+    let page = browser.get(&request(&[
+        ("state", &state),
+        ("nonce", &nonce),
+        ("claims", &claims),
+    ]));
+    assert_eq!(error_of(&page), "invalid_request");
+    assert_eq!(page.param("state").as_deref(), Some(&*state));
+}

@@ -100,7 +100,7 @@ fn a_code_works_once_and_in_its_browser_only() {
     code_of(&server, &browser.press(&page, "allow", &[("otp", &otp)]));
     browser
         .press(&page, "allow", &[("otp", &otp)])
-        .expect("This code has ended");
+        .expect("This code has expired");
 }
 
 #[test]
@@ -114,7 +114,7 @@ fn a_code_ends_after_five_minutes() {
     server.pass(301);
     browser
         .press(&page, "allow", &[("otp", &otp)])
-        .expect("This code has ended");
+        .expect("This code has expired");
 }
 
 #[test]
@@ -132,10 +132,10 @@ fn few_attempts_end_a_code_also_in_parallel() {
     }
     browser
         .press(&page, "allow", &[("otp", wrong)])
-        .expect("has ended");
+        .expect("has expired");
     browser
         .press(&page, "allow", &[("otp", &otp)])
-        .expect("has ended");
+        .expect("has expired");
 }
 
 #[test]
@@ -189,13 +189,13 @@ fn a_disabled_or_moved_account_gets_no_session_from_an_old_code() {
     block_on(users.set_email(&bob.id, Some("bob@elsewhere.test"), false, now)).unwrap();
     browser
         .press(&page, "allow", &[("otp", &otp)])
-        .expect("has ended");
+        .expect("has expired");
     let page = ask(&mut browser, "bob");
     let otp = mail.code();
     block_on(users.set_enabled(&bob.id, false, now)).unwrap();
     browser
         .press(&page, "allow", &[("otp", &otp)])
-        .expect("has ended");
+        .expect("has expired");
     assert!(!browser.cookies.contains_key("__Host-signet-session"));
 }
 

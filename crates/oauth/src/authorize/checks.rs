@@ -17,6 +17,10 @@ use crate::{
 use signet_crypto::{VerifyingKey, seal::Keyring};
 use std::sync::Arc;
 
+/// The largest checked request, in bytes of its encoded form: sealed together with what the pages
+/// know, it is a field of a form, and fields end at [`crate::params::MAX_VALUE_BYTES`].
+pub const MAX_REQUEST_BYTES: usize = 11_000;
+
 /// What a request is checked against: one snapshot, and the moment.
 #[derive(Clone, Copy)]
 pub struct Context<'a> {
@@ -95,6 +99,8 @@ const CHECKS: &[Check] = {
         row("hints",            &[Authorize, Par],          hints),
         row("id_token_hint",    &[Authorize, Par],          id_token_hint),
         row("dpop_jkt",         &[Authorize, Par],          dpop_jkt),
+        // Last: what has been read is what has to fit.
+        row("size",             &[Authorize, Par],          size),
     ]
 };
 
@@ -274,6 +280,17 @@ impl<'a> Draft<'a> {
         }
         Ok(words)
     }
+}
+
+/// The pages carry the request in a form's field, so what does not fit there is refused here, where
+/// the client hears of it, and not after the person has typed a password.
+fn size(draft: &mut Draft<'_>) -> Result<(), OAuthError> {
+    if draft.request.to_bytes().len() > MAX_REQUEST_BYTES {
+        return Err(OAuthError::invalid_request(
+            "the authorization request is too large",
+        ));
+    }
+    Ok(())
 }
 
 fn unknown_client() -> OAuthError {

@@ -27,7 +27,7 @@ mod hint;
 mod request;
 pub mod response;
 
-pub use checks::{AuthorizeError, Context, ErrorReturn, validate};
+pub use checks::{AuthorizeError, Context, ErrorReturn, MAX_REQUEST_BYTES, validate};
 pub(crate) use checks::{validate_device, validate_pushed};
 pub use claims::{ClaimRequest, ClaimsRequest};
 pub use decide::{CodeIds, Facts, Granted, LoginReason, Progress, Step, decide, denied};

@@ -7,7 +7,7 @@
 
 use http::StatusCode;
 use signet_oauth::authorize::{
-    self, AuthorizationRequest, AuthorizeError, CodeIds, Facts, Granted, Pushed, Step, acr,
+    self, AuthorizationRequest, AuthorizeError, CodeIds, Facts, Granted, Pushed, Step,
     response::{self, Response as Answer},
 };
 use signet_oauth::client::Client;
@@ -109,7 +109,7 @@ fn check(context: &mut Context, params: &Params) -> Result<AuthorizationRequest,
 pub async fn begin(context: Context, request: AuthorizationRequest) -> Response {
     context.note_client(&request.client_id);
     let lifetime = context.snapshot.settings.interaction_lifetime;
-    let interaction = Interaction::authorize(&request, lifetime, context.now());
+    let interaction = Interaction::authorize(request, lifetime, context.now());
     match Visit::begin(context).await {
         Ok(visit) => proceed(visit, interaction, false).await,
         Err(response) => response,
@@ -129,12 +129,10 @@ fn answer(answer: Answer) -> Response {
 
 /// Asks the rules what comes next, and does it. `consented`: the person has just allowed what the consent page listed.
 pub async fn proceed(visit: Visit, interaction: Interaction, consented: bool) -> Response {
-    let Goal::Authorize(bytes) = &interaction.goal else {
+    let Goal::Authorize(request) = &interaction.goal else {
         return visit.start_again();
     };
-    let Ok(request) = AuthorizationRequest::from_bytes(bytes) else {
-        return visit.start_again();
-    };
+    let request = request.clone();
     let snapshot = visit.context.snapshot.clone();
     let now = visit.context.now();
     let Some(client) = snapshot.registry.client(&request.client_id, now).cloned() else {
@@ -172,7 +170,7 @@ pub async fn proceed(visit: Visit, interaction: Interaction, consented: bool) ->
     match step {
         Step::Login { reason, acr } => {
             let mut interaction = interaction;
-            if interaction.step_up && acr == Some(acr::PASSWORD_AND_EMAIL_CODE) {
+            if interaction.step_up && flow::is_second_factor(&visit, acr) {
                 return flow::show_second(visit, interaction);
             }
             interaction.step_up = reason == authorize::LoginReason::StepUp;
@@ -368,12 +366,10 @@ fn host_of(redirect_uri: &str) -> String {
 
 /// The person answered a page that the rules asked for: what their answer means.
 pub async fn submit_page(visit: Visit, mut interaction: Interaction, form: &Params) -> Response {
-    let Goal::Authorize(bytes) = &interaction.goal else {
+    let Goal::Authorize(request) = &interaction.goal else {
         return visit.start_again();
     };
-    let Ok(request) = AuthorizationRequest::from_bytes(bytes) else {
-        return visit.start_again();
-    };
+    let request = request.clone();
     let decision = form.get("decision").unwrap_or("");
     if matches!(decision, "deny" | "cancel") {
         return refuse(visit, &request, &authorize::denied());

@@ -36,12 +36,12 @@ pub async fn submit(context: Context) -> Response {
 
 async fn dispatch(visit: Visit, interaction: Interaction, form: &Params) -> Response {
     match (interaction.page, &interaction.goal) {
-        (Page::Login | Page::Code, Goal::Authorize(_))
+        (Page::Login | Page::Method, Goal::Authorize(_))
             if matches!(form.get("decision"), Some("cancel" | "deny")) =>
         {
             authorize::submit_page(visit, interaction, form).await
         }
-        (Page::Login | Page::Code, _) => match flow::submit(visit, interaction, form).await {
+        (Page::Login | Page::Method, _) => match flow::submit(visit, interaction, form).await {
             Outcome::Page(response) => response,
             Outcome::Done(visit, interaction) => go_on(*visit, *interaction).await,
         },

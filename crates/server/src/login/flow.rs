@@ -1,37 +1,35 @@
-//! The steps of a login, whatever it is for: password, code, and the pages between.
+//! The steps of a login, whatever it is for and by whatever method: the pages between, the budgets against guessing, the
+//! second factor, the session, the audit record. The methods themselves are rows of [`METHODS`].
 
 use http::StatusCode;
-use signet_crypto::Secret;
-use signet_oauth::authorize::{AuthorizationRequest, acr};
+use signet_oauth::authorize::acr;
 use signet_oauth::params::Params;
 use signet_store::StoreError;
 
-use super::one_time_code::{self, Attempt};
-use crate::attempts::{self, Budget, Kind, Refused};
+use super::METHODS;
+use super::budgets::Budgets;
+use super::method::{Attempt, Method, MethodPage, Start, Verdict};
+use crate::attempts::Refused;
 use crate::audit::Action;
 use crate::http::Response;
-use crate::interaction::{Goal, Interaction, Page, PendingCode, Proof};
-use crate::page::{self, CodePage, LoginPage, Notice};
-use crate::passwords::PoolError;
-use crate::user::{User, UserError, fold};
+use crate::interaction::{Goal, Interaction, MAX_TYPED, Page, Pending, Proof};
+use crate::page::{self, Html, LoginPage, MethodButton, Notice};
+use crate::user::{User, UserError};
 use crate::visit::Visit;
 
 /// Where every form of the login goes, relative to the page that shows it: all of them are one segment below the issuer.
 pub const ACTION: &str = "interaction";
 
-const WRONG: &str = "The user name or password is not right.";
-const WRONG_CODE: &str = "This is not the code. Look at the latest mail.";
-const ENDED_CODE: &str = "This code has ended. Ask for a new one.";
 const TOO_MANY: &str = "There were too many attempts. Wait a few minutes and try again.";
 const BUSY: &str = "Many people are logging in at the moment. Try again in a few seconds.";
+const NAME_FIRST: &str = "Type your user name or e-mail address first.";
 const SECOND_STEP: &str =
     "One more step: ask for a code by mail, or use your password, whichever you have not used yet.";
 
 /// Shows the login page.
 pub fn show(visit: Visit, mut interaction: Interaction, notice: Option<Notice>) -> Response {
-    interaction.page = Page::Login;
-    interaction.code = None;
-    let html = login_page(&visit, &interaction, None, notice);
+    to_login_page(&mut interaction);
+    let html = method_page(&visit, first(), &interaction, None, notice);
     visit.page(html)
 }
 
@@ -40,46 +38,84 @@ pub fn show_second(visit: Visit, interaction: Interaction) -> Response {
     show(visit, interaction, Some(Notice::Done(SECOND_STEP)))
 }
 
-fn request_of(interaction: &Interaction) -> Option<AuthorizationRequest> {
-    match &interaction.goal {
-        Goal::Authorize(bytes) => AuthorizationRequest::from_bytes(bytes).ok(),
-        _ => None,
-    }
+/// Whether the class that is asked for is reached by one more method than the session has used.
+pub fn is_second_factor(visit: &Visit, class: Option<&str>) -> bool {
+    let (Some(class), Some(present)) = (class, visit.present()) else {
+        return false;
+    };
+    let amr = &present.found.row.amr;
+    !amr.is_empty() && !acr::missing(class, amr, &usable(visit, &present.user)).is_empty()
 }
 
-fn login_page(
+/// The `amr` of what this account can log in with here.
+fn usable(visit: &Visit, user: &User) -> Vec<&'static str> {
+    METHODS
+        .iter()
+        .filter(|method| (method.offered)(visit) && (method.usable)(visit, user))
+        .map(|method| method.amr)
+        .collect()
+}
+
+/// The method whose fields stand on the login page: [`METHODS`] begins with it.
+fn first() -> &'static Method {
+    &METHODS[0]
+}
+
+fn to_login_page(interaction: &mut Interaction) {
+    interaction.page = Page::Login;
+    interaction.pending = None;
+}
+
+/// The page of a method, filled in.
+fn method_page(
     visit: &Visit,
+    method: &Method,
     interaction: &Interaction,
     typed: Option<&str>,
     notice: Option<Notice>,
-) -> page::Html {
-    let request = request_of(interaction);
-    let registry = &visit.context.snapshot.registry;
-    let client = request
-        .as_ref()
-        .and_then(|r| registry.clients.get(&r.client_id));
-    let hint = request.as_ref().and_then(|r| r.login_hint.as_deref());
-    let sealed = visit.seal(interaction);
-    page::login(&LoginPage {
+) -> Html {
+    let request = interaction.request();
+    let pending = interaction.pending.as_ref();
+    let hint = request.and_then(|request| request.login_hint.as_deref());
+    (method.page)(&MethodPage {
+        visit,
         action: ACTION,
-        interaction: &sealed,
-        client_name: client.map(|c| c.client_name.as_deref().unwrap_or(&c.client_id)),
-        username: typed.or(hint).unwrap_or(""),
-        email: visit.context.realm.people.mailer.is_some(),
+        interaction: &visit.seal(interaction),
+        typed: typed
+            .or(pending.map(|pending| &*pending.typed))
+            .or(hint)
+            .unwrap_or(""),
+        request,
         can_cancel: request.is_some(),
         notice,
     })
 }
 
-fn code_page(visit: &Visit, interaction: &Interaction, notice: Option<Notice>) -> page::Html {
-    let sealed = visit.seal(interaction);
-    page::code(&CodePage {
-        action: ACTION,
-        interaction: &sealed,
-        typed: interaction.code.as_ref().map_or("", |code| &code.typed),
-        minutes: visit.context.snapshot.settings.otp_lifetime / 60,
-        can_cancel: matches!(interaction.goal, Goal::Authorize(_)),
-        notice,
+/// The login page: the fields of the first method, and a button for each that has a page of its own.
+pub(super) fn login_page(page: &MethodPage<'_>) -> Html {
+    let visit = page.visit;
+    let registry = &visit.context.snapshot.registry;
+    let client = page
+        .request
+        .and_then(|request| registry.clients.get(&request.client_id));
+    let methods: Vec<MethodButton> = METHODS
+        .iter()
+        .filter(|method| (method.offered)(visit))
+        .filter_map(|method| method.start.as_ref())
+        .map(|start| MethodButton {
+            decision: start.decision,
+            label: start.label,
+        })
+        .collect();
+    page::login(&LoginPage {
+        action: page.action,
+        interaction: page.interaction,
+        client_name: client.map(|c| c.client_name.as_deref().unwrap_or(&c.client_id)),
+        username: page.typed,
+        methods: &methods,
+        recovery: visit.context.realm.people.mailer.is_some(),
+        can_cancel: page.can_cancel,
+        notice: page.notice.clone(),
     })
 }
 
@@ -91,81 +127,41 @@ pub enum Outcome {
     Done(Box<Visit>, Box<Interaction>),
 }
 
-/// Handles a form of the login page or the code page.
+/// The method of the page that a form is on: a started one, or the first. None: what was started is no method of this
+/// server (another version's), or nothing was.
+fn of_page(interaction: &Interaction) -> Option<&'static Method> {
+    if interaction.page != Page::Method {
+        return Some(first());
+    }
+    let name = &interaction.pending.as_ref()?.method;
+    METHODS.iter().find(|method| method.name == name)
+}
+
+/// Handles a form of the login page or of a method's page.
 pub async fn submit(visit: Visit, interaction: Interaction, form: &Params) -> Outcome {
-    let page = match (interaction.page, form.get("decision")) {
-        (_, Some("email")) => mail_code(visit, interaction, form).await,
-        (Page::Code, Some("password")) => show(visit, interaction, None),
-        (Page::Code, _) => return type_code(visit, interaction, form).await,
-        _ => return type_password(visit, interaction, form).await,
+    let decision = form.get("decision").unwrap_or("");
+    for method in METHODS {
+        if let Some(start) = &method.start
+            && start.decision == decision
+        {
+            return Outcome::Page(begin(visit, interaction, method, start, form).await);
+        }
+    }
+    if interaction.page == Page::Method && decision == first().name {
+        return Outcome::Page(show(visit, interaction, None));
+    }
+    let Some(method) = of_page(&interaction) else {
+        return Outcome::Page(show(visit, interaction, None));
     };
-    Outcome::Page(page)
-}
-
-/// What guesses of an account are counted against. Known and unknown names have budgets alike.
-struct Budgets {
-    account: Budget,
-    /// For what is worth guessing for longer than a window.
-    day: Option<Budget>,
-    /// None: a device of the account counts for itself, also behind an address that strangers share.
-    address: Option<Budget>,
-}
-
-impl Budgets {
-    fn of(visit: &Visit, kind: Kind, user: Option<&User>, typed: &str) -> Budgets {
-        let limits = &visit.context.realm.people.limits;
-        let device = visit.device();
-        let known = match (user, &device) {
-            (Some(user), Some(device)) => device.known(&user.id),
-            _ => None,
-        };
-        let folded = fold(typed);
-        let account = match user {
-            Some(user) => &*user.id,
-            None => folded.as_deref().unwrap_or(typed),
-        };
-        Budgets {
-            account: limits.of_account(kind, account, known),
-            day: limits.of_account_day(kind, account, known),
-            address: known
-                .is_none()
-                .then(|| limits.of_address(kind, visit.context.peer)),
-        }
-    }
-
-    /// Counts a guess of the account; the address only has to have something left.
-    async fn begin(&self, visit: &Visit) -> Result<(), Refused> {
-        let (store, now) = (&*visit.context.realm.store, visit.context.now());
-        if let Some(address) = &self.address {
-            attempts::check(store, address, now).await?;
-        }
-        // The window first: what it refuses is no guess, and must not use up the day.
-        attempts::count(store, &self.account, now).await?;
-        match &self.day {
-            Some(day) => attempts::count(store, day, now).await,
-            None => Ok(()),
-        }
-    }
-
-    /// The guess was wrong: it also counts for the address.
-    async fn wrong(&self, visit: &Visit) -> Result<(), StoreError> {
-        let (store, now) = (&*visit.context.realm.store, visit.context.now());
-        match &self.address {
-            Some(address) => match attempts::count(store, address, now).await {
-                Err(Refused::Store(error)) => Err(error),
-                _ => Ok(()),
-            },
-            None => Ok(()),
-        }
-    }
-
-    /// The guess was right, or was not looked at.
-    async fn right(&self, visit: &Visit) -> Result<(), StoreError> {
-        let (store, now) = (&*visit.context.realm.store, visit.context.now());
-        if let Some(day) = &self.day {
-            attempts::give_back(store, day, now).await?;
-        }
-        attempts::give_back(store, &self.account, now).await
+    let typed = match &interaction.pending {
+        Some(pending) if interaction.page == Page::Method => pending.typed.clone(),
+        _ => form.get("username").unwrap_or("").to_owned(),
+    };
+    match verify(&visit, method, &interaction, &typed, form).await {
+        Ok(user) => finish(visit, interaction, user, method.amr).await,
+        Err(failure) => Outcome::Page(failed(visit, failure, method.amr, |visit, notice| {
+            method_page(visit, method, &interaction, Some(&typed), Some(notice))
+        })),
     }
 }
 
@@ -206,171 +202,105 @@ impl From<Refused> for Failure {
     }
 }
 
-async fn type_password(visit: Visit, mut interaction: Interaction, form: &Params) -> Outcome {
-    interaction.page = Page::Login;
-    let typed = form.get("username").unwrap_or("");
-    let password = Secret::new(form.get("password").unwrap_or("").to_owned());
-    match verify_password(&visit, typed, password).await {
-        Ok(user) => finish(visit, interaction, user, "pwd").await,
-        Err(failure) => Outcome::Page(failed(visit, failure, "pwd", |visit, notice| {
-            login_page(visit, &interaction, Some(typed), Some(notice))
-        })),
-    }
-}
-
-async fn verify_password(
+/// One attempt by a method: counted first, then decided, then settled.
+async fn verify(
     visit: &Visit,
-    typed: &str,
-    password: Secret<String>,
-) -> Result<User, Failure> {
-    let realm = &visit.context.realm;
-    let user = realm
-        .people
-        .users
-        .by_login(typed, visit.context.now())
-        .await?;
-    let budgets = Budgets::of(visit, Kind::Password, user.as_ref(), typed);
-    budgets.begin(visit).await?;
-    let stored = user.as_ref().and_then(|user| user.password.as_deref());
-    let right = match realm.people.passwords.verify(password, stored).await {
-        Ok(right) => right,
-        Err(PoolError::TooLong | PoolError::Parameters) => false,
-        Err(PoolError::Busy) => {
-            budgets.right(visit).await?;
-            return Err(Failure::Later(StatusCode::SERVICE_UNAVAILABLE, 5, BUSY));
-        }
-    };
-    match user {
-        Some(user) if right && user.enabled => {
-            budgets.right(visit).await?;
-            Ok(user)
-        }
-        user => {
-            budgets.wrong(visit).await?;
-            Err(Failure::Wrong(WRONG, user.map(|user| user.id)))
-        }
-    }
-}
-
-async fn type_code(visit: Visit, mut interaction: Interaction, form: &Params) -> Outcome {
-    interaction.page = Page::Code;
-    let typed = form.get("otp").unwrap_or("");
-    match verify_code(&visit, &interaction, typed).await {
-        Ok(user) => finish(visit, interaction, user, "otp").await,
-        Err(failure) => Outcome::Page(failed(visit, failure, "otp", |visit, notice| {
-            code_page(visit, &interaction, Some(notice))
-        })),
-    }
-}
-
-async fn verify_code(
-    visit: &Visit,
+    method: &Method,
     interaction: &Interaction,
     typed: &str,
+    form: &Params,
 ) -> Result<User, Failure> {
-    let (realm, now) = (&visit.context.realm, visit.context.now());
-    let pending = interaction.code.as_ref().ok_or(Failure::Say(ENDED_CODE))?;
-    let users = &realm.people.users;
-    let user = users.by_login(&pending.typed, now).await?;
-    let budgets = Budgets::of(visit, Kind::Code, user.as_ref(), &pending.typed);
+    let users = &visit.context.realm.people.users;
+    let user = users.by_login(typed, visit.context.now()).await?;
+    let budgets = Budgets::of(visit, method.guess, user.as_ref(), typed);
     budgets.begin(visit).await?;
-    let keyring = realm.keyring().clone();
-    match one_time_code::attempt(&*realm.store, &keyring, &pending.id, typed, now).await? {
-        Attempt::Right { user_id, email } => {
+    let pending = interaction.pending.as_ref();
+    let attempt = Attempt {
+        visit,
+        user: user.as_ref(),
+        state: pending.map_or(&[], |pending| &pending.state),
+        form,
+    };
+    match (method.verify)(&attempt).await? {
+        Verdict::Proven(user) => {
             budgets.right(visit).await?;
-            // Between the mail and the code the account may have moved to another address, or been disabled.
-            let user = users.by_id(&user_id, now).await?;
-            let user = user.filter(|user| user.enabled && user.email.as_deref() == Some(&*email));
-            let user = user.ok_or(Failure::Say(ENDED_CODE))?;
-            if user.email_verified {
-                return Ok(user);
-            }
-            // Mail to the address has reached the person.
-            let verified = users.change(&user_id, now, |user| {
-                user.email_verified = user.email.as_deref() == Some(&*email);
-            });
-            Ok(verified.await?)
+            Ok(*user)
         }
-        Attempt::Wrong => {
+        Verdict::Wrong => {
             budgets.wrong(visit).await?;
-            Err(Failure::Wrong(WRONG_CODE, user.map(|user| user.id)))
+            Err(Failure::Wrong(method.wrong, user.map(|user| user.id)))
         }
-        Attempt::Ended => {
+        Verdict::Expired => {
             budgets.wrong(visit).await?;
-            Err(Failure::Say(ENDED_CODE))
+            Err(Failure::Say(method.expired))
+        }
+        Verdict::Void => {
+            budgets.right(visit).await?;
+            Err(Failure::Say(method.expired))
+        }
+        Verdict::Busy => {
+            budgets.right(visit).await?;
+            Err(Failure::Later(StatusCode::SERVICE_UNAVAILABLE, 5, BUSY))
         }
     }
 }
 
-async fn mail_code(visit: Visit, mut interaction: Interaction, form: &Params) -> Response {
-    let again = interaction.page == Page::Code;
-    let typed = match &interaction.code {
-        Some(code) if again => code.typed.clone(),
-        _ => form.get("username").unwrap_or("").trim().to_owned(),
-    };
+/// Starts a method that has a step before its attempt, and shows its page.
+async fn begin(
+    visit: Visit,
+    mut interaction: Interaction,
+    method: &'static Method,
+    start: &Start,
+    form: &Params,
+) -> Response {
+    let pending = interaction.pending.as_ref();
+    let again = pending
+        .filter(|pending| interaction.page == Page::Method && pending.method == method.name)
+        .map(|pending| pending.typed.clone());
+    let is_again = again.is_some();
+    let typed = again.unwrap_or_else(|| form.get("username").unwrap_or("").trim().to_owned());
     if typed.is_empty() {
-        let notice = Notice::Error("Type your user name or e-mail address first.");
-        return show(visit, interaction, Some(notice));
+        return show(visit, interaction, Some(Notice::Error(NAME_FIRST)));
     }
-    if visit.context.realm.people.mailer.is_none() || typed.len() > crate::user::MAX_EMAIL_BYTES {
-        return show(visit, interaction, Some(Notice::Error(WRONG)));
+    if !(method.offered)(&visit) || typed.len() > MAX_TYPED {
+        return show(visit, interaction, Some(Notice::Error(first().wrong)));
     }
-    match send_code(&visit, &typed).await {
-        Ok(id) => {
-            interaction.page = Page::Code;
-            interaction.code = Some(PendingCode { id, typed });
-            let notice = again.then_some(Notice::Done(
-                "If the account exists, a new code is on its way. The one before no longer works.",
-            ));
-            let html = code_page(&visit, &interaction, notice);
+    match run(&visit, start, &typed).await {
+        Ok(state) => {
+            interaction.page = Page::Method;
+            interaction.pending = Some(Pending {
+                method: method.name.to_owned(),
+                typed,
+                state,
+            });
+            let notice = is_again.then_some(Notice::Done(start.again));
+            let html = method_page(&visit, method, &interaction, None, notice);
             visit.page(html)
         }
         Err(failure) => {
-            interaction.page = Page::Login;
+            to_login_page(&mut interaction);
             failed(visit, failure, "mail", |visit, notice| {
-                login_page(visit, &interaction, Some(&typed), Some(notice))
+                method_page(visit, first(), &interaction, Some(&typed), Some(notice))
             })
         }
     }
 }
 
-/// Makes a code, and mails it if there is somebody to mail it to. What the browser sees is the same either way.
-async fn send_code(visit: &Visit, typed: &str) -> Result<one_time_code::CodeId, Failure> {
-    let context = &visit.context;
-    let (realm, settings, now) = (&context.realm, &context.snapshot.settings, context.now());
-    let user = realm.people.users.by_login(typed, now).await?;
-    let budgets = Budgets::of(visit, Kind::Mail, user.as_ref(), typed);
+/// Each start counts, right or wrong.
+async fn run(visit: &Visit, start: &Start, typed: &str) -> Result<Vec<u8>, Failure> {
+    let users = &visit.context.realm.people.users;
+    let user = users.by_login(typed, visit.context.now()).await?;
+    let budgets = Budgets::of(visit, start.counts, user.as_ref(), typed);
     budgets.begin(visit).await?;
     budgets.wrong(visit).await?;
-    let receiver = user.as_ref().filter(|user| user.enabled);
-    let receiver = receiver.and_then(|user| Some((&*user.id, user.email.as_deref()?)));
-    let keyring = realm.keyring().clone();
-    let lifetime = settings.otp_lifetime;
-    let code = one_time_code::create(&*realm.store, &keyring, receiver, lifetime, now).await?;
-    if let (Some((_, email)), Some(mailer)) = (receiver, &realm.people.mailer) {
-        let text = format!(
-            "{}\n\nis your code to log in at {}.\n\nIt works once, for {} minutes, in the browser that asked for it.\n\
-             If you did not ask for it, you can ignore this message. Give the code to nobody.\n",
-            code.digits,
-            settings.issuer,
-            (lifetime / 60).max(1),
-        );
-        if let Err(error) = mailer
-            .send(email, "Your login code", text, context.now_ms)
-            .await
-        {
-            // Saying so would tell a stranger that the address exists.
-            tracing::error!(%error, request_id = %context.request_id, "a login code could not be mailed");
-        }
-    }
-    Ok(code.id)
+    Ok((start.run)(visit, user.as_ref()).await?)
 }
 
 fn failed(
     visit: Visit,
     failure: Failure,
     method: &str,
-    html: impl FnOnce(&Visit, Notice) -> page::Html,
+    html: impl FnOnce(&Visit, Notice) -> Html,
 ) -> Response {
     let event = visit.context.event(Action::LOGIN).method(method);
     let event = event.refused(match &failure {
@@ -382,7 +312,7 @@ fn failed(
     let event = match &failure {
         // Whose account it was; never what somebody typed.
         Failure::Wrong(_, Some(user_id)) => event.subject(user_id),
-        _ => event,
+        Failure::Wrong(_, None) | Failure::Say(_) | Failure::Later(..) | Failure::Store(_) => event,
     };
     visit.context.realm.audit().record(event);
     match failure {
@@ -405,19 +335,18 @@ async fn finish(
     user: User,
     method: &str,
 ) -> Outcome {
-    let both_possible = visit.context.realm.people.mailer.is_some()
-        && user.password.is_some()
-        && user.email.is_some();
+    let usable = usable(&visit, &user);
     if let Err(error) = visit.log_in(user, method, interaction.step_up).await {
         return Outcome::Page(visit.unavailable(&error));
     }
-    interaction.code = None;
+    interaction.pending = None;
     interaction.page = Page::Start;
     let row = visit.present().map(|present| &present.found.row);
-    // Somebody of whom two factors are asked has one more page before them.
-    let half_way = wants_both(&interaction)
-        && both_possible
-        && row.is_some_and(|row| !acr::reaches(&row.acr, acr::PASSWORD_AND_EMAIL_CODE));
+    // Somebody of whom more methods are asked, and who has them, has one more page before them.
+    let half_way = match (first_wish(&interaction), row) {
+        (Some(class), Some(row)) => !acr::missing(class, &row.amr, &usable).is_empty(),
+        _ => false,
+    };
     if half_way {
         interaction.step_up = true;
     } else {
@@ -426,13 +355,12 @@ async fn finish(
     Outcome::Done(Box::new(visit), Box::new(interaction))
 }
 
-/// Whether the request's first wish is both factors, as an essential claim or by `acr_values`.
-fn wants_both(interaction: &Interaction) -> bool {
-    request_of(interaction).is_some_and(|request| {
-        let essential = request.claims.as_ref().and_then(|c| c.essential_acr());
-        let wanted = essential.unwrap_or(&request.acr_values);
-        wanted
-            .first()
-            .is_some_and(|class| class == acr::PASSWORD_AND_EMAIL_CODE)
-    })
+/// The class that the request wishes most, as an essential claim or by `acr_values`, where the server has it.
+fn first_wish(interaction: &Interaction) -> Option<&str> {
+    let Goal::Authorize(request) = &interaction.goal else {
+        return None;
+    };
+    let essential = request.claims.as_ref().and_then(|c| c.essential_acr());
+    let wanted = essential.unwrap_or(&request.acr_values);
+    wanted.first().map(String::as_str)
 }

@@ -15,15 +15,26 @@ pub struct LoginPage<'a> {
     pub client_name: Option<&'a str>,
     /// What was typed before, or the request's `login_hint`.
     pub username: &'a str,
-    /// Whether a code can be mailed.
-    pub email: bool,
+    /// The methods whose fields are on pages of their own: each is a button.
+    pub methods: &'a [MethodButton],
+    /// Whether a lost password can be recovered by mail.
+    pub recovery: bool,
     /// Whether there is somebody to go back to.
     pub can_cancel: bool,
     /// What went wrong before.
     pub notice: Option<Notice>,
 }
 
-/// User name and password together; a code by mail instead.
+/// A button that starts a method of login.
+#[derive(Debug, Clone, Copy)]
+pub struct MethodButton {
+    /// The button's value of `decision`.
+    pub decision: &'static str,
+    /// Its text.
+    pub label: &'static str,
+}
+
+/// User name and password together; the other methods as buttons.
 pub fn login(page: &LoginPage<'_>) -> Html {
     let invalid = matches!(page.notice, Some(Notice::Error(_)));
     let problem = invalid.then_some("problem");
@@ -44,15 +55,15 @@ pub fn login(page: &LoginPage<'_>) -> Html {
                 autocomplete="current-password" autofocus[!page.username.is_empty()]
                 aria-invalid=[invalid.then_some("true")] aria-describedby=[problem];
             button .main type="submit" name="decision" value="allow" { "Log in" }
-            @if page.email {
-                p .or { "or" }
-                button type="submit" name="decision" value="email" formnovalidate { "E-mail me a code instead" }
+            @if !page.methods.is_empty() { p .or { "or" } }
+            @for method in page.methods {
+                button type="submit" name="decision" value=(method.decision) formnovalidate { (method.label) }
             }
             @if page.can_cancel {
                 button .text type="submit" name="decision" value="cancel" formnovalidate { "Cancel" }
             }
         }
-        @if page.email {
+        @if page.recovery {
             p .small { a .alone href="account/recover" { "Forgotten your password?" } }
         }
     })
@@ -145,7 +156,10 @@ mod tests {
         let html = login(&LoginPage {
             action: "/interaction",
             interaction: "sealed",
-            email: true,
+            methods: &[MethodButton {
+                decision: "email",
+                label: "E-mail me a code instead",
+            }],
             can_cancel: true,
             ..LoginPage::default()
         });

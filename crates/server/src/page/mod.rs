@@ -23,5 +23,5 @@ pub use device::{device_confirm, device_done, device_enter};
 pub use error::error;
 pub use form_post::form_post;
 pub use layout::{Html, Notice};
-pub use login::{CodePage, LoginPage, SelectPage, code, login, select_account};
+pub use login::{CodePage, LoginPage, MethodButton, SelectPage, code, login, select_account};
 pub use logout::{logout_confirm, signed_out};

@@ -142,6 +142,7 @@ fn an_essential_acr_is_reached_or_refused() {
     );
     let mut both = session();
     both.acr = acr::PASSWORD_AND_EMAIL_CODE.into();
+    both.amr = vec!["pwd".into(), "otp".into()];
     let mut f = facts(Some(&both));
     f.progress.consented_now = true;
     granted(decide(&email, h.client(), &f));

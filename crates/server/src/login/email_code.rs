@@ -1,0 +1,114 @@
+//! A one-time code by mail: six digits, bound to the browser that asked.
+
+use signet_store::StoreError;
+
+use super::method::{Answer, Attempt as Try, Method, MethodPage, Start, Verdict};
+use super::one_time_code::{self, Attempt, CodeId};
+use crate::attempts::Kind;
+use crate::page::{self, CodePage, Html};
+use crate::user::{User, UserError};
+use crate::visit::Visit;
+
+/// See the module.
+pub const METHOD: Method = Method {
+    name: "email_code",
+    amr: "otp",
+    guess: Kind::Code,
+    offered: |visit| visit.context.realm.people.mailer.is_some(),
+    usable: |visit, user| visit.context.realm.people.mailer.is_some() && user.email.is_some(),
+    start: Some(Start {
+        decision: "email",
+        label: "E-mail me a code instead",
+        counts: Kind::Mail,
+        run: |visit, user| send(visit, user),
+        again: "If the account exists, a new code is on its way. The one before no longer works.",
+    }),
+    page: code_page,
+    verify: |attempt| verify(attempt),
+    wrong: "This is not the code. Look at the latest mail.",
+    expired: "This code has expired. Ask for a new one.",
+};
+
+fn code_page(page: &MethodPage<'_>) -> Html {
+    page::code(&CodePage {
+        action: page.action,
+        interaction: page.interaction,
+        typed: page.typed,
+        minutes: page.visit.context.snapshot.settings.otp_lifetime / 60,
+        can_cancel: page.can_cancel,
+        notice: page.notice.clone(),
+    })
+}
+
+/// Makes a code, and mails it if there is somebody to mail it to. What the browser sees is the same either way.
+fn send<'a>(visit: &'a Visit, user: Option<&'a User>) -> Answer<'a, Vec<u8>> {
+    Box::pin(async move {
+        let context = &visit.context;
+        let (realm, settings) = (&context.realm, &context.snapshot.settings);
+        let receiver = user.filter(|user| user.enabled);
+        let receiver = receiver.and_then(|user| Some((&*user.id, user.email.as_deref()?)));
+        let keyring = realm.keyring().clone();
+        let lifetime = settings.otp_lifetime;
+        let now = context.now();
+        let code = one_time_code::create(&*realm.store, &keyring, receiver, lifetime, now).await?;
+        if let (Some((_, email)), Some(mailer)) = (receiver, &realm.people.mailer) {
+            let text = format!(
+                "{}\n\nis your code to log in at {}.\n\nIt works once, for {} minutes, in the browser that asked for it.\n\
+                 If you did not ask for it, you can ignore this message. Give the code to nobody.\n",
+                code.digits,
+                settings.issuer,
+                (lifetime / 60).max(1),
+            );
+            if let Err(error) = mailer
+                .send(email, "Your login code", text, context.now_ms)
+                .await
+            {
+                // Saying so would tell an unauthenticated caller that the address exists.
+                tracing::error!(%error, request_id = %context.request_id, "a login code could not be mailed");
+            }
+        }
+        Ok(code.id.to_vec())
+    })
+}
+
+fn verify<'a>(attempt: &'a Try<'a>) -> Answer<'a, Verdict> {
+    Box::pin(async move {
+        let context = &attempt.visit.context;
+        let (realm, now) = (&context.realm, context.now());
+        let Ok(id) = CodeId::try_from(attempt.state) else {
+            return Ok(Verdict::Expired);
+        };
+        let typed = attempt.form.get("otp").unwrap_or("");
+        let keyring = realm.keyring().clone();
+        let users = &realm.people.users;
+        match one_time_code::attempt(&*realm.store, &keyring, &id, typed, now).await? {
+            Attempt::Right { user_id, email } => {
+                // Between the mail and the code the account may have moved to another address, or been disabled.
+                let user = users.by_id(&user_id, now).await.map_err(store_error)?;
+                let user =
+                    user.filter(|user| user.enabled && user.email.as_deref() == Some(&*email));
+                let Some(user) = user else {
+                    return Ok(Verdict::Void);
+                };
+                if user.email_verified {
+                    return Ok(Verdict::Proven(Box::new(user)));
+                }
+                // Mail to the address has reached the person.
+                let verified = users.change(&user_id, now, |user| {
+                    user.email_verified = user.email.as_deref() == Some(&*email);
+                });
+                let verified = verified.await.map_err(store_error)?;
+                Ok(Verdict::Proven(Box::new(verified)))
+            }
+            Attempt::Wrong => Ok(Verdict::Wrong),
+            Attempt::Ended => Ok(Verdict::Expired),
+        }
+    })
+}
+
+fn store_error(error: UserError) -> StoreError {
+    match error {
+        UserError::Store(error) => error,
+        error => StoreError::Unavailable(error.to_string()),
+    }
+}

@@ -1,0 +1,99 @@
+//! What a method of login is to the rest of the server.
+
+use std::future::Future;
+use std::pin::Pin;
+
+use signet_oauth::authorize::AuthorizationRequest;
+use signet_oauth::params::Params;
+use signet_store::StoreError;
+
+use crate::attempts::Kind;
+use crate::page::{Html, Notice};
+use crate::user::User;
+use crate::visit::Visit;
+
+/// The answer of a method's function, which may ask the store.
+pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;
+
+/// One way to log in: a row of [`super::METHODS`].
+pub struct Method {
+    /// Names it in the sealed state of the pages and in a button that leads back to it.
+    pub name: &'static str,
+    /// Its value of `amr` (RFC 8176 section 2), of `signet_oauth::authorize::acr::METHODS`.
+    pub amr: &'static str,
+    /// What its attempts are counted as.
+    pub guess: Kind,
+    /// Whether this server can do it at all.
+    pub offered: fn(&Visit) -> bool,
+    /// Whether this account can log in with it: what a second factor is chosen from.
+    pub usable: fn(&Visit, &User) -> bool,
+    /// The step before the attempt. None: the method's fields stand on the login page itself.
+    pub start: Option<Start>,
+    /// The page that shows its fields, where they are not on the login page.
+    pub page: fn(&MethodPage<'_>) -> Html,
+    /// Decides an attempt. The budgets have been asked, and are settled by the answer.
+    pub verify: for<'a> fn(&'a Attempt<'a>) -> Answer<'a, Verdict>,
+    /// What a person reads whose attempt was wrong. It is the same for an account that does not exist.
+    pub wrong: &'static str,
+    /// What a person reads whose attempt came too late.
+    pub expired: &'static str,
+}
+
+/// The step before the attempt: a code is mailed, a challenge is made.
+pub struct Start {
+    /// The value of the button `decision` on the login page.
+    pub decision: &'static str,
+    /// The button's text.
+    pub label: &'static str,
+    /// What is counted for each start, right or wrong.
+    pub counts: Kind,
+    /// Does it, for the account that the person named; where there is none, what the browser sees is the same. The answer
+    /// is the method's own state, sealed into the next page and opened by nobody else.
+    pub run: for<'a> fn(&'a Visit, Option<&'a User>) -> Answer<'a, Vec<u8>>,
+    /// What a person reads who asked again.
+    pub again: &'static str,
+}
+
+/// What a method's page is made of.
+pub struct MethodPage<'a> {
+    /// The request.
+    pub visit: &'a Visit,
+    /// Where the form goes.
+    pub action: &'a str,
+    /// The sealed interaction.
+    pub interaction: &'a str,
+    /// What the person typed to name the account.
+    pub typed: &'a str,
+    /// The client's request, where the login is for one.
+    pub request: Option<&'a AuthorizationRequest>,
+    /// Whether there is a client to go back to.
+    pub can_cancel: bool,
+    /// What went wrong, or what was done.
+    pub notice: Option<Notice>,
+}
+
+/// One attempt.
+pub struct Attempt<'a> {
+    /// The request.
+    pub visit: &'a Visit,
+    /// The account that was named, where there is one.
+    pub user: Option<&'a User>,
+    /// What [`Start::run`] answered; empty where there was no start.
+    pub state: &'a [u8],
+    /// The form.
+    pub form: &'a Params,
+}
+
+/// What an attempt came to.
+pub enum Verdict {
+    /// It is this person.
+    Proven(Box<User>),
+    /// It is not what the account expects. Also for an account that does not exist or is disabled.
+    Wrong,
+    /// What it answers has expired, or was consumed.
+    Expired,
+    /// It was right, but the account has changed since the start: nothing was guessed.
+    Void,
+    /// It was not looked at: the server is busy. The person tries again in a moment.
+    Busy,
+}
