@@ -10,7 +10,6 @@
 //! - [`keys`]: the signing keys' life.
 //! - [`people`]: what concerns persons: [`user`]s, [`login`], [`session`]s, [`consent`]s, [`mail`], [`page`]s.
 //! - [`admin`]: the admin API.
-//! - [`audit`]: the audit trail, a log of receipts.
 //! - [`agents`]: identities that people bound, the grants that came of them, and how both end.
 //! - [`gate`]: the validation service, which is not part of the server but speaks HTTP as it does.
 //! - [`outbound`]: the only place that opens connections on a client's word.
@@ -20,7 +19,6 @@ pub mod account;
 pub mod admin;
 pub mod agents;
 pub mod attempts;
-pub mod audit;
 pub mod consent;
 pub mod cookie;
 pub mod endpoint;

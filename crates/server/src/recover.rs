@@ -14,13 +14,13 @@ use signet_oauth::params::Params;
 use signet_store::{Change, Key, Op, Outcome, StoreError, Table};
 
 use crate::attempts::{self, Kind, Refused};
-use crate::audit::Action;
 use crate::http::{Context, Response};
 use crate::interaction::{Goal, Page};
 use crate::page::{self, Notice};
 use crate::passwords::{PoolError, check_new};
 use crate::user::{MAX_EMAIL_BYTES, User, UserError, fold};
 use crate::visit::{Visit, error_page};
+use signet_audit::Action;
 
 /// How long a link works, in seconds.
 const LIFETIME: u64 = 30 * 60;
@@ -243,7 +243,7 @@ async fn reset(visit: Visit, token: &str, form: &Params) -> Response {
     };
     let event = visit.context.event(Action::RECOVER).subject(&link.user_id);
     let used = use_up(&visit, &link, &phc);
-    match crate::audit::carried(event, used).await.0 {
+    match signet_audit::carried(event, used).await.0 {
         Ok(true) => {
             // The login page follows: whoever has the mail shows that they know the new password, too.
             let url = visit.url("/account");

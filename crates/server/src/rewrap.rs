@@ -1,11 +1,11 @@
 //! Rotating the sealing key: a new one seals, what rests is sealed anew, and old ones are forgotten when nothing needs
 //! them any more.
 use crate::{
-    audit::AuditError,
     keys::{KeysError, SealingError, SealingFile, SigningKeys},
     registry::RegistryError,
     state::Realm,
 };
+use signet_audit::AuditError;
 use signet_crypto::seal::{Keyring, Purpose};
 use signet_oauth::client::{Client, ClientSecret};
 use std::sync::{Arc, Mutex, PoisonError};

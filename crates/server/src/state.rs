@@ -15,13 +15,13 @@ use std::{
 
 use crate::outbound::{ClientKeysCache, Outbound, OutboundOptions};
 use crate::{
-    audit::Audit,
     http::metrics::Metrics,
     keys::{self, KeySet, SealingFile, SigningKeys},
     people::{People, PeopleOptions},
     streams::Streams,
     verified_tokens::VerifiedTokens,
 };
+use signet_audit::Audit;
 
 /// One consistent view of everything that changes rarely. Cheap to clone: every part is shared.
 #[derive(Clone)]

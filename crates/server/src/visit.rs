@@ -5,13 +5,13 @@ use signet_oauth::error::{ErrorCode, OAuthError};
 use signet_oauth::params::Params;
 use signet_store::{StoreError, TokenFacts};
 
-use crate::audit::Action;
 use crate::cookie::{self, Browser, Device};
 use crate::http::{Context, Response, response};
 use crate::interaction::Interaction;
 use crate::page::{self, Html};
 use crate::session::{self, Found, Login};
 use crate::user::{User, UserError};
+use signet_audit::Action;
 
 /// Somebody who is logged in: session and user are both in force.
 #[derive(Clone, Debug)]

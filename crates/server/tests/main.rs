@@ -3,7 +3,6 @@
 mod account;
 mod admin;
 mod agents;
-mod audit;
 mod bad_input;
 mod client_authentication;
 mod common;

@@ -9,7 +9,6 @@ use signet_oauth::params::Params;
 use signet_store::StoreError;
 
 use crate::attempts::{self, Kind, Refused};
-use crate::audit::{Action, Event};
 use crate::http::{Context, Response};
 use crate::interaction::{Goal, Page};
 use crate::login::flow;
@@ -19,6 +18,7 @@ use crate::passwords::{PoolError, check_new};
 use crate::session;
 use crate::user::UserError;
 use crate::visit::{Present, Visit, store_failed};
+use signet_audit::{Action, Event};
 
 /// How long after a login a first password may be set without another, in seconds.
 const RECENT: u64 = 600;

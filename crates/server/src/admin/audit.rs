@@ -5,15 +5,15 @@ use super::{
     operation::{Method, Operation, Outcome, handler},
     problem::Problem,
 };
-use crate::audit::{
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::{Map, Value};
+use signet_audit::{
     event::{decision_name, outcome_name},
     line::Line,
     read::{self, ReadError},
     segment,
 };
-use schemars::JsonSchema;
-use serde::Serialize;
-use serde_json::{Map, Value};
 use signet_jose::base64url;
 use std::{
     fs::File,

@@ -4,7 +4,6 @@ use super::{
     problem::Problem,
 };
 use crate::{
-    audit::{Action, Counted, Event},
     http::{Context, Response, response},
     once,
     revoked::Index,
@@ -12,6 +11,7 @@ use crate::{
 };
 use http::{HeaderName, HeaderValue, StatusCode, header};
 use serde::{Serialize, de::DeserializeOwned};
+use signet_audit::{Action, Counted, Event};
 use signet_http::BodyError;
 use signet_oauth::{
     access_token::{AccessTokenFacts, TokenLookup, TokenState},

@@ -5,7 +5,6 @@
 //! a chain that was accepted; a stranger's word concerns nothing here, and would only take room.
 use crate::{
     agents::{AgentError, known, statement, statement::Authority},
-    audit::Action,
     http::{Context, Response, response},
 };
 use http::StatusCode;
@@ -14,6 +13,7 @@ use signet_agent::{
     AgentId, Refusal, anchor::Anchors, declaration::Declaration, identity::VerifiedDocument,
     json::File, object::Type, revocation::Revocation,
 };
+use signet_audit::Action;
 use signet_http::BodyError;
 use signet_oauth::error::{ErrorCode, OAuthError};
 

@@ -16,7 +16,6 @@ use signet_oauth::params::Params;
 use signet_oauth::scope::ScopeSet;
 use signet_store::{Change, Key, Op, Outcome, StoreError, Table};
 
-use crate::audit::{Action, Event};
 use crate::consent;
 use crate::http::{Context, Response};
 use crate::interaction::{self, Goal, Interaction, Page};
@@ -24,6 +23,7 @@ use crate::login::flow;
 use crate::page::words::{name_of, scope_lines};
 use crate::page::{self, ConsentPage, Html, ScopeLine, SelectPage};
 use crate::visit::{Visit, error_page};
+use signet_audit::{Action, Event};
 
 /// Longest sealed request that goes on in a URL, in characters: what every browser and proxy carries.
 const MAX_RESUME: usize = 6 * 1024;
@@ -239,7 +239,7 @@ async fn grant(visit: Visit, request: &AuthorizationRequest, granted: &Granted<'
         };
         let event = about(&visit, request).operation("request_uri");
         let committed = context.realm.store.commit(insert, context.now());
-        match crate::audit::carried(event, committed).await.0 {
+        match signet_audit::carried(event, committed).await.0 {
             Ok(Outcome::Done { .. }) => {}
             Ok(Outcome::Refused(_)) => return visit.error(&used_up()),
             Err(error) => return visit.unavailable(&error),

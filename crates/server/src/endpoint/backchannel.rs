@@ -2,13 +2,13 @@
 //! authentication with its keys, and how an error leaves.
 use crate::{
     attempts::{self, Kind, Refused},
-    audit::{self, Action, Event},
     http::{Context, Response, response},
     once::{self, OnceError, Refusal},
     revoked::Index,
     state::Snapshot,
 };
 use http::{HeaderName, HeaderValue, StatusCode, header};
+use signet_audit::{self as audit, Action, Event};
 use signet_crypto::seal::Keyring;
 use signet_http::PresentedCertificate;
 use signet_oauth::{

@@ -11,13 +11,13 @@ use signet_oauth::params::Params;
 use signet_store::{Change, Key, Op, Outcome, Row, StoreError, Table};
 
 use crate::attempts::{self, Budget, Kind, Refused};
-use crate::audit::{self, Action};
 use crate::http::{Context, Response};
 use crate::interaction::{Goal, Interaction, Page};
 use crate::login::flow;
 use crate::page::words::{name_of, scope_lines};
 use crate::page::{self, Notice};
 use crate::visit::Visit;
+use signet_audit::{self as audit, Action};
 
 const UNKNOWN: &str =
     "No device is waiting with this code. Check it, or get a new one on the device.";

@@ -1,8 +1,8 @@
 //! `/device_authorization` (RFC 8628): a device asks for its codes.
 use super::{backchannel::Call, front};
-use crate::audit::{self, Action};
 use crate::http::{Context, Response, response};
 use http::StatusCode;
+use signet_audit::{self as audit, Action};
 use signet_oauth::{
     client::{Client, GrantType},
     device_authorization::{DeviceRecord, DeviceResponse, authorize_device},

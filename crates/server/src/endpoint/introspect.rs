@@ -1,12 +1,12 @@
 //! `/introspect` (RFC 7662, signed answers of RFC 9701). No store for access tokens; one read for refresh tokens.
 use super::backchannel::Call;
 use crate::{
-    audit::Counted,
     http::{Context, Response, response},
     issue,
     once::{Family, family_key},
 };
 use http::{StatusCode, header};
+use signet_audit::Counted;
 use signet_jose::jwt::Typ;
 use signet_oauth::{
     client::Client, endpoint::EndpointId, error::OAuthError, introspect, introspect::Introspection,

@@ -1,8 +1,8 @@
 //! `/par` (RFC 9126): the request itself comes back sealed, as a `request_uri`.
 use super::{backchannel::Call, front};
-use crate::audit::Action;
 use crate::http::{Context, Response, response};
 use http::StatusCode;
+use signet_audit::Action;
 use signet_oauth::{dpop_policy, endpoint::EndpointId, error::OAuthError, par};
 
 pub(super) async fn handle(context: Context) -> Response {

@@ -2,12 +2,12 @@
 use super::backchannel::store_failed;
 use crate::{
     attempts::{self, Kind, Refused},
-    audit::{Action, carried},
     http::{Context, Response, response},
     registry::RegistryError,
 };
 use bytes::Bytes;
 use http::{HeaderValue, Method, StatusCode, header};
+use signet_audit::{Action, carried};
 use signet_jose::json::{self, Limits};
 use signet_oauth::{
     client::Client,

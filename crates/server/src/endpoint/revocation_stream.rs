@@ -8,11 +8,11 @@
 //! The stream ends when the client's record changes, when the reader is too slow, and when the server stops.
 use super::backchannel::Call;
 use crate::{
-    audit::Action,
     http::{Context, Response, response},
     state::Realm,
 };
 use bytes::Bytes;
+use signet_audit::Action;
 use signet_jose::json::Writer;
 use signet_oauth::{
     client::Client,

@@ -1,11 +1,11 @@
 //! `/revoke` (RFC 7009): durable and in effect before the answer.
 use super::backchannel::Call;
 use crate::{
-    audit::Action,
     http::{Context, Response, response},
     revoked::jti_bytes,
 };
 use http::StatusCode;
+use signet_audit::Action;
 use signet_oauth::{
     endpoint::EndpointId,
     error::OAuthError,

@@ -4,12 +4,12 @@
 //! `client_credentials` with a secret takes no lock, asks no store and parses no JSON.
 use super::{agent_chain::Chain, backchannel::Call};
 use crate::{
-    audit::{self, Action, Event},
     grants::{self, GrantRow},
     http::{Context, Response, response},
     issue,
 };
 use http::StatusCode;
+use signet_audit::{self as audit, Action, Event};
 use signet_oauth::{
     client_auth::Credentials,
     decision::{Decision, Once},

@@ -2,11 +2,11 @@
 //! never in the query.
 use super::backchannel::Call;
 use crate::{
-    audit::Counted,
     http::{Context, Response, response},
     issue,
 };
 use http::{Method, StatusCode};
+use signet_audit::Counted;
 use signet_jose::jwt::Typ;
 use signet_oauth::{
     access_token::{AccessTokenFacts, TokenLookup, TokenState},

@@ -1,10 +1,8 @@
 //! One request, as a handler sees it.
-use crate::{
-    audit::{Action, Event},
-    state::{Realm, Snapshot},
-};
+use crate::state::{Realm, Snapshot};
 use bytes::Bytes;
 use http::{HeaderMap, Method, Uri, header};
+use signet_audit::{Action, Event};
 use signet_http::{Body, BodyError, Entrance, PresentedCertificate, RequestId};
 use signet_oauth::{endpoint::EndpointId, error::OAuthError, params::Params};
 use std::{

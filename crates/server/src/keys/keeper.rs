@@ -5,7 +5,7 @@ use super::{
     plan::{Step, next_step},
     record::Record,
 };
-use crate::audit::{Action, Event, carried};
+use signet_audit::{Action, Event, carried};
 use signet_crypto::{KeyError, seal::Keyring};
 use signet_oauth::{registry::Registry, settings::Settings};
 use signet_store::{Change, Key, Op, Outcome, Store, StoreError, Table};

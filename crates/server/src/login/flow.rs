@@ -10,12 +10,12 @@ use super::METHODS;
 use super::budgets::Budgets;
 use super::method::{Attempt, Method, MethodPage, Start, Verdict};
 use crate::attempts::Refused;
-use crate::audit::Action;
 use crate::http::Response;
 use crate::interaction::{Goal, Interaction, MAX_TYPED, Page, Pending, Proof};
 use crate::page::{self, Html, LoginPage, MethodButton, Notice};
 use crate::user::{User, UserError};
 use crate::visit::Visit;
+use signet_audit::Action;
 
 /// Where every form of the login goes, relative to the page that shows it: all of them are one segment below the issuer.
 pub const ACTION: &str = "interaction";

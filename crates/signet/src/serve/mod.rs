@@ -16,10 +16,10 @@ use std::{
     time::{Duration, SystemTime},
 };
 
+use signet_audit::Audit;
 use signet_crypto::Clock;
 use signet_http::listener::{self, Running};
 use signet_server::{
-    audit::Audit,
     http::{Router, service::Service},
     tasks,
 };

@@ -6,12 +6,12 @@ use std::{
     time::Duration,
 };
 
+use signet_audit::{self as audit, Action, Audit, AuditOptions, Event};
 use signet_crypto::{
     Clock, Secret, password,
     seal::{Keyring, Purpose},
 };
 use signet_server::{
-    audit::{self, Action, Audit, AuditOptions, Event},
     keys::{self, KeyKind, Moment, SealingFile, SigningKeys},
     mail::{Mailer, SmtpOptions, SmtpSecurity},
     outbound::OutboundOptions,

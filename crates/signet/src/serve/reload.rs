@@ -4,12 +4,10 @@
 
 use std::{path::PathBuf, sync::Arc};
 
+use signet_audit::{Action, Event};
 use signet_crypto::seal::Purpose;
 use signet_http::tls::Tls;
-use signet_server::{
-    audit::{Action, Event},
-    state::Realm,
-};
+use signet_server::state::Realm;
 
 use super::sockets;
 use crate::{

@@ -9,9 +9,9 @@ use std::{
 use clap::{Args, Subcommand};
 use http::Method;
 use serde_json::{Map, Value, json};
+use signet_audit::{self as audit, Action, Event};
 use signet_crypto::{Secret, password};
 use signet_server::{
-    audit::{self, Action, Event},
     passwords::check_new,
     user::{NewUser, Profile, UserError, Users},
 };

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clap::Args;
 use serde_json::{Value, json};
-use signet_server::audit::read;
+use signet_audit::read;
 
 use super::source::{self, Source};
 use crate::admin_client::{Session, Target};
@@ -221,8 +221,8 @@ async fn bundle(source: &Source<'_>, out: &Path) -> Result<u64, Failure> {
 
 /// Whether a checkpoint is the last of these bytes.
 fn ends_signed(bytes: &[u8]) -> bool {
-    use signet_server::audit::line::Frame;
-    use signet_server::audit::segment::{Found, frames};
+    use signet_audit::line::Frame;
+    use signet_audit::segment::{Found, frames};
     frames(bytes).last().is_some_and(
         |found| matches!(found, Found::Frame(frame, _) if matches!(*frame, Frame::Checkpoint(_))),
     )

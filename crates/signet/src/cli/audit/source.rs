@@ -5,8 +5,8 @@ use std::io::{Cursor, Read};
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
+use signet_audit::read;
 use signet_jose::base64url;
-use signet_server::audit::read;
 
 use crate::admin_client::{Session, Target};
 use crate::cli::Failure;

@@ -9,8 +9,8 @@ use serde_json::json;
 use signet_agent::identity::VerifiedDocument;
 use signet_agent::log::Checkpoint;
 use signet_agent::{Refusal, base64url};
-use signet_server::audit::read::{Frames, ReadError};
-use signet_server::audit::verify::{Broken, Signatures, Verified, Verifier};
+use signet_audit::read::{Frames, ReadError};
+use signet_audit::verify::{Broken, Signatures, Verified, Verifier};
 
 use super::super::agent::files;
 use super::source::{self, Source};

@@ -3,7 +3,7 @@
 use papaya::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use super::event::{Action, Entry, Event};
+use crate::event::{Action, Entry, Event};
 
 /// What is counted, for each caller.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -45,10 +45,10 @@ struct Counts([AtomicU64; 2]);
 
 /// One map for each kind. Callers were authenticated, so there are no more of them than there are records.
 #[derive(Default)]
-pub(super) struct Counters([HashMap<Box<str>, Counts>; 3]);
+pub(crate) struct Counters([HashMap<Box<str>, Counts>; 3]);
 
 impl Counters {
-    pub(super) fn add(&self, what: Counted, caller: &str, yes: bool) {
+    pub(crate) fn add(&self, what: Counted, caller: &str, yes: bool) {
         let map = self.0[what as usize].pin();
         let at = usize::from(!yes);
         if let Some(counts) = map.get(caller) {
@@ -59,7 +59,7 @@ impl Counters {
     }
 
     /// A line for each caller and answer that was counted since, and every count at zero again.
-    pub(super) fn take(&self, since_ms: u64, now_ms: u64) -> Vec<Entry> {
+    pub(crate) fn take(&self, since_ms: u64, now_ms: u64) -> Vec<Entry> {
         let mut entries = Vec::new();
         for what in Counted::ALL {
             for (caller, counts) in &self.0[what as usize].pin() {

@@ -23,14 +23,15 @@ use signet_agent::{Hash, Refusal};
 use signet_crypto::Clock;
 use signet_store::{Change, Key, MAX_THEN, Op, Store, StoreError, Table};
 
-use super::AuditError;
-use super::event::{Action, Entry, Event};
-use super::identity::AuditIdentity;
-use super::line::{self, Frame, Head};
-use super::outbox;
-use super::segment::{self, Appending, Found};
-use super::trail::{Opened, Shared};
-use super::verify::{Broken, Signatures, State, Verifier};
+use crate::error::AuditError;
+use crate::event::{Action, Entry, Event};
+use crate::identity::AuditIdentity;
+use crate::line::{self, Frame, Head};
+use crate::outbox;
+use crate::read;
+use crate::segment::{self, Appending, Found};
+use crate::shared::Shared;
+use crate::verify::{Broken, Signatures, State, Verifier};
 
 /// Most lines of the audit trail that share a signature
 const MAX_BATCH: usize = 16384;
@@ -47,15 +48,26 @@ const HEAD_EVERY: Duration = Duration::from_secs(1);
 /// How long a disk or store that failed is left alone.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
 
-pub(super) struct Parts {
-    pub(super) shared: Arc<Shared>,
-    pub(super) receiver: Receiver<Box<Entry>>,
-    pub(super) identity: AuditIdentity,
-    pub(super) interval: Duration,
-    pub(super) segment_bytes: u64,
+/// What was found when the trail was opened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Opened {
+    /// Lines that were there.
+    pub lines: u64,
+    /// Why some are missing, if they are: each is a line of the trail now.
+    pub gaps: Vec<&'static str>,
+    /// Where the last segment does not verify.
+    pub broken: Option<Broken>,
 }
 
-pub(super) struct Writer {
+pub(crate) struct Parts {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) receiver: Receiver<Box<Entry>>,
+    pub(crate) identity: AuditIdentity,
+    pub(crate) interval: Duration,
+    pub(crate) segment_bytes: u64,
+}
+
+pub(crate) struct Writer {
     shared: Arc<Shared>,
     receiver: Receiver<Box<Entry>>,
     identity: AuditIdentity,
@@ -217,7 +229,7 @@ impl LastSegment {
 }
 
 impl Writer {
-    pub(super) async fn open(
+    pub(crate) async fn open(
         parts: Parts,
         store: Arc<dyn Store>,
         clock: Arc<dyn Clock>,
@@ -340,7 +352,7 @@ impl Writer {
     }
 
     /// Works until the trail is closed and everything is written.
-    pub(super) fn run(mut self) {
+    pub(crate) fn run(mut self) {
         let runtime = tokio::runtime::Builder::new_current_thread().build();
         let runtime = match runtime {
             Ok(runtime) => runtime,
@@ -591,7 +603,7 @@ fn write_document(directory: &std::path::Path, identity: &AuditIdentity) -> io::
     let text = file
         .write()
         .map_err(|reason| io::Error::other(reason.to_string()))?;
-    let path = directory.join(super::read::DOCUMENT_FILE);
+    let path = directory.join(read::DOCUMENT_FILE);
     if fs::read_to_string(&path).is_ok_and(|there| there == text) {
         return Ok(());
     }

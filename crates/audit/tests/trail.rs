@@ -3,13 +3,13 @@
 use signet_agent::identity::VerifiedDocument;
 use signet_agent::log::Checkpoint;
 use signet_agent::{Refusal, Suite};
-use signet_crypto::seal::{Keyring, SealingKey};
-use signet_server::audit::line::Frame;
-use signet_server::audit::segment::{self, Found, frames};
-use signet_server::audit::verify::{Broken, Signatures, Verified, Verifier};
-use signet_server::audit::{
+use signet_audit::line::Frame;
+use signet_audit::segment::{self, Found, frames};
+use signet_audit::verify::{Broken, Signatures, Verified, Verifier};
+use signet_audit::{
     Action, Audit, AuditError, AuditOptions, Counted, Event, Opened, carried, carrying, read,
 };
+use signet_crypto::seal::{Keyring, SealingKey};
 use signet_store::{Change, Key, MemoryStore, Op, Store, Table};
 use std::{
     path::{Path, PathBuf},
@@ -17,7 +17,7 @@ use std::{
     time::Duration,
 };
 
-use crate::common::{TestClock, block_on};
+use crate::support::{TestClock, block_on};
 
 const NOW: u64 = 1_800_000_000;
 
@@ -507,7 +507,7 @@ fn an_act_within_an_act_has_both_lines_and_what_stands_apart_has_none() {
     let ((_, inner), outer) = block_on(carried(event("outer"), inner));
     assert!(inner && outer);
     assert_eq!(pending(&place), 2);
-    let apart = signet_server::audit::apart(store.commit(insert("b"), NOW));
+    let apart = signet_audit::apart(store.commit(insert("b"), NOW));
     let (done, was_carried) = block_on(carried(event("outer"), apart));
     assert!(done.unwrap().is_done() && !was_carried);
     assert_eq!(pending(&place), 2);

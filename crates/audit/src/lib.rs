@@ -15,20 +15,25 @@
 //!
 //! The log rests in segments, append-only files ([`segment`]); [`verify`] needs nothing but them and the public document.
 //! No line holds a secret, a token, what somebody typed, or an address: the request id leads to the log line that has it.
+#![forbid(unsafe_code)]
 
 mod counters;
+mod error;
 pub mod event;
 mod identity;
 pub mod line;
 pub mod outbox;
 pub mod read;
 pub mod segment;
+mod shared;
 mod trail;
 pub mod verify;
 mod writer;
 
 pub use counters::Counted;
+pub use error::AuditError;
 pub use event::{Action, Event};
 pub use identity::AuditIdentity;
 pub use outbox::{RecordedStore, apart, carried, carrying};
-pub use trail::{Audit, AuditError, AuditOptions, Opened};
+pub use trail::{Audit, AuditOptions};
+pub use writer::Opened;

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use signet_agent::Refusal;
 
-use super::line::{Frame, Line, frame_bounds};
-use super::segment;
+use crate::line::{Frame, Line, frame_bounds};
+use crate::segment;
 
 /// The audit identity's public document beside the segments.
 pub const DOCUMENT_FILE: &str = "identity.json";

@@ -15,7 +15,7 @@ use signet_agent::object::{KeyRef, Object};
 use signet_agent::receipt::Receipt;
 use signet_agent::{Hash, Refusal};
 
-use super::event::{Content, Entry, MAX_CONTENT};
+use crate::event::{Content, Entry, MAX_CONTENT};
 
 /// Longest frame of the audit trail that is read, in bytes: a head with a document of many rotations fits
 pub const MAX_FRAME: usize = 256 * 1024;
@@ -226,7 +226,7 @@ impl Line {
 
     /// For people and programs.
     pub fn to_json(&self) -> serde_json::Value {
-        super::event::to_json(&self.receipt, &self.id.to_string(), &self.content)
+        crate::event::to_json(&self.receipt, &self.id.to_string(), &self.content)
     }
 }
 

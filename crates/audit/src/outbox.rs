@@ -1,6 +1,6 @@
 //! Lines that commit together with a state change.
 //!
-//! The application's store is a [`RecordedStore`]. Within an act ([`Audit::act`](super::Audit::act), [`carried`]) the first change that it
+//! The application's store is a [`RecordedStore`]. Within an act ([`Audit::act`](crate::Audit::act), [`carried`]) the first change that it
 //! commits takes the act's line along, as one more row of the same transaction; the writer takes the row into the log and removes it. So
 //! there is no change without its line and no line without its change, whatever happens between them. Counters of guesses
 //! carry nothing: they change whether anything was done or not.
@@ -19,11 +19,11 @@ use signet_store::{
     Change, Key, MAX_THEN, Op, Outcome, Row, Store, StoreError, StoreFuture, Table,
 };
 
-use super::event::{Entry, Event, MAX_CONTENT};
-use super::trail::Shared;
+use crate::event::{Entry, Event, MAX_CONTENT};
+use crate::shared::Shared;
 
 /// The partition of lines that are not yet in the log.
-pub(super) const PENDING: &[u8] = b"pending";
+pub(crate) const PENDING: &[u8] = b"pending";
 
 /// Attempts to remove a row that others keep changing.
 const MAX_TRIES: usize = 8;
@@ -41,7 +41,7 @@ fn with_staged<T>(work: impl FnOnce(&mut Vec<Op>) -> T) -> Option<T> {
 }
 
 /// Does `work`; the first change in it carries the event's line, and, where this is part of another act, that act's too. Whether it
-/// did. Nothing is recorded where nothing was changed: [`Audit::act`](super::Audit::act) does that, too.
+/// did. Nothing is recorded where nothing was changed: [`Audit::act`](crate::Audit::act) does that, too.
 pub async fn carried<T>(event: Event<'_>, work: impl Future<Output = T>) -> (T, bool) {
     let own = row_of(&event);
     let key = own.key().clone();
@@ -98,12 +98,12 @@ fn row_of(event: &Event<'_>) -> Op {
     }
 }
 
-pub(super) fn pending_key(id: &[u8; 16]) -> Key {
+pub(crate) fn pending_key(id: &[u8; 16]) -> Key {
     Key::with_sort(Table::Audit, PENDING, id.as_slice())
 }
 
 /// Reads such a row.
-pub(super) fn read(row: &Row) -> Result<Entry, Refusal> {
+pub(crate) fn read(row: &Row) -> Result<Entry, Refusal> {
     const DECISIONS: [Decision; 4] = [
         Decision::None,
         Decision::Allowed,
@@ -141,7 +141,7 @@ pub struct RecordedStore {
 }
 
 impl RecordedStore {
-    pub(super) fn new(inner: Arc<dyn Store>, trail: Arc<Shared>) -> RecordedStore {
+    pub(crate) fn new(inner: Arc<dyn Store>, trail: Arc<Shared>) -> RecordedStore {
         RecordedStore {
             inner,
             trail: Some(trail),

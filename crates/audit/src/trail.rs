@@ -1,55 +1,23 @@
 //! The handle that the application has: recording, counting, acts.
 
-use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed, Ordering::SeqCst, fence};
-use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use std::thread::{JoinHandle, Thread};
+use std::sync::atomic::{Ordering::Relaxed, Ordering::SeqCst};
+use std::sync::mpsc::sync_channel;
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use signet_agent::identity::VerifiedDocument;
 use signet_crypto::Clock;
 use signet_crypto::seal::Keyring;
-use signet_store::{Store, StoreError};
+use signet_store::Store;
 
-use super::counters::{Counted, Counters};
-use super::event::{Entry, Event};
-use super::identity;
-use super::outbox::{RecordedStore, carried};
-use super::verify::Broken;
-use super::writer::Writer;
-
-/// Decisions that may wait for the audit trail's writer; beyond it they are counted, and the count is a line
-pub const MAX_QUEUED: usize = 65536;
-
-/// Why the trail could not be opened. For the operator.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum AuditError {
-    /// The store failed.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    /// The directory cannot be read or written.
-    #[error("{path}: {source}")]
-    Io {
-        /// the directory or file
-        path: PathBuf,
-        /// the system's reason
-        source: io::Error,
-    },
-    /// The identity cannot be made or read.
-    #[error("the audit trail's identity cannot be made or read")]
-    Identity,
-    /// The sealing keys at hand do not open it.
-    #[error("the audit trail's key does not open with the sealing keys of this data directory")]
-    Sealed,
-    /// The directory holds another server's trail.
-    #[error(
-        "{0} holds the audit trail of another server: name another directory, or restore the database that belongs to it"
-    )]
-    Foreign(PathBuf),
-}
+use crate::counters::Counted;
+use crate::error::AuditError;
+use crate::event::Event;
+use crate::identity;
+use crate::outbox::{RecordedStore, carried};
+use crate::shared::{MAX_QUEUED, Shared};
+use crate::writer::{self, Opened, Writer};
 
 /// Where the trail rests, and how often it is written.
 #[derive(Clone, Debug)]
@@ -69,81 +37,6 @@ impl AuditOptions {
             directory: directory.into(),
             interval: Duration::from_millis(100),
             segment_bytes: 32 * 1024 * 1024,
-        }
-    }
-}
-
-/// What was found when the trail was opened.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Opened {
-    /// Lines that were there.
-    pub lines: u64,
-    /// Why some are missing, if they are: each is a line of the trail now.
-    pub gaps: Vec<&'static str>,
-    /// Where the last segment does not verify.
-    pub broken: Option<Broken>,
-}
-
-/// What requests, the writer and readers share.
-pub(super) struct Shared {
-    sender: SyncSender<Box<Entry>>,
-    pub(super) directory: PathBuf,
-    pub(super) document: VerifiedDocument,
-    pub(super) counters: Counters,
-    store: Arc<dyn Store>,
-    clock: Arc<dyn Clock>,
-    /// Decisions that found the queue full, and since when.
-    pub(super) dropped: AtomicU64,
-    pub(super) dropped_since: AtomicU64,
-    /// All of them since the start.
-    dropped_in_all: AtomicU64,
-    /// The store may have lines that are not in the log.
-    pub(super) pending: AtomicBool,
-    pub(super) closing: AtomicBool,
-    /// The last batch could not be written.
-    pub(super) failing: AtomicBool,
-    /// Lines in the log.
-    pub(super) lines: AtomicU64,
-    /// The writer waits to be woken.
-    pub(super) asleep: AtomicBool,
-    thread: OnceLock<Thread>,
-    handle: Mutex<Option<JoinHandle<()>>>,
-}
-
-impl Shared {
-    /// A change carried a line.
-    pub(super) fn changed(&self) {
-        self.pending.store(true, SeqCst);
-        self.wake();
-    }
-
-    fn push(&self, entry: Entry) {
-        let at_ms = entry.at_ms;
-        match self.sender.try_send(Box::new(entry)) {
-            Ok(()) => {}
-            Err(TrySendError::Full(_) | TrySendError::Disconnected(_)) => {
-                let _ = self
-                    .dropped_since
-                    .compare_exchange(0, at_ms, Relaxed, Relaxed);
-                self.dropped.fetch_add(1, SeqCst);
-                self.dropped_in_all.fetch_add(1, Relaxed);
-            }
-        }
-        self.wake();
-    }
-
-    /// One wake for each batch, not for each line: the writer says when it sleeps.
-    fn wake(&self) {
-        // Without it the writer could sleep on a line that it did not see, and we see a writer that was still awake.
-        fence(SeqCst);
-        if self.asleep.load(SeqCst) && self.asleep.swap(false, SeqCst) {
-            self.unpark();
-        }
-    }
-
-    fn unpark(&self) {
-        if let Some(thread) = self.thread.get() {
-            thread.unpark();
         }
     }
 }
@@ -173,25 +66,14 @@ impl Audit {
         let now = clock.now();
         let identity = identity::AuditIdentity::load_or_create(&*store, keyring, now).await?;
         let (sender, receiver) = sync_channel(MAX_QUEUED);
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(Shared::new(
             sender,
-            directory: options.directory.clone(),
-            document: identity.document.clone(),
-            counters: Counters::default(),
-            store: Arc::clone(&store),
-            clock: Arc::clone(&clock),
-            dropped: AtomicU64::new(0),
-            dropped_since: AtomicU64::new(0),
-            dropped_in_all: AtomicU64::new(0),
-            pending: AtomicBool::new(true),
-            closing: AtomicBool::new(false),
-            failing: AtomicBool::new(false),
-            lines: AtomicU64::new(0),
-            asleep: AtomicBool::new(false),
-            thread: OnceLock::new(),
-            handle: Mutex::default(),
-        });
-        let parts = super::writer::Parts {
+            options.directory.clone(),
+            identity.document.clone(),
+            Arc::clone(&store),
+            Arc::clone(&clock),
+        ));
+        let parts = writer::Parts {
             shared: Arc::clone(&shared),
             receiver,
             identity,

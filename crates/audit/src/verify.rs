@@ -9,7 +9,8 @@ use signet_agent::identity::VerifiedDocument;
 use signet_agent::log::{Checkpoint, Frontier};
 use signet_agent::{Hash, Refusal};
 
-use super::line::{Frame, Head, Line};
+use crate::event::Action;
+use crate::line::{Frame, Head, Line};
 
 /// Where and why a log does not hold.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -226,7 +227,7 @@ impl Verifier {
         self.state.frontier.append(&line.payload);
         self.state.previous = Some(line.id);
         self.state.at_ms = receipt.at_ms;
-        if receipt.action == super::Action::GAP.0 {
+        if receipt.action == Action::GAP.0 {
             self.gaps += 1;
         }
         self.compare_known()

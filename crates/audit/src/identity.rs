@@ -13,14 +13,14 @@ use signet_crypto::seal::{Keyring, Purpose};
 use signet_jose::base64url;
 use signet_store::{Change, Key, Op, Outcome, Row, Store, Table};
 
-use super::AuditError;
+use crate::error::AuditError;
 
 const PURPOSE: Purpose = Purpose::Other("audit_identity");
 
 /// The identity's document and current key.
 #[derive(Debug)]
 pub struct AuditIdentity {
-    pub(super) document: VerifiedDocument,
+    pub(crate) document: VerifiedDocument,
     keys: SigningKeys,
 }
 
@@ -95,7 +95,7 @@ impl Stored {
 
 impl AuditIdentity {
     /// The store's identity; a new one where there is none. `now`: Unix seconds.
-    pub(super) async fn load_or_create(
+    pub(crate) async fn load_or_create(
         store: &dyn Store,
         ring: &Keyring,
         now: u64,
@@ -131,13 +131,13 @@ impl AuditIdentity {
         }
     }
 
-    pub(super) fn signer(&self) -> Signer<'_> {
+    pub(crate) fn signer(&self) -> Signer<'_> {
         self.document.signer(&self.keys)
     }
 }
 
 /// Seals the keys anew under the ring's current key; whether another had sealed them. After a rotation of the sealing key.
-pub(super) async fn rewrap(
+pub(crate) async fn rewrap(
     store: &dyn Store,
     ring: &Keyring,
     now: u64,

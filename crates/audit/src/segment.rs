@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use signet_agent::Refusal;
 
-use super::line::{Frame, frame_bounds};
+use crate::line::{Frame, frame_bounds};
 
 const SUFFIX: &str = ".audit";
 

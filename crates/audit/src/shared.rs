@@ -1,0 +1,108 @@
+//! What requests, the writer and readers share: the queue, and how the writer is woken.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed, Ordering::SeqCst, fence};
+use std::sync::mpsc::{SyncSender, TrySendError};
+use std::sync::{Arc, Mutex, OnceLock};
+use std::thread::{JoinHandle, Thread};
+
+use signet_agent::identity::VerifiedDocument;
+use signet_crypto::Clock;
+use signet_store::Store;
+
+use crate::counters::Counters;
+use crate::event::Entry;
+
+/// Decisions that may wait for the audit trail's writer; beyond it they are counted, and the count is a line.
+pub(crate) const MAX_QUEUED: usize = 65536;
+
+/// What requests, the writer and readers share.
+pub(crate) struct Shared {
+    sender: SyncSender<Box<Entry>>,
+    pub(crate) directory: PathBuf,
+    pub(crate) document: VerifiedDocument,
+    pub(crate) counters: Counters,
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) clock: Arc<dyn Clock>,
+    /// Decisions that found the queue full, and since when.
+    pub(crate) dropped: AtomicU64,
+    pub(crate) dropped_since: AtomicU64,
+    /// All of them since the start.
+    pub(crate) dropped_in_all: AtomicU64,
+    /// The store may have lines that are not in the log.
+    pub(crate) pending: AtomicBool,
+    pub(crate) closing: AtomicBool,
+    /// The last batch could not be written.
+    pub(crate) failing: AtomicBool,
+    /// Lines in the log.
+    pub(crate) lines: AtomicU64,
+    /// The writer waits to be woken.
+    pub(crate) asleep: AtomicBool,
+    pub(crate) thread: OnceLock<Thread>,
+    pub(crate) handle: Mutex<Option<JoinHandle<()>>>,
+}
+
+impl Shared {
+    pub(crate) fn new(
+        sender: SyncSender<Box<Entry>>,
+        directory: PathBuf,
+        document: VerifiedDocument,
+        store: Arc<dyn Store>,
+        clock: Arc<dyn Clock>,
+    ) -> Shared {
+        Shared {
+            sender,
+            directory,
+            document,
+            counters: Counters::default(),
+            store,
+            clock,
+            dropped: AtomicU64::new(0),
+            dropped_since: AtomicU64::new(0),
+            dropped_in_all: AtomicU64::new(0),
+            pending: AtomicBool::new(true),
+            closing: AtomicBool::new(false),
+            failing: AtomicBool::new(false),
+            lines: AtomicU64::new(0),
+            asleep: AtomicBool::new(false),
+            thread: OnceLock::new(),
+            handle: Mutex::default(),
+        }
+    }
+
+    /// A change carried a line.
+    pub(crate) fn changed(&self) {
+        self.pending.store(true, SeqCst);
+        self.wake();
+    }
+
+    pub(crate) fn push(&self, entry: Entry) {
+        let at_ms = entry.at_ms;
+        match self.sender.try_send(Box::new(entry)) {
+            Ok(()) => {}
+            Err(TrySendError::Full(_) | TrySendError::Disconnected(_)) => {
+                let _ = self
+                    .dropped_since
+                    .compare_exchange(0, at_ms, Relaxed, Relaxed);
+                self.dropped.fetch_add(1, SeqCst);
+                self.dropped_in_all.fetch_add(1, Relaxed);
+            }
+        }
+        self.wake();
+    }
+
+    /// One wake for each batch, not for each line: the writer says when it sleeps.
+    fn wake(&self) {
+        // Without it the writer could sleep on a line that it did not see, and we see a writer that was still awake.
+        fence(SeqCst);
+        if self.asleep.load(SeqCst) && self.asleep.swap(false, SeqCst) {
+            self.unpark();
+        }
+    }
+
+    pub(crate) fn unpark(&self) {
+        if let Some(thread) = self.thread.get() {
+            thread.unpark();
+        }
+    }
+}

@@ -1,0 +1,4 @@
+//! Behaviour of the audit trail, over real files: one program, so that the crates below are linked once.
+
+mod support;
+mod trail;
