@@ -11,7 +11,6 @@
 //! - [`people`]: what concerns persons: [`user`]s, [`login`], [`session`]s, [`consent`]s, [`mail`], [`page`]s.
 //! - [`admin`]: the admin API.
 //! - [`agents`]: identities that people bound, the grants that came of them, and how both end.
-//! - [`gate`]: the validation service, which is not part of the server but speaks HTTP as it does.
 //! - [`outbound`]: the only place that opens connections on a client's word.
 #![forbid(unsafe_code)]
 
@@ -22,7 +21,6 @@ pub mod attempts;
 pub mod consent;
 pub mod cookie;
 pub mod endpoint;
-pub mod gate;
 pub mod grants;
 pub mod health;
 pub mod http;

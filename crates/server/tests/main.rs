@@ -7,7 +7,6 @@ mod bad_input;
 mod client_authentication;
 mod common;
 mod compact_tokens;
-mod gate;
 mod http;
 mod jwks;
 mod keys;

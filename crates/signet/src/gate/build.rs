@@ -3,7 +3,7 @@
 use std::{path::Path, sync::Arc, time::Duration};
 
 use signet_crypto::Algorithm;
-use signet_server::gate::{Identity, Setup};
+use signet_gate::{Identity, Setup};
 use signet_verify::{
     Binding, Freshness, Issuer, KeySource, Policy, Revocations, Verifier,
     fetch::{Outbound, OutboundOptions},

@@ -13,12 +13,12 @@ use std::{
 };
 
 use signet_crypto::Clock;
+use signet_gate::{Gate, Setup};
 use signet_http::{
     Entrance, Limits,
     listener::{self, Listener},
     tls::Tls,
 };
-use signet_server::gate::{Gate, Setup};
 use signet_verify::{
     RevocationState,
     fetch::{Outbound, Refresher},

@@ -8,7 +8,7 @@
 //!
 //! `?policy=NAME` and `?scope=S` narrow what is asked of a token, for the first two; they are part of the proxy's configuration. Envoy appends
 //! the client's own path, so there the policy is named in the prefix: `/auth/envoy@NAME`.
-use super::{Gate, Setup, single};
+use crate::{gate::Gate, header::single, setup::Setup};
 use http::{HeaderMap, HeaderValue, StatusCode, header, request};
 use signet_crypto::hash::sha256;
 use signet_http::{Response, certificate::der_of_field, response};
@@ -23,7 +23,7 @@ struct Asked<'a> {
     scope: Option<&'a str>,
 }
 
-pub(super) async fn nginx(gate: &Gate, head: &request::Parts) -> Response {
+pub(crate) async fn nginx(gate: &Gate, head: &request::Parts) -> Response {
     let setup = gate.setup.load();
     let Some(query) = Query::read(&setup, head) else {
         return misconfigured();
@@ -49,7 +49,7 @@ pub(super) async fn nginx(gate: &Gate, head: &request::Parts) -> Response {
     response
 }
 
-pub(super) async fn traefik(gate: &Gate, head: &request::Parts) -> Response {
+pub(crate) async fn traefik(gate: &Gate, head: &request::Parts) -> Response {
     let setup = gate.setup.load();
     let Some(query) = Query::read(&setup, head) else {
         return misconfigured();
@@ -77,7 +77,7 @@ pub(super) async fn traefik(gate: &Gate, head: &request::Parts) -> Response {
     finish(gate, &setup, query.policy, query.scope(), outcome)
 }
 
-pub(super) async fn envoy(gate: &Gate, head: &request::Parts) -> Response {
+pub(crate) async fn envoy(gate: &Gate, head: &request::Parts) -> Response {
     let setup = gate.setup.load();
     let path = head.uri.path();
     let rest = path.strip_prefix("/auth/envoy").unwrap_or(path);

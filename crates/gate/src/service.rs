@@ -1,99 +1,15 @@
-//! The validation service: tokens in, claims or refusals out, for whatever speaks HTTP.
-//!
-//! `/validate` is for applications, the forward-auth endpoints for reverse proxies. It issues nothing, keeps nothing and asks nobody on a
-//! request's way: it is [`signet_verify::Verifier`] behind the server's own listeners. It believes what its callers say about the request
-//! they ask about (method, URL, certificate), so it belongs on a network that only they reach.
-mod forward;
-mod identity;
-mod metrics;
-mod validate;
-
-pub use identity::Identity;
-pub use metrics::{GateMetrics, Stage};
-
-use arc_swap::ArcSwap;
+//! What the service answers at which path, and how a listener serves it.
+use crate::{forward, gate::Gate, metrics::Stage, validate};
 use bytes::Bytes;
-use http::{HeaderMap, HeaderValue, Method, StatusCode, header, request};
-use signet_crypto::Clock;
+use http::{HeaderValue, Method, StatusCode, header, request};
 use signet_http::{
     Body, BodyError, Connection, Connections, Limits, Response, Serves, addresses::Addresses,
     response,
 };
 use signet_jose::json::Writer;
-use signet_verify::{Decision, PolicyId, Presented, Refusal, Verifier};
 use std::{net::IpAddr, sync::Arc, time::Instant};
 
-/// What a configuration file decides, and a reload replaces as a whole.
-pub struct Setup {
-    /// Issuers and policies.
-    pub verifier: Arc<Verifier>,
-    /// What the forward-auth endpoints tell about an accepted token.
-    pub identity: Identity,
-    /// The header field in which a reverse proxy hands over the client's certificate (PEM in percent-encoding, or base64).
-    pub certificate_header: Option<String>,
-}
-
-/// The service.
-pub struct Gate {
-    setup: ArcSwap<Setup>,
-    clock: Arc<dyn Clock>,
-    limits: Limits,
-    metrics: GateMetrics,
-    connections: Connections,
-}
-
 impl Gate {
-    /// A service that begins with this setup.
-    pub fn new(setup: Setup, clock: Arc<dyn Clock>, limits: Limits) -> Arc<Gate> {
-        Arc::new(Gate {
-            setup: ArcSwap::from_pointee(setup),
-            clock,
-            limits,
-            metrics: GateMetrics::default(),
-            connections: Connections::default(),
-        })
-    }
-
-    /// Puts another setup in place. Requests under way keep the one that they began with.
-    pub fn replace(&self, setup: Setup) {
-        self.setup.store(Arc::new(setup));
-    }
-
-    /// The setup in place.
-    pub fn setup(&self) -> Arc<Setup> {
-        self.setup.load_full()
-    }
-
-    /// Decides, and measures it.
-    async fn decide(
-        &self,
-        setup: &Setup,
-        policy: PolicyId,
-        presented: &Presented<'_>,
-    ) -> Result<signet_verify::Verified, Refusal> {
-        let begun = Instant::now();
-        let Decision { outcome, cached } = setup
-            .verifier
-            .decide_asking(policy, presented, || self.clock.now())
-            .await;
-        let stage = match (&outcome, cached) {
-            (Ok(_), true) => Stage::Cached,
-            (Ok(_), false) => Stage::Verified,
-            (Err(_), _) => Stage::Refused,
-        };
-        self.metrics.took(stage, begun.elapsed());
-        outcome
-    }
-
-    /// The nonce that a client must put into its next DPoP proof, where the refusal asks for one (RFC 9449 section 9).
-    fn hand_nonce(&self, setup: &Setup, refusal: Refusal, response: &mut Response) {
-        if let Some(nonce) = setup.verifier.nonce_for(refusal, self.clock.now())
-            && let Ok(nonce) = HeaderValue::from_str(&nonce)
-        {
-            response.headers_mut().insert("dpop-nonce", nonce);
-        }
-    }
-
     async fn route(&self, head: &request::Parts, body: Body) -> Response {
         let path = head.uri.path();
         let is = |method: Method| head.method == method;
@@ -226,20 +142,5 @@ impl Serves for Gate {
 
     fn now(&self) -> u64 {
         self.clock.now()
-    }
-}
-
-/// A header field that must appear at most once: its text, none where it is missing.
-///
-/// # Errors
-/// [`Refusal::Ambiguous`] for two of them, or bytes that are no visible ASCII.
-fn single<'h>(headers: &'h HeaderMap, name: &str) -> Result<Option<&'h str>, Refusal> {
-    let mut values = headers.get_all(name).iter();
-    let Some(first) = values.next() else {
-        return Ok(None);
-    };
-    match (first.to_str(), values.next()) {
-        (Ok(text), None) => Ok(Some(text)),
-        _ => Err(Refusal::Ambiguous),
     }
 }

@@ -3,7 +3,7 @@
 //! One token: `{"token": "..."}` as JSON, `token=...` as a form, or an `Authorization` header field. Further members: `policy`, and what the
 //! caller knows of its own request: `proof`, `method`, `url` (DPoP), `certificate` (SHA-256, base64url), `nonce`, `access_token`, `code`,
 //! `scheme`. The answer is 200 with the claims, or the status of the refusal with its reason. A batch always answers 200.
-use super::{Gate, Setup, single};
+use crate::{gate::Gate, header::single, setup::Setup};
 use http::{HeaderValue, StatusCode, header, request};
 use signet_http::{Response, response};
 use signet_jose::{
@@ -142,7 +142,7 @@ fn is_form(head: &request::Parts) -> bool {
     })
 }
 
-pub(super) async fn one(gate: &Gate, head: &request::Parts, body: &[u8]) -> Response {
+pub(crate) async fn one(gate: &Gate, head: &request::Parts, body: &[u8]) -> Response {
     let setup = gate.setup.load();
     if body.is_empty() {
         return authorization(gate, &setup, head).await;
@@ -183,7 +183,7 @@ async fn authorization(gate: &Gate, setup: &Setup, head: &request::Parts) -> Res
     answer(gate, setup, policy, &outcome, None)
 }
 
-pub(super) async fn batch(gate: &Gate, head: &request::Parts, body: &[u8]) -> Response {
+pub(crate) async fn batch(gate: &Gate, head: &request::Parts, body: &[u8]) -> Response {
     let setup = gate.setup();
     if is_form(head) {
         return bad_request();

@@ -3,13 +3,13 @@ use bytes::Bytes;
 use http::{Request, StatusCode};
 use http_body_util::BodyExt;
 use signet_crypto::{Algorithm, Clock, SigningKey};
+use signet_gate::{Gate, Identity, Setup};
 use signet_http::{Body, Connection, Entrance, Limits, Response, Serves};
 use signet_jose::{
     dpop,
     jwk::{Jwk, JwkSet},
     jwt::{JwtSigner, Typ},
 };
-use signet_server::gate::{Gate, Identity, Setup};
 use signet_verify::{Issuer, KeySource, Policy, Verifier};
 use std::sync::Arc;
 

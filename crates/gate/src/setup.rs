@@ -1,0 +1,14 @@
+//! What a configuration file decides.
+use crate::identity::Identity;
+use signet_verify::Verifier;
+use std::sync::Arc;
+
+/// Issuers, policies and what upstreams are told; a reload replaces it as a whole.
+pub struct Setup {
+    /// Issuers and policies.
+    pub verifier: Arc<Verifier>,
+    /// What the forward-auth endpoints tell about an accepted token.
+    pub identity: Identity,
+    /// The header field in which a reverse proxy hands over the client's certificate (PEM in percent-encoding, or base64).
+    pub certificate_header: Option<String>,
+}
