@@ -13,7 +13,10 @@ use serde::{Deserialize, Serialize};
 use signet_crypto::seal::{Keyring, Purpose};
 use signet_jose::base64url;
 
-use crate::http::{Context, Response};
+use crate::{
+    http::{Context, Response},
+    user::User,
+};
 
 /// The session cookie's name.
 pub const SESSION: &str = "__Host-signet-session";
@@ -105,8 +108,16 @@ impl Browser {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Device {
     id: [u8; 16],
-    /// User ids, latest last.
-    accounts: Vec<String>,
+    /// Latest last.
+    accounts: Vec<Account>,
+}
+
+/// An account of a device: whose, and which of their passwords was in force when they logged in there. A device does not
+/// stay known past a change of the password: whoever knew the old one may have made it known.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Account {
+    user_id: String,
+    password_changed_at: u64,
 }
 
 impl Device {
@@ -118,17 +129,20 @@ impl Device {
     }
 
     /// The device's id, if this account has logged in from it.
-    pub fn known(&self, user_id: &str) -> Option<&[u8]> {
+    pub fn known(&self, user: &User) -> Option<&[u8]> {
+        let is_theirs = |known: &Account| {
+            known.user_id == user.id && known.password_changed_at == user.password_changed_at
+        };
         self.accounts
             .iter()
-            .any(|known| known == user_id)
-            .then_some(&self.id)
+            .any(is_theirs)
+            .then_some(self.id.as_slice())
     }
 
     /// Remembers the account, and sets the cookie anew.
     pub fn remember(
         device: Option<Device>,
-        user_id: &str,
+        user: &User,
         keyring: &Keyring,
         response: &mut Response,
     ) {
@@ -136,8 +150,11 @@ impl Device {
             id: signet_crypto::random::bytes(),
             accounts: Vec::new(),
         });
-        device.accounts.retain(|known| known != user_id);
-        device.accounts.push(user_id.to_owned());
+        device.accounts.retain(|known| known.user_id != user.id);
+        device.accounts.push(Account {
+            user_id: user.id.clone(),
+            password_changed_at: user.password_changed_at,
+        });
         if device.accounts.len() > MAX_ACCOUNTS {
             device.accounts.remove(0);
         }

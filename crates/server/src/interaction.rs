@@ -22,6 +22,8 @@ pub const MAX_TYPED: usize = 254;
 /// See the module.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Interaction {
+    /// Names it from its first form on: what it leads to is given once. None: no form was shown.
+    pub id: Option<[u8; 16]>,
     /// What it leads to.
     pub goal: Goal,
     /// The page that the form is on: what its buttons mean.
@@ -122,6 +124,7 @@ pub struct Pending {
 /// before it in its own form.
 #[derive(Serialize, Deserialize)]
 struct Wire {
+    id: [u8; 16],
     goal: WireGoal,
     page: Page,
     login: Option<Proof>,
@@ -146,6 +149,7 @@ impl Interaction {
     /// The beginning of one. `lifetime` in seconds.
     pub fn new(goal: Goal, lifetime: u64, now: u64) -> Interaction {
         Interaction {
+            id: None,
             goal,
             page: Page::Start,
             login: None,
@@ -217,6 +221,7 @@ impl Interaction {
             Goal::Recover => (WireGoal::Recover, Vec::new()),
         };
         let wire = Wire {
+            id: self.id.unwrap_or_else(signet_crypto::random::bytes),
             goal,
             page: self.page,
             login: self.login.clone(),
@@ -251,6 +256,7 @@ impl Interaction {
             WireGoal::Recover => Goal::Recover,
         };
         Some(Interaction {
+            id: Some(wire.id),
             goal,
             page: wire.page,
             login: wire.login,
@@ -317,7 +323,9 @@ mod tests {
         let interaction = Interaction::new(Goal::Account, 600, 1000);
         let sealed = interaction.seal(&keyring, &[1; 16]);
         let open = |browser: [u8; 16], now| Interaction::open(&sealed, &keyring, &browser, now);
-        assert_eq!(open([1; 16], 1599), Some(interaction));
+        let opened = open([1; 16], 1599).unwrap();
+        assert!(opened.id.is_some());
+        assert_eq!(Interaction { id: None, ..opened }, interaction);
         assert_eq!(open([2; 16], 1000), None);
         assert_eq!(open([1; 16], 1600), None);
     }

@@ -20,6 +20,7 @@ pub mod agents;
 pub mod attempts;
 pub mod consent;
 pub mod cookie;
+pub mod declared;
 pub mod endpoint;
 pub mod grants;
 pub mod health;

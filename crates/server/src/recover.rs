@@ -1,7 +1,7 @@
 //! `/account/recover`: a forgotten password, by a link in the mail.
 //!
-//! The link is sealed and says of itself whose it is and until when; it works once, and no longer once the password has
-//! changed. Opening it changes nothing (mail programs open links), the form behind it does. The answer to the request for a
+//! The link is sealed and says of itself whose it is, until when, and which password it is to replace; it works until that
+//! password has changed, which its first use does. Opening it changes nothing (mail programs open links), the form behind it does. The answer to the request for a
 //! link is the same for every name.
 
 use http::StatusCode;
@@ -11,7 +11,7 @@ use signet_crypto::seal::Purpose;
 use signet_jose::base64url;
 use signet_oauth::error::{ErrorCode, OAuthError};
 use signet_oauth::params::Params;
-use signet_store::{Change, Key, Op, Outcome, StoreError, Table};
+use signet_store::StoreError;
 
 use crate::attempts::{self, Kind, Refused};
 use crate::http::{Context, Response};
@@ -34,10 +34,9 @@ const BUSY: &str = "The server is busy. Try again in a few seconds.";
 /// What a link says.
 #[derive(Serialize, Deserialize)]
 struct Link {
-    id: [u8; 16],
     user_id: String,
     email: String,
-    /// The password it is to replace.
+    /// The password it is to replace, by the time it was set, which never repeats: this is what makes the link good for once.
     password_changed_at: u64,
     ends_at: u64,
 }
@@ -138,7 +137,10 @@ async fn try_send(visit: &Visit, typed: &str) -> Result<(), Refused> {
         None => folded.as_deref().unwrap_or(typed),
     };
     let device = visit.device();
-    let known = device.as_ref().and_then(|device| device.known(account));
+    let known = match (&user, &device) {
+        (Some(user), Some(device)) => device.known(user),
+        _ => None,
+    };
     let limits = &realm.people.limits;
     attempts::count(
         &*realm.store,
@@ -160,7 +162,6 @@ async fn try_send(visit: &Visit, typed: &str) -> Result<(), Refused> {
         return Ok(());
     };
     let link = Link {
-        id: signet_crypto::random::bytes(),
         user_id: user.id,
         email,
         password_changed_at: user.password_changed_at,
@@ -187,8 +188,13 @@ async fn try_send(visit: &Visit, typed: &str) -> Result<(), Refused> {
     Ok(())
 }
 
-fn once_key(link: &Link) -> Key {
-    Key::new(Table::Once, [b"l".as_slice(), &link.id].concat())
+impl Link {
+    /// Whether it still may set a password of this account.
+    fn holds(&self, user: &User) -> bool {
+        user.enabled
+            && user.password_changed_at == self.password_changed_at
+            && user.email.as_deref() == Some(&*self.email)
+    }
 }
 
 /// The link and its user, if it still works.
@@ -205,15 +211,8 @@ async fn open(visit: &Visit, token: &str) -> Result<Option<(Link, User)>, StoreE
     let Some(link) = read().filter(|link| now < link.ends_at) else {
         return Ok(None);
     };
-    if realm.store.get(&once_key(&link), now).await?.is_some() {
-        return Ok(None);
-    }
     let user = realm.people.users.by_id(&link.user_id, now).await;
-    let user = user.map_err(store_error)?.filter(|user| {
-        user.enabled
-            && user.password_changed_at == link.password_changed_at
-            && user.email.as_deref() == Some(&*link.email)
-    });
+    let user = user.map_err(store_error)?.filter(|user| link.holds(user));
     Ok(user.map(|user| (link, user)))
 }
 
@@ -254,28 +253,21 @@ async fn reset(visit: Visit, token: &str, form: &Params) -> Response {
     }
 }
 
-/// Uses the link, sets the password, and ends everything that was begun with the old one. Whether the link was unused.
+/// Sets the password, which uses the link up, and ends everything that was begun with the old one: one change of the store.
+/// Whether the link was unused.
 async fn use_up(visit: &Visit, link: &Link, phc: &str) -> Result<bool, StoreError> {
     let (realm, now) = (&visit.context.realm, visit.context.now());
-    let once = Change {
-        first: Op::Insert {
-            key: once_key(link),
-            value: Vec::new(),
-            end: Some(link.ends_at),
+    let changed = realm.change_user_and_end_everything(
+        &link.user_id,
+        |user| link.holds(user),
+        |user| {
+            user.set_password(Some(phc), now);
+            user.email_verified = true;
         },
-        then: Vec::new(),
-    };
-    if let Outcome::Refused(_) = realm.store.commit(once, now).await? {
+    );
+    if changed.await.map_err(store_error)?.is_none() {
         return Ok(false);
     }
-    let users = &realm.people.users;
-    let changed = users.change(&link.user_id, now, |user| {
-        user.password = Some(phc.to_owned());
-        user.password_changed_at = now;
-        user.email_verified |= user.email.as_deref() == Some(&*link.email);
-    });
-    changed.await.map_err(store_error)?;
-    realm.revoke_everything_of(&link.user_id).await?;
     tracing::info!(target: "signet::login", user = %link.user_id, "password recovered by mail");
     Ok(true)
 }

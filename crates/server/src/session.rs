@@ -110,8 +110,8 @@ fn end_of(row: &SessionRow, settings: &Settings) -> u64 {
         .min(row.last_seen.saturating_add(settings.session_idle_lifetime))
 }
 
-/// Begins a session for a login, or renews `before` under a new secret id. A session of somebody else in the same browser
-/// ends with it.
+/// Begins a session for a login, or renews `before` under a new secret id. The row of somebody else's session in the same
+/// browser goes with it; its `sid` the caller has revoked before.
 pub async fn begin(
     store: &dyn Store,
     settings: &Settings,
@@ -136,6 +136,50 @@ pub async fn begin(
         user_agent: cut(login.user_agent, MAX_AGENT_BYTES),
         address: login.address.clone(),
     };
+    let mut gone = Vec::new();
+    if let Some(before) = before {
+        gone.push(Op::Delete {
+            key: key_of(&before.id),
+        });
+        if same.is_none() {
+            gone.push(Op::Delete {
+                key: user_key(&before.row.user_id, &before.row.sid),
+            });
+        }
+    }
+    insert(store, settings, row, gone, now).await
+}
+
+/// Begins a session in the place of one whose person has just ended everything of their account: what they have shown still
+/// counts, and nothing else is the same. `now_ms`: Unix milliseconds.
+///
+/// # Errors
+/// The store's.
+pub async fn begin_anew(
+    store: &dyn Store,
+    settings: &Settings,
+    before: &SessionRow,
+    now_ms: u64,
+) -> Result<Found, StoreError> {
+    let now = now_ms / 1000;
+    let row = SessionRow {
+        sid: base64url::encode(&signet_crypto::random::bytes::<16>()),
+        created_at: now,
+        login_ms: now_ms,
+        last_seen: now,
+        ..before.clone()
+    };
+    insert(store, settings, row, Vec::new(), now).await
+}
+
+/// Writes a session's row under a new secret id, and lists it.
+async fn insert(
+    store: &dyn Store,
+    settings: &Settings,
+    row: SessionRow,
+    gone: Vec<Op>,
+    now: u64,
+) -> Result<Found, StoreError> {
     let id: SessionId = signet_crypto::random::bytes();
     let end = Some(end_of(&row, settings));
     let mut then = vec![Op::Put {
@@ -143,34 +187,29 @@ pub async fn begin(
         value: id.to_vec(),
         end,
     }];
-    if let Some(before) = before {
-        then.push(Op::Delete {
-            key: key_of(&before.id),
-        });
-        if same.is_none() {
-            then.push(Op::Delete {
-                key: user_key(&before.row.user_id, &before.row.sid),
-            });
-        }
-    }
-    let insert = Op::Insert {
+    then.extend(gone);
+    let first = Op::Insert {
         key: key_of(&id),
         value: encode(&row),
         end,
     };
-    match store
-        .commit(
-            Change {
-                first: insert,
-                then,
-            },
-            now,
-        )
-        .await?
-    {
+    match store.commit(Change { first, then }, now).await? {
         Outcome::Done { version } => Ok(Found { id, row, version }),
         Outcome::Refused(_) => Err(StoreError::Corrupt("session id".into())),
     }
+}
+
+/// Whether a session of this person goes on, by its public id: what hangs on it lives no longer. One read by key.
+///
+/// # Errors
+/// The store's.
+pub async fn goes_on(
+    store: &dyn Store,
+    user_id: &str,
+    sid: &str,
+    now: u64,
+) -> Result<bool, StoreError> {
+    Ok(store.get(&user_key(user_id, sid), now).await?.is_some())
 }
 
 /// The session with this secret id, if it has not ended. Whether its user may still be logged in is the caller's to check.

@@ -133,7 +133,14 @@ impl Visit {
         })?;
         if let Some(stale) = self.stale.take() {
             let now = self.context.now();
+            realm.revoke_session(&stale.row.sid).await?;
             session::end(&*realm.store, &stale.id, &stale.row, now).await?;
+        }
+        // Whose browser this was until now is logged out by the login, with everything that hangs on the session.
+        if let Some(before) = &before
+            && before.row.user_id != user.id
+        {
+            realm.revoke_session(&before.row.sid).await?;
         }
         let login = Login {
             user_id: &user.id,
@@ -147,14 +154,19 @@ impl Visit {
         let event = self.context.event(Action::LOGIN);
         let event = event.subject(&user.id).method(method);
         let found = realm.audit().act(event, begun, store_failed).await?;
-        let device = self.device();
+        tracing::info!(target: "signet::login", user = %user.id, method, sid = %found.row.sid, "logged in");
+        self.enter(user, found);
+        Ok(())
+    }
+
+    /// From here on this person is there with this session: the answer sets its cookie, and the browser is a known one.
+    pub fn enter(&mut self, user: User, found: Found) {
+        let realm = self.context.realm.clone();
         let mut carrier = response::empty(StatusCode::OK);
         cookie::set_session(&mut carrier, &realm.keyring(), &found.id);
-        Device::remember(device, &user.id, &realm.keyring(), &mut carrier);
+        Device::remember(self.device(), &user, &realm.keyring(), &mut carrier);
         self.take_cookies(&carrier);
-        tracing::info!(target: "signet::login", user = %user.id, method, sid = %found.row.sid, "logged in");
         self.present = Some(Present { found, user });
-        Ok(())
     }
 
     /// Ends the browser's session, and with it the tokens that name it.

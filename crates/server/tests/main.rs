@@ -20,3 +20,4 @@ mod session_end;
 mod store_failure;
 mod tls;
 mod token_life;
+mod what_ends_what;

@@ -5,7 +5,7 @@ use crate::common::{
     client::{Call, Reply},
     people::{Mail, PASSWORD, VERIFIER, request, start},
 };
-use signet_oauth::redirect_uri::RedirectUri;
+use signet_oauth::{client::GrantType, redirect_uri::RedirectUri};
 
 const CALLBACK: &str = "https://client.example/cb";
 
@@ -216,4 +216,41 @@ fn a_pushed_request_is_answered_once_also_after_its_own_end() {
     browser
         .press(&page, "allow", &[])
         .expect_error("invalid_request_uri");
+}
+
+#[test]
+fn a_withdrawn_consent_ends_the_tokens_of_a_client_that_may_not_refresh() {
+    let mail = Mail::new();
+    let server = start(&mail, |setup| {
+        setup.clients[0].grant_types = vec![GrantType::AuthorizationCode];
+    });
+    let mut browser = Browser::new(&server);
+    let held = tokens(&server, &mut browser, "openid email");
+    assert!(held.json().get("refresh_token").is_none());
+    let page = browser.get("/account");
+    browser
+        .press(&page, "withdraw", &[])
+        .expect("can no longer act for you");
+    assert_eq!(userinfo(&server, &held), 401);
+}
+
+#[test]
+fn the_pages_of_one_request_give_one_code() {
+    let mail = Mail::new();
+    let server = server(&mail);
+    let mut browser = Browser::new(&server);
+    let page = browser.get(&request(&[]));
+    let login = browser.log_in(&page, "alice", PASSWORD);
+    let back = browser.press(&login, "allow", &[]);
+    assert!(back.param("code").is_some(), "{}", back.url);
+    // The form of the consent page again, and that of the login page, which the consent now answers.
+    browser
+        .press(&login, "allow", &[])
+        .expect("was answered already");
+    browser
+        .log_in(&page, "alice", PASSWORD)
+        .expect("was answered already");
+    // A request of its own is another matter.
+    let back = browser.get(&request(&[("prompt", "none")]));
+    assert!(back.param("code").is_some(), "{}", back.url);
 }

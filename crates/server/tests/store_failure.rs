@@ -1,6 +1,7 @@
 //! A store that takes no more writes (a full disk, say): nothing that must be durable is answered as done, what needs no
 //! store goes on, and readiness says so.
 
+use signet_store::{RevocationIndex, Table, TokenFacts};
 use std::sync::{Arc, atomic::Ordering};
 
 use crate::common::{
@@ -74,4 +75,52 @@ fn a_revocation_that_did_not_rest_is_not_reported_as_done() {
     revoke().send(&server).expect(503);
     store.full.store(false, Ordering::SeqCst);
     revoke().send(&server).expect(200);
+}
+
+#[test]
+fn a_crash_after_a_new_password_leaves_nobody_in() {
+    use crate::common::{
+        block_on,
+        browser::Browser,
+        people::{Mail, PASSWORD, start},
+    };
+    let mut mail = Mail::new();
+    let store = Arc::new(Failing::default());
+    let server = start(&mail, |setup| setup.store = Some(store.clone()));
+    let mut thief = Browser::new(&server);
+    let page = thief.get("/account");
+    thief
+        .log_in(&page, "alice", PASSWORD)
+        .expect("Your account");
+    let mut owner = Browser::new(&server);
+    let page = owner.get("/account/recover");
+    owner.press(&page, "email", &[("username", "alice")]);
+    let mails = mail.fresh();
+    let start = mails[0].find("/account/recover?token=").unwrap();
+    let page = owner.get(mails[0][start..].split_whitespace().next().unwrap());
+    // From the change that sets the password on nothing more is written.
+    *store.last.lock().unwrap() = Some(Table::User);
+    let fields = [("new_password", "another calm set of words")];
+    owner.press(&page, "password", &fields).expect_status(503);
+    *store.last.lock().unwrap() = None;
+    store.full.store(false, Ordering::SeqCst);
+    let realm = &server.realm;
+    let alice = block_on(realm.people.users.by_login("alice", realm.now()));
+    let alice = alice.unwrap().unwrap();
+    let sessions = signet_server::session::list(&*realm.store, &alice.id, realm.now());
+    let (_, row) = block_on(sessions).unwrap().remove(0);
+    // As after a restart: only what the store says counts.
+    let again = block_on(RevocationIndex::load(store, realm.now())).unwrap();
+    assert!(again.is_revoked(&TokenFacts {
+        jti_time_ms: row.login_ms,
+        sid: Some(&row.sid),
+        user: Some(&alice.id),
+        ..TokenFacts::default()
+    }));
+    let page = Browser::new(&server).get("/account");
+    let page = owner.log_in(&page, "alice", PASSWORD);
+    assert!(
+        !page.text().contains("Your account"),
+        "the old password is gone"
+    );
 }

@@ -640,3 +640,57 @@ fn an_exchange_narrows_and_refuses_what_is_dead_forged_or_not_its_own() {
     revoke.form(&form).send(&server).expect(200);
     assert_eq!(exchange("agent", &subject, "").status, 400);
 }
+
+#[test]
+fn what_a_removed_client_held_stays_revoked_for_as_long_as_its_own_tokens_live() {
+    let mut setup = Setup::default();
+    let long = setup.settings.refresh_token_lifetime * 10;
+    setup.clients.push(signet_oauth::client::Client {
+        scope: crate::common::scope("signet:admin"),
+        ..client("operator")
+    });
+    let server = Server::start(setup);
+    let realm = &server.realm;
+    let stored = signet_oauth::client::Client {
+        refresh_token_lifetime: Some(long),
+        ..client("long")
+    };
+    crate::common::block_on(realm.insert_client(stored)).unwrap();
+    let form = [
+        ("grant_type", "client_credentials"),
+        ("scope", "signet:admin"),
+    ];
+    let operator = Call::post("/token").basic("operator", SECRET).form(&form);
+    let operator = operator.send(&server).expect(200).member("access_token");
+    let remove = Call::new(http::Method::DELETE, "/admin/v1/clients/long").bearer(&operator);
+    remove.send(&server).expect(204);
+    server.pass(long);
+    let index = signet_store::RevocationIndex::load(realm.store.clone(), realm.now());
+    let index = crate::common::block_on(index).unwrap();
+    assert!(index.is_revoked(&signet_store::TokenFacts {
+        client: Some("long"),
+        ..signet_store::TokenFacts::default()
+    }));
+}
+
+#[test]
+fn a_client_that_leaves_the_configuration_and_comes_back_holds_nothing() {
+    let (server, _, reply) = logged_in(Setup::default());
+    let realm = &server.realm;
+    let declare = |ids: &[&str]| {
+        let ids = ids.iter().map(|id| (*id).to_owned()).collect();
+        crate::common::block_on(realm.note_declared_clients(&ids)).unwrap()
+    };
+    assert_eq!(declare(&["service", "other"]), 0);
+    assert_eq!(declare(&["service", "other"]), 0);
+    assert!(is_active(&server, &reply.member("access_token")));
+    assert_eq!(declare(&["other"]), 1);
+    assert_eq!(declare(&["service", "other"]), 0);
+    assert!(!is_active(&server, &reply.member("access_token")));
+    refresh(&server, &reply.member("refresh_token")).expect_error(400, "invalid_grant");
+    // What it gets from now on counts.
+    server.pass(1);
+    let form = [("grant_type", "client_credentials")];
+    let fresh = token(&server, &form).expect(200).member("access_token");
+    assert!(is_active(&server, &fresh));
+}

@@ -65,6 +65,19 @@ impl Subject {
         Key::new(Table::Revocation, partition)
     }
 
+    /// What says so, as a write without a condition: its key is of what it says, so that no other revocation of the same
+    /// subject is overwritten by it, whichever comes first, and reading joins them.
+    fn row(&self, end: u64) -> Op {
+        let key = self.key();
+        let mut sort = self.epoch_ms().to_be_bytes().to_vec();
+        sort.extend_from_slice(&end.to_be_bytes());
+        Op::Put {
+            key: Key::with_sort(key.table, key.partition, sort),
+            value: self.epoch_ms().to_be_bytes().to_vec(),
+            end: Some(end),
+        }
+    }
+
     /// The epoch; 0 where the subject has none.
     fn epoch_ms(&self) -> u64 {
         match self {
@@ -266,6 +279,33 @@ impl RevocationIndex {
         self.remember(&subject, end);
         self.changes.tell(subject, end);
         Ok(())
+    }
+
+    /// Commits a change and, in the same change, what is revoked with it: after a crash both are there or neither is.
+    /// Where the change is refused nothing is revoked. At most [`MAX_THEN`](crate::MAX_THEN) further writes in all.
+    ///
+    /// # Errors
+    /// The store's; then the caller must not answer that anything was done.
+    pub async fn commit_with(
+        &self,
+        mut change: Change,
+        revoked: Vec<Revoked>,
+        now: u64,
+    ) -> Result<Outcome, StoreError> {
+        let lasting = revoked.into_iter().filter(|revoked| revoked.end > now);
+        let lasting: Vec<Revoked> = lasting.collect();
+        let rows = lasting
+            .iter()
+            .map(|revoked| revoked.subject.row(revoked.end));
+        change.then.extend(rows);
+        let outcome = self.store.commit(change, now).await?;
+        if outcome.is_done() {
+            for Revoked { subject, end } in lasting {
+                self.remember(&subject, end);
+                self.changes.tell(subject, end);
+            }
+        }
+        Ok(outcome)
     }
 
     fn remember(&self, subject: &Subject, end: u64) {

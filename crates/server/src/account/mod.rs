@@ -15,13 +15,16 @@ use crate::login::flow;
 use crate::page::words::{name_of, scope_text};
 use crate::page::{self, AccountView, ConsentView, Notice, SessionView};
 use crate::passwords::{PoolError, check_new};
-use crate::session;
-use crate::user::UserError;
+use crate::session::{self, Found};
+use crate::user::{User, UserError};
 use crate::visit::{Present, Visit, store_failed};
 use signet_audit::{Action, Event};
 
 /// How long after a login a first password may be set without another, in seconds.
 const RECENT: u64 = 600;
+
+const PASSWORD_CHANGED: &str = "The password was changed. All other sessions have ended, every application has to ask you \
+     again, and agents' identities were taken off your account.";
 
 /// GET.
 pub async fn show(context: Context) -> Response {
@@ -258,7 +261,7 @@ impl From<UserError> for Problem {
     }
 }
 
-async fn change_password(visit: Visit, present: &Present, form: &Params) -> Response {
+async fn change_password(mut visit: Visit, present: &Present, form: &Params) -> Response {
     let changed = try_change_password(&visit, present, form);
     let event = about(&visit, present, "password");
     let why = |problem: &Problem| match problem {
@@ -268,9 +271,9 @@ async fn change_password(visit: Visit, present: &Present, form: &Params) -> Resp
         Problem::Later(..) | Problem::Store(_) => "temporarily_unavailable",
     };
     match visit.context.realm.audit().act(event, changed, why).await {
-        Ok(()) => {
-            let done = "The password was changed, and all other sessions have ended.";
-            overview(visit, Some(Notice::Done(done))).await
+        Ok((user, found)) => {
+            visit.enter(user, found);
+            overview(visit, Some(Notice::Done(PASSWORD_CHANGED))).await
         }
         Err(Problem::Say(text)) => overview(visit, Some(Notice::Error(text))).await,
         Err(Problem::Login) => ask_login(visit),
@@ -285,11 +288,13 @@ async fn change_password(visit: Visit, present: &Present, form: &Params) -> Resp
     }
 }
 
+/// Sets the new password and ends everything of the account, as every other way to a new password does: whoever changes it
+/// because somebody else was in must have them out. The person's own session begins anew, and is the answer.
 async fn try_change_password(
     visit: &Visit,
     present: &Present,
     form: &Params,
-) -> Result<(), Problem> {
+) -> Result<(User, Found), Problem> {
     let (realm, now) = (&visit.context.realm, visit.context.now());
     let user = &present.user;
     let new = form.get("new_password").unwrap_or("");
@@ -298,7 +303,7 @@ async fn try_change_password(
     if let Some(stored) = &user.password {
         // Whoever finds an open browser must not be able to keep the account.
         let device = visit.device();
-        let known = device.as_ref().and_then(|device| device.known(&user.id));
+        let known = device.as_ref().and_then(|device| device.known(user));
         let budget = realm
             .people
             .limits
@@ -320,11 +325,17 @@ async fn try_change_password(
         .passwords
         .hash(Secret::new(new.to_owned()))
         .await?;
-    realm
-        .people
-        .users
-        .set_password(&user.id, Some(&phc), now)
+    // Somebody else changed it since this page was read: then what was typed as the current one is not.
+    let unchanged = |now: &User| now.password_changed_at == user.password_changed_at && now.enabled;
+    let changed = realm
+        .change_user_and_end_everything(&user.id, unchanged, |user| {
+            user.set_password(Some(&phc), now);
+        })
         .await?;
-    end_other_sessions(visit, present).await?;
-    Ok(())
+    let user = changed.ok_or(Problem::Login)?;
+    let settings = &visit.context.snapshot.settings;
+    let row = &present.found.row;
+    // A millisecond later than everything that has just ended.
+    let found = session::begin_anew(&*realm.store, settings, row, realm.now_ms() + 1).await?;
+    Ok((user, found))
 }

@@ -220,12 +220,14 @@ async fn remove(call: Call) -> Outcome {
         return Err(Problem::changed());
     }
     let (realm, id) = (call.realm(), &client.client_id);
+    // Asked while the record counts: its tokens may live longer than everybody else's.
+    let longest = realm.longest_refresh_token();
     realm
         .remove_client(id, call.if_match())
         .await
         .map_err(written)?;
     // Without its record nothing new can be made: what was made until now ends.
-    realm.revoke_client(id).await?;
+    realm.revoke_client_for(id, longest).await?;
     Reply::done()
 }
 

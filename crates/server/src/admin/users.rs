@@ -107,30 +107,40 @@ async fn replace(mut call: Call) -> Outcome {
     if call.if_match() != Some(version) {
         return Err(Problem::changed());
     }
-    let users = &call.realm().people.users;
+    let realm = call.realm();
+    let id = before.id.clone();
     // Whoever is to be disabled is ended also where they were disabled before: an earlier call may have got only so far.
+    // Tokens say what their holder might do when they were made: they end with the right.
     let ends = !wanted.enabled || (before.admin && !wanted.admin);
-    let replaced = users.change_version(&before.id, version, call.now(), |user| {
+    let change = |user: &mut User| {
         user.admin = wanted.admin;
         user.enabled = wanted.enabled;
         user.profile = wanted.profile;
-    });
-    if replaced.await?.is_none() {
-        return Err(Problem::changed());
+    };
+    let replaced = match ends {
+        true => {
+            realm
+                .replace_user_and_end_everything(before, version, change)
+                .await?
+        }
+        false => {
+            let users = &realm.people.users;
+            users
+                .change_version(&id, version, call.now(), change)
+                .await?
+        }
+    };
+    match replaced {
+        Some(_) => reply(&call).await,
+        None => Err(Problem::changed()),
     }
-    if ends {
-        // Tokens say what their holder might do when they were made: they end with the right.
-        call.realm().revoke_everything_of(&before.id).await?;
-    }
-    reply(&call).await
 }
 
 async fn remove(call: Call) -> Outcome {
     let (user, _) = read(&call, call.segment("user_id")).await?;
     let (realm, now) = (call.realm(), call.now());
-    // From here on nothing new begins; then everything ends; then the record goes. Each step can be repeated.
-    realm.people.users.set_enabled(&user.id, false, now).await?;
-    realm.revoke_everything_of(&user.id).await?;
+    // From here on nothing new begins, and everything has ended; then the record goes. Each step can be repeated.
+    end_with(&call, &user.id, |user| user.enabled = false).await?;
     loop {
         let consents = crate::consent::list(&*realm.store, &user.id, now).await?;
         if consents.is_empty() {
@@ -142,6 +152,14 @@ async fn remove(call: Call) -> Outcome {
     }
     realm.people.users.remove(&user.id, now).await?;
     Reply::done()
+}
+
+/// Changes the record, and ends everything of the user in the same change.
+async fn end_with(call: &Call, id: &str, change: impl Fn(&mut User)) -> Result<(), Problem> {
+    let changed = call
+        .realm()
+        .change_user_and_end_everything(id, |_| true, change);
+    changed.await?.map(drop).ok_or_else(Problem::changed)
 }
 
 async fn set_email(mut call: Call) -> Outcome {
@@ -164,14 +182,12 @@ async fn set_password(mut call: Call) -> Outcome {
         Some(password) => Some(hash(&call, password, &names).await?),
         None => None,
     };
-    let realm = call.realm();
-    realm
-        .people
-        .users
-        .set_password(&user.id, phc.as_deref(), call.now())
-        .await?;
+    let now = call.now();
     // Whoever knew the old one is out.
-    realm.revoke_everything_of(&user.id).await?;
+    end_with(&call, &user.id, |user| {
+        user.set_password(phc.as_deref(), now);
+    })
+    .await?;
     Reply::done()
 }
 
@@ -183,13 +199,7 @@ async fn enable(call: Call) -> Outcome {
 }
 
 async fn disable(call: Call) -> Outcome {
-    let (realm, id) = (call.realm(), call.segment("user_id"));
-    realm
-        .people
-        .users
-        .set_enabled(id, false, call.now())
-        .await?;
-    realm.revoke_everything_of(id).await?;
+    end_with(&call, call.segment("user_id"), |user| user.enabled = false).await?;
     reply(&call).await
 }
 

@@ -194,7 +194,7 @@ pub async fn proceed(visit: Visit, interaction: Interaction, consented: bool) ->
             visit.page(html)
         }
         Step::Refuse(error) => refuse(visit, &request, &error),
-        Step::Grant(granted) => grant(visit, &request, &granted).await,
+        Step::Grant(granted) => grant(visit, &interaction, &request, &granted).await,
         _ => visit.error(&OAuthError::new(
             ErrorCode::ServerError,
             "The server does not know how to go on.",
@@ -225,23 +225,20 @@ fn about<'a>(visit: &'a Visit, request: &'a AuthorizationRequest) -> Event<'a> {
     }
 }
 
-async fn grant(visit: Visit, request: &AuthorizationRequest, granted: &Granted<'_>) -> Response {
+async fn grant(
+    visit: Visit,
+    interaction: &Interaction,
+    request: &AuthorizationRequest,
+    granted: &Granted<'_>,
+) -> Response {
     let context = &visit.context;
-    if let Some(pushed) = &request.pushed {
-        // RFC 9126 section 4: used once. Of two answers at the same time one gets the code.
-        let insert = Change {
-            first: Op::Insert {
-                key: pushed_key(pushed),
-                value: Vec::new(),
-                end: Some(used_until(pushed, context)),
-            },
-            then: Vec::new(),
-        };
-        let event = about(&visit, request).operation("request_uri");
-        let committed = context.realm.store.commit(insert, context.now());
+    if let Some((once, operation, used_up)) = once(interaction, request, context) {
+        // Of two answers at the same time one gets the code.
+        let event = about(&visit, request).operation(operation);
+        let committed = context.realm.store.commit(Change::new(once), context.now());
         match signet_audit::carried(event, committed).await.0 {
             Ok(Outcome::Done { .. }) => {}
-            Ok(Outcome::Refused(_)) => return visit.error(&used_up()),
+            Ok(Outcome::Refused(_)) => return visit.error(&used_up),
             Err(error) => return visit.unavailable(&error),
         }
     }
@@ -269,6 +266,30 @@ async fn grant(visit: Visit, request: &AuthorizationRequest, granted: &Granted<'
         &settings.issuer,
     ));
     visit.finish(answer)
+}
+
+/// What may lead to a code once: a pushed request (RFC 9126 section 4), or else the pages that a person answered, of which each
+/// form could be sent again. A request that is answered without a page has neither, and costs no write.
+fn once(
+    interaction: &Interaction,
+    request: &AuthorizationRequest,
+    context: &Context,
+) -> Option<(Op, &'static str, OAuthError)> {
+    let insert = |key, end| Op::Insert {
+        key,
+        value: Vec::new(),
+        end: Some(end),
+    };
+    if let Some(pushed) = &request.pushed {
+        let insert = insert(pushed_key(pushed), used_until(pushed, context));
+        return Some((insert, "request_uri", used_up()));
+    }
+    let id = interaction.id?;
+    let key = Key::new(Table::Once, [b"i".as_slice(), &id].concat());
+    let error = OAuthError::invalid_request(
+        "This page was answered already. Go back to the application and start again.",
+    );
+    Some((insert(key, interaction.ends_at), "interaction", error))
 }
 
 fn pushed_key(pushed: &Pushed) -> Key {

@@ -255,9 +255,11 @@ async fn store_next(context: &Context, client: Client) -> Result<Arc<Client>, Re
 async fn remove(context: &Context, client: &Client) -> Result<(), RegistryError> {
     let realm = &context.realm;
     let (id, revision) = (&client.client_id, Some(client.revision));
+    // Asked while the record counts: its tokens may live longer than everybody else's.
+    let longest = realm.longest_refresh_token();
     let removed = async {
         realm.remove_client(id, revision).await?;
-        realm.revoke_client(id).await?;
+        realm.revoke_client_for(id, longest).await?;
         Ok(())
     };
     let event = context.event(Action::REGISTRATION).operation("remove");

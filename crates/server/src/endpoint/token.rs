@@ -6,7 +6,7 @@ use super::{agent_chain::Chain, backchannel::Call};
 use crate::{
     grants::{self, GrantRow},
     http::{Context, Response, response},
-    issue,
+    issue, session,
 };
 use http::StatusCode;
 use signet_audit::{self as audit, Action, Event};
@@ -75,6 +75,7 @@ async fn answer(call: &Call) -> Result<Vec<u8>, OAuthError> {
     call.context
         .note_client(&decision.issue.access_token.client_id);
     let person = issue::person(&call.context, &decision.issue).await?;
+    session_goes_on(call, &decision).await?;
     let mut then = listed(&decision, call.now());
     let id = issue::token_id(&call.context);
     if let Some(chain) = &chain {
@@ -190,24 +191,45 @@ impl Device {
     }
 }
 
-/// The write that lists a grant that can be refreshed, for its person: together with the change that begins it.
+/// A refresh token without `offline_access` ends with the session that it came from (OpenID Connect Core section 11), also
+/// where that was ended by nobody: it was not used for long enough, or its time was over.
+async fn session_goes_on(call: &Call, decision: &Decision) -> Result<(), OAuthError> {
+    let token = &decision.issue.access_token;
+    let is_refresh = matches!(
+        decision.once.last(),
+        Some(Once::Rotate { .. } | Once::Current { .. })
+    );
+    let Some(sid) = token.sid.as_deref().filter(|_| is_refresh) else {
+        return Ok(());
+    };
+    let store = &*call.context.realm.store;
+    match session::goes_on(store, &token.sub, sid, call.now()).await {
+        Ok(true) => Ok(()),
+        Ok(false) => Err(OAuthError::invalid_grant("the login session has ended")),
+        Err(error) => Err(call.store_failed(&error)),
+    }
+}
+
+/// The write that lists a grant for its person, together with the change that begins it: what is not listed could not be
+/// withdrawn. One that cannot be refreshed is listed for as long as its token lives, and what was exchanged from that.
 fn listed(decision: &Decision, now: u64) -> Vec<Op> {
-    let (grant_id, end) = match decision.once.last() {
+    let token = &decision.issue.access_token;
+    let (grant_id, family_end) = match decision.once.last() {
         Some(
             Once::Code {
                 grant_id,
-                family_end: Some(end),
+                family_end,
                 ..
             }
             | Once::DeviceCode {
                 grant_id,
-                family_end: Some(end),
+                family_end,
                 ..
             },
-        ) => (grant_id, *end),
+        ) => (grant_id, *family_end),
         _ => return Vec::new(),
     };
-    let token = &decision.issue.access_token;
+    let end = family_end.unwrap_or_else(|| now.saturating_add(token.lifetime));
     let row = GrantRow {
         client_id: token.client_id.clone(),
         scope: token.scope.to_string(),

@@ -21,7 +21,7 @@ impl Budgets {
         let limits = &visit.context.realm.people.limits;
         let device = visit.device();
         let known = match (user, &device) {
-            (Some(user), Some(device)) => device.known(&user.id),
+            (Some(user), Some(device)) => device.known(user),
             _ => None,
         };
         let folded = fold(typed);

@@ -10,11 +10,14 @@ use crate::{
     agents::{AgentError, statement::Authority},
     grants,
     state::Realm,
+    user::{self, User, UserError},
 };
-use signet_store::{Change, Key, Op, StoreError, Subject, Table};
+use signet_store::{Change, Key, Op, Outcome, Revoked, StoreError, Subject, Table};
 
 /// Kept beyond a token's end, seconds: for verifiers' leeway and clocks that differ.
 const MARGIN: u64 = 300;
+/// How often a change of a record that lost a race is tried again.
+const MAX_TRIES: usize = 5;
 
 impl Realm {
     /// The longest that an access token made now can live, seconds: the bound of everything that it hangs on.
@@ -131,13 +134,81 @@ impl Realm {
         }
     }
 
+    /// Changes a person's record if it still is as `holds` demands, and ends everything that was begun before: the record and
+    /// the end are one change of the store, so that after a crash nobody is left in beside a new password. None: it is not as
+    /// demanded, and nothing was done.
+    ///
+    /// # Errors
+    /// Of the record, and the store's. After an error the record may have been changed; then everything made before has ended
+    /// with it, and only what people are shown may still be listed.
+    pub async fn change_user_and_end_everything(
+        &self,
+        user_id: &str,
+        holds: impl Fn(&User) -> bool,
+        change: impl Fn(&mut User),
+    ) -> Result<Option<User>, UserError> {
+        for _ in 0..MAX_TRIES {
+            let users = &self.people.users;
+            let found = users.by_id_with_version(user_id, self.now()).await?;
+            let (before, version) = found.ok_or(UserError::NotFound)?;
+            if !holds(&before) {
+                return Ok(None);
+            }
+            let changed = self.replace_user_and_end_everything(before, version, &change);
+            if let Some(user) = changed.await? {
+                return Ok(Some(user));
+            }
+        }
+        Err(UserError::Conflict)
+    }
+
+    /// As [`Realm::change_user_and_end_everything`], of the record as it was read. None: somebody else has written it since.
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn replace_user_and_end_everything(
+        &self,
+        before: User,
+        version: u64,
+        change: impl FnOnce(&mut User),
+    ) -> Result<Option<User>, UserError> {
+        let now_ms = self.now_ms();
+        let now = now_ms / 1000;
+        let (user, replace) = user::replacement(before, version, now, change)?;
+        let epoch = Revoked {
+            subject: Subject::User(user.id.clone(), now_ms),
+            end: now + self.longest_refresh_token() + MARGIN,
+        };
+        let committed = self
+            .revocations
+            .commit_with(Change::new(replace), vec![epoch], now);
+        match committed.await? {
+            Outcome::Refused(_) => Ok(None),
+            Outcome::Done { .. } => {
+                // Also what began while the change was being written, and what people see listed.
+                self.revoke_everything_of(&user.id).await?;
+                Ok(Some(user))
+            }
+        }
+    }
+
     /// Ends everything of a client that was made up to now.
     ///
     /// # Errors
     /// The store's.
     pub async fn revoke_client(&self, client_id: &str) -> Result<(), StoreError> {
+        self.revoke_client_for(client_id, self.longest_refresh_token())
+            .await
+    }
+
+    /// As [`Realm::revoke_client`], where the client's record is gone: `longest` is what [`Realm::longest_refresh_token`] was while
+    /// it was there, in seconds.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn revoke_client_for(&self, client_id: &str, longest: u64) -> Result<(), StoreError> {
         let now_ms = self.now_ms();
-        let end = now_ms / 1000 + self.longest_refresh_token() + MARGIN;
+        let end = (now_ms / 1000).saturating_add(longest) + MARGIN;
         let subject = Subject::Client(client_id.to_owned(), now_ms);
         self.revocations.revoke(subject, end, now_ms / 1000).await
     }
@@ -172,8 +243,8 @@ impl Realm {
         self.revocations.revoke(subject, end, now_ms / 1000).await
     }
 
-    /// The longest that a refresh token can live: it asks the same index.
-    fn longest_refresh_token(&self) -> u64 {
+    /// The longest that a refresh token or access token made now can live, seconds: it asks the same index.
+    pub fn longest_refresh_token(&self) -> u64 {
         let snapshot = self.snapshot();
         let clients = snapshot.registry.clients.values();
         clients

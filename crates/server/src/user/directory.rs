@@ -178,22 +178,14 @@ impl Users {
         now: u64,
         change: impl FnOnce(&mut User),
     ) -> Result<Option<User>, UserError> {
-        let row = self.store.get(&user_key(id), now).await?;
-        let row = row.ok_or(UserError::NotFound)?;
-        if row.version != version {
+        let found = self.by_id_with_version(id, now).await?;
+        let (before, found) = found.ok_or(UserError::NotFound)?;
+        if found != version {
             return Ok(None);
         }
-        let before = decode(&row.value)?;
-        let mut user = before.clone();
-        change(&mut user);
-        user.id = before.id;
-        user.username = before.username;
-        user.email = before.email;
-        user.email_verified = before.email_verified;
-        user.profile.check()?;
-        user.updated_at = now;
-        let replaced = self.replace(&user, version, now).await?;
-        Ok(replaced.then_some(user))
+        let (user, replace) = replacement(before, version, now, change)?;
+        let outcome = self.store.commit(only(replace), now).await?;
+        Ok(outcome.is_done().then_some(user))
     }
 
     /// The user that this user name or e-mail address names. None also where the text cannot be a name.
@@ -222,41 +214,30 @@ impl Users {
         change: impl Fn(&mut User),
     ) -> Result<User, UserError> {
         for _ in 0..MAX_TRIES {
-            let row = self.store.get(&user_key(id), now).await?;
-            let row = row.ok_or(UserError::NotFound)?;
-            let before = decode(&row.value)?;
-            let mut user = before.clone();
-            change(&mut user);
-            user.id = before.id;
-            user.username = before.username;
-            if user.email != before.email {
-                user.email = before.email;
-                user.email_verified = before.email_verified;
-            }
-            user.profile.check()?;
-            user.updated_at = now;
-            if self.replace(&user, row.version, now).await? {
+            let found = self.by_id_with_version(id, now).await?;
+            let (before, version) = found.ok_or(UserError::NotFound)?;
+            let (user, replace) = replacement(before, version, now, &change)?;
+            if self.store.commit(only(replace), now).await?.is_done() {
                 return Ok(user);
             }
         }
         Err(UserError::Conflict)
     }
 
-    /// Sets a new password (a PHC string), or takes it away.
+    /// Sets a new password (a PHC string), or takes it away. It ends nothing that was begun with the old one: where there
+    /// is a server, [`Realm::change_user_and_end_everything`](crate::state::Realm::change_user_and_end_everything) does both.
     pub async fn set_password(
         &self,
         id: &str,
         phc: Option<&str>,
         now: u64,
     ) -> Result<User, UserError> {
-        self.change(id, now, |user| {
-            user.password = phc.map(str::to_owned);
-            user.password_changed_at = now;
-        })
-        .await
+        self.change(id, now, |user| user.set_password(phc, now))
+            .await
     }
 
-    /// Enables or disables. The caller revokes what the user holds (`crate::terminate`).
+    /// Enables or disables. It ends nothing that the user holds: where there is a server,
+    /// [`Realm::change_user_and_end_everything`](crate::state::Realm::change_user_and_end_everything) does both.
     pub async fn set_enabled(&self, id: &str, enabled: bool, now: u64) -> Result<User, UserError> {
         self.change(id, now, |user| user.enabled = enabled).await
     }
@@ -379,6 +360,36 @@ impl Users {
         let outcome = self.store.commit(only(replace), now).await?;
         Ok(matches!(outcome, Outcome::Done { .. }))
     }
+}
+
+/// What `change` makes of a record, and the write that puts it in the place of this version. User name, e-mail address and
+/// id stay as they are.
+///
+/// # Errors
+/// [`UserError::Profile`]
+pub fn replacement(
+    before: User,
+    version: u64,
+    now: u64,
+    change: impl FnOnce(&mut User),
+) -> Result<(User, Op), UserError> {
+    let mut user = before.clone();
+    change(&mut user);
+    user.id = before.id;
+    user.username = before.username;
+    if user.email != before.email {
+        user.email = before.email;
+        user.email_verified = before.email_verified;
+    }
+    user.profile.check()?;
+    user.updated_at = now;
+    let replace = Op::Replace {
+        key: user_key(&user.id),
+        version,
+        value: encode(&user),
+        end: None,
+    };
+    Ok((user, replace))
 }
 
 fn only(first: Op) -> Change {

@@ -11,6 +11,6 @@ mod directory;
 mod name;
 mod record;
 
-pub use directory::{NewUser, UserError, Users, list};
+pub use directory::{NewUser, UserError, Users, list, replacement};
 pub use name::{MAX_EMAIL_BYTES, MAX_USERNAME_CHARS, fold, folded_email, folded_username};
 pub use record::{Profile, User};

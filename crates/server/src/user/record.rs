@@ -41,6 +41,15 @@ pub struct User {
     pub profile: Profile,
 }
 
+impl User {
+    /// Sets a new password (a PHC string), or takes it away. `now`: Unix seconds. The time of the change never repeats, so
+    /// that what names it (a recovery link, a known device) is about one password only, also within one second.
+    pub fn set_password(&mut self, phc: Option<&str>, now: u64) {
+        self.password = phc.map(str::to_owned);
+        self.password_changed_at = now.max(self.password_changed_at.saturating_add(1));
+    }
+}
+
 /// Standard claims (OpenID Connect Core section 5.1) that are kept and given out, and never interpreted.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]

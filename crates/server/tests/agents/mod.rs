@@ -11,4 +11,4 @@ mod account;
 mod admin;
 mod ending;
 mod exchange;
-mod world;
+pub mod world;

@@ -20,6 +20,7 @@ use signet_crypto::{Algorithm, hash::sha256};
 use signet_jose::{jwk::Jwk, jwt::JwtSigner};
 use signet_oauth::{agent_grants::CHAIN_TYPE, client::Client};
 use signet_server::agents::root;
+use std::sync::Mutex;
 
 pub const EXCHANGE: &str = "urn:ietf:params:oauth:grant-type:token-exchange";
 pub const API: &str = "https://api.example";
@@ -32,7 +33,7 @@ pub struct World {
     pub carol: Created,
     /// The key that tokens are bound to.
     pub key: JwtSigner,
-    _mail: Mail,
+    pub mail: Mutex<Mail>,
 }
 
 pub fn agent(name: &str) -> Created {
@@ -99,7 +100,7 @@ impl World {
             key: made::signer(Algorithm::Es256),
             user_id,
             server,
-            _mail: mail,
+            mail: Mutex::new(mail),
         };
         world.bind(&world.user_id, &world.alice);
         world

@@ -1,6 +1,9 @@
 //! A store that fails when it is told to.
 use signet_store::{Change, Key, MemoryStore, Outcome, Row, Store, StoreError, StoreFuture, Table};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{
+    Mutex,
+    atomic::{AtomicBool, Ordering},
+};
 
 /// A store in memory; while `full`, it takes no writes, while `unread`, it cannot be read either.
 #[derive(Default)]
@@ -8,6 +11,8 @@ pub struct Failing {
     inner: MemoryStore,
     pub full: AtomicBool,
     pub unread: AtomicBool,
+    /// Full from the first change on that decides at a row of this table: what a crash after it leaves.
+    pub last: Mutex<Option<Table>>,
 }
 
 impl Failing {
@@ -38,7 +43,12 @@ impl Store for Failing {
         self.or_unread(|| self.inner.get(key, now))
     }
     fn commit(&self, change: Change, now: u64) -> StoreFuture<'_, Outcome> {
-        self.or_full(|| self.inner.commit(change, now))
+        let is_last = *self.last.lock().unwrap() == Some(change.first.key().table);
+        let done = self.or_full(|| self.inner.commit(change, now));
+        if is_last {
+            self.full.store(true, Ordering::SeqCst);
+        }
+        done
     }
     fn commit_each(&self, changes: Vec<Change>, now: u64) -> StoreFuture<'_, Vec<Outcome>> {
         self.or_full(|| self.inner.commit_each(changes, now))

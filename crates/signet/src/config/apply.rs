@@ -3,7 +3,7 @@
 //! Each function reports every fault that it meets, with its place in the file; `signet config check` and `serve` share
 //! them, so that what was checked is what is served.
 
-use std::{path::Path, sync::Arc, time::Duration as Wait};
+use std::{collections::BTreeSet, path::Path, sync::Arc, time::Duration as Wait};
 
 use signet_crypto::Algorithm;
 use signet_http::Limits;
@@ -218,6 +218,12 @@ pub fn extend_registry(
             published: entry.published,
         });
     }
+}
+
+/// The clients that the configuration declares and lets act.
+pub fn declared_clients(config: &Config) -> BTreeSet<String> {
+    let clients = config.clients.iter();
+    clients.map(|client| client.client_id.clone()).collect()
 }
 
 /// One resource server.

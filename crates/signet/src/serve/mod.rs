@@ -145,7 +145,7 @@ async fn start(source: Source, level: log::LogLevel) -> Result<Server, String> {
             Wake::Stop => break,
             Wake::Reload => {
                 systemd::notify(Notice::Reloading);
-                reloader.reload(&realm);
+                reloader.reload(&realm).await;
                 systemd::notify(Notice::Ready);
             }
         }

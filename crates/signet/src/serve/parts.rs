@@ -131,6 +131,10 @@ pub async fn build(
         policy: apply::policy(config),
         people: people(config, base)?,
     });
+    realm
+        .note_declared_clients(&apply::declared_clients(config))
+        .await
+        .map_err(|e| e.to_string())?;
     let keys = Arc::new(signing);
     // Set once, here: nobody else has the application yet.
     let _ = realm.signing_keys.set(keys.clone());

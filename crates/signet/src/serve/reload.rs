@@ -31,7 +31,7 @@ pub struct Reloader {
 
 impl Reloader {
     /// Reads the file again and puts clients, resources, scopes, settings, certificates and log level in place.
-    pub fn reload(&mut self, realm: &Realm) {
+    pub async fn reload(&mut self, realm: &Realm) {
         let Some(file) = &self.file else {
             self.certificates();
             tracing::info!("certificates were read again; development mode has no file to read");
@@ -93,6 +93,12 @@ impl Reloader {
             issuer: self.config.issuer.clone(),
             ..next
         };
+        if let Err(error) = realm
+            .note_declared_clients(&apply::declared_clients(&self.config))
+            .await
+        {
+            tracing::error!(%error, "what clients held that are no longer declared could not be ended; the next reload does it");
+        }
         self.certificates();
         let event = Event::new(Action::ADMIN, realm.now_ms()).subject("configuration");
         realm.audit().record(event.operation("reload"));
@@ -118,7 +124,7 @@ impl Reloader {
         let old = &self.config;
         let differ =
             |a: &dyn std::fmt::Debug, b: &dyn std::fmt::Debug| format!("{a:?}") != format!("{b:?}");
-        let sections: [(&str, bool); 15] = [
+        let sections: [(&str, bool); 17] = [
             ("issuer", old.issuer != next.issuer),
             ("data_dir", old.data_dir != next.data_dir),
             ("listeners", differ(&old.listeners, &next.listeners)),
@@ -135,6 +141,14 @@ impl Reloader {
             (
                 "keys.algorithms",
                 old.keys.algorithms != next.keys.algorithms,
+            ),
+            (
+                "keys.rotate_after",
+                differ(&old.keys.rotate_after, &next.keys.rotate_after),
+            ),
+            (
+                "keys.publish_ahead",
+                differ(&old.keys.publish_ahead, &next.keys.publish_ahead),
             ),
             ("keys.compact", old.keys.compact != next.keys.compact),
             ("outbound", differ(&old.outbound, &next.outbound)),
