@@ -2,6 +2,9 @@
 //!
 //! A key that was given up as compromised proves nothing any more, for whoever stole it can date back. What a log had taken
 //! in before, and the log's checkpoint says so, still counts.
+//!
+//! The same holds of every retired key, if a verifier wants it so ([`Anchors::demanded`]): that an object was issued before a
+//! rotation is otherwise its signer's word alone.
 
 use std::collections::HashMap;
 
@@ -11,12 +14,27 @@ use crate::id::Hash;
 #[derive(Debug, Clone, Default)]
 pub struct Anchors {
     times: HashMap<Hash, u64>,
+    demanded: bool,
 }
 
 impl Anchors {
     /// None.
     pub fn none() -> Anchors {
         Anchors::default()
+    }
+
+    /// None yet, and the demand for one: what a retired key has signed counts only if a log had taken it in before the
+    /// rotation, whatever date it has.
+    pub fn demanded() -> Anchors {
+        Anchors {
+            demanded: true,
+            ..Anchors::default()
+        }
+    }
+
+    /// Whether a retired key's objects need one of these.
+    pub fn are_demanded(&self) -> bool {
+        self.demanded
     }
 
     /// Adds an object that [`crate::log::Checkpoint`] was verified to contain. The earliest time stays.

@@ -3,7 +3,8 @@
 use crate::cbor::{Decoder, MapReader};
 use crate::error::{Refusal, Result, ensure};
 use crate::id::AgentId;
-use crate::object::{Fields, KeyRef, Object, Type, check_text, read_by};
+use crate::object::{Fields, KeyRef, Object, Type, read_by};
+use crate::text::check_text;
 use crate::text_map::TextMap;
 
 /// Signed claims of one agent about another. Believing them means trusting the one who signs.
@@ -60,5 +61,9 @@ impl Object for Attestation {
 
     fn by(&self) -> KeyRef {
         self.by
+    }
+
+    fn issued(&self) -> Option<u64> {
+        Some(self.issued)
     }
 }

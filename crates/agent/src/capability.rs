@@ -2,7 +2,9 @@
 //!
 //! The text is split at its first colon; everything is compared byte by byte, nothing is normalised.
 //! - **action**: letters, digits, `.`, `_`, `-`; or `*` alone, which covers every action.
-//! - **resource**: any printable text without spaces; `/` separates segments, of which none is `.` or `..`.
+//! - **resource**: visible text without spaces; `/` separates segments, of which none is `.` or `..`, and none is empty but
+//!   at the beginning, at the end and after a scheme. `%`, `\` and `;` are refused: what they hide (`%2e%2e`, `..\x`, `..;/x`)
+//!   some server unfolds. Such a server is to be asked about what it has unfolded, byte by byte, and never the other way round.
 //!   - `*` alone covers every resource;
 //!   - `P/*` covers exactly the resources that begin with `P/` and go on: `files/*` covers `files/a`, `files/a/b` and
 //!     `files/a/*`, and neither `files` nor `files-2/a`;
@@ -12,6 +14,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::error::{Refusal, Result, ensure};
+use crate::text::is_seen;
 
 /// Longest capability in bytes.
 pub const MAX_CAPABILITY: usize = 512;
@@ -66,6 +69,20 @@ impl Capability {
     }
 }
 
+/// Whether no segment is `.` or `..`, and none is empty where a server that normalises paths would leave it out: at the
+/// beginning, at the end and after a scheme (`https://`) it would not.
+fn segments_are_plain(resource: &str) -> bool {
+    let segments: Vec<&str> = resource.split('/').collect();
+    let last = segments.len() - 1;
+    (0..)
+        .zip(&segments)
+        .all(|(at, segment): (usize, _)| match *segment {
+            "." | ".." => false,
+            "" => at == 0 || at == last || (at == 1 && segments[0].ends_with(':')),
+            _ => true,
+        })
+}
+
 impl FromStr for Capability {
     type Err = Refusal;
 
@@ -84,12 +101,10 @@ impl FromStr for Capability {
                 .strip_suffix("/*")
                 .unwrap_or(if resource == "*" { "" } else { resource });
         let good_resource = !resource.is_empty()
-            && !fixed
+            && fixed
                 .chars()
-                .any(|c| c.is_control() || c.is_whitespace() || c == '*')
-            && !fixed
-                .split('/')
-                .any(|segment| segment == "." || segment == "..");
+                .all(|c| is_seen(c) && !c.is_whitespace() && !"*%\\;".contains(c))
+            && segments_are_plain(resource);
         ensure(good_action && good_resource, Refusal::InvalidValue)?;
         Ok(capability)
     }
@@ -134,6 +149,7 @@ mod tests {
             ("read:files/*", "read:files/*", true),
             ("read:files/*", "read:files", false),
             ("read:files/*", "read:files/", false),
+            ("read:/srv/*", "read:/srv/a", true),
             ("read:files/*", "read:files-2/a", false),
             ("read:files/a/*", "read:files/*", false),
             ("read:files/a", "read:files/*", false),
@@ -178,6 +194,17 @@ mod tests {
             "read:../*",
             "read:a\nb",
             "read:\u{a0}",
+            "read:files//etc/passwd",
+            "read://etc",
+            "read:files//",
+            "read:files//*",
+            "read:files/%2e%2e/x",
+            "read:files/..\\x",
+            "read:files/..;/x",
+            "read:files/\u{202e}cod.exe",
+            "read:files/a\u{200b}/b",
+            "read:files/\u{3164}",
+            "get:https:///v1",
             "**:x",
         ] {
             assert!(bad.parse::<Capability>().is_err(), "{bad:?}");

@@ -17,9 +17,10 @@ use crate::declaration::Declaration;
 use crate::error::{Refusal, Result, ensure};
 use crate::grant::Grant;
 use crate::id::{AgentId, Hash};
-use crate::identity::VerifiedDocument;
+use crate::identity::{VerifiedDocument, newest};
 use crate::lineage::VerifiedLineage;
-use crate::object::{KeyRef, Signed};
+use crate::method::Method;
+use crate::object::{KeyRef, Object, Signed};
 use crate::proof::{Expected, Proof};
 use crate::revocation::Revocations;
 use signatures::{Key, Signature};
@@ -47,9 +48,12 @@ pub struct Check<'a> {
     pub revocations: &'a Revocations,
     /// How old that knowledge may be, in seconds; a grant may demand less.
     pub max_staleness: Option<u64>,
-    /// Declarations of refusal; each is verified against the documents.
+    /// Declarations of refusal that were shown; each is verified against the documents, and has to be by the current key.
     pub declarations: &'a [Signed<Declaration>],
-    /// Lines of descent; where one is of an agent of the chain, its authority bounds it and its ancestors' end ends it.
+    /// Declarations that the verifier has kept since it verified them: an agent that rotates its key takes none of them back.
+    pub kept_declarations: &'a [Signed<Declaration>],
+    /// Lines of descent; where one is of an agent of the chain, its authority bounds it and its ancestors' end ends it. They are
+    /// what the holder shows: one who leaves his births out is not bound by them.
     pub lineages: &'a [VerifiedLineage],
     /// What logs had taken in.
     pub anchors: &'a Anchors,
@@ -205,10 +209,10 @@ impl Check<'_> {
                 self.check_agent(body.to.agent, &grants[..=link]),
             )?;
             let pinned = link.checked_sub(1).map(|i| grants[i].body());
-            let key = self.key_of(body.by, &grant.id(), pinned);
+            let key = self.key_of(grant, pinned);
             rule(
                 link,
-                "the grantor's key is known and was not compromised",
+                "the grantor's key was current when it was issued, and is not compromised",
                 key.as_ref().map(|_| ()).map_err(|r| *r),
             )?;
             signatures.extend(key.map(|key| Signature::again(link, grant.as_bytes(), key)));
@@ -234,23 +238,24 @@ impl Check<'_> {
             )?;
             // What the identity's own key has signed: the proof, or the certificate of the key that signed the proof.
             let method = proof.body().method.as_ref();
-            let key = self.key_of(
-                by,
-                &method.map_or(proof.id(), Signed::id),
-                Some(last.body()),
-            );
-            rule(
-                holder,
-                "the holder's key is known and was not compromised",
-                key.as_ref().map(|_| ()).map_err(|r| *r),
-            )?;
-            let proven = proof.as_bytes();
             if let Some(method) = method {
                 rule(
                     holder,
                     "the certificate of the proof's key is by the holder",
                     ensure(method.body().by == by, Refusal::WrongSigner),
                 )?;
+            }
+            let key = match method {
+                Some(method) => self.key_of_certificate(method, last.body()),
+                None => self.key_of(proof, Some(last.body())),
+            };
+            rule(
+                holder,
+                "the holder's key is the current one, and is not compromised",
+                key.as_ref().map(|_| ()).map_err(|r| *r),
+            )?;
+            let proven = proof.as_bytes();
+            if let Some(method) = method {
                 rule(
                     holder,
                     "the certificate is for this use and moment",
@@ -288,36 +293,61 @@ impl Check<'_> {
         })
     }
 
-    fn document(&self, agent: AgentId) -> Option<&VerifiedDocument> {
+    /// The agent's document, the newest of several, if it fits the grant to this agent and the signer's key is none that the
+    /// grant had left behind.
+    fn document(&self, by: KeyRef, pinned: Option<&Grant>) -> Result<Option<&VerifiedDocument>> {
         let known = std::iter::once(self.root).chain(self.documents);
-        let own = known.filter(|document| document.id() == agent);
-        // Of several, the one with the longest history.
-        own.max_by_key(|document| document.by().key)
+        let Some(document) = newest(known, by.agent) else {
+            return Ok(None);
+        };
+        document.check_time(self.now, self.leeway)?;
+        if let Some(grant) = pinned {
+            let known = document.key(grant.to.key).ok_or(Refusal::UnknownKey)?;
+            ensure(*known.set() == grant.to_keys, Refusal::KeyMismatch)?;
+            ensure(by.key >= grant.to.key, Refusal::RetiredKey)?;
+        }
+        Ok(Some(document))
     }
 
     /// The key that has to have signed: from the agent's document, or, where there is none, as the grant to it pinned it.
-    fn key_of<'k>(
+    fn key_of<'k, T: Object>(
         &'k self,
-        by: KeyRef,
-        object: &Hash,
+        object: &Signed<T>,
         pinned: Option<&'k Grant>,
     ) -> Result<Key<'k>> {
-        if let Some(document) = self.document(by.agent) {
-            if let Some(grant) = pinned {
-                let known = document.key(grant.to.key).ok_or(Refusal::UnknownKey)?;
-                ensure(*known.set() == grant.to_keys, Refusal::KeyMismatch)?;
-            }
-            return document
-                .key_for(by.key, object, self.anchors)
-                .map(Key::Prepared);
+        let by = object.body().by();
+        match self.document(by, pinned)? {
+            Some(document) => document
+                .key_for(by.key, &object.id(), object.body().issued(), self.anchors)
+                .map(Key::Prepared),
+            None => pinned_key(by, pinned),
         }
-        let grant = pinned.ok_or(Refusal::DocumentMissing)?;
-        ensure(by == grant.to, Refusal::DocumentMissing)?;
-        Ok(Key::Bytes(&grant.to_keys))
     }
+
+    /// The same for the certificate of a further key.
+    fn key_of_certificate<'k>(
+        &'k self,
+        method: &Signed<Method>,
+        pinned: &'k Grant,
+    ) -> Result<Key<'k>> {
+        let by = method.body().by;
+        match self.document(by, Some(pinned))? {
+            Some(document) => document.key_of_certificate(method).map(Key::Prepared),
+            None => pinned_key(by, Some(pinned)),
+        }
+    }
+}
+
+/// The key that the grant to an agent names: all that is known of one without a document.
+fn pinned_key(by: KeyRef, pinned: Option<&Grant>) -> Result<Key<'_>> {
+    let grant = pinned.ok_or(Refusal::DocumentMissing)?;
+    ensure(by == grant.to, Refusal::DocumentMissing)?;
+    Ok(Key::Bytes(&grant.to_keys))
 }
 
 #[cfg(test)]
 mod possession_tests;
+#[cfg(test)]
+mod retired_tests;
 #[cfg(test)]
 mod tests;

@@ -1,11 +1,14 @@
 //! Competence: a signed track record that anybody with the receipts can compute again.
 
+use std::collections::HashSet;
+
 use crate::cbor::{Decoder, MapReader};
 use crate::error::{Refusal, Result, ensure};
 use crate::id::{AgentId, Hash};
 use crate::log::Tree;
-use crate::object::{Fields, KeyRef, Object, Signed, Type, check_text, read_by, read_hash};
+use crate::object::{Fields, KeyRef, Object, Signed, Type, read_by, read_hash};
 use crate::receipt::{Outcome, Receipt};
+use crate::text::check_text;
 
 /// A track record: how often an agent's actions of one type ended well in a time.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,8 +34,8 @@ pub struct TrackRecord {
 }
 
 impl TrackRecord {
-    /// Counts receipts: those of the subject, of this action, in this time; others are passed over. Their signatures are the
-    /// caller's to check.
+    /// Counts receipts: those of the subject, of this action, in this time; others are passed over, and so is a receipt that was
+    /// counted before. Their signatures are the caller's to check.
     ///
     /// # Errors
     /// [`Refusal::InvalidValue`] for an unusable action or time.
@@ -50,13 +53,14 @@ impl TrackRecord {
             Refusal::InvalidValue,
         )?;
         let mut tree = Tree::default();
+        let mut counted = HashSet::new();
         let (mut successes, mut failures) = (0, 0);
         for receipt in receipts {
             let body = receipt.body();
             let counts = body.by.agent == subject
                 && body.action == action
                 && (from_ms..=until_ms).contains(&body.at_ms);
-            if counts {
+            if counts && counted.insert(receipt.id()) {
                 tree.append(receipt.payload());
                 successes += u64::from(body.outcome == Outcome::Success);
                 failures += u64::from(body.outcome == Outcome::Failure);
@@ -133,5 +137,10 @@ impl Object for TrackRecord {
 
     fn by(&self) -> KeyRef {
         self.by
+    }
+
+    fn issued(&self) -> Option<u64> {
+        // It has no date of its own: until when it counts is not when it was made.
+        None
     }
 }

@@ -6,7 +6,8 @@ use crate::cbor::{Decoder, MapReader};
 use crate::error::{Refusal, Result, ensure};
 use crate::id::Hash;
 use crate::network::Network;
-use crate::object::{Fields, check_ascending, check_text};
+use crate::object::{Fields, check_ascending};
+use crate::text::check_text;
 use crate::text_map::TextMap;
 
 /// An amount that may be spent, in a unit that is only compared.

@@ -53,6 +53,10 @@ impl Object for Heartbeat {
     fn by(&self) -> KeyRef {
         self.by
     }
+
+    fn issued(&self) -> Option<u64> {
+        Some(self.at)
+    }
 }
 
 /// A time without signs of life that was longer than promised.

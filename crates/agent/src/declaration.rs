@@ -4,7 +4,8 @@ use crate::capability::Capability;
 use crate::cbor::{Decoder, MapReader};
 use crate::error::{Refusal, Result, ensure};
 use crate::identity::MAX_REASON;
-use crate::object::{Fields, KeyRef, Object, Type, check_ascending, check_text, read_by};
+use crate::object::{Fields, KeyRef, Object, Type, check_ascending, read_by};
+use crate::text::check_text;
 
 /// A declaration of refusal.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,5 +61,10 @@ impl Object for Declaration {
 
     fn by(&self) -> KeyRef {
         self.by
+    }
+
+    fn issued(&self) -> Option<u64> {
+        // What the agent will not do from now on is for its current key to say.
+        None
     }
 }

@@ -55,6 +55,10 @@ refusals! {
     UnknownKey = "unknown_key", "the signer's document has no such key";
     /// The key was given up as compromised, and nothing shows that this was signed before.
     KeyCompromised = "key_compromised", "the signing key was compromised and no log anchored this before";
+    /// The key was rotated out before this was signed, or this is about now and takes the current key.
+    RetiredKey = "retired_key", "the signing key was retired: it speaks only for what was issued while it was current";
+    /// A key that is committed to, or begins, although the identity has used it before.
+    KeyReused = "key_reused", "the next key is one that the identity has used before";
     /// The signer's document is needed and was not handed in.
     DocumentMissing = "document_missing", "the signer's identity document is missing";
     /// The document and a grant disagree on an agent's key.

@@ -25,7 +25,15 @@ const LABEL: &str = "signet-identity-file";
 const VERSION: u64 = 1;
 const SALT_LEN: usize = 16;
 
-/// The least cost that is read: less protects nothing. Tests of this crate write cheaper files than people do.
+/// The least cost that is written: 19 MiB and 2 passes, the least that OWASP's Password Storage Cheat Sheet has for Argon2id.
+const LEAST_SEALED: Cost = Cost {
+    memory_kib: 19 * 1024,
+    passes: 2,
+    lanes: 1,
+};
+
+/// The least cost that is read: what Argon2 itself needs. Whether a file is cheaper than it should be, says
+/// [`IdentityFile::is_cheap`].
 const LEAST_COST: Cost = Cost {
     memory_kib: 8,
     passes: 1,
@@ -69,8 +77,8 @@ impl IdentityFile {
     ///
     /// # Errors
     /// [`Refusal::PassphraseRefused`] for an empty or endless passphrase; [`Refusal::NextKeyMismatch`] or
-    /// [`Refusal::WrongSigner`] if the keys are not those that the document names; [`Refusal::InvalidValue`] for a cost out of
-    /// bounds.
+    /// [`Refusal::WrongSigner`] if the keys are not those that the document names; [`Refusal::InvalidValue`] for a cost below
+    /// 19 MiB and 2 passes, or beyond 256 MiB, 8 passes and 4 lanes.
     pub fn seal(
         kind: Kind,
         document: &VerifiedDocument,
@@ -78,8 +86,33 @@ impl IdentityFile {
         passphrase: &[u8],
         cost: Cost,
     ) -> Result<IdentityFile> {
+        check_cost(cost, LEAST_SEALED)?;
+        Self::seal_at(kind, document, keys, passphrase, cost)
+    }
+
+    /// The same at any cost that can be read: for tests that open thousands of files.
+    ///
+    /// # Errors
+    /// As [`seal`](Self::seal).
+    #[cfg(any(test, feature = "cheap-files"))]
+    pub fn seal_cheaply(
+        kind: Kind,
+        document: &VerifiedDocument,
+        keys: &SigningKeys,
+        passphrase: &[u8],
+    ) -> Result<IdentityFile> {
+        Self::seal_at(kind, document, keys, passphrase, LEAST_COST)
+    }
+
+    fn seal_at(
+        kind: Kind,
+        document: &VerifiedDocument,
+        keys: &SigningKeys,
+        passphrase: &[u8],
+        cost: Cost,
+    ) -> Result<IdentityFile> {
         check_keys(kind, document, keys)?;
-        check_cost(cost)?;
+        check_cost(cost, LEAST_COST)?;
         let mut salt = [0; SALT_LEN];
         random::fill_system(&mut salt);
         let mut file = IdentityFile {
@@ -138,7 +171,7 @@ impl IdentityFile {
                 })
             })
         })?;
-        check_cost(file.cost)?;
+        check_cost(file.cost, LEAST_COST)?;
         Ok(file)
     }
 
@@ -205,6 +238,11 @@ impl IdentityFile {
     /// As [`open`](Self::open) and [`seal`](Self::seal).
     pub fn with_passphrase(&self, old: &[u8], new: &[u8], cost: Cost) -> Result<IdentityFile> {
         Self::seal(self.kind, &self.document, &self.open(old)?, new, cost)
+    }
+
+    /// Whether guessing its passphrase costs less than [`seal`](Self::seal) would let it: whoever reads such a file should say so.
+    pub fn is_cheap(&self) -> bool {
+        check_cost(self.cost, LEAST_SEALED).is_err()
     }
 
     /// The public document.
@@ -296,11 +334,11 @@ fn check_keys(kind: Kind, document: &VerifiedDocument, keys: &SigningKeys) -> Re
     }
 }
 
-fn check_cost(cost: Cost) -> Result<()> {
+fn check_cost(cost: Cost, floor: Cost) -> Result<()> {
     let within = |value: u32, least: u32, most: u32| (least..=most).contains(&value);
-    let good = within(cost.memory_kib, LEAST_COST.memory_kib, MAX_COST.memory_kib)
-        && within(cost.passes, LEAST_COST.passes, MAX_COST.passes)
-        && within(cost.lanes, LEAST_COST.lanes, MAX_COST.lanes);
+    let good = within(cost.memory_kib, floor.memory_kib, MAX_COST.memory_kib)
+        && within(cost.passes, floor.passes, MAX_COST.passes)
+        && within(cost.lanes, floor.lanes, MAX_COST.lanes);
     ensure(good, Refusal::InvalidValue)
 }
 
@@ -309,21 +347,12 @@ mod tests {
     use super::*;
     use crate::identity::{Created, create};
 
-    const CHEAP: Cost = Cost {
-        memory_kib: 8,
-        passes: 1,
-        lanes: 1,
-    };
+    const CHEAP: Cost = LEAST_COST;
 
     fn sealed(name: &str) -> (Created, IdentityFile) {
         let created = create(name, Suite::Ed25519, 1).expect("created");
-        let file = IdentityFile::seal(
-            Kind::Current,
-            &created.document,
-            &created.keys,
-            b"correct",
-            CHEAP,
-        );
+        let file =
+            IdentityFile::seal_cheaply(Kind::Current, &created.document, &created.keys, b"correct");
         (created, file.expect("sealed"))
     }
 
@@ -339,11 +368,11 @@ mod tests {
         for bad in [b"".to_vec(), vec![b'x'; 1025]] {
             assert_eq!(file.open(&bad).err(), Some(Refusal::PassphraseRefused));
             let again =
-                IdentityFile::seal(Kind::Current, &created.document, &created.keys, &bad, CHEAP);
+                IdentityFile::seal_cheaply(Kind::Current, &created.document, &created.keys, &bad);
             assert_eq!(again.err(), Some(Refusal::PassphraseRefused));
         }
         let changed = file
-            .with_passphrase(b"correct", b"other", CHEAP)
+            .with_passphrase(b"correct", b"other", LEAST_SEALED)
             .expect("changed");
         assert!(changed.open(b"correct").is_err());
         assert_eq!(
@@ -422,6 +451,42 @@ mod tests {
     }
 
     #[test]
+    fn a_file_that_is_cheap_to_guess_is_not_written_and_is_known_by_its_reader() {
+        let created = create("alice", Suite::Ed25519, 1).expect("created");
+        let seal = |cost| {
+            IdentityFile::seal(
+                Kind::Current,
+                &created.document,
+                &created.keys,
+                b"correct",
+                cost,
+            )
+        };
+        for cost in [
+            CHEAP,
+            Cost {
+                memory_kib: 19 * 1024 - 1,
+                ..LEAST_SEALED
+            },
+            Cost {
+                passes: 1,
+                ..LEAST_SEALED
+            },
+        ] {
+            assert_eq!(seal(cost).err(), Some(Refusal::InvalidValue), "{cost:?}");
+        }
+        assert!(!seal(LEAST_SEALED).expect("sealed").is_cheap());
+        assert!(sealed("bob").1.is_cheap());
+        assert_eq!(
+            sealed("bob")
+                .1
+                .with_passphrase(b"correct", b"new", CHEAP)
+                .err(),
+            Some(Refusal::InvalidValue)
+        );
+    }
+
+    #[test]
     fn a_file_is_private_whole_and_never_overwritten_by_accident() {
         use std::os::unix::fs::PermissionsExt;
         let directory = tempfile::tempdir().expect("a directory");
@@ -442,10 +507,10 @@ mod tests {
     #[test]
     fn the_next_key_is_in_a_file_of_its_own() {
         let (created, current) = sealed("alice");
-        let next = IdentityFile::seal(Kind::Next, &created.document, &created.next, b"p", CHEAP)
+        let next = IdentityFile::seal_cheaply(Kind::Next, &created.document, &created.next, b"p")
             .expect("sealed");
         assert_eq!(next.open(b"p").expect("opened").set(), created.next.set());
-        let wrong = IdentityFile::seal(Kind::Next, &created.document, &created.keys, b"p", CHEAP);
+        let wrong = IdentityFile::seal_cheaply(Kind::Next, &created.document, &created.keys, b"p");
         assert_eq!(wrong.err(), Some(Refusal::NextKeyMismatch));
         let seeds = created.next.seeds()[0].expose();
         assert!(

@@ -12,9 +12,8 @@ use crate::error::{Refusal, Result, ensure};
 use crate::id::{AgentId, Hash};
 use crate::identity::VerifiedDocument;
 use crate::keys::KeySet;
-use crate::object::{
-    Fields, KeyRef, Object, Signed, Type, check_ascending, check_text, read_by, read_hash,
-};
+use crate::object::{Fields, KeyRef, Object, Signed, Type, check_ascending, read_by, read_hash};
+use crate::text::check_text;
 
 /// Most capabilities of one grant.
 pub const MAX_CAPABILITIES: usize = 64;
@@ -234,5 +233,9 @@ impl Object for Grant {
 
     fn by(&self) -> KeyRef {
         self.by
+    }
+
+    fn issued(&self) -> Option<u64> {
+        Some(self.issued)
     }
 }

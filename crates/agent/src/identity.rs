@@ -4,17 +4,24 @@
 //! further key; it is signed by the key that ends and by the one that begins. Whoever steals the current key cannot
 //! rotate, because the next key rests elsewhere; whoever changes, cuts or invents history does not arrive at the id.
 //!
+//! A retired key speaks only for what was issued while it was current, and a later rotation can give it up altogether: see
+//! [`VerifiedDocument::key_for`].
+//!
 //! The newest document is the one with the most rotations. A document cannot say that there is none newer: a verifier who
 //! has to know asks the agent or a registry again.
 
-use crate::anchor::Anchors;
+mod authority;
+
+pub use authority::{KeyState, newest};
+
 use crate::attestation::Attestation;
 use crate::cbor::{Decoder, MapReader};
 use crate::error::{Refusal, Result, ensure};
 use crate::id::{AgentId, Hash};
-use crate::keys::{KeySet, SigningKeys, Suite, VerifyingKeys};
+use crate::keys::{Alg, KeySet, SigningKeys, Suite, VerifyingKeys};
 use crate::method::Method;
-use crate::object::{Fields, KeyRef, Object, Signed, Signer, Type, check_text, read_by, read_hash};
+use crate::object::{Fields, KeyRef, Object, Signed, Signer, Type, read_by, read_hash};
+use crate::text::check_text;
 
 /// Most rotations that are read.
 pub const MAX_ROTATIONS: usize = 256;
@@ -24,6 +31,16 @@ pub const MAX_NAME: usize = 128;
 
 /// Longest reason in bytes.
 pub const MAX_REASON: usize = 512;
+
+/// An earlier key that a rotation gives up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CompromisedKey {
+    /// Its number: that of the key that ends, or of one before it.
+    pub key: u64,
+    /// Since when it may have been in other hands, Unix seconds; not later than the rotation. What a log had taken in before
+    /// still counts.
+    pub since: u64,
+}
 
 /// One step of the history, signed by the keys that end and those that begin, in this order.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,6 +59,8 @@ pub struct Rotation {
     pub compromised: bool,
     /// When, in Unix seconds.
     pub at: u64,
+    /// Earlier keys that are not to be believed any more either, by ascending number.
+    pub compromised_keys: Vec<CompromisedKey>,
 }
 
 impl Object for Rotation {
@@ -57,6 +76,9 @@ impl Object for Rotation {
             out.at(7).bool(true);
         }
         out.at(8).uint(self.at);
+        out.list(9, &self.compromised_keys, |out, given_up| {
+            out.array(2).uint(given_up.key).uint(given_up.since);
+        });
     }
 
     fn read(map: &mut MapReader<'_, '_>) -> Result<Self> {
@@ -72,13 +94,36 @@ impl Object for Rotation {
                 compromised => compromised.is_some(),
             },
             at: map.required(8, Decoder::uint)?,
+            compromised_keys: map.list(9, MAX_ROTATIONS, |d| {
+                d.tuple(2, |d| {
+                    Ok(CompromisedKey {
+                        key: d.uint()?,
+                        since: d.uint()?,
+                    })
+                })
+            })?,
         };
         check_text(&rotation.reason, MAX_REASON)?;
+        let ascends = rotation
+            .compromised_keys
+            .windows(2)
+            .all(|pair| pair[0].key < pair[1].key);
+        ensure(ascends, Refusal::NotCanonical)?;
+        let earlier = rotation
+            .compromised_keys
+            .iter()
+            .all(|given_up| given_up.key <= rotation.by.key && given_up.since <= rotation.at);
+        ensure(earlier, Refusal::InvalidValue)?;
         Ok(rotation)
     }
 
     fn by(&self) -> KeyRef {
         self.by
+    }
+
+    fn issued(&self) -> Option<u64> {
+        // Its keys are those of two steps; `VerifiedDocument::new` knows which.
+        None
     }
 }
 
@@ -146,6 +191,10 @@ impl Object for Document {
     fn by(&self) -> KeyRef {
         self.by
     }
+
+    fn issued(&self) -> Option<u64> {
+        None
+    }
 }
 
 /// What a new identity consists of.
@@ -204,8 +253,35 @@ pub fn create_from(name: &str, keys: SigningKeys, next: SigningKeys, now: u64) -
 #[derive(Debug, Clone)]
 struct Epoch {
     keys: VerifyingKeys,
-    /// When it was given up as compromised.
+    /// When the rotation that ended it says it was, Unix seconds.
+    retired: Option<u64>,
+    /// Since when it is not to be believed, by the earliest of the rotations that gave it up.
     compromised: Option<u64>,
+}
+
+impl Epoch {
+    fn new(keys: VerifyingKeys) -> Epoch {
+        Epoch {
+            keys,
+            retired: None,
+            compromised: None,
+        }
+    }
+
+    fn give_up(&mut self, since: u64) {
+        self.compromised = Some(self.compromised.map_or(since, |known| known.min(since)));
+    }
+}
+
+/// Why a key is rotated.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct RotationNotice<'a> {
+    /// For people; at most [`MAX_REASON`] bytes.
+    pub reason: &'a str,
+    /// The key that ends is not to be believed any more, except for what a log had taken in before the rotation.
+    pub compromised: bool,
+    /// Earlier keys of which the same is to hold, each from a time on, by ascending number.
+    pub compromised_keys: &'a [CompromisedKey],
 }
 
 /// A document whose id, history and signatures were all recomputed.
@@ -224,8 +300,8 @@ impl VerifiedDocument {
     /// Verifies a document: the id from the inception, each step of the history, the methods' certificates, the whole.
     ///
     /// # Errors
-    /// [`Refusal::IdMismatch`], [`Refusal::HistoryBroken`], [`Refusal::NextKeyMismatch`], [`Refusal::SignatureInvalid`] and
-    /// what keys and messages refuse.
+    /// [`Refusal::IdMismatch`], [`Refusal::HistoryBroken`], [`Refusal::NextKeyMismatch`], [`Refusal::SignatureInvalid`],
+    /// [`Refusal::KeyReused`] where a key that begins, or is committed to, was used before, and what keys and messages refuse.
     pub fn new(document: Signed<Document>) -> Result<VerifiedDocument> {
         let body = document.body();
         let id = body.by.agent;
@@ -233,10 +309,7 @@ impl VerifiedDocument {
             id == AgentId::commit(&body.inception, &body.next),
             Refusal::IdMismatch,
         )?;
-        let mut epochs = vec![Epoch {
-            keys: VerifyingKeys::new(&body.inception)?,
-            compromised: None,
-        }];
+        let mut epochs = vec![Epoch::new(VerifyingKeys::new(&body.inception)?)];
         let (mut next, mut head, mut last_at) = (body.next, Hash(id.0), body.created);
         for (number, rotation) in (0_u64..).zip(&body.rotations) {
             let step = rotation.body();
@@ -249,17 +322,32 @@ impl VerifiedDocument {
                 && step.at >= last_at;
             ensure(fits, Refusal::HistoryBroken)?;
             ensure(step.keys.commitment() == next, Refusal::NextKeyMismatch)?;
+            // Pre-rotation protects by a key that nobody has seen. One of an earlier step, alone or in a suite, is none.
+            let used = |key: (Alg, &[u8])| {
+                epochs
+                    .iter()
+                    .any(|epoch| epoch.keys.set().iter().any(|known| known == key))
+            };
+            ensure(!step.keys.iter().any(used), Refusal::KeyReused)?;
             let keys = VerifyingKeys::new(&step.keys)?;
             // The first key is pushed above, and one with each step.
             let last = epochs.last_mut().ok_or(Refusal::HistoryBroken)?;
             rotation.message()?.verify(&[&last.keys, &keys])?;
-            last.compromised = step.compromised.then_some(step.at);
-            epochs.push(Epoch {
-                keys,
-                compromised: None,
-            });
+            last.retired = Some(step.at);
+            if step.compromised {
+                last.give_up(step.at);
+            }
+            for given_up in &step.compromised_keys {
+                let earlier = usize::try_from(given_up.key)
+                    .ok()
+                    .and_then(|number| epochs.get_mut(number));
+                earlier.ok_or(Refusal::UnknownKey)?.give_up(given_up.since);
+            }
+            epochs.push(Epoch::new(keys));
             (next, head, last_at) = (step.next, rotation.id(), step.at);
         }
+        let used = |epoch: &Epoch| epoch.keys.set().commitment() == next;
+        ensure(!epochs.iter().any(used), Refusal::KeyReused)?;
         // Key numbers begin at 0.
         ensure(
             body.by.key == epochs.len() as u64 - 1,
@@ -274,7 +362,7 @@ impl VerifiedDocument {
         };
         verified.document.verify(verified.current())?;
         for method in &verified.document.body().methods {
-            method.verify_by(&verified, &Anchors::none())?;
+            method.verify_certificate(&verified)?;
         }
         let attested = verified
             .document
@@ -331,21 +419,6 @@ impl VerifiedDocument {
         self.epochs.get(number).map(|epoch| &epoch.keys)
     }
 
-    /// The key of a number, to verify this object with.
-    ///
-    /// # Errors
-    /// [`Refusal::UnknownKey`]; [`Refusal::KeyCompromised`] unless a log had taken the object in before.
-    pub fn key_for(&self, number: u64, object: &Hash, anchors: &Anchors) -> Result<&VerifyingKeys> {
-        let epoch = usize::try_from(number)
-            .ok()
-            .and_then(|n| self.epochs.get(n));
-        let epoch = epoch.ok_or(Refusal::UnknownKey)?;
-        match epoch.compromised {
-            Some(at) if !anchors.before(object, at) => Err(Refusal::KeyCompromised),
-            _ => Ok(&epoch.keys),
-        }
-    }
-
     /// Whether a later document of the same agent continues this one: nothing of this history is missing or different.
     pub fn is_continued_by(&self, later: &VerifiedDocument) -> bool {
         let (own, others) = (&self.body().rotations, &later.body().rotations);
@@ -357,8 +430,7 @@ impl VerifiedDocument {
     /// The next document: the current key ends, the key that was committed to begins.
     ///
     /// # Errors
-    /// [`Refusal::NextKeyMismatch`] if `next` is not that key; [`Refusal::WrongSigner`] if `current` is not the current one;
-    /// [`Refusal::InvalidValue`] for a time before the last step or an unusable reason.
+    /// As [`rotate_with`](Self::rotate_with).
     pub fn rotate(
         &self,
         current: &SigningKeys,
@@ -366,6 +438,28 @@ impl VerifiedDocument {
         following: Hash,
         reason: &str,
         compromised: bool,
+        now: u64,
+    ) -> Result<VerifiedDocument> {
+        let notice = RotationNotice {
+            reason,
+            compromised,
+            compromised_keys: &[],
+        };
+        self.rotate_with(current, next, following, notice, now)
+    }
+
+    /// The same, where earlier keys are given up as well. Certificates of keys that are given up leave the document.
+    ///
+    /// # Errors
+    /// [`Refusal::NextKeyMismatch`] if `next` is not that key; [`Refusal::WrongSigner`] if `current` is not the current one;
+    /// [`Refusal::KeyReused`] if `next` or `following` was used before; [`Refusal::InvalidValue`] for a time before the last
+    /// step, an unusable reason, or an earlier key that is none; [`Refusal::NotCanonical`] for keys that do not ascend.
+    pub fn rotate_with(
+        &self,
+        current: &SigningKeys,
+        next: &SigningKeys,
+        following: Hash,
+        notice: RotationNotice<'_>,
         now: u64,
     ) -> Result<VerifiedDocument> {
         ensure(current.set() == self.current().set(), Refusal::WrongSigner)?;
@@ -383,19 +477,23 @@ impl VerifiedDocument {
             previous: self.head,
             keys: next.set().clone(),
             next: following,
-            reason: reason.to_owned(),
-            compromised,
+            reason: notice.reason.to_owned(),
+            compromised: notice.compromised,
             at: now,
+            compromised_keys: notice.compromised_keys.to_vec(),
         };
         let ended = self.by().key;
         let mut body = self.body().clone();
         body.rotations
             .push(Signed::sign_with(&rotation, &[current, next])?);
         body.by.key += 1;
-        if compromised {
-            // Whoever stole the key could have certified methods of his own.
-            body.methods.retain(|method| method.body().by.key != ended);
-        }
+        // Whoever stole a key could have certified methods of his own.
+        let given_up = |key: u64| {
+            (notice.compromised && key == ended)
+                || notice.compromised_keys.iter().any(|known| known.key == key)
+        };
+        body.methods
+            .retain(|method| !given_up(method.body().by.key));
         Self::new(Signed::sign_with(&body, &[next])?)
     }
 

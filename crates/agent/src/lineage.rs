@@ -8,12 +8,11 @@ use crate::capability::Capability;
 use crate::cbor::{Decoder, MapReader};
 use crate::error::{Refusal, Result, ensure};
 use crate::id::{AgentId, Hash};
-use crate::identity::VerifiedDocument;
+use crate::identity::{VerifiedDocument, newest};
 use crate::keys::SigningKeys;
-use crate::object::{
-    Fields, KeyRef, Object, Signed, Type, check_ascending, check_text, read_by, read_hash,
-};
+use crate::object::{Fields, KeyRef, Object, Signed, Type, check_ascending, read_by, read_hash};
 use crate::revocation::{Revocations, Target};
+use crate::text::check_text;
 
 /// Most generations.
 pub const MAX_GENERATIONS: usize = 32;
@@ -72,6 +71,10 @@ impl Object for Birth {
     fn by(&self) -> KeyRef {
         self.by
     }
+
+    fn issued(&self) -> Option<u64> {
+        Some(self.at)
+    }
 }
 
 impl Signed<Birth> {
@@ -97,7 +100,7 @@ pub struct VerifiedLineage {
 }
 
 impl VerifiedLineage {
-    /// Verifies births from the first ancestor down; `documents` has everyone's.
+    /// Verifies births from the first ancestor down; `documents` has everyone's, and of several of one agent the newest counts.
     ///
     /// # Errors
     /// [`Refusal::LineageBroken`], [`Refusal::LineageCycle`], [`Refusal::AuthorityWidened`], [`Refusal::DocumentMissing`] and what
@@ -134,11 +137,8 @@ impl VerifiedLineage {
                 )?;
             }
             let key = |who: KeyRef| {
-                let document = documents
-                    .iter()
-                    .find(|d| d.id() == who.agent)
-                    .ok_or(Refusal::DocumentMissing)?;
-                document.key_for(who.key, &birth.id(), anchors)
+                let document = newest(documents, who.agent).ok_or(Refusal::DocumentMissing)?;
+                document.key_for(who.key, &birth.id(), Some(body.at), anchors)
             };
             birth
                 .message()?

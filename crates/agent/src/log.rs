@@ -24,7 +24,8 @@ use crate::identity::VerifiedDocument;
 
 /// Checks a whole log: every checkpoint's signature, order and root against the entries, up to the last entry.
 ///
-/// `known` is a checkpoint from elsewhere (kept from before, or co-signed by a witness): the log must contain what it says.
+/// The last checkpoint is by the log's current key; those before it may be by a key that was retired since. `known` is a
+/// checkpoint from elsewhere (kept from before, or co-signed by a witness): the log must contain what it says.
 ///
 /// # Errors
 /// [`Refusal::LogTruncated`], [`Refusal::RootMismatch`], [`Refusal::LogUnsigned`], [`Refusal::ChainBroken`] for checkpoints out of order, and
@@ -44,8 +45,13 @@ pub fn verify<'a>(
             && pair[0].by.agent == pair[1].by.agent;
         ensure(ascends, Refusal::ChainBroken)?;
     }
-    for checkpoint in checkpoints.iter().chain(known) {
-        checkpoint.verify(document, anchors)?;
+    for (number, checkpoint) in (1..).zip(checkpoints.iter().chain(known)) {
+        // The last one vouches for those before it, which are of the same entries.
+        if number == checkpoints.len() {
+            checkpoint.verify(document, anchors)?;
+        } else {
+            checkpoint.verify_earlier(document, anchors)?;
+        }
         ensure(checkpoint.size <= tree.len(), Refusal::LogTruncated)?;
         ensure(
             tree.root_at(checkpoint.size) == checkpoint.root,

@@ -2,16 +2,15 @@
 //! an end.
 //!
 //! Such a key proves possession in place of the identity's own ([`crate::proof`]), and does nothing else: it grants nothing,
-//! revokes nothing and signs no receipts. It ends with its certificate, or with the key that certified it, if that one is given
-//! up as compromised.
+//! revokes nothing and signs no receipts. It ends with its certificate; with the key that certified it, if that one is given up as
+//! compromised; and with a rotation, unless the new document lists the certificate.
 
-use crate::anchor::Anchors;
 use crate::capability::Capability;
 use crate::cbor::{Decoder, MapReader};
 use crate::error::{Refusal, Result, ensure};
-use crate::identity::VerifiedDocument;
-use crate::keys::{KeySet, VerifyingKeys};
-use crate::object::{Fields, KeyRef, Object, Signed, Type, check_text, read_by};
+use crate::keys::KeySet;
+use crate::object::{Fields, KeyRef, Object, Type, read_by};
+use crate::text::check_text;
 
 /// What a further key is for. A key of one purpose is none for another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -96,6 +95,11 @@ impl Object for Method {
     fn by(&self) -> KeyRef {
         self.by
     }
+
+    fn issued(&self) -> Option<u64> {
+        // See `VerifiedDocument::key_of_certificate`.
+        None
+    }
 }
 
 impl Method {
@@ -120,32 +124,12 @@ impl Method {
     }
 }
 
-impl Signed<Method> {
-    /// The keys, if this identity certified them for this purpose and moment.
-    ///
-    /// # Errors
-    /// [`Refusal::MethodRefused`] for another purpose, [`Refusal::NotYetValid`], [`Refusal::Expired`], and as
-    /// [`Signed::verify_by`].
-    pub fn keys_for(
-        &self,
-        purpose: Purpose,
-        document: &VerifiedDocument,
-        now: u64,
-    ) -> Result<VerifyingKeys> {
-        self.verify_by(document, &Anchors::none())?;
-        let body = self.body();
-        ensure(body.purpose == purpose, Refusal::MethodRefused)?;
-        ensure(now >= body.not_before, Refusal::NotYetValid)?;
-        ensure(now <= body.not_after, Refusal::Expired)?;
-        VerifyingKeys::new(&body.keys)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::identity::create;
     use crate::keys::{SigningKeys, Suite};
+    use crate::object::Signed;
 
     #[test]
     fn a_method_counts_for_its_purpose_and_time_and_ends_with_a_compromised_key() {

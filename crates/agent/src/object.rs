@@ -5,12 +5,10 @@
 
 use std::ops::Range;
 
-use crate::anchor::Anchors;
 use crate::cbor::{Decoder, Encoder, MapReader};
 use crate::cose::{self, Message};
 use crate::error::{Refusal, Result, ensure};
 use crate::id::{AgentId, Hash};
-use crate::identity::VerifiedDocument;
 use crate::keys::{SigningKeys, VerifyingKeys};
 
 /// Which key signs: an agent, and how many rotations came before the key (0 for the inception key).
@@ -200,12 +198,6 @@ pub(crate) fn read_hash(d: &mut Decoder<'_>) -> Result<Hash> {
     d.fixed().map(Hash)
 }
 
-/// Text for people or machines: bounded, without control characters.
-pub(crate) fn check_text(text: &str, most_bytes: usize) -> Result<()> {
-    let good = text.len() <= most_bytes && !text.chars().any(char::is_control);
-    ensure(good, Refusal::InvalidValue)
-}
-
 /// Whether the items ascend and none repeats: a set has one order.
 pub(crate) fn check_ascending<T: Ord>(items: &[T]) -> Result<()> {
     let ascends = items.windows(2).all(|pair| pair[0] < pair[1]);
@@ -228,6 +220,10 @@ pub trait Object: Sized {
 
     /// Who has to have signed it.
     fn by(&self) -> KeyRef;
+
+    /// When it says that it was issued, in Unix seconds, if that is what it is about: then it may be signed by a key that was
+    /// retired later. `None`: it is about now, so only the signer's current key speaks for it.
+    fn issued(&self) -> Option<u64>;
 
     /// The canonical payload.
     fn payload(&self) -> Vec<u8> {
@@ -333,16 +329,5 @@ impl<T: Object> Signed<T> {
     /// As [`Message::verify`].
     pub fn verify(&self, keys: &VerifyingKeys) -> Result<()> {
         self.message()?.verify(&[keys])
-    }
-
-    /// Checks that the agent of this document signed, with the key that the object names.
-    ///
-    /// # Errors
-    /// [`Refusal::WrongSigner`] for a document of another agent, [`Refusal::UnknownKey`], [`Refusal::KeyCompromised`] unless
-    /// `anchors` has the object from before, and as [`verify`](Self::verify).
-    pub fn verify_by(&self, document: &VerifiedDocument, anchors: &Anchors) -> Result<()> {
-        let by = self.body.by();
-        ensure(by.agent == document.id(), Refusal::WrongSigner)?;
-        self.verify(document.key_for(by.key, &self.id, anchors)?)
     }
 }

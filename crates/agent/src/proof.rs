@@ -7,7 +7,8 @@ use crate::cbor::{Decoder, MapReader};
 use crate::error::{Refusal, Result, ensure};
 use crate::id::Hash;
 use crate::method::Method;
-use crate::object::{Fields, KeyRef, Object, Signed, Type, check_text, read_by, read_hash};
+use crate::object::{Fields, KeyRef, Object, Signed, Type, read_by, read_hash};
+use crate::text::check_text;
 
 /// A proof of possession.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -100,5 +101,10 @@ impl Object for Proof {
 
     fn by(&self) -> KeyRef {
         self.by
+    }
+
+    fn issued(&self) -> Option<u64> {
+        // Possession is proven now.
+        None
     }
 }

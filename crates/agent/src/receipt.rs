@@ -9,9 +9,8 @@ use signet_crypto::random;
 use crate::cbor::{Decoder, Encoder, MapReader};
 use crate::error::{Refusal, Result, ensure};
 use crate::id::{AgentId, Hash};
-use crate::object::{
-    Fields, KeyRef, Object, Signed, Type, check_ascending, check_text, read_by, read_hash,
-};
+use crate::object::{Fields, KeyRef, Object, Signed, Type, check_ascending, read_by, read_hash};
+use crate::text::check_text;
 
 /// What a policy decided on the action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -150,17 +149,6 @@ impl Receipt {
         )
     }
 
-    /// Checks what went in against its hash.
-    ///
-    /// # Errors
-    /// [`Refusal::ContentMismatch`].
-    pub fn check_input(&self, input: &[u8]) -> Result<()> {
-        ensure(
-            self.input == Some(Hash::of(input)),
-            Refusal::ContentMismatch,
-        )
-    }
-
     /// Checks that a disclosed field is one that was committed to.
     ///
     /// # Errors
@@ -263,6 +251,10 @@ impl Object for Receipt {
 
     fn by(&self) -> KeyRef {
         self.by
+    }
+
+    fn issued(&self) -> Option<u64> {
+        Some(self.at_ms / 1000)
     }
 }
 

@@ -9,7 +9,8 @@ use crate::cbor::{Decoder, MapReader};
 use crate::error::{Refusal, Result, ensure};
 use crate::id::{AgentId, Hash};
 use crate::identity::{MAX_REASON, VerifiedDocument};
-use crate::object::{Fields, KeyRef, Object, Signed, Type, check_text, read_by, read_hash};
+use crate::object::{Fields, KeyRef, Object, Signed, Type, read_by, read_hash};
+use crate::text::check_text;
 
 /// What is revoked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -92,6 +93,11 @@ impl Object for Revocation {
     fn by(&self) -> KeyRef {
         self.by
     }
+
+    fn issued(&self) -> Option<u64> {
+        // It counts from when it is known.
+        None
+    }
 }
 
 /// What a verifier knows of revocations: each verified, and up to when the knowledge is complete.
@@ -109,11 +115,6 @@ impl Revocations {
             as_of: time,
             ..Revocations::default()
         }
-    }
-
-    /// Up to when all were known, Unix seconds.
-    pub fn known_until(&self) -> u64 {
-        self.as_of
     }
 
     /// Verifies one and adds it. One that cannot be verified poisons the answer until it is taken out by a new set.

@@ -1,10 +1,12 @@
 //! Witnesses: others who saw an object (a receipt, a log's checkpoint) and say so.
 
+use std::collections::BTreeSet;
+
 use crate::anchor::Anchors;
 use crate::cbor::{Decoder, MapReader};
-use crate::error::{Refusal, Result, ensure};
+use crate::error::{Refusal, Result};
 use crate::id::{AgentId, Hash};
-use crate::identity::VerifiedDocument;
+use crate::identity::{VerifiedDocument, newest};
 use crate::object::{Fields, KeyRef, Object, Signed, Type, read_by, read_hash};
 
 /// A witness's statement.
@@ -38,9 +40,14 @@ impl Object for Witness {
     fn by(&self) -> KeyRef {
         self.by
     }
+
+    fn issued(&self) -> Option<u64> {
+        Some(self.at_ms / 1000)
+    }
 }
 
-/// Checks that each of these agents signed a statement about the object.
+/// Checks that each of these agents signed a statement about the object, and says how many agents that are: one that is
+/// named twice is one witness. Of several documents of one agent the newest counts.
 ///
 /// # Errors
 /// [`Refusal::WitnessMissing`]; [`Refusal::DocumentMissing`]; what [`Signed::verify_by`] refuses.
@@ -50,17 +57,16 @@ pub fn check_witnesses(
     statements: &[Signed<Witness>],
     documents: &[VerifiedDocument],
     anchors: &Anchors,
-) -> Result<()> {
+) -> Result<usize> {
+    let mut seen = BTreeSet::new();
     for witness in required {
         let statement = statements
             .iter()
             .find(|s| s.body().subject == *subject && s.body().by.agent == *witness)
             .ok_or(Refusal::WitnessMissing)?;
-        let document = documents
-            .iter()
-            .find(|d| d.id() == *witness)
-            .ok_or(Refusal::DocumentMissing)?;
+        let document = newest(documents, *witness).ok_or(Refusal::DocumentMissing)?;
         statement.verify_by(document, anchors)?;
+        seen.insert(*witness);
     }
-    ensure(required.len() <= statements.len(), Refusal::WitnessMissing)
+    Ok(seen.len())
 }

@@ -4,7 +4,9 @@ use serde_json::{Value, json};
 use signet_agent::anchor::Anchors;
 use signet_agent::constraint::{Budget, Constraints};
 use signet_agent::grant::{Grant, RevocationRules};
-use signet_agent::identity::{Document, VerifiedDocument, create_from};
+use signet_agent::identity::{
+    CompromisedKey, Document, RotationNotice, VerifiedDocument, create_from,
+};
 use signet_agent::json::to_json;
 use signet_agent::object::{Object, Signed, Type};
 use signet_agent::proof::Proof;
@@ -21,6 +23,20 @@ const FILE: &str = concat!(
 
 fn keys(n: u8) -> SigningKeys {
     SigningKeys::from_seeds(Suite::Ed25519, vec![Secret::new([n; 32])]).expect("keys")
+}
+
+/// The keys of the file, each with the byte that its seed repeats.
+const KEYS: [(&str, u8); 4] = [
+    ("alice", 1),
+    ("alice's second", 2),
+    ("alice's third", 5),
+    ("bob", 3),
+];
+
+/// One that is answered with the signer's newest document at hand.
+fn with_document(mut vector: Value, document: &VerifiedDocument) -> Value {
+    vector["document"] = base64url::encode(document.signed().as_bytes()).into();
+    vector
 }
 
 fn vector(name: &str, message: &[u8], key: &str, answer: &str) -> Value {
@@ -54,6 +70,23 @@ fn vectors() -> Value {
             1_790_000_100,
         )
         .expect("rotated");
+    let given_up = RotationNotice {
+        reason: "the first key was found stolen",
+        compromised: false,
+        compromised_keys: &[CompromisedKey {
+            key: 0,
+            since: 1_789_999_999,
+        }],
+    };
+    let again = rotated
+        .rotate_with(
+            &alice.next,
+            &keys(5),
+            keys(6).set().commitment(),
+            given_up,
+            1_790_000_200,
+        )
+        .expect("rotated");
     let mut body = Grant::new(
         by,
         &bob.document,
@@ -63,6 +96,11 @@ fn vectors() -> Value {
     );
     body.serial = [7; 8];
     let plain = Signed::sign(&body, &signer).expect("signed");
+    let late = Grant {
+        issued: 1_790_000_101,
+        ..body.clone()
+    };
+    let late = Signed::sign(&late, &signer).expect("signed");
     body.max_depth = 2;
     body.constraints = Constraints {
         audience: vec!["https://api.example.com".into()],
@@ -121,9 +159,9 @@ fn vectors() -> Value {
     let mut long_head = first.as_bytes().to_vec();
     // The tag 18 in two bytes in place of one.
     long_head.splice(0..1, [0xd8, 18]);
-    let all_keys: Vec<Value> = (1_u8..)
-        .zip(["alice", "alice's second", "bob"])
-        .map(|(n, name)| {
+    let all_keys: Vec<Value> = KEYS
+        .into_iter()
+        .map(|(name, n)| {
             let set = keys(n).set().clone();
             let public: String = set.iter().map(|(_, key)| base64url::encode(key)).collect();
             json!({ "name": name, "seed": base64url::encode(&[n; 32]), "public": public })
@@ -141,6 +179,11 @@ fn vectors() -> Value {
             vector("the receipt after it", second.as_bytes(), "alice", "accept"),
             vector("a proof of possession", proof.as_bytes(), "bob", "accept"),
             vector("a revocation", revocation.as_bytes(), "alice", "accept"),
+            vector("a document that gives an earlier key up", again.signed().as_bytes(), "alice's third", "accept"),
+            with_document(vector("a grant of before its key was retired", plain.as_bytes(), "alice", "accept"), &rotated),
+            with_document(vector("a grant of after its key was retired", late.as_bytes(), "alice", "retired_key"), &rotated),
+            with_document(vector("a revocation by a retired key", revocation.as_bytes(), "alice", "retired_key"), &rotated),
+            with_document(vector("a grant by a key that was given up later", plain.as_bytes(), "alice", "key_compromised"), &again),
             vector("a receipt with another time", &changed(first.as_bytes(), 66 + 36), "alice", "signature_invalid"),
             vector("a receipt with a changed signature", &changed(first.as_bytes(), 40), "alice", "signature_invalid"),
             mallory,
@@ -151,20 +194,35 @@ fn vectors() -> Value {
 }
 
 /// What this crate answers of a vector.
-fn answer(kind: &str, message: Vec<u8>, key: &SigningKeys) -> &'static str {
-    fn verify<T: Object>(message: Vec<u8>, key: &SigningKeys) -> signet_agent::Result<()> {
+fn answer(
+    kind: &str,
+    message: Vec<u8>,
+    key: &SigningKeys,
+    document: Option<&VerifiedDocument>,
+) -> &'static str {
+    fn verify<T: Object>(
+        message: Vec<u8>,
+        key: &SigningKeys,
+        document: Option<&VerifiedDocument>,
+    ) -> signet_agent::Result<()> {
         let keys = signet_agent::VerifyingKeys::new(key.set())?;
-        Signed::<T>::parse(message)?.verify(&keys)
+        let signed = Signed::<T>::parse(message)?;
+        signed.verify(&keys)?;
+        match document {
+            // Whether the key might, once it is clear that it did.
+            Some(document) => signed.verify_by(document, &Anchors::none()),
+            None => Ok(()),
+        }
     }
     let outcome = match kind {
         "identity" => Signed::<Document>::parse(message.clone())
             .and_then(VerifiedDocument::new)
             .and_then(|document| document.signed().verify_by(&document, &Anchors::none()))
-            .and_then(|()| verify::<Document>(message, key)),
-        "grant" => verify::<Grant>(message, key),
-        "proof" => verify::<Proof>(message, key),
-        "revocation" => verify::<Revocation>(message, key),
-        _ => verify::<Receipt>(message, key),
+            .and_then(|()| verify::<Document>(message, key, None)),
+        "grant" => verify::<Grant>(message, key, document),
+        "proof" => verify::<Proof>(message, key, document),
+        "revocation" => verify::<Revocation>(message, key, document),
+        _ => verify::<Receipt>(message, key, document),
     };
     outcome.map_or_else(|reason| reason.name(), |()| "accept")
 }
@@ -182,18 +240,17 @@ fn the_vector_file_is_current() {
 fn every_vector_is_answered_as_it_says() {
     let file: Value =
         serde_json::from_str(&std::fs::read_to_string(FILE).expect("the vectors")).expect("JSON");
-    let names = ["alice", "alice's second", "bob"];
     for vector in file["vectors"].as_array().expect("vectors") {
         let text = |name: &str| vector[name].as_str().expect(name);
-        let number = names
-            .iter()
-            .position(|name| *name == text("key"))
-            .expect("a key")
-            + 1;
+        let mut named = KEYS.into_iter().filter(|(name, _)| *name == text("key"));
+        let (_, seed) = named.next().expect("a key");
         let message = base64url::decode(text("message")).expect("base64url");
-        let key = keys(u8::try_from(number).expect("small"));
+        let document = vector["document"].as_str().map(|text| {
+            let message = base64url::decode(text).expect("base64url");
+            VerifiedDocument::parse(message).expect("a document")
+        });
         assert_eq!(
-            answer(text("type"), message, &key),
+            answer(text("type"), message, &keys(seed), document.as_ref()),
             text("answer"),
             "{}",
             text("name")

@@ -324,8 +324,12 @@ fn a_policy_says_what_needs_no_person_and_what_not_even_a_person_may() {
 
         [[rule]]
         tool = "make_grant"
-        capability = "read:calendar"
         longest = "1h"
+        verdict = "refuse"
+
+        [[rule]]
+        tool = "make_grant"
+        capability = "read:calendar"
         verdict = "ask"
         "#,
     );

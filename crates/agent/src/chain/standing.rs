@@ -64,14 +64,17 @@ impl Check<'_> {
         {
             // One that cannot be verified is not believed to be harmless.
             let pinned = links.last().map(Signed::body);
-            let key = self.key_of(declaration.body().by, &declaration.id(), pinned)?;
-            let keys = key.prepare()?;
+            let keys = self.key_of(declaration, pinned)?.prepare()?;
             declaration.verify(&keys)?;
             ensure(
                 !declaration.body().forbids(self.capability, self.now),
                 Refusal::DeclaredRefusal,
             )?;
         }
+        let kept = self.kept_declarations.iter().map(Signed::body);
+        let mut own = kept.filter(|kept| kept.by.agent == agent);
+        let forbidden = own.any(|kept| kept.forbids(self.capability, self.now));
+        ensure(!forbidden, Refusal::DeclaredRefusal)?;
         for lineage in self
             .lineages
             .iter()

@@ -89,6 +89,7 @@ impl Scene {
             revocations: &self.revocations,
             max_staleness: None,
             declarations: &[],
+            kept_declarations: &[],
             lineages: &[],
             anchors: &self.anchors,
             proof: None,

@@ -1,6 +1,8 @@
 //! Histories that are changed, cut or invented.
 
 use super::*;
+use crate::anchor::Anchors;
+use signet_crypto::Secret;
 
 fn fresh() -> SigningKeys {
     SigningKeys::generate(Suite::Ed25519).expect("generated")
@@ -122,6 +124,7 @@ fn the_current_key_alone_cannot_rotate() {
         reason: String::new(),
         compromised: false,
         at: 9_000,
+        compromised_keys: Vec::new(),
     };
     let mut body = document.body().clone();
     body.rotations
@@ -145,6 +148,7 @@ fn a_step_needs_both_signatures() {
         reason: String::new(),
         compromised: false,
         at: 2_000,
+        compromised_keys: Vec::new(),
     };
     let attempt = |signers: &[&SigningKeys]| {
         let mut body = document.body().clone();
@@ -174,20 +178,173 @@ fn a_step_needs_both_signatures() {
 fn a_compromised_key_counts_only_for_what_a_log_had_taken_in_before() {
     let (document, _) = rotated(1, true);
     let object = Hash([7; 32]);
-    let key = |anchors: &Anchors| document.key_for(0, &object, anchors).map(|_| ());
+    let key = |anchors: &Anchors| {
+        document
+            .key_for(0, &object, Some(1_500), anchors)
+            .map(|_| ())
+    };
     assert_eq!(key(&Anchors::none()), Err(Refusal::KeyCompromised));
     let mut anchors = Anchors::none();
     anchors.add(object, 2_000);
     assert_eq!(key(&anchors), Err(Refusal::KeyCompromised), "not before");
     anchors.add(object, 1_999);
     assert_eq!(key(&anchors), Ok(()));
-    assert!(document.key_for(1, &object, &Anchors::none()).is_ok());
+    let none = Anchors::none();
+    assert!(document.key_for(1, &object, Some(1_500), &none).is_ok());
     assert_eq!(
-        document.key_for(2, &object, &anchors).err(),
+        document.key_for(2, &object, Some(1_500), &anchors).err(),
         Some(Refusal::UnknownKey)
     );
-    let (ordinary, _) = rotated(1, false);
-    assert!(ordinary.key_for(0, &object, &Anchors::none()).is_ok());
+}
+
+#[test]
+fn a_retired_key_speaks_only_for_what_was_issued_while_it_was_current() {
+    let (document, _) = rotated(1, false);
+    let object = Hash([7; 32]);
+    let key = |number, issued, anchors: &Anchors| {
+        document
+            .key_for(number, &object, issued, anchors)
+            .map(|_| ())
+    };
+    let none = Anchors::none();
+    assert_eq!(key(0, Some(2_000), &none), Ok(()));
+    assert_eq!(key(0, Some(2_001), &none), Err(Refusal::RetiredKey));
+    assert_eq!(key(0, None, &none), Err(Refusal::RetiredKey), "about now");
+    assert_eq!(key(1, None, &none), Ok(()));
+    assert_eq!(key(1, Some(9_000), &none), Ok(()));
+    // A log's word is worth more than the signer's date, and a verifier may want it.
+    let mut anchors = Anchors::none();
+    anchors.add(object, 1_999);
+    assert_eq!(key(0, Some(2_001), &anchors), Ok(()));
+    assert_eq!(key(0, None, &anchors), Ok(()));
+    let mut demanded = Anchors::demanded();
+    assert_eq!(key(0, Some(1_500), &demanded), Err(Refusal::RetiredKey));
+    assert_eq!(key(1, Some(1_500), &demanded), Ok(()), "the current key");
+    demanded.add(object, 1_999);
+    assert_eq!(key(0, Some(1_500), &demanded), Ok(()));
+}
+
+fn give_up(
+    document: &VerifiedDocument,
+    keys: &[SigningKeys],
+    compromised_keys: &[CompromisedKey],
+) -> Result<VerifiedDocument> {
+    let notice = RotationNotice {
+        reason: "found stolen",
+        compromised: false,
+        compromised_keys,
+    };
+    document.rotate_with(
+        &keys[keys.len() - 2],
+        &keys[keys.len() - 1],
+        fresh().set().commitment(),
+        notice,
+        9_000,
+    )
+}
+
+#[test]
+fn a_later_rotation_gives_up_earlier_keys_from_a_time_on() {
+    let (document, keys) = rotated(2, false);
+    let since = |key, since| CompromisedKey { key, since };
+    let later = give_up(&document, &keys, &[since(0, 1_700)]).expect("rotated");
+    let object = Hash([7; 32]);
+    let key = |number, anchors: &Anchors| {
+        later
+            .key_for(number, &object, Some(1_500), anchors)
+            .map(|_| ())
+    };
+    let mut anchors = Anchors::none();
+    assert_eq!(key(0, &anchors), Err(Refusal::KeyCompromised));
+    assert_eq!(key(1, &anchors), Ok(()), "the good key stays good");
+    anchors.add(object, 1_700);
+    assert_eq!(key(0, &anchors), Err(Refusal::KeyCompromised));
+    anchors.add(object, 1_699);
+    assert_eq!(key(0, &anchors), Ok(()));
+    let states = later.key_states();
+    assert_eq!(
+        states[0],
+        KeyState {
+            number: 0,
+            from: 1_000,
+            retired: Some(2_000),
+            compromised: Some(1_700)
+        }
+    );
+    assert_eq!((states[3].from, states[3].retired), (9_000, None));
+    // It is read back, and a key given up twice is given up since the earlier time.
+    let again = VerifiedDocument::parse(later.signed().as_bytes().to_vec()).expect("verified");
+    assert_eq!(again.key_states(), states);
+    for (wrong, reason) in [
+        (vec![since(3, 1)], Refusal::InvalidValue),
+        (vec![since(0, 9_001)], Refusal::InvalidValue),
+        (vec![since(1, 1), since(0, 1)], Refusal::NotCanonical),
+        (vec![since(0, 1), since(0, 2)], Refusal::NotCanonical),
+    ] {
+        assert_eq!(give_up(&document, &keys, &wrong).err(), Some(reason));
+    }
+}
+
+#[test]
+fn the_next_key_is_none_that_was_used_before() {
+    let own = fresh();
+    let same = |keys: &SigningKeys| {
+        let seeds = keys.seeds().iter().map(|seed| Secret::new(*seed.expose()));
+        SigningKeys::from_seeds(keys.set().suite(), seeds.collect()).expect("keys")
+    };
+    let refused = create_from("alice", same(&own), same(&own), 1);
+    assert_eq!(refused.err(), Some(Refusal::KeyReused));
+    let (document, keys) = rotated(2, false);
+    for used in &keys[..3] {
+        let refused = document.rotate(
+            &keys[2],
+            &keys[3],
+            used.set().commitment(),
+            "",
+            false,
+            9_000,
+        );
+        assert_eq!(refused.err(), Some(Refusal::KeyReused));
+    }
+    // Half of a suite is a used key, too.
+    let seed = |keys: &SigningKeys| Secret::new(*keys.seeds()[0].expose());
+    let half = SigningKeys::from_seeds(
+        Suite::Ed25519MlDsa44,
+        vec![seed(&own), Secret::new([7; 32])],
+    )
+    .expect("keys");
+    let created = create_from("alice", same(&own), half, 1).expect("the commitment is a hash");
+    let refused = created.document.rotate(
+        &created.keys,
+        &created.next,
+        fresh().set().commitment(),
+        "",
+        false,
+        2,
+    );
+    assert_eq!(refused.err(), Some(Refusal::KeyReused));
+}
+
+#[test]
+fn a_step_of_the_future_is_not_taken_yet() {
+    let (document, _) = rotated(1, false);
+    assert_eq!(document.check_time(1_989, 10), Err(Refusal::NotYetValid));
+    assert_eq!(document.check_time(1_990, 10), Ok(()));
+    let (bricked, keys) = rotated(0, false);
+    let bricked = bricked
+        .rotate(
+            &keys[0],
+            &keys[1],
+            fresh().set().commitment(),
+            "",
+            false,
+            u64::MAX,
+        )
+        .expect("rotated");
+    assert_eq!(
+        bricked.check_time(2_000, u64::MAX - 2_001),
+        Err(Refusal::NotYetValid)
+    );
 }
 
 #[test]
@@ -224,7 +381,15 @@ fn a_later_document_continues_the_earlier_one() {
 
 #[test]
 fn names_and_reasons_are_bounded_and_printable() {
-    for name in ["", "a\nb", "\u{1b}[31m", &"x".repeat(MAX_NAME + 1)] {
+    for name in [
+        "",
+        "a\nb",
+        "\u{1b}[31m",
+        "a\u{202e}txt.live",
+        "\u{200b}",
+        "x\u{2028}y",
+        &"x".repeat(MAX_NAME + 1),
+    ] {
         assert_eq!(
             create(name, Suite::Ed25519, 0).err(),
             Some(Refusal::InvalidValue)

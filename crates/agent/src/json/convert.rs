@@ -28,6 +28,7 @@ pub(super) fn to_json(kind: &Kind, d: &mut Decoder<'_>) -> Result<Value> {
         Kind::List(item) => Value::Array(d.list(usize::MAX, |d| to_json(item, d))?),
         Kind::Network => Network::read(d)?.to_string().into(),
         Kind::Budget => d.tuple(2, |d| Ok(json!({ "amount": d.uint()?, "unit": d.text()? })))?,
+        Kind::KeySince => d.tuple(2, |d| Ok(json!({ "key": d.uint()?, "since": d.uint()? })))?,
         Kind::Map => {
             let map = TextMap::read(d)?;
             let members: Map<String, Value> =
@@ -108,6 +109,10 @@ pub(super) fn from_json(kind: &Kind, value: Value) -> Result<cbor::Value> {
         Kind::Budget => {
             let [amount, unit] = members(value, ["amount", "unit"])?;
             cbor::Value::Array(vec![uint(&amount)?, cbor::Value::Text(text(unit)?)])
+        }
+        Kind::KeySince => {
+            let [key, since] = members(value, ["key", "since"])?;
+            cbor::Value::Array(vec![uint(&key)?, uint(&since)?])
         }
         Kind::Map => {
             let Value::Object(members) = value else {

@@ -19,6 +19,8 @@ pub(super) enum Kind {
     Network,
     /// `[amount, unit]`; `{"amount", "unit"}`.
     Budget,
+    /// `[number, seconds]`; `{"key", "since"}`.
+    KeySince,
     /// A map of text to text.
     Map,
     /// A message in a byte string; its JSON.
@@ -39,7 +41,9 @@ const fn field(key: u64, name: &'static str, kind: Kind) -> Field {
     Field { key, name, kind }
 }
 
-use Kind::{Agent, Bool, Budget, Bytes, Keys, List, Map, Name, Network, Signed, Text, Uint};
+use Kind::{
+    Agent, Bool, Budget, Bytes, KeySince, Keys, List, Map, Name, Network, Signed, Text, Uint,
+};
 
 const IDENTITY: &[Field] = &[
     field(1, "id", Agent),
@@ -85,6 +89,7 @@ const ROTATION: &[Field] = &[
     field(6, "reason", Text),
     field(7, "compromised", Bool),
     field(8, "at", Uint),
+    field(9, "compromised_keys", List(&KeySince)),
 ];
 
 const RECEIPT: &[Field] = &[

@@ -147,14 +147,33 @@ impl Checkpoint {
         Hash::of(&out.finish())
     }
 
-    /// Checks the signature with the log's document.
+    /// Checks the signature with the log's document. What a checkpoint says of a log, it says now: the log's current key has to
+    /// have signed it, or another log had taken it in before the key was retired.
     ///
     /// # Errors
-    /// [`Refusal::WrongSigner`], [`Refusal::UnknownKey`], [`Refusal::KeyCompromised`], [`Refusal::WrongAlgorithm`],
-    /// [`Refusal::SignatureInvalid`].
+    /// [`Refusal::WrongSigner`], [`Refusal::UnknownKey`], [`Refusal::RetiredKey`], [`Refusal::KeyCompromised`],
+    /// [`Refusal::WrongAlgorithm`], [`Refusal::SignatureInvalid`].
     pub fn verify(&self, document: &VerifiedDocument, anchors: &Anchors) -> Result<()> {
+        self.verify_at(None, document, anchors)
+    }
+
+    /// The same of one that a later checkpoint continues, or that the caller has kept since: a key that was retired after its
+    /// date may have signed it.
+    ///
+    /// # Errors
+    /// As [`verify`](Self::verify).
+    pub fn verify_earlier(&self, document: &VerifiedDocument, anchors: &Anchors) -> Result<()> {
+        self.verify_at(Some(self.at), document, anchors)
+    }
+
+    fn verify_at(
+        &self,
+        issued: Option<u64>,
+        document: &VerifiedDocument,
+        anchors: &Anchors,
+    ) -> Result<()> {
         ensure(self.by.agent == document.id(), Refusal::WrongSigner)?;
-        self.verify_with(document.key_for(self.by.key, &self.id(), anchors)?)
+        self.verify_with(document.key_for(self.by.key, &self.id(), issued, anchors)?)
     }
 
     fn verify_with(&self, keys: &VerifyingKeys) -> Result<()> {

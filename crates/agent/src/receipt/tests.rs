@@ -197,7 +197,7 @@ fn every_named_witness_has_to_have_signed() {
         statement(&bob, receipt.id()),
         statement(&carol, receipt.id()),
     );
-    assert_eq!(check(&[by_bob.clone(), by_carol]), Ok(()));
+    assert_eq!(check(&[by_bob.clone(), by_carol]), Ok(2));
     assert_eq!(
         check(std::slice::from_ref(&by_bob)),
         Err(Refusal::WitnessMissing)
@@ -213,7 +213,73 @@ fn every_named_witness_has_to_have_signed() {
         at_ms: 6,
     };
     let forged = Signed::sign_with(&body, &[&bob.keys]).expect("signed");
-    assert_eq!(check(&[by_bob, forged]), Err(Refusal::SignatureInvalid));
+    assert_eq!(
+        check(&[by_bob.clone(), forged]),
+        Err(Refusal::SignatureInvalid)
+    );
+    // Named twice, and signed twice: one witness.
+    let twice = [bob.document.id(), bob.document.id()];
+    let statements = [by_bob.clone(), by_bob];
+    let counted = check_witnesses(
+        &receipt.id(),
+        &twice,
+        &statements,
+        &documents,
+        &Anchors::none(),
+    );
+    assert_eq!(counted, Ok(1));
+}
+
+#[test]
+fn a_witness_is_checked_with_its_newest_document() {
+    let (alice, bob) = (agent("alice"), agent("bob"));
+    let receipt = sign(&alice, &Receipt::new(alice.document.by(), "payment", 5));
+    let body = Witness {
+        by: bob.document.by(),
+        subject: receipt.id(),
+        at_ms: 6,
+    };
+    let statement = [Signed::sign(&body, &bob.document.signer(&bob.keys)).expect("signed")];
+    let following = agent("spare").keys.set().commitment();
+    let newest = bob
+        .document
+        .rotate(&bob.keys, &bob.next, following, "stolen", true, 7)
+        .expect("rotated");
+    let stale = bob.document.clone();
+    for documents in [[stale.clone(), newest.clone()], [newest, stale]] {
+        let refused = check_witnesses(
+            &receipt.id(),
+            &[bob.document.id()],
+            &statement,
+            &documents,
+            &Anchors::none(),
+        );
+        assert_eq!(refused, Err(Refusal::KeyCompromised));
+    }
+}
+
+#[test]
+fn a_track_record_counts_a_receipt_once() {
+    use crate::competence::TrackRecord;
+    let alice = agent("alice");
+    let mut body = Receipt::new(alice.document.by(), "payment", 5);
+    body.outcome = Outcome::Success;
+    let receipt = sign(&alice, &body);
+    let compute = |receipts: &[Signed<Receipt>]| {
+        let (by, subject) = (alice.document.by(), alice.document.id());
+        TrackRecord::compute(by, subject, "payment", 0, 10, receipts).expect("computed")
+    };
+    let once = compute(std::slice::from_ref(&receipt));
+    assert_eq!((once.attempts, once.successes), (1, 1));
+    let repeated = vec![receipt; 1000];
+    assert_eq!(compute(&repeated), once);
+    assert_eq!(once.check(&repeated), Ok(()));
+    let boasted = TrackRecord {
+        attempts: 1000,
+        successes: 1000,
+        ..once
+    };
+    assert_eq!(boasted.check(&repeated), Err(Refusal::RecordMismatch));
 }
 
 #[test]

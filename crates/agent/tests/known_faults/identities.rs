@@ -6,7 +6,6 @@ use signet_agent::identity::{Created, VerifiedDocument};
 use signet_agent::object::{Object, Signed};
 use signet_agent::receipt::Receipt;
 use signet_agent::{AgentId, Hash, Refusal, cose};
-use signet_crypto::password::Cost;
 
 use super::scene::Verifier;
 use crate::common::{NOW, agent, forge, fresh, grant};
@@ -73,19 +72,8 @@ fn g08_the_id_stays_and_no_history_can_be_cut_or_forged() {
 
 #[test]
 fn g13_there_is_no_built_in_passphrase_and_neither_half_can_be_swapped() {
-    const CHEAP: Cost = Cost {
-        memory_kib: 8,
-        passes: 1,
-        lanes: 1,
-    };
     let seal = |created: &Created, passphrase: &[u8]| {
-        IdentityFile::seal(
-            Kind::Current,
-            &created.document,
-            &created.keys,
-            passphrase,
-            CHEAP,
-        )
+        IdentityFile::seal_cheaply(Kind::Current, &created.document, &created.keys, passphrase)
     };
     let (alice, mallory) = (agent("alice"), agent("mallory"));
     assert_eq!(seal(&alice, b"").err(), Some(Refusal::PassphraseRefused));

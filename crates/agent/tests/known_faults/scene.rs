@@ -86,6 +86,7 @@ impl Verifier {
             revocations: &self.revocations,
             max_staleness: None,
             declarations: &[],
+            kept_declarations: &[],
             lineages: &[],
             anchors: &self.anchors,
             proof,

@@ -4,26 +4,14 @@ use signet_agent::Refusal;
 use signet_agent::cbor::Value;
 use signet_agent::file::{IdentityFile, Kind};
 use signet_agent::identity::Created;
-use signet_crypto::password::Cost;
 
 use super::named;
 use super::objects::cast;
 use signet_agent::object::Type;
 
-const CHEAP: Cost = Cost {
-    memory_kib: 8,
-    passes: 1,
-    lanes: 1,
-};
-
 fn seal(created: &Created) -> Vec<u8> {
-    let file = IdentityFile::seal(
-        Kind::Current,
-        &created.document,
-        &created.keys,
-        b"correct",
-        CHEAP,
-    );
+    let file =
+        IdentityFile::seal_cheaply(Kind::Current, &created.document, &created.keys, b"correct");
     file.expect("sealed").to_bytes()
 }
 

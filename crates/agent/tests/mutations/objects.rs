@@ -7,7 +7,9 @@ use signet_agent::constraint::{Budget, Constraints};
 use signet_agent::continuity::Heartbeat;
 use signet_agent::declaration::Declaration;
 use signet_agent::grant::{Grant, RevocationRules};
-use signet_agent::identity::{Created, Document, Rotation, VerifiedDocument, create};
+use signet_agent::identity::{
+    CompromisedKey, Created, Document, Rotation, VerifiedDocument, create,
+};
 use signet_agent::json::File;
 use signet_agent::lineage::Birth;
 use signet_agent::method::{Method, Purpose};
@@ -127,6 +129,10 @@ pub fn objects(cast: &Cast, variant: u8) -> Vec<File> {
         reason: text("why"),
         compromised: variant == 1,
         at,
+        compromised_keys: vec![CompromisedKey {
+            key: 0,
+            since: 1 + number,
+        }],
     };
     vec![
         file(Signed::sign(&grant, &signer)),

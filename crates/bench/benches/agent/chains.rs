@@ -29,6 +29,7 @@ pub fn run(bench: &mut Bench, cast: &Cast) {
         revocations: &revocations,
         max_staleness: None,
         declarations: &[],
+        kept_declarations: &[],
         lineages: &[],
         anchors: &anchors,
         proof: None,

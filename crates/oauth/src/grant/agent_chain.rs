@@ -233,9 +233,13 @@ fn check(
         capabilities.push(capability.map_err(|_| outside(name))?);
     }
     let documents = chain.documents();
+    // The chain's checker asks this of its agents; the holder's ancestors need not be among them.
+    for document in &documents {
+        document
+            .check_time(context.now(), context.settings.clock_leeway)
+            .map_err(refused)?;
+    }
     let lineages = lineages(chain, &documents)?;
-    let mut declarations = chain.shown.declarations.clone();
-    declarations.extend(chain.standing.declarations.iter().cloned());
     let budget = details.budget.as_ref();
     let ledger = WithThisUse {
         counters: &chain.standing.counters,
@@ -266,7 +270,8 @@ fn check(
             leeway: context.settings.clock_leeway,
             revocations: &chain.standing.revocations,
             max_staleness: None,
-            declarations: &declarations,
+            declarations: &chain.shown.declarations,
+            kept_declarations: &chain.standing.declarations,
             lineages: &lineages,
             anchors: &anchors,
             proof: with_proof.then_some((&chain.shown.proof, expected)),

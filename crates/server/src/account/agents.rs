@@ -124,7 +124,9 @@ impl From<AgentError> for Problem {
             AgentError::Stopped => "The agent was stopped and cannot be bound.",
             AgentError::TooMany => "There are too many identities on this account.",
             AgentError::NotFound => "There is nothing of that name any more.",
-            AgentError::NotTheirs | AgentError::Refused(_) => "The object was not accepted.",
+            AgentError::NotTheirs | AgentError::NoRoom | AgentError::Refused(_) => {
+                "The object was not accepted."
+            }
         })
     }
 }

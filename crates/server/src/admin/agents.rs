@@ -166,6 +166,10 @@ impl From<AgentError> for Problem {
                 Problem::conflict("too_many", "there are too many identities on this account")
             }
             AgentError::NotTheirs => Problem::conflict("not_theirs", "the signer may not say this"),
+            AgentError::NoRoom => Problem::conflict(
+                "no_room",
+                "the signer has revoked as many grants and agents that are not known here as are kept",
+            ),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Agents that the server knows: those that an operator registered, those that people bound, those that were seen in a chain.
 //!
 //! A document is only ever replaced by one that continues it: a stolen or outdated history cannot take a newer one's place.
-use super::{AgentError, MAX_TRIES, busy, corrupt};
+use super::{AgentError, LEEWAY, MAX_TRIES, busy, corrupt};
 use serde::{Deserialize, Serialize};
 use signet_agent::{AgentId, identity::VerifiedDocument};
 use signet_jose::base64url;
@@ -89,13 +89,14 @@ pub async fn list(
 /// Keeps a document, where it is the agent's first or continues the one that is kept. `register`: an operator's word.
 ///
 /// # Errors
-/// [`AgentError::Rollback`], and the store's.
+/// [`AgentError::Rollback`], [`AgentError::Refused`] for a rotation of the future, and the store's.
 pub async fn keep(
     store: &dyn Store,
     document: &VerifiedDocument,
     register: bool,
     now: u64,
 ) -> Result<(), AgentError> {
+    document.check_time(now, LEEWAY)?;
     let key = key_of(document.id());
     for _ in 0..MAX_TRIES {
         let stored = store.get(&key, now).await?;

@@ -20,6 +20,8 @@ const PAGE: usize = 256;
 const MAX_TRIES: usize = 5;
 /// Rows outlive what they are about by this many seconds: clocks differ.
 pub(crate) const MARGIN: u64 = 300;
+/// Seconds by which a document's last rotation may be ahead of this clock.
+const LEEWAY: u64 = 60;
 
 /// Why something about agents was not done.
 #[derive(Debug, thiserror::Error)]
@@ -40,6 +42,9 @@ pub enum AgentError {
     /// A user has as many identities as a user can have.
     #[error("there are too many identities on this account")]
     TooMany,
+    /// The signer has said as much of what was never seen here as is kept.
+    #[error("the signer has revoked as many grants and agents that are not known here as are kept")]
+    NoRoom,
     /// Nobody who may say this.
     #[error("the signer may not say this")]
     NotTheirs,

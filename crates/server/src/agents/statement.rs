@@ -2,15 +2,20 @@
 //!
 //! A row is written when its signature held or its author's session or right was checked, and is believed from then on. Who may say
 //! what about whom is asked again for every chain, by signet-agent's checker.
-use super::{PAGE, corrupt};
+use super::{MAX_TRIES, PAGE, busy, corrupt};
 use serde::{Deserialize, Serialize};
 use signet_agent::{AgentId, Hash, declaration::Declaration, object::Signed, revocation::Target};
 use signet_jose::base64url;
-use signet_store::{Change, Key, Op, Store, StoreError, Table};
+use signet_store::{Change, Key, Op, Outcome, Store, StoreError, Table};
 
 /// Most declarations of one agent that are kept.
 pub const MAX_DECLARATIONS: usize = 32;
+/// Most revocations by one agent of what was never seen here that are kept
+pub const MAX_UNSEEN: usize = 256;
+/// How long a revocation of what was never seen here is kept, in seconds: five years
+pub const UNSEEN_LIFETIME: u64 = 5 * 365 * 86_400;
 const DECLARATION: u8 = b'd';
+const UNSEEN: u8 = b'n';
 
 /// By whose word something was revoked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -46,7 +51,7 @@ struct Row {
 
 fn partition_of(target: Target) -> Vec<u8> {
     let (kind, id) = target.parts();
-    // Kinds are 1 to 4; the declarations' tag is none of them.
+    // Kinds are 1 to 4; the tags of declarations and lists are none of them.
     let mut partition = vec![u8::try_from(kind).unwrap_or(u8::MAX)];
     partition.extend_from_slice(id);
     partition
@@ -64,12 +69,17 @@ pub async fn revoke(
     end: Option<u64>,
     now: u64,
 ) -> Result<(), StoreError> {
+    let put = put(target, said, object, end);
+    store.commit(Change::new(put), now).await.map(|_| ())
+}
+
+fn put(target: Target, said: Said, object: Option<&[u8]>, end: Option<u64>) -> Op {
     let row = Row {
         authority: said.authority,
         at: said.at,
         object: object.map(base64url::encode),
     };
-    let put = Op::Put {
+    Op::Put {
         key: Key::with_sort(
             Table::AgentStatement,
             partition_of(target),
@@ -78,8 +88,73 @@ pub async fn revoke(
         // Invariant: strings and a number always serialize.
         value: serde_json::to_vec(&row).expect("a revocation's row serializes"),
         end,
-    };
-    store.commit(Change::new(put), now).await.map(|_| ())
+    }
+}
+
+/// What an agent has revoked that was never seen here.
+#[derive(Default, Serialize, Deserialize)]
+struct Unseen {
+    /// Base64url of kind and id of each target, with the end of its revocation, Unix seconds.
+    targets: Vec<(String, u64)>,
+}
+
+/// Keeps an agent's signed revocation of what was never seen here: it may be seen tomorrow, and it may be nothing. So there is
+/// room for [`MAX_UNSEEN`] of each agent, and each ends after [`UNSEEN_LIFETIME`]. False: the agent's room is full.
+///
+/// The agent's list and the revocation are one change: racing calls cannot go beyond the room.
+///
+/// # Errors
+/// The store's; then nothing was revoked.
+pub async fn revoke_unseen(
+    store: &dyn Store,
+    target: Target,
+    said: Said,
+    object: &[u8],
+    now: u64,
+) -> Result<bool, StoreError> {
+    let mut partition = vec![UNSEEN];
+    partition.extend_from_slice(&said.by.0);
+    let key = Key::new(Table::AgentStatement, partition);
+    let (name, end) = (
+        base64url::encode(&partition_of(target)),
+        now.saturating_add(UNSEEN_LIFETIME),
+    );
+    for _ in 0..MAX_TRIES {
+        let stored = store.get(&key, now).await?;
+        let mut unseen = match &stored {
+            None => Unseen::default(),
+            Some(row) => serde_json::from_slice(&row.value)
+                .map_err(|_| corrupt("an agent's list of revocations"))?,
+        };
+        // The same again is no further one.
+        unseen
+            .targets
+            .retain(|(known, end)| *known != name && *end > now);
+        if unseen.targets.len() >= MAX_UNSEEN {
+            return Ok(false);
+        }
+        unseen.targets.push((name.clone(), end));
+        // Invariant: strings and numbers always serialize.
+        let value = serde_json::to_vec(&unseen).expect("a list of revocations serializes");
+        let (key, end) = (key.clone(), Some(end));
+        let first = match stored {
+            None => Op::Insert { key, value, end },
+            Some(row) => Op::Replace {
+                key,
+                version: row.version,
+                value,
+                end,
+            },
+        };
+        let change = Change {
+            first,
+            then: vec![put(target, said, Some(object), end)],
+        };
+        if let Outcome::Done { .. } = store.commit(change, now).await? {
+            return Ok(true);
+        }
+    }
+    Err(busy())
 }
 
 /// Every revocation of a target.
@@ -138,7 +213,10 @@ pub async fn declare(
     let put = Op::Put {
         key: Key::with_sort(Table::AgentStatement, declarations_of(agent), id.0.to_vec()),
         value: declaration.as_bytes().to_vec(),
-        end: declaration.body().until.map(|until| until + super::MARGIN),
+        end: declaration
+            .body()
+            .until
+            .map(|until| until.saturating_add(super::MARGIN)),
     };
     store.commit(Change::new(put), now).await?;
     Ok(true)

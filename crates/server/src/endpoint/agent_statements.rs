@@ -111,12 +111,17 @@ async fn document_of(
             "the signer is not known here: it is bound to no account, not registered, and was in no chain",
         )
     })?;
-    match (known.document, shown) {
-        (Some(known), Some(shown)) if known.is_continued_by(&shown) => Ok(shown),
-        (Some(known), _) => Ok(known),
-        (None, Some(shown)) => Ok(shown),
-        (None, None) => Err(refused(Refusal::DocumentMissing)),
-    }
+    let document = match (known.document, shown) {
+        (Some(known), Some(shown)) if known.is_continued_by(&shown) => shown,
+        (Some(known), _) => known,
+        (None, Some(shown)) => shown,
+        (None, None) => return Err(refused(Refusal::DocumentMissing)),
+    };
+    let leeway = context.snapshot.settings.clock_leeway;
+    document
+        .check_time(context.now(), leeway)
+        .map_err(refused)?;
+    Ok(document)
 }
 
 /// For the audit trail.

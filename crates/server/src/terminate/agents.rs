@@ -4,7 +4,7 @@ use crate::{
     agents::{
         AgentError, MARGIN,
         holding::{self, HeldGrant, Holder, TokenRow},
-        root,
+        known, root,
         statement::{self, Authority, Said},
     },
     state::Realm,
@@ -27,8 +27,9 @@ impl Realm {
     /// Ends a target on somebody's word. `object`: the signed revocation, where there is one; whose it is was verified.
     ///
     /// # Errors
-    /// [`AgentError::NotTheirs`] where a known grant is not the revoker's to revoke, and the store's: then some may be left, and the
-    /// caller must not answer that none is.
+    /// [`AgentError::NotTheirs`] where a known grant is not the revoker's to revoke, [`AgentError::NoRoom`] where the revoker has
+    /// said too much of what was never seen here, and the store's: then some may be left, and the caller must not answer that
+    /// none is.
     pub async fn end_of_agents(
         &self,
         target: Target,
@@ -56,7 +57,20 @@ impl Realm {
         let end = named
             .as_ref()
             .map(|held| held.grant.body().not_after.saturating_add(MARGIN));
-        statement::revoke(store, target, said, object, end, now).await?;
+        let unseen = match target {
+            Target::Grant(_) | Target::Subtree(_) => named.is_none(),
+            Target::Agent(agent) | Target::Everything(agent) => {
+                agent != by && known::get(store, agent, now).await?.is_none()
+            }
+        };
+        match object {
+            Some(object) if unseen => {
+                if !statement::revoke_unseen(store, target, said, object, now).await? {
+                    return Err(AgentError::NoRoom);
+                }
+            }
+            _ => statement::revoke(store, target, said, object, end, now).await?,
+        }
         let doomed = match target {
             Target::Grant(_) => Vec::from_iter(named),
             Target::Subtree(id) => holding::grants(store, Holder::Parent(id), now).await?,
@@ -207,11 +221,10 @@ impl Realm {
     pub async fn end_compromised(&self, document: &VerifiedDocument) -> Result<Ended, AgentError> {
         let started = self.now_ms();
         let compromised: Vec<u64> = document
-            .body()
-            .rotations
-            .iter()
-            .filter(|rotation| rotation.body().compromised)
-            .map(|rotation| rotation.body().by.key)
+            .key_states()
+            .into_iter()
+            .filter(|state| state.compromised.is_some())
+            .map(|state| state.number)
             .collect();
         let mut ended = Ended::default();
         if !compromised.is_empty() {

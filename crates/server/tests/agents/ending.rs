@@ -55,6 +55,79 @@ fn a_revocation_counts_before_the_grant_was_ever_seen() {
 }
 
 #[test]
+fn revocations_of_what_was_never_seen_have_a_bound_for_each_agent_and_an_end() {
+    use signet_agent::Hash;
+    use signet_server::agents::statement::{MAX_UNSEEN, UNSEEN_LIFETIME, revocations};
+    let world = World::new();
+    let unseen = |n: usize| {
+        let mut id = [0; 32];
+        id[..8].copy_from_slice(&n.to_le_bytes());
+        Target::Grant(Hash(id))
+    };
+    for n in 0..MAX_UNSEEN {
+        world
+            .state(&revocation(&world.alice, unseen(n), world.now()))
+            .expect(200);
+    }
+    // The same again takes no room, another one is refused and not kept.
+    world
+        .state(&revocation(&world.alice, unseen(0), world.now()))
+        .expect(200);
+    let more = unseen(MAX_UNSEEN);
+    world
+        .state(&revocation(&world.alice, more, world.now()))
+        .expect_error(400, "invalid_request");
+    let store = &*world.server.realm.store;
+    let said = |target, at| block_on(revocations(store, target, at)).unwrap().len();
+    assert_eq!(said(more, world.now()), 0);
+    assert_eq!(said(unseen(1), world.now() + UNSEEN_LIFETIME - 60), 1);
+    assert_eq!(said(unseen(1), world.now() + UNSEEN_LIFETIME + 1), 0);
+    // What has been seen, and the agent itself, can be revoked all the same; and others have room of their own.
+    let links = world.chain();
+    let token = world.token_of(&world.carol, &links);
+    world
+        .state(&revocation(&world.bob, more, world.now()))
+        .expect(200);
+    world
+        .state(&revocation(
+            &world.alice,
+            Target::Grant(links[0].id()),
+            world.now(),
+        ))
+        .expect(200);
+    assert!(!world.is_active(&token));
+    let itself = Target::Agent(world.alice.document.id());
+    world
+        .state(&revocation(&world.alice, itself, world.now()))
+        .expect(200);
+}
+
+#[test]
+fn a_declaration_may_last_for_as_long_as_a_number_goes() {
+    use signet_agent::declaration::Declaration;
+    let world = World::new();
+    let links = world.chain();
+    world.token_of(&world.carol, &links);
+    let body = Declaration {
+        by: world.bob.document.by(),
+        capabilities: capabilities(&["delete:*"]),
+        reason: String::new(),
+        from: 1,
+        until: Some(u64::MAX),
+    };
+    let signed = Signed::sign(&body, &world.bob.document.signer(&world.bob.keys)).unwrap();
+    let text = File::of(&signed)
+        .with_signer(&world.bob.document)
+        .write()
+        .unwrap();
+    world.state(&text).expect(200);
+    let store = &*world.server.realm.store;
+    let bob = world.bob.document.id();
+    let kept = signet_server::agents::statement::declarations(store, bob, world.now());
+    assert_eq!(block_on(kept).unwrap().len(), 1);
+}
+
+#[test]
 fn a_subtree_an_agent_and_everything_from_it_end_as_far_as_they_reach() {
     let world = World::new();
     let links = world.chain();
@@ -206,6 +279,63 @@ fn a_rotation_for_compromise_ends_what_the_old_key_granted() {
     });
     let reply = world.admin(Method::PUT, &path, Some(&old)).expect(409);
     assert_eq!(reply.member("code"), "rollback");
+}
+
+#[test]
+fn a_retired_key_says_nothing_to_the_server_after_its_rotation() {
+    let world = World::new();
+    let links = world.chain();
+    let token = world.token_of(&world.carol, &links);
+    let rotated = |who: &Created| {
+        who.document
+            .rotate(
+                &who.keys,
+                &who.next,
+                agent("spare").keys.set().commitment(),
+                "yearly",
+                false,
+                world.now() - 60,
+            )
+            .unwrap()
+    };
+    let tell = |document: &signet_agent::identity::VerifiedDocument| {
+        let shown = serde_json::json!({
+            "document": signet_agent::json::to_json(document.signed().as_bytes()).unwrap(),
+        });
+        let path = format!("/admin/v1/agents/{}", document.id());
+        world.admin(Method::PUT, &path, Some(&shown)).expect(200);
+    };
+    tell(&rotated(&world.carol));
+    // Possession by Carol's first key, of a grant to it.
+    let refused = world.exchange(&world.carol, &links);
+    world.refused(refused, "invalid_request", "retired_key");
+    tell(&rotated(&world.alice));
+    // A revocation by Alice's first key, and a grant that it makes now.
+    let target = Target::Grant(links[0].id());
+    world
+        .state(&revocation(&world.alice, target, world.now()))
+        .expect_error(400, "invalid_request");
+    assert!(world.is_active(&token));
+    let refused = world.exchange(&world.bob, &world.chain()[..1]);
+    world.refused(refused, "invalid_request", "retired_key");
+    // A rotation of the future is not taken in.
+    let bricked = world
+        .bob
+        .document
+        .rotate(
+            &world.bob.keys,
+            &world.bob.next,
+            agent("spare").keys.set().commitment(),
+            "",
+            false,
+            u64::MAX,
+        )
+        .unwrap();
+    let shown = serde_json::json!({
+        "document": signet_agent::json::to_json(bricked.signed().as_bytes()).unwrap(),
+    });
+    let path = format!("/admin/v1/agents/{}", bricked.id());
+    world.admin(Method::PUT, &path, Some(&shown)).expect(400);
 }
 
 #[test]

@@ -323,7 +323,8 @@ pub fn cell(column: &str, value: &Value) -> String {
     let is_time = column.ends_with("_at")
         || column.ends_with("_time")
         || column.ends_with("_from")
-        || column == "last_seen";
+        || column.ends_with("_since")
+        || column.ends_with("_seen");
     match value {
         Value::Null => "-".into(),
         Value::String(text) => text.clone(),
@@ -438,4 +439,27 @@ pub fn secret_once(answer: &Value) -> String {
         text.push_str("\n\nThe secret is shown this once; the server keeps a hash of it.");
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_moment_is_shown_as_a_date_whatever_its_column_is_called() {
+        for column in [
+            "created_at",
+            "known_since",
+            "first_seen",
+            "last_seen",
+            "valid_from",
+        ] {
+            assert_eq!(
+                cell(column, &951_826_154.into()),
+                "2000-02-29T12:09:14Z",
+                "{column}"
+            );
+        }
+        assert_eq!(cell("count", &951_826_154.into()), "951826154");
+    }
 }

@@ -1,4 +1,4 @@
-//! Logs whose word counts where a key was compromised.
+//! Logs whose word counts where a key was retired or compromised.
 
 use std::path::PathBuf;
 
@@ -16,6 +16,9 @@ pub struct Anchoring {
     /// The document of one who keeps such a log and whose word counts. May be repeated.
     #[arg(long = "anchor-keeper")]
     keepers: Vec<PathBuf>,
+    /// What a retired key signed counts only if such a log had taken it in before the rotation, whatever date it has.
+    #[arg(long)]
+    require_anchors: bool,
 }
 
 impl Anchoring {
@@ -26,7 +29,11 @@ impl Anchoring {
             .iter()
             .map(|path| files::document(path))
             .collect::<Result<Vec<_>, _>>()?;
-        let mut anchors = Anchors::none();
+        let mut anchors = if self.require_anchors {
+            Anchors::demanded()
+        } else {
+            Anchors::none()
+        };
         for path in &self.logs {
             log::anchor(path, &keepers, &mut anchors)?;
         }

@@ -323,6 +323,7 @@ impl Material {
             revocations: &self.revocations,
             max_staleness: question.max_staleness,
             declarations: &self.declarations,
+            kept_declarations: &[],
             lineages: &self.lineages,
             anchors: &self.anchors,
             proof,

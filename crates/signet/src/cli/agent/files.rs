@@ -24,7 +24,12 @@ use signet_agent::witness::Witness;
 use signet_agent::{Refusal, SigningKeys};
 
 use super::super::{Failure, Output};
+use super::now;
+use crate::cli::output;
 use crate::input;
+
+/// Seconds by which another machine's clock may be ahead where it dated a rotation.
+const LEEWAY: u64 = 60;
 
 /// The answer "no", by name of the reason.
 pub fn refused(reason: Refusal, about: &str) -> Failure {
@@ -122,13 +127,13 @@ pub fn document(path: &Path) -> Result<VerifiedDocument, Failure> {
     let data = read(path)?;
     let about = path.display().to_string();
     // An identity file is a CBOR array of seven; JSON never begins so.
-    if data.first() == Some(&0x87) {
-        let file = IdentityFile::parse(&data).map_err(|reason| refused(reason, &about))?;
-        return Ok(file.document().clone());
-    }
-    let file = File::read(&data).map_err(|reason| refused(reason, &about))?;
-    file.object()
-        .and_then(VerifiedDocument::new)
+    let document = if data.first() == Some(&0x87) {
+        IdentityFile::parse(&data).map(|file| file.document().clone())
+    } else {
+        File::read(&data).and_then(|file| VerifiedDocument::new(file.object()?))
+    };
+    document
+        .and_then(|document| document.check_time(now(), LEEWAY).map(|()| document))
         .map_err(|reason| refused(reason, &about))
 }
 
@@ -148,6 +153,12 @@ pub fn unlock(path: &Path) -> Result<(VerifiedDocument, SigningKeys), Failure> {
             "{} holds a next key, which signs nothing yet",
             path.display()
         )));
+    }
+    if file.is_cheap() {
+        output::note(&format!(
+            "{} is cheap to guess the passphrase of: `signet agent passphrase` seals it anew",
+            path.display()
+        ));
     }
     let passphrase = input::passphrase("SIGNET_PASSPHRASE", "Passphrase", false)?;
     let keys = file

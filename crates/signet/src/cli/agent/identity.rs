@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use serde_json::{Value, json};
 use signet_agent::file::{IdentityFile, Kind};
-use signet_agent::identity::VerifiedDocument;
+use signet_agent::identity::{CompromisedKey, RotationNotice, VerifiedDocument};
 use signet_agent::json::File;
 use signet_agent::keys::KeySet;
 use signet_agent::{Refusal, SigningKeys, Suite, base64url};
@@ -63,6 +63,21 @@ pub struct Rotate {
     /// The current key is not to be believed any more.
     #[arg(long)]
     compromised: bool,
+    /// An earlier key is not to be believed any more either, since this Unix second, or since it began. Its number is that of
+    /// `signet agent show`. What a log had taken in before still counts. May be repeated.
+    #[arg(long = "compromised-key", value_name = "NUMBER[@SINCE]", value_parser = earlier_key)]
+    compromised_keys: Vec<(u64, Option<u64>)>,
+}
+
+fn earlier_key(text: &str) -> Result<(u64, Option<u64>), String> {
+    let number = |text: &str| {
+        text.parse::<u64>()
+            .map_err(|_| "NUMBER or NUMBER@UNIXSECOND".to_owned())
+    };
+    match text.split_once('@') {
+        Some((key, since)) => Ok((number(key)?, Some(number(since)?))),
+        None => Ok((number(text)?, None)),
+    }
 }
 
 /// `signet agent passphrase`
@@ -143,7 +158,18 @@ fn describe(document: &VerifiedDocument) -> Value {
             "at": step.at,
             "reason": step.reason,
             "compromised": step.compromised,
+            "compromised_keys": step.compromised_keys.iter()
+                .map(|key| json!({ "key": key.key, "since": key.since })).collect::<Vec<_>>(),
             "public_keys": public_keys(&step.keys),
+        })
+    });
+    let keys = document.key_states().into_iter().map(|state| {
+        json!({
+            "key": state.number,
+            "from": state.from,
+            "retired": state.retired,
+            "compromised_since": state.compromised,
+            "public_keys": document.key(state.number).map(|key| public_keys(key.set())),
         })
     });
     let current = document.current().set();
@@ -157,6 +183,7 @@ fn describe(document: &VerifiedDocument) -> Value {
         "created": body.created,
         "next": document.next().to_string(),
         "rotations": rotations.collect::<Vec<_>>(),
+        "keys": keys.collect::<Vec<_>>(),
     })
 }
 
@@ -180,16 +207,26 @@ pub fn show(arguments: &Show, output: &Output) -> Result<(), Failure> {
         }
         for (number, rotation) in (1..).zip(&document.body().rotations) {
             let step = rotation.body();
-            let how = if step.compromised {
-                ", the key before it was compromised"
-            } else {
-                ""
-            };
             lines.push(format!(
-                "rotation   {number} at {}: {}{how}",
+                "rotation   {number} at {}: {}",
                 output::date(step.at),
                 step.reason
             ));
+        }
+        for state in document.key_states() {
+            let speaks = match (state.compromised, state.retired) {
+                (Some(since), _) => format!(
+                    "compromised since {}: speaks for nothing but what a log had before",
+                    output::date(since)
+                ),
+                (None, Some(retired)) => format!(
+                    "retired at {}: speaks for what was issued until then",
+                    output::date(retired)
+                ),
+                (None, None) => "current".to_owned(),
+            };
+            let from = output::date(state.from);
+            lines.push(format!("key        {} from {from}, {speaks}", state.number));
         }
         lines.join("\n")
     })
@@ -223,6 +260,30 @@ fn next_key(
     }
 }
 
+/// The keys that `--compromised-key` names, in their order, each since when.
+fn earlier_keys(
+    document: &VerifiedDocument,
+    named: &[(u64, Option<u64>)],
+) -> Result<Vec<CompromisedKey>, Failure> {
+    let states = document.key_states();
+    let mut keys = Vec::new();
+    for (key, since) in named {
+        let state = states.iter().find(|state| state.number == *key);
+        let state = state.ok_or_else(|| {
+            Failure::unusable(format!(
+                "--compromised-key {key}: the identity has the keys 0 to {}",
+                document.by().key
+            ))
+        })?;
+        keys.push(CompromisedKey {
+            key: *key,
+            since: since.unwrap_or(state.from),
+        });
+    }
+    keys.sort_unstable_by_key(|key| key.key);
+    Ok(keys)
+}
+
 pub fn rotate(arguments: &Rotate, output: &Output) -> Result<(), Failure> {
     let path = &arguments.file;
     let current = files::identity_file(path)?;
@@ -239,14 +300,18 @@ pub fn rotate(arguments: &Rotate, output: &Output) -> Result<(), Failure> {
     let suite = next_keys.set().suite();
     let following =
         SigningKeys::generate(suite).map_err(|reason| Failure::unusable(reason.to_string()))?;
+    let earlier = earlier_keys(current.document(), &arguments.compromised_keys)?;
     let document = current
         .document()
-        .rotate(
+        .rotate_with(
             &keys,
             &next_keys,
             following.set().commitment(),
-            &arguments.reason,
-            arguments.compromised,
+            RotationNotice {
+                reason: &arguments.reason,
+                compromised: arguments.compromised,
+                compromised_keys: &earlier,
+            },
             now(),
         )
         .map_err(|reason| refused(reason, "the rotation"))?;

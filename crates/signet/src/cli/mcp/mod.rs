@@ -6,6 +6,7 @@
 
 mod approval;
 mod policy;
+mod question;
 mod server;
 mod tools;
 

@@ -21,6 +21,7 @@ use signet_agent::{Hash, Refusal, SigningKeys, anchor::Anchors, base64url};
 
 use super::approval::{Approvals, refused};
 use super::policy::{Policy, Verdict, Wanted};
+use super::question;
 use super::tools::{self, CheckGrant, Ended, MakeGrant, Nothing, SignReceipt};
 use crate::cli::Failure;
 use crate::cli::agent::{chain, files, grant, now, now_ms};
@@ -236,15 +237,16 @@ impl Server {
             body = body.after(&previous);
             body.at_ms = body.at_ms.max(previous.body().at_ms);
         }
+        // What could not be signed is neither judged nor asked about.
+        Receipt::from_payload(&body.payload()).map_err(|reason| wrong("action", reason))?;
         let policy = Wanted::Receipt {
             action: &wanted.action,
         };
-        let message = format!(
-            "Sign a receipt as {}: action \"{}\", {} bytes of content, SHA-256 {}?",
-            self.document.body().name,
-            plain(&wanted.action),
-            wanted.content.len(),
-            Hash::of(wanted.content.as_bytes()),
+        let message = question::of_receipt(
+            &self.document,
+            &body,
+            &wanted.content,
+            wanted.input.as_deref(),
         );
         let decision = self.approve(&policy, &message, request, context).await?;
         body.decision = decision;
@@ -274,6 +276,7 @@ impl Server {
         body.max_depth = wanted.max_depth;
         body.constraints = constraints;
         body.not_before = not_before;
+        let mut delegated = None;
         if let Some(value) = &wanted.parent {
             let (parent, file) = object::<Grant>("parent", value)?;
             if parent.body().to.agent != self.document.id() {
@@ -287,22 +290,18 @@ impl Server {
             body = body
                 .under(&parent)
                 .map_err(|reason| refused(reason.name(), &reason.to_string()))?;
+            delegated = Some(parent);
         }
+        // What could not be signed is not asked about.
+        Grant::from_payload(&body.payload())
+            .map_err(|reason| refused(reason.name(), &reason.to_string()))?;
         let lasts = body.not_after.saturating_sub(now());
         let policy = Wanted::Grant {
             capabilities: &body.capabilities,
             lasts,
             depth: body.max_depth,
         };
-        let names: Vec<&str> = body.capabilities.iter().map(Capability::as_str).collect();
-        let message = format!(
-            "Grant as {} to {} ({}): {}, for {lasts} seconds, {} further delegations?",
-            self.document.body().name,
-            plain(&to.body().name),
-            to.id(),
-            plain(&names.join(", ")),
-            body.max_depth,
-        );
+        let message = question::of_grant(&self.document, &body, &to, delegated.as_ref(), now());
         let decision = self.approve(&policy, &message, request, context).await?;
         self.signed(&body, decision)
     }
@@ -355,11 +354,6 @@ impl Server {
     }
 }
 
-/// Without what a terminal or a page would act upon.
-fn plain(text: &str) -> String {
-    text.replace(char::is_control, "\u{fffd}")
-}
-
 impl ServerHandler for Server {
     fn get_info(&self) -> ServerConfig {
         ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
@@ -386,7 +380,7 @@ impl ServerHandler for Server {
             Some(Ok(answer)) => Ok(CallToolResult::structured(answer).into()),
             Some(Err(answer)) => Ok(*answer),
             None => Err(ErrorData::invalid_params(
-                format!("there is no tool {}", plain(&request.name)),
+                format!("there is no tool {:?}", request.name),
                 None,
             )),
         }
