@@ -34,6 +34,7 @@ clients: ## real client libraries and a real browser against the running binary
 	$(CARGO) build --locked -p signet
 	@scripts/test-clients.sh target/debug/signet
 	@python3 tests/gate/test_gate.py target/debug/signet
+	@python3 tests/gate/test_proxies.py target/debug/signet
 
 fuzz: ## every fuzz target for a few seconds, on stable Rust
 	$(CARGO) run --quiet --locked --manifest-path fuzz/Cargo.toml --target-dir target --bin smoke -- --seconds 3

@@ -13,6 +13,7 @@ have certutil || need+=(libnss3-tools)
 have apache2 || [ -x /usr/sbin/apache2 ] || need+=(apache2-bin)
 installed libapache2-mod-auth-openidc || need+=(libapache2-mod-auth-openidc)
 have nginx || [ -x /usr/sbin/nginx ] || need+=(nginx-light)
+have caddy || need+=(caddy)
 have node || need+=(nodejs)
 have npm || need+=(npm)
 have curl || need+=(curl)
@@ -40,10 +41,15 @@ if [ "$(cat node_modules/.stamp 2>/dev/null)" != "$(stamp package-lock.json)" ];
     npm ci --no-audit --no-fund --ignore-scripts --loglevel=error
     stamp package-lock.json > node_modules/.stamp
 fi
-if [ "$(cat .venv/.stamp 2>/dev/null)" != "$(stamp requirements.txt)" ]; then
-    echo "Installing the Python test clients"
-    rm -rf .venv
-    python3 -m venv .venv
-    .venv/bin/pip install --quiet --disable-pip-version-check -r requirements.txt
-    stamp requirements.txt > .venv/.stamp
-fi
+install_python() {
+    if [ "$(cat .venv/.stamp 2>/dev/null)" != "$(stamp requirements.txt)" ]; then
+        echo "Installing $1"
+        rm -rf .venv
+        python3 -m venv .venv
+        .venv/bin/pip install --quiet --disable-pip-version-check -r requirements.txt
+        stamp requirements.txt > .venv/.stamp
+    fi
+}
+install_python "the Python test clients"
+cd ../gate
+install_python "the proxies of docs/gate.md that Debian does not have"

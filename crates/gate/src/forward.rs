@@ -3,32 +3,39 @@
 //! | proxy | path | how it says what the request was |
 //! |---|---|---|
 //! | NGINX `auth_request` | `/auth/nginx` | `X-Original-Method`, `X-Original-URL` (scheme, host, path), set in the location |
-//! | Traefik `forwardAuth` | `/auth/traefik` | `X-Forwarded-Method`, `-Proto`, `-Host`, `-Uri` |
+//! | Traefik `forwardAuth`, Caddy `forward_auth` | `/auth/traefik`, `/auth/caddy` | `X-Forwarded-Method`, `-Proto`, `-Host`, `-Uri` |
 //! | Envoy `ext_authz` (HTTP) | `/auth/envoy`, as `path_prefix` | the request itself: method, `Host`, the path behind the prefix |
 //!
 //! `?policy=NAME` and `?scope=S` narrow what is asked of a token, for the first two; they are part of the proxy's configuration. Envoy appends
-//! the client's own path, so there the policy is named in the prefix: `/auth/envoy@NAME`.
+//! the client's own path, so there the policy is named in the prefix: `/auth/envoy@NAME`. What a proxy says about the request is believed
+//! of callers that [`crate::Proxies`] knows.
 use crate::{gate::Gate, header::single, setup::Setup};
 use http::{HeaderMap, HeaderValue, StatusCode, header, request};
 use signet_crypto::hash::sha256;
-use signet_http::{Response, certificate::der_of_field, response};
+use signet_http::{Connection, Response, certificate::der_of_field, response};
 use signet_oauth::params::Params;
 use signet_verify::{Challenge, PolicyId, Presented, Proof, Refusal, Scheme};
 
 /// The request that the proxy asks about.
 struct Asked<'a> {
+    /// whether the caller is a proxy, so that what it says is believed
+    by_proxy: bool,
     method: &'a str,
     url: Option<String>,
     policy: PolicyId,
     scope: Option<&'a str>,
 }
 
-pub(crate) async fn nginx(gate: &Gate, head: &request::Parts) -> Response {
+pub(crate) async fn nginx(gate: &Gate, connection: &Connection, head: &request::Parts) -> Response {
     let setup = gate.setup.load();
-    let Some(query) = Query::read(&setup, head) else {
-        return misconfigured();
-    };
     let headers = &head.headers;
+    let Some(by_proxy) = caller(gate, &setup, connection, headers) else {
+        return not_a_proxy();
+    };
+    let query = match Query::read(&setup, head) {
+        Ok(query) => query,
+        Err(why) => return misconfigured(gate, &why),
+    };
     let said = (|| {
         let method = single(headers, "x-original-method")?.unwrap_or("GET");
         let url = single(headers, "x-original-url")?.map(str::to_owned);
@@ -36,7 +43,7 @@ pub(crate) async fn nginx(gate: &Gate, head: &request::Parts) -> Response {
     })();
     let outcome = match said {
         Ok((method, url)) => {
-            let asked = query.asked(method, url);
+            let asked = query.asked(by_proxy, method, url);
             decide(gate, &setup, headers, &asked).await
         }
         Err(refusal) => Err(refusal),
@@ -49,12 +56,20 @@ pub(crate) async fn nginx(gate: &Gate, head: &request::Parts) -> Response {
     response
 }
 
-pub(crate) async fn traefik(gate: &Gate, head: &request::Parts) -> Response {
+pub(crate) async fn traefik(
+    gate: &Gate,
+    connection: &Connection,
+    head: &request::Parts,
+) -> Response {
     let setup = gate.setup.load();
-    let Some(query) = Query::read(&setup, head) else {
-        return misconfigured();
-    };
     let headers = &head.headers;
+    let Some(by_proxy) = caller(gate, &setup, connection, headers) else {
+        return not_a_proxy();
+    };
+    let query = match Query::read(&setup, head) {
+        Ok(query) => query,
+        Err(why) => return misconfigured(gate, &why),
+    };
     let said = (|| {
         let part = |name| single(headers, name);
         let method = part("x-forwarded-method")?.unwrap_or("GET");
@@ -69,7 +84,7 @@ pub(crate) async fn traefik(gate: &Gate, head: &request::Parts) -> Response {
     })();
     let outcome = match said {
         Ok((method, url)) => {
-            let asked = query.asked(method, url);
+            let asked = query.asked(by_proxy, method, url);
             decide(gate, &setup, headers, &asked).await
         }
         Err(refusal) => Err(refusal),
@@ -77,24 +92,25 @@ pub(crate) async fn traefik(gate: &Gate, head: &request::Parts) -> Response {
     finish(gate, &setup, query.policy, query.scope(), outcome)
 }
 
-pub(crate) async fn envoy(gate: &Gate, head: &request::Parts) -> Response {
+pub(crate) async fn envoy(gate: &Gate, connection: &Connection, head: &request::Parts) -> Response {
     let setup = gate.setup.load();
+    let headers = &head.headers;
+    let Some(by_proxy) = caller(gate, &setup, connection, headers) else {
+        return not_a_proxy();
+    };
     let path = head.uri.path();
     let rest = path.strip_prefix("/auth/envoy").unwrap_or(path);
     let (policy, path) = match rest.strip_prefix('@') {
         Some(named) => {
             let (name, path) = named.split_at(named.find('/').unwrap_or(named.len()));
-            (setup.verifier.policy(name), path)
+            match setup.verifier.policy(name) {
+                Some(policy) => (policy, path),
+                None => return misconfigured(gate, &unknown_policy(name)),
+            }
         }
-        None if rest.is_empty() || rest.starts_with('/') => {
-            (Some(setup.verifier.default_policy()), rest)
-        }
+        None if rest.is_empty() || rest.starts_with('/') => (setup.verifier.default_policy(), rest),
         None => return response::text(StatusCode::NOT_FOUND, "there is nothing here\n"),
     };
-    let Some(policy) = policy else {
-        return misconfigured();
-    };
-    let headers = &head.headers;
     let said = (|| {
         let scheme = single(headers, "x-forwarded-proto")?.unwrap_or("http");
         let host = single(headers, "host")?;
@@ -103,6 +119,7 @@ pub(crate) async fn envoy(gate: &Gate, head: &request::Parts) -> Response {
     let outcome = match said {
         Ok(url) => {
             let asked = Asked {
+                by_proxy,
                 method: head.method.as_str(),
                 url,
                 policy,
@@ -148,34 +165,86 @@ struct Query {
 }
 
 impl Query {
-    /// None where the proxy names a policy that is not there, or anything else that is not known: a misspelt demand must not pass for none.
-    fn read(setup: &Setup, head: &request::Parts) -> Option<Query> {
-        let params = Params::parse(head.uri.query().unwrap_or("").as_bytes()).ok()?;
+    /// Says why not, where the proxy names a policy that is not there, anything else that is not known, or nothing where it should name
+    /// something: a misspelt demand, or one whose variable is not set, must not pass for none.
+    fn read(setup: &Setup, head: &request::Parts) -> Result<Query, String> {
+        let query = head.uri.query().unwrap_or("");
+        for pair in query.split('&').filter(|pair| !pair.is_empty()) {
+            let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+            if value.is_empty() {
+                return Err(format!("the parameter {} has no value", quoted(name)));
+            }
+        }
+        let params =
+            Params::parse(query.as_bytes()).map_err(|_| "the query cannot be read".to_owned())?;
+        let known = |name: &str| matches!(name, "policy" | "scope");
+        if let Some((name, _)) = params.iter().find(|(name, _)| !known(name)) {
+            return Err(format!("there is no parameter {}", quoted(name)));
+        }
         if params
-            .iter()
-            .any(|(name, _)| !matches!(name, "policy" | "scope"))
+            .get("scope")
+            .is_some_and(|text| scopes(text).next().is_none())
         {
-            return None;
+            return Err("the parameter \"scope\" names no scope".to_owned());
         }
         let policy = match params.get("policy") {
-            Some(name) => setup.verifier.policy(name)?,
+            Some(name) => setup
+                .verifier
+                .policy(name)
+                .ok_or_else(|| unknown_policy(name))?,
             None => setup.verifier.default_policy(),
         };
-        Some(Query { policy, params })
+        Ok(Query { policy, params })
     }
 
     fn scope(&self) -> Option<&str> {
         self.params.get("scope")
     }
 
-    fn asked<'a>(&'a self, method: &'a str, url: Option<String>) -> Asked<'a> {
+    fn asked<'a>(&'a self, by_proxy: bool, method: &'a str, url: Option<String>) -> Asked<'a> {
         Asked {
+            by_proxy,
             method,
             url,
             policy: self.policy,
             scope: self.scope(),
         }
     }
+}
+
+fn scopes(text: &str) -> impl Iterator<Item = &str> {
+    text.split(' ').filter(|scope| !scope.is_empty())
+}
+
+fn unknown_policy(name: &str) -> String {
+    format!("there is no policy {}", quoted(name))
+}
+
+/// The beginning of a text that may be a client's, in quotes and escaped.
+fn quoted(text: &str) -> String {
+    format!("{:?}", text.chars().take(64).collect::<String>())
+}
+
+/// Whether the caller is a proxy. None for one that must be and is not.
+fn caller(
+    gate: &Gate,
+    setup: &Setup,
+    connection: &Connection,
+    headers: &HeaderMap,
+) -> Option<bool> {
+    if !setup.proxies.are_configured() {
+        return Some(false);
+    }
+    if setup.proxies.know(connection, headers) {
+        return Some(true);
+    }
+    if gate.notices.unknown_caller.is_due(gate.clock.now()) {
+        tracing::warn!(
+            peer = %connection.peer,
+            "a caller of a forward-auth endpoint is not a proxy: it shows neither the secret nor a certificate of [proxy]"
+        );
+    }
+    None
 }
 
 type Outcome = Result<signet_verify::Verified, (Refusal, Option<Scheme>)>;
@@ -189,27 +258,32 @@ async fn decide(
     let value = single(headers, "authorization")?.ok_or(Refusal::NoToken)?;
     let mut presented = Presented::authorization(value)?;
     let scheme = presented.authorization_scheme();
-    if let (Some(jwt), Some(url)) = (single(headers, "dpop")?, &asked.url) {
+    let proof = single(headers, "dpop")?;
+    if let (true, Some(jwt), Some(url)) = (asked.by_proxy, proof, &asked.url) {
         presented = presented.proof(Proof {
             jwt,
             method: asked.method,
             url,
         });
     }
-    if let Some(name) = &setup.certificate_header
+    if let (true, Some(name)) = (asked.by_proxy, &setup.certificate_header)
         && let Some(text) = single(headers, name)?.filter(|text| !text.is_empty())
     {
         let der = der_of_field(text).ok_or(Refusal::Certificate)?;
         presented = presented.certificate(sha256(&der));
     }
     let outcome = gate.decide(setup, asked.policy, &presented).await;
+    let unproven = matches!(
+        outcome,
+        Err(Refusal::ProofMissing | Refusal::CertificateMissing)
+    );
+    if unproven && !asked.by_proxy && gate.notices.unproven_request.is_due(gate.clock.now()) {
+        tracing::warn!(
+            "a bound token is refused: what a proxy says about a request and its certificate is believed only with [proxy] in the configuration"
+        );
+    }
     let outcome = outcome.and_then(|verified| {
-        for scope in asked
-            .scope
-            .unwrap_or("")
-            .split(' ')
-            .filter(|s| !s.is_empty())
-        {
+        for scope in scopes(asked.scope.unwrap_or("")) {
             if let Err(refusal) = verified.require_scope(scope) {
                 setup.verifier.counters().refuse(refusal);
                 return Err(refusal);
@@ -259,9 +333,23 @@ fn finish(
     response
 }
 
-fn misconfigured() -> Response {
+/// The proxy's configuration is at fault. Its client is told nothing more; the log is, once a minute.
+fn misconfigured(gate: &Gate, why: &str) -> Response {
+    if gate.notices.misconfigured.is_due(gate.clock.now()) {
+        tracing::warn!(
+            why,
+            "a proxy's question cannot be answered: its configuration is at fault"
+        );
+    }
     response::text(
         StatusCode::INTERNAL_SERVER_ERROR,
-        "the proxy asks for a policy or by a parameter that is not known here\n",
+        format!("the proxy's question cannot be answered: {why}\n"),
+    )
+}
+
+fn not_a_proxy() -> Response {
+    response::text(
+        StatusCode::FORBIDDEN,
+        "the caller is not a proxy of this service\n",
     )
 }

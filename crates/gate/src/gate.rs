@@ -1,6 +1,7 @@
 //! The verifier behind the service: decisions about presented tokens, measured.
 use crate::{
     metrics::{GateMetrics, Stage},
+    notices::Notices,
     setup::Setup,
 };
 use arc_swap::ArcSwap;
@@ -17,6 +18,7 @@ pub struct Gate {
     pub(crate) limits: Limits,
     pub(crate) metrics: GateMetrics,
     pub(crate) connections: Connections,
+    pub(crate) notices: Notices,
 }
 
 impl Gate {
@@ -28,6 +30,7 @@ impl Gate {
             limits,
             metrics: GateMetrics::default(),
             connections: Connections::default(),
+            notices: Notices::default(),
         })
     }
 

@@ -1,8 +1,9 @@
 //! The validation service: tokens in, claims or refusals out, for whatever speaks HTTP.
 //!
 //! `/validate` is for applications, the forward-auth endpoints for reverse proxies. It issues nothing, keeps nothing and asks nobody on a
-//! request's way: it is [`signet_verify::Verifier`] behind the same listeners as the server. It believes what its callers say about the request
-//! they ask about (method, URL, certificate), so it belongs on a network that only they reach.
+//! request's way: it is [`signet_verify::Verifier`] behind the same listeners as the server. What a reverse proxy says about a request
+//! (method, URL, certificate) is believed of callers that show that they are one ([`Proxies`]). `/validate` takes its caller's word about the
+//! caller's own request.
 #![forbid(unsafe_code)]
 
 mod forward;
@@ -10,6 +11,8 @@ mod gate;
 mod header;
 mod identity;
 mod metrics;
+mod notices;
+mod proxies;
 mod service;
 mod setup;
 mod validate;
@@ -17,4 +20,5 @@ mod validate;
 pub use gate::Gate;
 pub use identity::Identity;
 pub use metrics::{GateMetrics, Stage};
+pub use proxies::Proxies;
 pub use setup::Setup;

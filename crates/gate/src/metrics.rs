@@ -81,6 +81,7 @@ impl GateMetrics {
         let _ = tokens(&mut out, verifier);
         let _ = issuers(&mut out, verifier, now);
         let _ = revocations(&mut out, verifier, now);
+        let _ = replays(&mut out, verifier);
         let _ = listener(&mut out, connections);
         out
     }
@@ -226,6 +227,34 @@ fn revocations(out: &mut String, verifier: &Verifier, now: u64) -> std::fmt::Res
                 state.as_str()
             )?;
         }
+    }
+    Ok(())
+}
+
+/// What remembers DPoP proofs and tokens that are accepted once.
+fn replays(out: &mut String, verifier: &Verifier) -> std::fmt::Result {
+    let usage = verifier.replay_guard().usage();
+    for (name, help, value) in [
+        (
+            "signet_gate_replay_bytes",
+            "Bytes that remember proofs.",
+            usage.bytes,
+        ),
+        (
+            "signet_gate_replay_limit_bytes",
+            "Bytes that may remember proofs.",
+            usage.limit,
+        ),
+        (
+            "signet_gate_replay_ids",
+            "Proofs and tokens that are remembered.",
+            usage.ids,
+        ),
+    ] {
+        writeln!(
+            out,
+            "# HELP {name} {help}\n# TYPE {name} gauge\n{name} {value}"
+        )?;
     }
     Ok(())
 }

@@ -10,7 +10,7 @@ use signet_jose::json::Writer;
 use std::{net::IpAddr, sync::Arc, time::Instant};
 
 impl Gate {
-    async fn route(&self, head: &request::Parts, body: Body) -> Response {
+    async fn route(&self, connection: &Connection, head: &request::Parts, body: Body) -> Response {
         let path = head.uri.path();
         let is = |method: Method| head.method == method;
         match path {
@@ -25,9 +25,9 @@ impl Gate {
                 Ok(body) => validate::batch(self, head, &body).await,
                 Err(refused) => refused,
             },
-            "/auth/nginx" => forward::nginx(self, head).await,
-            "/auth/traefik" => forward::traefik(self, head).await,
-            _ if path.starts_with("/auth/envoy") => forward::envoy(self, head).await,
+            "/auth/nginx" => forward::nginx(self, connection, head).await,
+            "/auth/traefik" | "/auth/caddy" => forward::traefik(self, connection, head).await,
+            _ if path.starts_with("/auth/envoy") => forward::envoy(self, connection, head).await,
             "/health/live" | "/health/ready" | "/metrics" => not_for_here("GET"),
             "/validate" | "/validate/batch" => not_for_here("POST"),
             _ => response::text(StatusCode::NOT_FOUND, "there is nothing here\n"),
@@ -114,10 +114,10 @@ fn not_for_here(allow: &'static str) -> Response {
 }
 
 impl Serves for Gate {
-    async fn respond(&self, _connection: &Connection, request: http::Request<Body>) -> Response {
+    async fn respond(&self, connection: &Connection, request: http::Request<Body>) -> Response {
         let begun = Instant::now();
         let (head, body) = request.into_parts();
-        let mut response = self.route(&head, body).await;
+        let mut response = self.route(connection, &head, body).await;
         // Every answer is about one token at one moment.
         response
             .headers_mut()

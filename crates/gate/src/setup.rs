@@ -1,5 +1,5 @@
 //! What a configuration file decides.
-use crate::identity::Identity;
+use crate::{identity::Identity, proxies::Proxies};
 use signet_verify::Verifier;
 use std::sync::Arc;
 
@@ -10,5 +10,8 @@ pub struct Setup {
     /// What the forward-auth endpoints tell about an accepted token.
     pub identity: Identity,
     /// The header field in which a reverse proxy hands over the client's certificate (PEM in percent-encoding, or base64).
+    /// Believed only of a caller that `proxies` knows.
     pub certificate_header: Option<String>,
+    /// Whose word about a request is taken.
+    pub proxies: Proxies,
 }

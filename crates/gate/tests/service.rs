@@ -2,9 +2,9 @@
 use bytes::Bytes;
 use http::{Request, StatusCode};
 use http_body_util::BodyExt;
-use signet_crypto::{Algorithm, Clock, SigningKey};
-use signet_gate::{Gate, Identity, Setup};
-use signet_http::{Body, Connection, Entrance, Limits, Response, Serves};
+use signet_crypto::{Algorithm, Clock, SigningKey, certificate::ClientCertificate};
+use signet_gate::{Gate, Identity, Proxies, Setup};
+use signet_http::{Body, Connection, Entrance, Limits, PresentedCertificate, Response, Serves};
 use signet_jose::{
     dpop,
     jwk::{Jwk, JwkSet},
@@ -22,6 +22,13 @@ impl Clock for Still {
     fn now_ms(&self) -> u64 {
         NOW * 1000
     }
+}
+
+const SECRET: &str = "0123456789abcdef0123456789abcdef";
+
+fn proxies() -> Proxies {
+    let secret = signet_crypto::Secret::new(SECRET.to_owned());
+    Proxies::new().with_secret("x-gate-secret", secret).unwrap()
 }
 
 struct Service {
@@ -45,6 +52,7 @@ fn setup(set: JwkSet, scope: Option<&str>) -> Setup {
         ),
         identity: Identity::default(),
         certificate_header: Some("x-client-cert".into()),
+        proxies: proxies(),
     }
 }
 
@@ -100,7 +108,26 @@ impl Service {
         read(self.ask(Request::post("/validate"), body))
     }
 
+    fn replace(&self, policy: Policy, proxies: Proxies) {
+        let key = self.signer.key();
+        let issuer = Issuer::new(ISSUER, KeySource::Memory(Self::set(key)));
+        let verifier = Verifier::builder().issuer(issuer).policy(policy);
+        self.gate.replace(Setup {
+            verifier: Arc::new(verifier.build().unwrap()),
+            identity: Identity::default(),
+            certificate_header: Some("x-client-cert".into()),
+            proxies,
+        });
+    }
+
+    /// As the proxy asks.
     fn nginx(&self, path: &str, fields: &[(&str, &str)]) -> Response {
+        let known = [fields, &[("x-gate-secret", SECRET)]].concat();
+        self.anybody(path, &known)
+    }
+
+    /// As somebody asks who need not be a proxy.
+    fn anybody(&self, path: &str, fields: &[(&str, &str)]) -> Response {
         let mut request = Request::get(path);
         for (name, value) in fields {
             request = request.header(*name, *value);
@@ -402,6 +429,172 @@ fn a_bound_token_needs_its_proof_for_the_request_that_the_proxy_names() {
 }
 
 #[test]
+fn a_proof_for_a_request_at_another_origin_is_refused() {
+    let service = Service::new();
+    let policy = Policy::access_token(AUDIENCE).origin("https://orders.example.com");
+    service.replace(policy, proxies());
+    let client = SigningKey::generate(Algorithm::Es256).unwrap();
+    let jkt = Jwk::new(client.public().unwrap().clone()).thumbprint_text();
+    let token = service.token("alice", &format!(r#","cnf":{{"jkt":"{jkt}"}}"#));
+    let prover = JwtSigner::new(client, "");
+    let authorization = format!("DPoP {token}");
+    let ask = |jti: &str, origin: &str, fields: &[(&str, &str)], path: &str| {
+        let proof = prover
+            .sign(Typ::DpopProof, |w| {
+                w.member("jti").string(jti);
+                w.member("htm").string("GET");
+                w.member("htu").string(&format!("{origin}/x"));
+                w.member("iat").number(NOW);
+                w.member("ath").string(&dpop::ath(&token));
+            })
+            .unwrap();
+        let own = [("authorization", &*authorization), ("dpop", &*proof)];
+        service.nginx(path, &[&own, fields].concat()).status()
+    };
+    for (number, (origin, status)) in [
+        ("https://orders.example.com", 200),
+        ("https://evil.example", 401),
+        ("http://orders.example.com", 401),
+        ("https://orders.example.com:8443", 401),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let (scheme, host) = origin.split_once("://").unwrap();
+        let url = format!("{origin}/x");
+        let fields = [("x-original-url", &*url)];
+        let got = ask(&format!("n{number}"), origin, &fields, "/auth/nginx");
+        assert_eq!(got, status, "{origin}");
+        let fields = [
+            ("x-forwarded-proto", scheme),
+            ("x-forwarded-host", host),
+            ("x-forwarded-uri", "/x"),
+        ];
+        let got = ask(&format!("t{number}"), origin, &fields, "/auth/caddy");
+        assert_eq!(got, status, "{origin}");
+        let fields = [("x-forwarded-proto", scheme), ("host", host)];
+        let got = ask(&format!("e{number}"), origin, &fields, "/auth/envoy/x");
+        assert_eq!(got, status, "{origin}");
+    }
+}
+
+#[test]
+fn what_a_caller_says_who_is_no_known_proxy_is_not_believed() {
+    let service = Service::new();
+    // A certificate's bytes as base64: what it says is not looked at here, only its hash.
+    let (certificate, der) = ("AQIDBAUG", [1, 2, 3, 4, 5, 6]);
+    let x5t = signet_jose::base64url::encode(&signet_crypto::hash::sha256(&der));
+    let bound = service.token("alice", &format!(r#","cnf":{{"x5t#S256":"{x5t}"}}"#));
+    let bound = format!("Bearer {bound}");
+    let fields = [("authorization", &*bound), ("x-client-cert", certificate)];
+    assert_eq!(service.nginx("/auth/nginx", &fields).status(), 200);
+    for path in [
+        "/auth/nginx",
+        "/auth/traefik",
+        "/auth/caddy",
+        "/auth/envoy/x",
+    ] {
+        let without = service.anybody(path, &fields);
+        assert_eq!(without.status(), 403, "{path}");
+        assert_eq!(field(&without, "x-auth-subject"), "(none)");
+        let almost = SECRET.replacen('0', "1", 1);
+        for wrong in ["", "x", &almost, &SECRET[1..]] {
+            let fields = [&fields[..], &[("x-gate-secret", wrong)]].concat();
+            assert_eq!(
+                service.anybody(path, &fields).status(),
+                403,
+                "{path} {wrong}"
+            );
+        }
+        // One of the two is not the proxy's.
+        let twice = [("x-gate-secret", SECRET), ("x-gate-secret", SECRET)];
+        let fields = [&fields[..], &twice].concat();
+        assert_eq!(service.anybody(path, &fields).status(), 403, "{path}");
+    }
+    // Where no proxy can be known, nobody's word is taken, and bearer tokens are decided about.
+    service.replace(Policy::access_token(AUDIENCE), Proxies::new());
+    let fields = [&fields[..], &[("x-gate-secret", SECRET)]].concat();
+    for path in [
+        "/auth/nginx",
+        "/auth/traefik",
+        "/auth/caddy",
+        "/auth/envoy/x",
+    ] {
+        assert_eq!(service.anybody(path, &fields).status(), 401, "{path}");
+        let bearer = format!("Bearer {}", service.token("alice", ""));
+        let plain = [("authorization", &*bearer)];
+        assert_eq!(service.anybody(path, &plain).status(), 200, "{path}");
+    }
+}
+
+#[test]
+fn a_caller_whose_certificate_ends_at_the_client_ca_is_a_proxy() {
+    let service = Service::new();
+    service.replace(
+        Policy::access_token(AUDIENCE),
+        Proxies::new().with_certificate(),
+    );
+    let bearer = format!("Bearer {}", service.token("alice", ""));
+    let ask = |certificate| {
+        let connection = Connection {
+            peer: [127, 0, 0, 1].into(),
+            entrance: Entrance::Public,
+            certificate,
+        };
+        let request = Request::get("/auth/nginx").header("authorization", &bearer);
+        let request = request.body(Body::from(Bytes::new())).unwrap();
+        run(service.gate.respond(&connection, request)).status()
+    };
+    let ca = signet_crypto::certificate::DevelopmentCa::generate().unwrap();
+    let (chain, _) = ca.issue_client("proxy").unwrap();
+    let der = signet_http::certificate::der_of_field(&chain).unwrap();
+    let presented = |chain_trusted| {
+        Some(Arc::new(PresentedCertificate {
+            certificate: ClientCertificate::parse(&der).unwrap(),
+            chain_trusted,
+        }))
+    };
+    assert_eq!(ask(None), 403);
+    assert_eq!(ask(presented(false)), 403);
+    assert_eq!(ask(presented(true)), 200);
+}
+
+#[test]
+fn a_demand_without_a_value_is_not_taken_for_none() {
+    let service = Service::new();
+    let bearer = format!("Bearer {}", service.token("alice", ""));
+    let fields = [("authorization", &*bearer)];
+    for path in ["/auth/nginx", "/auth/traefik"] {
+        for query in [
+            "policy=",
+            "policy",
+            "scope=",
+            "scope",
+            "scope=%20",
+            "scope=+",
+            "scope=%20%20",
+            "policy=&scope=read",
+            "scope=read&policy=",
+            "=x",
+            "other=",
+        ] {
+            let answer = service.nginx(&format!("{path}?{query}"), &fields);
+            assert_eq!(answer.status(), 500, "{path}?{query}");
+        }
+        for query in [
+            "",
+            "?",
+            "?scope=read",
+            "?policy=default&scope=read%20orders",
+        ] {
+            let answer = service.nginx(&format!("{path}{query}"), &fields);
+            assert_eq!(answer.status(), 200, "{path}{query}");
+        }
+    }
+    assert_eq!(service.nginx("/auth/envoy@/x", &fields).status(), 500);
+}
+
+#[test]
 fn readiness_waits_for_keys_and_says_what_is_missing() {
     let service = Service::new();
     assert_eq!(service.ask(Request::get("/health/live"), "").status(), 200);
@@ -416,6 +609,7 @@ fn readiness_waits_for_keys_and_says_what_is_missing() {
         verifier: Arc::new(verifier),
         identity: Identity::default(),
         certificate_header: None,
+        proxies: Proxies::new(),
     });
     let (status, text) = read(service.ask(Request::get("/health/ready"), ""));
     assert_eq!(status, 503);

@@ -15,9 +15,6 @@ use signet_crypto::{
 };
 use signet_jose::{base64url, dpop};
 
-/// What a proof may be signed with, as the `algs` of a challenge.
-pub const PROOF_ALGORITHMS: &str =
-    "ES256 ES384 ES512 EdDSA Ed25519 RS256 PS256 ML-DSA-44 ML-DSA-65 ML-DSA-87";
 /// How long a server nonce is accepted, in seconds.
 pub const NONCE_LIFETIME: u64 = 300;
 /// Longest nonce that is opened, in bytes of its wire form.

@@ -240,7 +240,7 @@ impl OAuthError {
         }
         if dpop {
             text.push_str(", algs=\"");
-            text.push_str(crate::dpop_policy::PROOF_ALGORITHMS);
+            text.push_str(signet_jose::dpop::PROOF_ALGORITHMS);
             text.push('"');
         }
         Some(text)

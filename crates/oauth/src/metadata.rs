@@ -8,7 +8,6 @@ use crate::{
     authorize::{PROMPT_VALUES, ResponseMode, acr},
     client::AuthMethod,
     client_auth::METHODS,
-    dpop_policy,
     endpoint::{ENDPOINTS, EndpointId},
     grant::{GRANTS, SUBJECT_TOKEN_TYPES},
     registry::Registry,
@@ -62,7 +61,7 @@ pub fn metadata(settings: &Settings, registry: &Registry) -> Vec<u8> {
                 .strings(settings.signing_algs.iter().map(|a| a.name()));
         }
         w.member("dpop_signing_alg_values_supported")
-            .strings(dpop_policy::PROOF_ALGORITHMS.split(' '));
+            .strings(signet_jose::dpop::PROOF_ALGORITHMS.split(' '));
         w.member("code_challenge_methods_supported")
             .strings(["S256"]);
         w.member("claim_types_supported").strings(["normal"]);

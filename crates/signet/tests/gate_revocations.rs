@@ -131,6 +131,47 @@ async fn what_is_revoked_is_refused_and_a_lost_stream_is_open_or_closed_as_chose
 }
 
 #[tokio::test]
+async fn a_reload_while_the_stream_is_lost_forgets_no_revocation() {
+    let directory = tempfile::tempdir().unwrap();
+    let directory = directory.path();
+    let (server, dev) = Server::dev(directory);
+    make_reader(directory, &dev);
+    // Keys that are there without the server, so that the next setup is ready while the server is gone.
+    let keys = dev.client().get(&format!("{}/jwks", dev.issuer), &[]).await;
+    std::fs::write(directory.join("keys.json"), keys.unwrap().body).unwrap();
+    let named = format!("issuer = \"{}\"\n", dev.issuer);
+    let open = configuration(&dev, "open", "client_secret_file = \"secret\"")
+        .replace(&named, &format!("{named}jwks_file = \"keys.json\"\n"));
+    let gate = Gate::start(directory, "open", &open);
+    gate.until_ready_says(200, "revocations current").await;
+    let (revoked, other) = (dev.service_token().await, dev.service_token().await);
+    gate.until(&revoked, (200, "valid")).await;
+    gate.until(&other, (200, "valid")).await;
+    revoke(&dev, &revoked).await;
+    gate.until(&revoked, (401, "revoked")).await;
+
+    server.signal("KILL");
+    gate.until_ready_says(200, "revocations lost").await;
+    assert_eq!(gate.validate(&revoked).await.1, "revoked");
+    gate.signal("HUP");
+    // The next setup counts from nothing.
+    for _ in 0..600 {
+        let (_, metrics) = gate.ask("/metrics", None).await.unwrap();
+        if metrics.contains("signet_gate_accepted_total 0\n") {
+            break;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+    }
+    let (_, metrics) = gate.ask("/metrics", None).await.unwrap();
+    assert!(
+        metrics.contains("signet_gate_accepted_total 0\n"),
+        "{metrics}"
+    );
+    assert_eq!(gate.validate(&revoked).await.1, "revoked");
+    assert_eq!(gate.validate(&other).await.1, "valid");
+}
+
+#[tokio::test]
 async fn a_client_without_the_scope_hears_nothing_and_the_gate_says_why() {
     let directory = tempfile::tempdir().unwrap();
     let directory = directory.path();

@@ -1,7 +1,9 @@
 //! Sender constraint: a bound token is worth something only together with the proof of its key.
 
 use crate::{
-    Binding, Claims, Policy, Presented, Refusal, Scheme, nonce::ProofNonces, replay::ReplayGuard,
+    Binding, Claims, Policy, Presented, Refusal, Scheme,
+    nonce::ProofNonces,
+    replay::{Dated, ReplayGuard, Seen},
 };
 use signet_jose::{
     base64url,
@@ -63,7 +65,15 @@ fn prove_dpop(
         return Err(Refusal::Scheme);
     }
     let proof = presented.proof.ok_or(Refusal::ProofMissing)?;
-    let leeway = policy.leeway.min(60);
+    // RFC 9449 section 4.3 item 9 compares with the request's own URL. Where the host in it is what the client wrote, a proof
+    // made for another server would do: so the operator says which origins are his.
+    if !policy.origins.is_empty() {
+        let origin = dpop::origin(proof.url);
+        if !origin.is_some_and(|origin| policy.origins.contains(&origin)) {
+            return Err(Refusal::ProofOrigin);
+        }
+    }
+    let leeway = policy.proof_leeway();
     let checked = dpop::verify(
         proof.jwt,
         proof.method,
@@ -89,8 +99,10 @@ fn prove_dpop(
         return Err(Refusal::ProofNonce);
     }
     // Last, so that only a proof that would be accepted is remembered.
-    match replays.first(&checked.jkt, &checked.jti, now)? {
-        true => Ok(()),
-        false => Err(Refusal::ProofReplayed),
+    match replays.see(&checked.jkt, &checked.jti, Dated::Proof(checked.iat), now) {
+        Seen::First => Ok(()),
+        Seen::Before => Err(Refusal::ProofReplayed),
+        Seen::ShareUsed => Err(Refusal::ReplayShareUsed),
+        Seen::Full => Err(Refusal::ReplayGuardFull),
     }
 }

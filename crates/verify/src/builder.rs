@@ -1,8 +1,8 @@
 //! Building a verifier: everything that can be wrong with a configuration is found here, before the first token.
 
 use crate::{
-    Counters, Issuer, KeySource, Policy, Revocations, Verifier, cache::TokenCache,
-    issuer::IssuerState, moment, nonce::ProofNonces, replay::ReplayGuard, verifier::Active,
+    Counters, Issuer, KeySource, Policy, ReplayGuard, Revocations, Verifier, cache::TokenCache,
+    issuer::IssuerState, nonce::ProofNonces, verifier::Active,
 };
 use signet_crypto::{Algorithm, Secret, VerifyingKey};
 use signet_jose::json::Limits;
@@ -57,7 +57,7 @@ pub struct Builder {
     revocations: Option<Arc<dyn Revocations>>,
     cache_entries: usize,
     cache_bytes: usize,
-    replay_capacity: usize,
+    replay_guard: Option<Arc<ReplayGuard>>,
     proof_nonce_key: Option<Secret<Vec<u8>>>,
     limits: Limits,
 }
@@ -70,7 +70,7 @@ impl Builder {
             revocations: None,
             cache_entries: 4096,
             cache_bytes: 16 << 20,
-            replay_capacity: 1 << 16,
+            replay_guard: None,
             proof_nonce_key: None,
             limits: Limits::default(),
         }
@@ -105,10 +105,12 @@ impl Builder {
         self
     }
 
-    /// How many DPoP proofs and logout tokens are remembered while they are fresh. Beyond, they are refused.
+    /// What remembers DPoP proofs and tokens that are accepted once. Without, a guard of [`ReplayGuard::DEFAULT_BYTES`] that
+    /// is this verifier's own. A verifier that takes another's place must get its guard ([`Verifier::replay_guard`]), or
+    /// accepts once more what the other one has seen.
     #[must_use]
-    pub fn replay_capacity(mut self, ids: usize) -> Builder {
-        self.replay_capacity = ids;
+    pub fn replay_guard(mut self, guard: Arc<ReplayGuard>) -> Builder {
+        self.replay_guard = Some(guard);
         self
     }
 
@@ -201,20 +203,18 @@ impl Builder {
                 });
             }
         }
-        let proof_life = policies
-            .iter()
-            .map(|p| p.policy.proof_max_age + 2 * p.policy.leeway);
-        // A logout token is fresh for five minutes, if nothing else says so.
-        let life = proof_life
-            .max()
-            .unwrap_or(0)
-            .max(moment::LOGOUT_MAX_AGE + 120)
-            + 1;
+        let replays = self
+            .replay_guard
+            .unwrap_or_else(|| Arc::new(ReplayGuard::new(ReplayGuard::DEFAULT_BYTES)));
+        for Active { policy, .. } in &policies {
+            let life = policy.proof_max_age.saturating_add(policy.proof_leeway());
+            replays.keep_proofs_for(life);
+        }
         Ok(Verifier {
             policies,
             issuers: issuers.into_iter().map(Arc::new).collect(),
             cache: TokenCache::new(self.cache_entries, self.cache_bytes),
-            replays: ReplayGuard::new(life, self.replay_capacity),
+            replays,
             nonces,
             revocations: self.revocations,
             counters: Counters::default(),
@@ -283,6 +283,9 @@ fn check_policy(policy: &Policy) -> Result<(), BuildError> {
     }
     if policy.leeway > 600 {
         return wrong("a leeway of more than ten minutes is no leeway");
+    }
+    if policy.origins.iter().any(String::is_empty) {
+        return wrong("an origin is no http(s) origin");
     }
     if policy.max_bytes == 0 {
         return wrong("it allows no token of any length");

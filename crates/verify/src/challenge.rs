@@ -1,9 +1,7 @@
 //! `WWW-Authenticate`: what a refused request is told, exactly as RFC 6750, RFC 9449 and RFC 9470 write it.
 
 use crate::{Answer, Binding, Policy, Refusal, Scheme};
-
-/// Algorithms that DPoP proofs may have (RFC 9449 section 7.1, `algs`).
-const PROOF_ALGORITHMS: &str = "ES256 ES384 ES512 EdDSA Ed25519 RS256 PS256";
+use signet_jose::dpop::PROOF_ALGORITHMS;
 
 /// A challenge under a policy. Its text never repeats anything that a peer sent.
 #[derive(Clone, Copy, Debug)]
@@ -178,6 +176,10 @@ mod tests {
             "{text}"
         );
         assert!(text.contains("algs=\"ES256 "), "{text}");
+        // A client with a post-quantum key reads here that its proof will do.
+        for name in ["ML-DSA-44", "ML-DSA-65", "ML-DSA-87"] {
+            assert!(text.contains(name), "{text}");
+        }
         assert_eq!(header(&policy, Refusal::KeysUnavailable, None), None);
     }
 }

@@ -4,6 +4,8 @@ use crate::{compact_keys::CompactKeys, keys::KeyTable};
 use arc_swap::{ArcSwap, ArcSwapOption};
 use signet_crypto::{Algorithm, VerifyingKey, hash::sha256};
 use signet_jose::jwk::JwkSet;
+#[cfg(feature = "fetch")]
+use signet_jose::jwk::LeftOut;
 use std::{
     sync::{
         Mutex, PoisonError,
@@ -186,6 +188,9 @@ pub(crate) struct IssuerState {
     usable_until: AtomicU64,
     enabled: AtomicBool,
     attempts: Mutex<Attempts>,
+    /// what the last publication had that is not used
+    #[cfg(feature = "fetch")]
+    left_out: Mutex<Vec<LeftOut>>,
     /// somebody asked for a key that is not there
     pub(crate) wanted: AtomicBool,
     #[cfg(feature = "fetch")]
@@ -229,6 +234,8 @@ impl IssuerState {
             usable_until: AtomicU64::new(usable_until),
             enabled: AtomicBool::new(true),
             attempts: Mutex::default(),
+            #[cfg(feature = "fetch")]
+            left_out: Mutex::default(),
             wanted: AtomicBool::new(false),
             #[cfg(feature = "fetch")]
             wake: tokio::sync::Notify::new(),
@@ -265,6 +272,17 @@ impl IssuerState {
             attempted_at: now.unwrap_or(0),
             ..Attempts::default()
         };
+    }
+
+    /// Notes what a publication has that is not used; true where that is not as it was.
+    #[cfg(feature = "fetch")]
+    pub(crate) fn is_news(&self, left_out: &[LeftOut]) -> bool {
+        let mut known = self.left_out.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_news = *known != left_out;
+        if is_news {
+            *known = left_out.to_vec();
+        }
+        is_news
     }
 
     /// Puts other keys of compact tokens in place, or none. What others verified is verified again.

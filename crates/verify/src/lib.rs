@@ -43,6 +43,7 @@ pub use per_thread::PerThread;
 pub use policy::{Binding, Policy, Rule, TokenKind};
 pub use presented::{Presented, Proof, Scheme};
 pub use refusal::{Answer, Counters, Refusal};
+pub use replay::{ReplayGuard, ReplayUse};
 pub use revocation::{
     MemoryRevocations, Revocation, RevocationHealth, RevocationState, Revocations,
     RevocationsByIssuer, Subject, WhenSilent,

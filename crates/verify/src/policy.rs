@@ -72,6 +72,8 @@ pub struct Policy {
     pub(crate) binding: Binding,
     pub(crate) proof_max_age: u64,
     pub(crate) proof_nonces: bool,
+    /// in the form that [`signet_jose::dpop::origin`] gives; empty: any
+    pub(crate) origins: Vec<String>,
     pub(crate) rules: Vec<Rule>,
     pub(crate) without_kid: WithoutKid,
     pub(crate) max_bytes: usize,
@@ -116,6 +118,7 @@ impl Policy {
             binding: Binding::Optional,
             proof_max_age: 300,
             proof_nonces: false,
+            origins: Vec::new(),
             rules: Vec::new(),
             without_kid: WithoutKid::OnlyKey,
             max_bytes: 16 * 1024,
@@ -258,6 +261,23 @@ impl Policy {
         self
     }
 
+    /// An origin (`https://orders.example.com`, no path) that this resource server is reached at: the URL of a request
+    /// with a DPoP proof must be of one of them. To be said wherever the host of [`crate::Proof`]'s `url` is what the client
+    /// wrote (`Host`), for otherwise a proof that was made for another server of the same audience is accepted here. Without,
+    /// any origin.
+    #[must_use]
+    pub fn origin(mut self, origin: &str) -> Policy {
+        // One that is none is found when the verifier is built.
+        self.origins
+            .push(signet_jose::dpop::origin(origin).unwrap_or_default());
+        self
+    }
+
+    /// By how much clocks may differ for a DPoP proof, in seconds: never more than a minute.
+    pub(crate) fn proof_leeway(&self) -> u64 {
+        self.leeway.min(60)
+    }
+
     /// A further rule.
     #[must_use]
     pub fn rule(mut self, rule: impl Fn(&Claims) -> bool + Send + Sync + 'static) -> Policy {
@@ -321,7 +341,6 @@ impl Policy {
         self
     }
 
-    /// Whether `typ` is one of those accepted.
     /// Also accepts compact tokens of its issuers, under the keys that their metadata names (`signet_compact_keys_uri`): of those whose keys
     /// come from [`crate::KeySource::Discovery`]. They are kept fresh like the others. Where [`Policy::compact`] gave keys, those count.
     #[cfg(feature = "fetch")]
@@ -347,6 +366,7 @@ impl Policy {
         self
     }
 
+    /// Whether `typ` is one of those accepted.
     pub(crate) fn accepts_type(&self, typ: Option<&str>) -> bool {
         self.types.iter().any(|accepted| match accepted {
             Some(accepted) => signet_jose::jws::typ_is(typ, accepted),

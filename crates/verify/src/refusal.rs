@@ -125,6 +125,8 @@ refusals! {
     ProofKey = "proof_key", InvalidToken, "the DPoP proof was made with another key than the token's";
     ProofNonce = "proof_nonce", UseDpopNonce, "the DPoP proof carries no nonce of this verifier, or one that has ended";
     ProofReplayed = "proof_replayed", InvalidDpopProof, "the DPoP proof came a second time";
+    ProofOrigin = "proof_origin", InvalidDpopProof, "the request is not for an origin of the policy";
+    ReplayShareUsed = "replay_share_used", Unavailable, "one key has used its share of the proofs that can be remembered";
     ReplayGuardFull = "replay_guard_full", Unavailable, "more proofs are fresh than can be remembered";
     CertificateMissing = "certificate_missing", InvalidToken, "the token is bound to a certificate and none was presented";
     Certificate = "certificate", InvalidToken, "the token is bound to another certificate";

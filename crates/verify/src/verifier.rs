@@ -2,8 +2,15 @@
 
 use crate::{
     Builder, Counters, Health, HealthState, Policy, Presented, Refusal, Revocations, TokenKind,
-    Verified, accepted::Accepted, cache::TokenCache, compact_keys::CompactKeys,
-    issuer::IssuerState, keys::PreparedKey, moment, nonce::ProofNonces, replay::ReplayGuard,
+    Verified,
+    accepted::Accepted,
+    cache::TokenCache,
+    compact_keys::CompactKeys,
+    issuer::IssuerState,
+    keys::PreparedKey,
+    moment,
+    nonce::ProofNonces,
+    replay::{Dated, ReplayGuard, Seen},
 };
 use signet_jose::{json::Limits, jwe, jwk::JwkSet};
 use std::sync::Arc;
@@ -39,7 +46,7 @@ pub struct Verifier {
     pub(crate) policies: Vec<Active>,
     pub(crate) issuers: Vec<Arc<IssuerState>>,
     pub(crate) cache: TokenCache<Accepted>,
-    pub(crate) replays: ReplayGuard,
+    pub(crate) replays: Arc<ReplayGuard>,
     pub(crate) nonces: ProofNonces,
     pub(crate) revocations: Option<Arc<dyn Revocations>>,
     pub(crate) counters: Counters,
@@ -83,6 +90,12 @@ impl Verifier {
     /// 9): the proof must carry it. `now`: Unix seconds.
     pub fn nonce_for(&self, refusal: Refusal, now: u64) -> Option<String> {
         (refusal.answer() == crate::Answer::UseDpopNonce).then(|| self.nonces.at(now))
+    }
+
+    /// What remembers DPoP proofs and tokens that are accepted once: for the verifier that takes this one's place, and to see
+    /// how full it is.
+    pub fn replay_guard(&self) -> &Arc<ReplayGuard> {
+        &self.replays
     }
 
     /// What was decided so far.
@@ -227,8 +240,17 @@ impl Verifier {
         }
         if policy.once {
             let jti = claims.jti().ok_or(Refusal::MissingClaim)?;
-            if !self.replays.first(claims.iss().unwrap_or(""), jti, now)? {
-                return Err(Refusal::Replayed);
+            // A token without `exp` is a logout token, and good for a while after `iat`.
+            let exp = claims.exp().unwrap_or_else(|| {
+                let iat = claims.iat().unwrap_or(now);
+                iat.saturating_add(moment::LOGOUT_MAX_AGE)
+            });
+            let issuer = claims.iss().unwrap_or("");
+            match self.replays.see(issuer, jti, Dated::Token(exp), now) {
+                Seen::First => {}
+                Seen::Before => return Err(Refusal::Replayed),
+                Seen::ShareUsed => return Err(Refusal::ReplayShareUsed),
+                Seen::Full => return Err(Refusal::ReplayGuardFull),
             }
         }
         Ok(())

@@ -232,6 +232,55 @@ fn an_emergency_rotation_is_seen_with_the_first_token_of_the_new_key_and_ends_th
 }
 
 #[test]
+fn a_key_that_an_issuer_withdraws_is_withdrawn_however_odd_the_rest_of_its_set_is() {
+    run(async {
+        let (key, jwk) = second();
+        let good = String::from_utf8(text(&JwkSet { keys: vec![jwk] })).unwrap();
+        let good = &good[r#"{"keys":["#.len()..good.len() - 2];
+        let filler = |number| format!(r#"{{"kty":"oct","k":"AAAA","kid":"{number}"}}"#);
+        let many: Vec<String> = (0..70).map(filler).collect();
+        for odd in [
+            r#"{"kty":"oct","k":"AAAA"}"#,
+            r#"{"kty":"OKP","crv":"Ed25519","x":"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo","d":"nWGxne_9WmC6hEr0kuwsxERJxWl7MmkZcDusAxyuf2A"}"#,
+            "7",
+            "null",
+            good,
+            &many.join(","),
+        ] {
+            let web = Web::start(&jwks(&[Algorithm::Es256])).await;
+            let url = KeySource::JwksUrl(format!("{}/jwks", web.address));
+            let running = Running::start(&web.address, url);
+            running.until("keys", |r| r.v.is_ready(NOW)).await;
+            let old = running.token(crate::support::key(Algorithm::Es256), "key-ES256");
+            assert_eq!(running.verify(&old), Ok(()));
+            let set = format!(r#"{{"keys":[{good},{odd}]}}"#);
+            *web.jwks.lock().unwrap() = Some(set.into_bytes());
+            let new = running.token(&key, "second");
+            running
+                .until("the new key", |r| r.verify(&new).is_ok())
+                .await;
+            assert_eq!(running.verify(&old), Err(Refusal::UnknownKey), "{odd}");
+            assert_eq!(running.state(), HealthState::Healthy);
+        }
+        // A publication of which nothing can be used still withdraws what it does not name.
+        let web = Web::start(&jwks(&[Algorithm::Es256])).await;
+        let url = KeySource::JwksUrl(format!("{}/jwks", web.address));
+        let running = Running::start(&web.address, url);
+        running.until("keys", |r| r.v.is_ready(NOW)).await;
+        let old = running.token(crate::support::key(Algorithm::Es256), "key-ES256");
+        *web.jwks.lock().unwrap() = Some(format!(r#"{{"keys":[{}]}}"#, filler(1)).into_bytes());
+        let unknown = running.token(&key, "second");
+        let _ = running.verify(&unknown);
+        running
+            .until("the withdrawal", |r| {
+                r.verify(&old) == Err(Refusal::UnknownKey)
+            })
+            .await;
+        assert!(!running.v.is_ready(NOW));
+    });
+}
+
+#[test]
 fn a_hundred_thousand_unknown_kids_cause_one_fetch_in_a_cool_down() {
     run(async {
         let web = Web::start(&jwks(&[Algorithm::Es256])).await;

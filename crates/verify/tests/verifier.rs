@@ -139,6 +139,37 @@ fn revocation_ends_cached_tokens_by_whatever_they_hang_on() {
 }
 
 #[test]
+fn what_takes_over_revokes_all_that_was_revoked_and_waits_no_longer_than_what_it_replaces() {
+    let (before, next) = (
+        MemoryRevocations::new(WhenSilent::CloseAfter(30)),
+        Arc::new(MemoryRevocations::new(WhenSilent::CloseAfter(30))),
+    );
+    before.heard(NOW - 10);
+    before.revoke(Subject::Session("s"), NOW + 300);
+    before.revoke(Subject::User("bob", NOW * 1000), NOW + 300);
+    next.revoke(Subject::User("bob", 5), NOW + 400);
+    before.lost("gone");
+    next.take_over(&before);
+    assert_eq!(next.len(), 2);
+    assert!(!next.is_current(), "that it has to hear itself");
+    let v = Verifier::builder()
+        .issuer(issuer())
+        .policy(Policy::access_token(AUDIENCE))
+        .revocations(next)
+        .build()
+        .unwrap();
+    let of_session = access().and(r#""sid":"s""#).signed();
+    let of_bob = access().with(r#""sub":"alice""#, r#""sub":"bob""#).signed();
+    for token in [of_session, of_bob] {
+        assert_eq!(verify(&v, &token).unwrap_err(), Refusal::Revoked);
+    }
+    let other = access().signed();
+    assert!(verify(&v, &other).is_ok());
+    let late = v.verify(&Presented::token(&other), NOW + 21);
+    assert_eq!(late.unwrap_err(), Refusal::RevocationUnknown);
+}
+
+#[test]
 fn a_source_of_revocations_that_fell_silent_closes_where_that_was_chosen() {
     let index = Arc::new(MemoryRevocations::new(WhenSilent::CloseAfter(30)));
     let v = Verifier::builder()

@@ -9,6 +9,16 @@ pub(super) fn same(claimed: &str, requested: &str) -> bool {
     }
 }
 
+/// Scheme, host and port of what [`same`] compares.
+pub(super) fn origin(url: &str) -> Option<String> {
+    let mut url = normalized(url)?;
+    // Behind `https://` the first slash begins the path; there always is one.
+    let authority = url.find("://")? + 3;
+    let end = authority + url[authority..].find('/')?;
+    url.truncate(end);
+    Some(url)
+}
+
 fn normalized(url: &str) -> Option<String> {
     // RFC 3986 section 2: anything else would be percent-encoded.
     let is_uri = |byte: u8| byte.is_ascii_graphic() && !b"\"<>\\^`{|}".contains(&byte);
@@ -144,6 +154,30 @@ mod tests {
         assert!(same("http://[::1]:80/a%2fb", "HTTP://[::1]/a%2Fb"));
         assert!(same("https://as.example/a/b/..", "https://as.example/a/"));
         assert!(same("https://as.example/a/.", "https://as.example/a/"));
+    }
+
+    #[test]
+    fn an_origin_has_one_form() {
+        for url in [
+            "https://as.example",
+            "HTTPS://AS.example:443/a?b#c",
+            "https://as.example/",
+            "https://as.example?x=https://evil.example/",
+        ] {
+            assert_eq!(origin(url).as_deref(), Some("https://as.example"), "{url}");
+        }
+        assert_eq!(
+            origin("http://[::1]:9000/x").as_deref(),
+            Some("http://[::1]:9000")
+        );
+        for url in [
+            "as.example",
+            "https://",
+            "https://u@as.example/",
+            "ftp://as.example/",
+        ] {
+            assert_eq!(origin(url), None, "{url}");
+        }
     }
 
     #[test]

@@ -21,6 +21,11 @@ pub const MAX_JTI_BYTES: usize = 256;
 /// Longest `nonce`, in bytes.
 pub const MAX_NONCE_BYTES: usize = 1024;
 
+/// What a proof may be signed with, separated by spaces: the `algs` of a challenge (RFC 9449 section 7.1) and
+/// `dpop_signing_alg_values_supported` of metadata. [`verify`] accepts these.
+pub const PROOF_ALGORITHMS: &str =
+    "ES256 ES384 ES512 EdDSA Ed25519 RS256 PS256 ML-DSA-44 ML-DSA-65 ML-DSA-87";
+
 const CLAIMS_LIMITS: Limits = Limits {
     bytes: 8 * 1024,
     depth: 8,
@@ -103,6 +108,12 @@ pub fn verify(
         ath: claims.ath,
         alg: header.alg,
     })
+}
+
+/// The origin of an `http(s)` URL, in the one form that equals are equal in: scheme and host in lower case, the port where
+/// it is not the scheme's own (RFC 6454 section 6.2). None for a text that is no such URL.
+pub fn origin(url: &str) -> Option<String> {
+    htu::origin(url)
 }
 
 /// base64url(SHA-256(access token)): the `ath` that a proof must carry at a resource.

@@ -13,7 +13,7 @@ mod text;
 mod value;
 mod writer;
 
-pub use number::Number;
+pub use number::{MAX_DIGITS, Number};
 pub use reader::{Kind, Reader};
 pub(crate) use text::plain_prefix;
 pub use value::{Object, Value, parse, parse_object};

@@ -11,7 +11,10 @@
 
 use std::borrow::Cow;
 
-/// The literal text of a number, of any size and precision that JSON's grammar allows.
+/// Most digits that a number may have: those of its fraction and of its exponent count.
+pub const MAX_DIGITS: usize = 30;
+
+/// The literal text of a number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Number<'a>(pub(super) Cow<'a, str>);
 
@@ -19,6 +22,19 @@ impl<'a> Number<'a> {
     /// As it was written.
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+
+    /// Whether other parsers read it as this one does, and at once: JavaScript takes `1e400` for infinity, others refuse
+    /// it, and decimal types of any size may need minutes for `1e1000000000`.
+    pub(super) fn is_read_alike_everywhere(&self) -> bool {
+        let digits = self.0.bytes().filter(u8::is_ascii_digit).count();
+        if digits <= 15 && !self.0.contains(['e', 'E']) {
+            // What nearly every number is: no double needs to be made of it.
+            return true;
+        }
+        let mantissa = self.0.split(['e', 'E']).next().unwrap_or("");
+        let is_zero = !mantissa.bytes().any(|byte| matches!(byte, b'1'..=b'9'));
+        digits <= MAX_DIGITS && self.as_f64().is_some_and(|value| is_zero || value != 0.0)
     }
 
     /// Exact: None for a fraction, an exponent, a negative number or one above `u64::MAX`. `-0` is 0.
@@ -151,6 +167,56 @@ mod tests {
         assert_eq!(number("1e309").as_u64(), None);
         assert_eq!(number("1e309").as_numeric_date(), None);
         assert_eq!(number("1e999999999999999999999").as_numeric_date(), None);
+    }
+
+    #[test]
+    fn a_number_that_parsers_read_differently_is_refused() {
+        let digits = "1".repeat(MAX_DIGITS);
+        let fraction = format!("0.{}", "3".repeat(MAX_DIGITS - 1));
+        for good in [
+            "0",
+            "-0",
+            "1e308",
+            "-1e308",
+            "1e-300",
+            "0e999999",
+            "0.0e-9",
+            "1795000000.5",
+            "18446744073709551615",
+            &digits,
+            &fraction,
+        ] {
+            assert!(number(good).is_read_alike_everywhere(), "{good}");
+            let mut reader =
+                crate::json::Reader::new(good.as_bytes(), &Default::default()).unwrap();
+            assert_eq!(
+                reader.number().map(|n| n.as_str().to_owned()).as_deref(),
+                Ok(good)
+            );
+        }
+        let one_more = format!("{digits}1");
+        let longer = format!("{fraction}3");
+        let zeros = format!("1e{}1", "0".repeat(40));
+        for bad in [
+            "1e309",
+            "-1e309",
+            "1e400",
+            "1e1000000000",
+            "1e-400",
+            "1e-1000000000",
+            &one_more,
+            &longer,
+            &zeros,
+        ] {
+            let text = format!("{{\"a\":[{bad}]}}");
+            assert!(
+                crate::json::parse(text.as_bytes(), &Default::default()).is_err(),
+                "{bad}"
+            );
+            // Also where nobody looks at it.
+            let mut reader = crate::json::Reader::new(bad.as_bytes(), &Default::default()).unwrap();
+            assert!(reader.skip().is_err(), "{bad}");
+        }
     }
 
     #[test]

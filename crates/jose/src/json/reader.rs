@@ -178,7 +178,8 @@ impl<'a> Reader<'a> {
         Ok(values)
     }
 
-    /// Reads a number, as written.
+    /// Reads a number, as written. One that other parsers read as something else, or only with effort, is refused: beyond
+    /// [`MAX_DIGITS`] digits, infinite as a double (RFC 7493 section 2.2), or not zero and yet zero as a double.
     pub fn number(&mut self) -> Result<Number<'a>, JsonError> {
         self.expect(Kind::Number)?;
         let start = self.at;
@@ -195,7 +196,11 @@ impl<'a> Reader<'a> {
             let _ = self.eat(b'+') || self.eat(b'-');
             self.digits()?;
         }
-        Ok(Number(Cow::Borrowed(&self.text[start..self.at])))
+        let number = Number(Cow::Borrowed(&self.text[start..self.at]));
+        match number.is_read_alike_everywhere() {
+            true => Ok(number),
+            false => Err(JsonError::Malformed(start)),
+        }
     }
 
     /// Reads an exact number: [`Number::as_u64`].

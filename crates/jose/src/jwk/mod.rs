@@ -9,7 +9,7 @@
 mod parse;
 mod set;
 
-pub use set::{JwkSet, MAX_KEYS};
+pub use set::{JwkSet, LeftOut, MAX_KEYS, Published};
 
 use crate::base64url;
 use crate::json::{Object, Writer};

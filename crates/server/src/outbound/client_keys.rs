@@ -2,7 +2,7 @@
 //! often than a cool-down allows, however many unknown `kid`s a caller invents.
 use super::{FetchError, Outbound};
 use arc_swap::ArcSwapOption;
-use signet_jose::jwk::JwkSet;
+use signet_jose::jwk::{JwkSet, Published};
 use signet_oauth::{client::Client, client_auth::ClientKeys};
 use std::sync::{
     Arc,
@@ -142,10 +142,14 @@ impl Entry {
             .get(url, "application/jwk-set+json, application/json")
             .await;
         let set = body.and_then(|body| {
-            JwkSet::parse(&body).map_err(|_| FetchError::Content("not a JWK Set"))
+            let published = JwkSet::parse_published(&body);
+            published.map_err(|_| FetchError::Content("not a JWK Set"))
         });
         match set {
-            Ok(set) => {
+            Ok(Published { set, left_out }) => {
+                for entry in &left_out {
+                    tracing::debug!(url, %entry, "an entry of a client's key set is not used");
+                }
                 let keys = Arc::new(ClientKeys::from_jwks(&set));
                 self.kept.store(Some(Arc::new(Kept {
                     keys: keys.clone(),

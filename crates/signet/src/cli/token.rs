@@ -162,7 +162,12 @@ async fn discover(issuer: &str, ca_cert: Option<&PathBuf>) -> Result<JwkSet, Str
         .ok_or("the metadata names no jwks_uri")?;
     let answer = client.get(jwks_uri, &[]).await?;
     object(&answer, jwks_uri)?;
-    JwkSet::parse(&answer.body).map_err(|e| format!("{jwks_uri}: {e}"))
+    let published = JwkSet::parse_published(&answer.body);
+    let published = published.map_err(|e| format!("{jwks_uri}: {e}"))?;
+    for entry in &published.left_out {
+        output::note(&format!("{jwks_uri}: not used: {entry}"));
+    }
+    Ok(published.set)
 }
 
 fn object(answer: &Answer, url: &str) -> Result<Value, String> {

@@ -3,9 +3,9 @@
 use std::{path::Path, sync::Arc, time::Duration};
 
 use signet_crypto::Algorithm;
-use signet_gate::{Identity, Setup};
+use signet_gate::{Identity, Proxies, Setup};
 use signet_verify::{
-    Binding, Freshness, Issuer, KeySource, Policy, Revocations, Verifier,
+    Binding, Freshness, Issuer, KeySource, Policy, ReplayGuard, Revocations, Verifier,
     fetch::{Outbound, OutboundOptions},
 };
 
@@ -15,14 +15,18 @@ use super::{
     secrets,
 };
 
-/// Everything that a reload replaces. `revocations` is asked about every token; issuers are asked through `outbound`.
+/// Everything that a reload replaces. `revocations` is asked about every token; issuers are asked through `outbound`; `replays` is what every
+/// setup of this process has, so that no proof is good once more after a reload.
 pub fn setup(
     config: &GateConfig,
     base: &Path,
     outbound: &Arc<Outbound>,
     revocations: Option<Arc<dyn Revocations>>,
+    replays: &Arc<ReplayGuard>,
 ) -> Result<Setup, String> {
-    let mut builder = Verifier::builder().cache(config.cache.entries, config.cache.bytes);
+    let mut builder = Verifier::builder()
+        .cache(config.cache.entries, config.cache.bytes)
+        .replay_guard(replays.clone());
     if let Some(file) = &config.dpop_nonce_key_file {
         let file = base.join(file);
         let key = std::fs::read(&file).map_err(|e| format!("{}: {e}", file.display()))?;
@@ -48,7 +52,9 @@ pub fn setup(
             Identity::new(pairs).map_err(|e| format!("identity: {e}"))?
         }
     };
+    let proxies = make_proxies(config, base)?;
     Ok(Setup {
+        proxies,
         verifier: Arc::new(builder.build().map_err(|e| e.to_string())?),
         identity,
         certificate_header: config
@@ -56,6 +62,40 @@ pub fn setup(
             .as_deref()
             .map(str::to_ascii_lowercase),
     })
+}
+
+fn make_proxies(config: &GateConfig, base: &Path) -> Result<Proxies, String> {
+    let Some(proxy) = &config.proxy else {
+        return match config.certificate_header {
+            // Anybody could write it, and certificates are public: a stolen bound token would be a bearer token.
+            Some(_) => Err(
+                "certificate_header needs [proxy]: who may say what a client's certificate is"
+                    .into(),
+            ),
+            None => Ok(Proxies::new()),
+        };
+    };
+    let mut proxies = Proxies::new();
+    if let Some(file) = &proxy.secret_file {
+        let secret = secrets::read("proxy", &base.join(file))?;
+        proxies = proxies
+            .with_secret(&proxy.secret_header, secret)
+            .map_err(|e| format!("proxy: {}: {e}", file.display()))?;
+    }
+    if proxy.certificate {
+        if config
+            .tls
+            .as_ref()
+            .is_none_or(|tls| tls.client_ca.is_none())
+        {
+            return Err("proxy: certificate needs tls.client_ca".into());
+        }
+        proxies = proxies.with_certificate();
+    }
+    if proxy.secret_file.is_none() && !proxy.certificate {
+        return Err("proxy: it needs secret_file or certificate".into());
+    }
+    Ok(proxies)
 }
 
 fn make_issuer(issuer: &model::Issuer, base: &Path) -> Result<Issuer, String> {
@@ -139,6 +179,18 @@ fn make_policy(policy: &model::Policy, base: &Path) -> Result<Policy, String> {
     }
     if let Some(leeway) = policy.leeway {
         made = made.leeway(leeway.0);
+    }
+    for origin in &policy.origins {
+        // A path or a query would be dropped without a word, and more be accepted than the operator wrote.
+        let is_origin = origin
+            .split_once("://")
+            .is_some_and(|(_, rest)| !rest.trim_end_matches('/').contains(['/', '?', '#']));
+        if !is_origin {
+            return Err(wrong(format!(
+                "{origin} is no origin, such as https://orders.example.com"
+            )));
+        }
+        made = made.origin(origin);
     }
     if policy.dpop_nonces {
         made = made.proof_nonces();

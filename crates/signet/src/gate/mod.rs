@@ -10,6 +10,7 @@ use std::{
     net::SocketAddr,
     path::{Path, PathBuf},
     sync::Arc,
+    time::Duration,
 };
 
 use signet_crypto::Clock;
@@ -20,7 +21,7 @@ use signet_http::{
     tls::Tls,
 };
 use signet_verify::{
-    RevocationState,
+    ReplayGuard,
     fetch::{Outbound, Refresher},
 };
 use tokio::{
@@ -101,10 +102,12 @@ async fn serve(
     let listening = sockets::bind_one(listen.unwrap_or(config.listen), workers)?;
     let address = listening.address();
     let tls = match &config.tls {
-        Some(tls) => Some(sockets::make_tls(tls, &base, false)?),
+        // A client CA is there for proxies to show a certificate.
+        Some(tls) => Some(sockets::make_tls(tls, &base, tls.client_ca.is_some())?),
         None => None,
     };
-    let prepared = Prepared::new(&config, &base)?;
+    let replays = Arc::new(ReplayGuard::new(config.replay.bytes));
+    let prepared = Prepared::new(&config, &base, &replays)?;
     let mut beside = prepared.begin();
     let setup = prepared.setup;
     let limits = Limits {
@@ -128,7 +131,7 @@ async fn serve(
             _ = interrupt.recv() => break,
             _ = hangup.recv() => {
                 systemd::notify(Notice::Reloading);
-                match reload(source, &gate, tls.as_ref(), level).await {
+                match reload(source, &gate, &beside, tls.as_ref(), level).await {
                     Ok(next) => {
                         beside = next;
                         tracing::info!("the configuration was read again");
@@ -156,15 +159,20 @@ struct Prepared {
 /// The tasks of one setup; they end when this is dropped.
 struct Beside {
     _tasks: JoinSet<()>,
+    followed: Vec<Followed>,
 }
 
 impl Prepared {
-    fn new(config: &GateConfig, base: &Path) -> Result<Prepared, String> {
+    fn new(
+        config: &GateConfig,
+        base: &Path,
+        replays: &Arc<ReplayGuard>,
+    ) -> Result<Prepared, String> {
         let followed = revocations::followed(config, base)?;
         let outbound = Arc::new(Outbound::new(build::outbound(config, base)?));
         let asked = revocations::asked(&followed);
         Ok(Prepared {
-            setup: build::setup(config, base, &outbound, asked)?,
+            setup: build::setup(config, base, &outbound, asked, replays)?,
             outbound,
             followed,
         })
@@ -179,41 +187,65 @@ impl Prepared {
     fn begin(&self) -> Beside {
         let mut tasks = revocations::follow(&self.followed, &self.outbound);
         tasks.spawn(self.refresher().run());
-        Beside { _tasks: tasks }
+        tasks.spawn(watch_replays(self.setup.verifier.replay_guard().clone()));
+        Beside {
+            _tasks: tasks,
+            followed: self.followed.clone(),
+        }
+    }
+}
+
+/// How often it is looked whether the replay guard fills.
+const LOOK_AT_REPLAYS: Duration = Duration::from_secs(10);
+
+/// Says when half of the replay guard is in use, once each time that it becomes so.
+async fn watch_replays(replays: Arc<ReplayGuard>) {
+    let mut warned = false;
+    loop {
+        tokio::time::sleep(LOOK_AT_REPLAYS).await;
+        let usage = replays.usage();
+        if usage.is_half_full() && !warned {
+            tracing::warn!(
+                bytes = usage.bytes,
+                limit = usage.limit,
+                ids = usage.ids,
+                "half of the memory for DPoP proofs is in use (replay.bytes): no key may have more than its share now, and when all of it is, proofs are refused"
+            );
+        }
+        warned = usage.is_half_full();
     }
 }
 
 /// The next setup has its keys and its revocations before it takes over, so that no token is refused, and no revoked one accepted, for the
-/// change alone. A file that is not good changes nothing. The listener's address and threads stay as they are.
+/// change alone. It has the same replay guard, and what the present one knows of revocations. A file that is not good changes nothing. The listener's address and threads stay as they are.
 async fn reload(
     source: &Source,
     gate: &Gate,
+    beside: &Beside,
     tls: Option<&Tls>,
     level: &log::LogLevel,
 ) -> Result<Beside, String> {
     let (config, base) = source.read()?;
-    let next = Prepared::new(&config, &base)?;
+    let present = gate.setup().verifier.clone();
+    let next = Prepared::new(&config, &base, present.replay_guard())?;
     if let (Some(running), Some(next)) = (tls, &config.tls) {
         let (chain, key) = sockets::certificate(next, &base)?;
         running.reload(&chain, &key).map_err(|e| e.to_string())?;
     }
     next.refresher().fetch_once().await;
     let now = SystemClock.now();
-    let present = gate.setup().verifier.clone();
     if present.is_ready(now) && !next.setup.verifier.is_ready(now) {
         return Err("a required issuer's keys could not be fetched".into());
     }
-    let beside = next.begin();
-    let whole = present
-        .revocation_health(now)
-        .iter()
-        .all(|health| health.state == RevocationState::Current);
-    if !revocations::are_current(&next.followed, whole).await {
+    let next_beside = next.begin();
+    if !revocations::are_current(&beside.followed, &next.followed).await {
         return Err("a stream of revocations could not be read".into());
     }
     level.apply(&config.log);
+    present.replay_guard().resize(config.replay.bytes);
+    revocations::hand_on(&beside.followed, &next.followed);
     gate.replace(next.setup);
-    Ok(beside)
+    Ok(next_beside)
 }
 
 #[cfg(test)]
@@ -235,7 +267,12 @@ mod tests {
         let outbound = Arc::new(Outbound::new(
             build::outbound(&config, Path::new(".")).expect("it builds"),
         ));
-        let setup = build::setup(&config, Path::new("."), &outbound, None).expect("it builds");
+        let replays = Arc::new(ReplayGuard::new(config.replay.bytes));
+        // The manual's secret is beside the manual's file.
+        let base = tempfile::tempdir().expect("a directory");
+        std::fs::write(base.path().join("proxy.secret"), "0".repeat(64)).expect("a file");
+        let setup =
+            build::setup(&config, base.path(), &outbound, None, &replays).expect("it builds");
         assert!(setup.verifier.policy("orders").is_some());
         assert_eq!(setup.identity.names().count(), 4);
     }

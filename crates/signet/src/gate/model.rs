@@ -3,6 +3,7 @@
 use std::{collections::BTreeMap, net::SocketAddr, path::PathBuf};
 
 use serde::Deserialize;
+use signet_verify::ReplayGuard;
 
 use crate::config::{duration::Duration, model};
 
@@ -27,6 +28,11 @@ pub struct GateConfig {
     pub identity: Option<BTreeMap<String, String>>,
     /// The header field in which the proxy hands over a client's certificate.
     pub certificate_header: Option<String>,
+    /// How the proxy shows that it is one: without, nothing that it says about a request is believed.
+    pub proxy: Option<Proxy>,
+    /// What remembers DPoP proofs and logout tokens.
+    #[serde(default)]
+    pub replay: Replay,
     /// A file of at least 32 bytes that gates beside each other share, so that each knows the others' DPoP nonces.
     pub dpop_nonce_key_file: Option<PathBuf>,
     /// Verified tokens that are kept.
@@ -42,6 +48,40 @@ pub struct GateConfig {
 
 fn default_listen() -> SocketAddr {
     SocketAddr::from(([127, 0, 0, 1], 9000))
+}
+
+/// How a reverse proxy is known. With both, either will do.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Proxy {
+    /// The header field that carries the proxy's secret.
+    #[serde(default = "default_secret_header")]
+    pub secret_header: String,
+    /// File that holds the secret: at least 32 characters in one word.
+    pub secret_file: Option<PathBuf>,
+    /// Whether a certificate that ends at `tls.client_ca` will do.
+    #[serde(default)]
+    pub certificate: bool,
+}
+
+fn default_secret_header() -> String {
+    "x-gate-secret".to_owned()
+}
+
+/// What remembers DPoP proofs and logout tokens while they could come again.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Replay {
+    /// Bytes that it may take; they are taken as they are needed.
+    pub bytes: usize,
+}
+
+impl Default for Replay {
+    fn default() -> Replay {
+        Replay {
+            bytes: ReplayGuard::DEFAULT_BYTES,
+        }
+    }
 }
 
 /// One issuer.
@@ -246,6 +286,9 @@ pub struct Policy {
     /// Sender constraint.
     #[serde(default)]
     pub binding: Binding,
+    /// Scheme, host and port that requests with a DPoP proof must be for; any if none is named.
+    #[serde(default)]
+    pub origins: Vec<String>,
     /// Whether DPoP proofs must carry a nonce of the gate (RFC 9449 section 9).
     #[serde(default)]
     pub dpop_nonces: bool,

@@ -19,6 +19,7 @@ use crate::serve::SystemClock;
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// One issuer's stream.
+#[derive(Clone)]
 pub struct Followed {
     issuer: String,
     url: Option<String>,
@@ -82,13 +83,30 @@ pub fn follow(followed: &[Followed], outbound: &Arc<Outbound>) -> JoinSet<()> {
     tasks
 }
 
-/// Whether all of them are whole. With `demanded`, waits until they are; without, they may become so later.
-pub async fn are_current(followed: &[Followed], demanded: bool) -> bool {
-    let all = || followed.iter().all(|one| one.revocations.is_current());
+/// Whether every stream of `next` is whole, but for those that are lost at `present`: they may become whole later. Waits for it.
+pub async fn are_current(present: &[Followed], next: &[Followed]) -> bool {
+    let is_lost = |issuer: &str| {
+        let mut known = present.iter().filter(|one| one.issuer == issuer);
+        known.any(|one| !one.revocations.is_current())
+    };
+    let all = || {
+        next.iter()
+            .all(|one| one.revocations.is_current() || is_lost(&one.issuer))
+    };
     let become_so = async {
         while !all() {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     };
-    !demanded || tokio::time::timeout(PATIENCE, become_so).await.is_ok()
+    tokio::time::timeout(PATIENCE, become_so).await.is_ok()
+}
+
+/// Hands what `present` holds on to `next`, issuer by issuer: while a stream is lost, nothing but this memory knows what it told. To be called
+/// right before `next` takes over.
+pub fn hand_on(present: &[Followed], next: &[Followed]) {
+    for one in next {
+        for known in present.iter().filter(|known| known.issuer == one.issuer) {
+            one.revocations.take_over(&known.revocations);
+        }
+    }
 }

@@ -15,29 +15,32 @@ const LONGEST: u64 = 16 * 1024;
 /// A client's id and secret. `what` begins the message of an error.
 pub fn credentials(what: &str, client: &ClientSecret, base: &Path) -> Result<Credentials, String> {
     let secret = match (&client.client_secret_file, &client.client_secret_env) {
-        (Some(file), None) => {
-            let file = base.join(file);
-            let failed = |e: std::io::Error| format!("{what}: {}: {e}", file.display());
-            if std::fs::metadata(&file).map_err(failed)?.len() > LONGEST {
-                return Err(format!("{what}: {} is too long", file.display()));
-            }
-            std::fs::read_to_string(&file).map_err(failed)?
-        }
-        (None, Some(name)) => std::env::var(name)
-            .map_err(|_| format!("{what}: the environment has no text called {name}"))?,
+        (Some(file), None) => read(what, &base.join(file))?,
+        (None, Some(name)) => Secret::new(
+            std::env::var(name)
+                .map_err(|_| format!("{what}: the environment has no text called {name}"))?,
+        ),
         _ => {
             return Err(format!(
                 "{what}: client_secret_file or client_secret_env, one of the two"
             ));
         }
     };
-    let secret = Secret::new(secret);
-    // Editors end a file with a line end.
-    let secret = Secret::new(secret.expose().trim_end_matches(['\r', '\n']).to_owned());
     if secret.expose().is_empty() {
         return Err(format!("{what}: the client's secret is empty"));
     }
     Ok(Credentials::new(&client.client_id, secret))
+}
+
+/// The text of a secret's file, without the line end that editors add. `what` begins the message of an error.
+pub fn read(what: &str, file: &Path) -> Result<Secret<String>, String> {
+    let failed = |e: std::io::Error| format!("{what}: {}: {e}", file.display());
+    if std::fs::metadata(file).map_err(failed)?.len() > LONGEST {
+        return Err(format!("{what}: {} is too long", file.display()));
+    }
+    let text = Secret::new(std::fs::read_to_string(file).map_err(failed)?);
+    let line = text.expose().trim_end_matches(['\r', '\n']);
+    Ok(Secret::new(line.to_owned()))
 }
 
 /// A private key that opens encrypted tokens. `what` begins the message of an error.

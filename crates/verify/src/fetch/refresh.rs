@@ -7,7 +7,7 @@
 
 use super::{Outbound, metadata};
 use crate::{KeySource, Verifier, compact_keys::CompactKeys, issuer::IssuerState};
-use signet_jose::jwk::JwkSet;
+use signet_jose::jwk::{JwkSet, LeftOut, Published};
 use std::{
     path::Path,
     sync::{Arc, atomic::Ordering::Relaxed},
@@ -139,7 +139,7 @@ async fn attempt(
             if issuer.wants_compact {
                 issuer.install_compact(fetched.compact);
             }
-            issuer.install(&fetched.set, Some(now()));
+            install(issuer, &fetched.published, now());
             Ok(fetched.lifetime)
         }
         Err(error) => Err(failed(issuer, error, now())),
@@ -161,7 +161,7 @@ fn failed(issuer: &IssuerState, error: String, now: u64) -> u32 {
 
 /// What one attempt brings.
 struct Fetched {
-    set: JwkSet,
+    published: Published,
     /// of compact tokens, where a policy wants them and the metadata says where they are
     compact: Option<CompactKeys>,
     lifetime: Option<Duration>,
@@ -179,8 +179,8 @@ async fn fetch(issuer: &IssuerState, outbound: &Outbound) -> Result<Fetched, Str
             (jwks_uri, compact.filter(|_| issuer.wants_compact))
         }
         KeySource::File(path) => {
-            return read(path).map(|set| Fetched {
-                set,
+            return read(path).map(|published| Fetched {
+                published,
                 compact: None,
                 lifetime: None,
             });
@@ -193,7 +193,7 @@ async fn fetch(issuer: &IssuerState, outbound: &Outbound) -> Result<Fetched, Str
         .get_with_lifetime(&url, "application/jwk-set+json, application/json")
         .await;
     let (body, lifetime) = answer.map_err(|error| format!("{url}: {error}"))?;
-    let set = parse(&body).map_err(|error| format!("{url}: {error}"))?;
+    let published = parse(&body).map_err(|error| format!("{url}: {error}"))?;
     // Both or none: keys that were fetched at two moments must not look like one publication.
     let compact = match compact_url {
         None => None,
@@ -204,25 +204,43 @@ async fn fetch(issuer: &IssuerState, outbound: &Outbound) -> Result<Fetched, Str
         }
     };
     Ok(Fetched {
-        set,
+        published,
         compact,
         lifetime,
     })
 }
 
-fn parse(text: &[u8]) -> Result<JwkSet, String> {
-    let set = JwkSet::parse(text).map_err(|error| error.to_string())?;
-    match set.keys.is_empty() {
-        false => Ok(set),
-        // An issuer that publishes nothing signs nothing: more likely a deployment under way than an emergency.
-        true => Err("the set has no key that is understood".to_owned()),
+fn parse(text: &[u8]) -> Result<Published, String> {
+    let published = JwkSet::parse_published(text).map_err(|error| error.to_string())?;
+    // A set whose entries are all of no use still withdraws what it no longer names. One without any entry says nothing:
+    // it is more likely a deployment under way than an emergency.
+    match published.set.keys.is_empty() && published.left_out.is_empty() {
+        false => Ok(published),
+        true => Err("the set has no key".to_owned()),
+    }
+}
+
+/// Puts a published set in place. What is left out of it is said once for each publication that changes it.
+fn install(issuer: &IssuerState, published: &Published, now: u64) {
+    issuer.install(&published.set, Some(now));
+    if !issuer.is_news(&published.left_out) {
+        return;
+    }
+    let left_out: Vec<String> = published.left_out.iter().map(LeftOut::to_string).collect();
+    if !left_out.is_empty() {
+        tracing::warn!(
+            issuer = issuer.issuer.name,
+            usable = published.set.keys.len(),
+            left_out = left_out.join("; "),
+            "entries of the issuer's key set are not used"
+        );
     }
 }
 
 /// Most bytes of a file of keys.
 const MAX_FILE: u64 = 512 * 1024;
 
-fn read(path: &Path) -> Result<JwkSet, String> {
+fn read(path: &Path) -> Result<Published, String> {
     let failed = |error: std::io::Error| format!("{}: {error}", path.display());
     if std::fs::metadata(path).map_err(failed)?.len() > MAX_FILE {
         return Err(format!("{} is too large", path.display()));
@@ -241,8 +259,8 @@ async fn watch(issuer: &IssuerState, path: &Path, now: &(dyn Fn() -> u64 + Send 
             .ok();
         if stamp.is_none() || stamp != seen {
             match read(path) {
-                Ok(set) => {
-                    issuer.install(&set, Some(now()));
+                Ok(published) => {
+                    install(issuer, &published, now());
                     seen = stamp;
                 }
                 Err(error) => {

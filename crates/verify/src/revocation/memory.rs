@@ -154,6 +154,18 @@ impl MemoryRevocations {
         entries.join(id, Until { end, epoch_ms });
     }
 
+    /// Takes over what another one holds, and when it was last heard of: for the one that takes its place, whose source need not have told
+    /// anything yet. Whether something is missed, this one has to hear itself.
+    pub fn take_over(&self, other: &MemoryRevocations) {
+        for (own, others) in self.all().into_iter().zip(other.all()) {
+            for (id, until) in &others.map.pin() {
+                own.join(id, *until);
+            }
+        }
+        self.heard_at
+            .fetch_max(other.heard_at.load(Relaxed), Relaxed);
+    }
+
     /// Removes what has ended. To be called now and then.
     pub fn sweep(&self, now: u64) {
         for entries in self.all() {

@@ -1,7 +1,9 @@
 use crate::support::*;
 use signet_crypto::{Algorithm, SigningKey, hash::sha256};
 use signet_jose::{base64url, dpop, jwk::Jwk};
-use signet_verify::{Binding, Challenge, Policy, Presented, Proof, Refusal, Scheme, Verifier};
+use signet_verify::{
+    Binding, BuildError, Challenge, Policy, Presented, Proof, Refusal, Scheme, Verifier,
+};
 
 const URL: &str = "https://orders.example.com/orders/1";
 
@@ -338,6 +340,95 @@ fn two_tokens_in_one_authorization() {
         assert_eq!(
             Presented::authorization(value).unwrap_err(),
             Refusal::NoToken
+        );
+    }
+}
+
+#[test]
+fn a_proof_again_after_the_verifier_was_replaced() {
+    let mut client = Client::new();
+    let used = client.good("1");
+    assert_eq!(client.send(&used), Ok(()));
+    let guard = client.v.replay_guard().clone();
+    let next = |policy: Policy| {
+        let builder = Verifier::builder().issuer(issuer()).policy(policy);
+        builder.replay_guard(guard.clone()).build().unwrap()
+    };
+    for policy in [
+        Policy::access_token(AUDIENCE),
+        Policy::access_token(AUDIENCE).proof_max_age(3600),
+        Policy::access_token(AUDIENCE).proof_max_age(60).leeway(0),
+    ] {
+        client.v = next(policy);
+        assert_eq!(client.send(&used), Err(Refusal::ProofReplayed));
+        assert_eq!(client.send(&client.good("1")), Err(Refusal::ProofReplayed));
+    }
+    assert_eq!(client.send(&client.good("2")), Ok(()));
+    // A verifier without the guard has seen nothing: what is tested above is the guard.
+    client.v = verifier();
+    assert_eq!(client.send(&used), Ok(()));
+
+    let token = logout().signed();
+    assert!(verify(&next(Policy::logout_token("web")), &token).is_ok());
+    assert_eq!(
+        verify(&next(Policy::logout_token("web")), &token).unwrap_err(),
+        Refusal::Replayed
+    );
+}
+
+#[test]
+fn a_proof_for_another_origin() {
+    let mut client = Client::new();
+    let policy = |origin: &str| Policy::access_token(AUDIENCE).origin(origin);
+    client.v = verifier_of(policy("https://ORDERS.example.com:443").origin("http://[::1]:8080"));
+    assert_eq!(client.send(&client.good("1")), Ok(()));
+    let value = format!("DPoP {}", client.token);
+    for (number, (url, expected)) in [
+        ("https://orders.example.com/x", Ok(())),
+        ("http://[::1]:8080/x", Ok(())),
+        ("https://evil.example/orders/1", Err(Refusal::ProofOrigin)),
+        (
+            "http://orders.example.com/orders/1",
+            Err(Refusal::ProofOrigin),
+        ),
+        (
+            "https://orders.example.com:8443/",
+            Err(Refusal::ProofOrigin),
+        ),
+        (
+            "https://orders.example.com.evil.example/",
+            Err(Refusal::ProofOrigin),
+        ),
+        (
+            "https://orders.example.com@evil.example/",
+            Err(Refusal::ProofOrigin),
+        ),
+        ("/orders/1", Err(Refusal::ProofOrigin)),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let jti = format!("n{number}");
+        let proof = client.proof(&client.key, &jti, "GET", url, NOW, &client.token);
+        let presented = Presented::authorization(&value).unwrap().proof(Proof {
+            jwt: &proof,
+            method: "GET",
+            url,
+        });
+        assert_eq!(
+            client.v.verify(&presented, NOW).map(drop),
+            expected,
+            "{url}"
+        );
+    }
+    for none in ["", "orders.example.com", "ftp://a", "https://"] {
+        let built = Verifier::builder()
+            .issuer(issuer())
+            .policy(policy(none))
+            .build();
+        assert!(
+            matches!(built.err(), Some(BuildError::Policy { .. })),
+            "{none}"
         );
     }
 }
