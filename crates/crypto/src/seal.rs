@@ -3,7 +3,8 @@
 //! A sealed value is `key id (4) || nonce (12) || ciphertext || tag (16)`, AES-256-GCM. The id in front says which of the
 //! ring's keys sealed it, so the key can be rotated: the new one seals, the older ones still open until they are taken out
 //! of the ring. Each pair of key and [`Purpose`] has its own AES key, derived by HKDF-SHA256 when the ring is made, and the
-//! purpose is in the associated data too: a code cannot be presented as a cookie.
+//! purpose is in the associated data too: a code cannot be presented as a cookie. Each realm has keys of its own, derived
+//! from the same sealing keys, so realms are apart by key.
 //!
 //! A ring seals and opens; it does not know whether a value was used before or has ended. That is for the plaintext to say.
 
@@ -117,8 +118,13 @@ struct RingKey {
 const KEY_ID_LEN: usize = 4;
 
 impl RingKey {
-    fn new(key: &SealingKey) -> Self {
-        let extracted = Extracted::new(b"signet sealing key", key.key.expose());
+    /// `realm`: empty for the default one, whose keys are derived as all were before there were realms.
+    fn new(key: &SealingKey, realm: &str) -> Self {
+        let mut extracted = Extracted::new(b"signet sealing key", key.key.expose());
+        if !realm.is_empty() {
+            let of_realm = extracted.expand::<32>(&[b"realm:", realm.as_bytes()]);
+            extracted = Extracted::new(b"signet sealing key of a realm", of_realm.expose());
+        }
         let prepared = Purpose::PREPARED
             .iter()
             .map(|purpose| aead_key(&extracted, *purpose))
@@ -150,9 +156,15 @@ impl Keyring {
 
     /// A ring that seals under `current` and opens what any of them sealed.
     pub fn new(current: SealingKey, older: Vec<SealingKey>) -> Self {
+        Keyring::of_realm("", current, older)
+    }
+
+    /// As `new`, with keys derived for a realm: what one realm sealed opens in no other, although the sealing keys are
+    /// the same. The empty name is the default realm's, and `new` its ring.
+    pub fn of_realm(realm: &str, current: SealingKey, older: Vec<SealingKey>) -> Self {
         Keyring {
-            current: RingKey::new(&current),
-            older: older.iter().map(RingKey::new).collect(),
+            current: RingKey::new(&current, realm),
+            older: older.iter().map(|key| RingKey::new(key, realm)).collect(),
         }
     }
 
@@ -295,6 +307,26 @@ mod tests {
                     sealed_for == opened_for,
                     "{sealed_for:?} {opened_for:?}"
                 );
+            }
+        }
+    }
+
+    #[test]
+    fn what_one_realm_sealed_opens_in_no_other() {
+        let of = |realm| Keyring::of_realm(realm, key(1, 1), vec![key(2, 2)]);
+        let rings = [of(""), of("a"), of("b"), of("ab")];
+        for purpose in purposes() {
+            for (at, ring) in rings.iter().enumerate() {
+                let sealed = ring.seal(purpose, b"value").expect("sealed");
+                for (other, opens) in rings.iter().enumerate() {
+                    let opened = opens.open(purpose, &sealed).is_ok();
+                    assert_eq!(opened, at == other, "{purpose:?}");
+                }
+            }
+        }
+        for (at, ring) in rings.iter().enumerate() {
+            for other in &rings[at + 1..] {
+                assert_ne!(ring.derive("a"), other.derive("a"));
             }
         }
     }
