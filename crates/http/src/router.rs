@@ -119,6 +119,12 @@ impl<C: 'static, F: Default> Router<C, F> {
         &mut self.patterns[at]
     }
 
+    /// The paths of all routes, as they were added.
+    pub fn paths(&self) -> impl Iterator<Item = &'static str> {
+        let patterns = self.patterns.iter().map(|route| route.path);
+        self.exact.keys().copied().chain(patterns)
+    }
+
     /// The route of a path, and the values of its segments in braces (percent-decoded by the handler where needed).
     pub fn find(&self, path: &str) -> Option<(&Route<C, F>, Vec<(&'static str, String)>)> {
         if let Some(route) = self.exact.get(path) {

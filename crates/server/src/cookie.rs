@@ -6,24 +6,51 @@
 //! | browser | 128 random bits that sealed interactions are bound to | the browser's session |
 //! | device | sealed: a device id, and accounts that logged in here | a year |
 //!
+//! A realm's cookies carry its name, so that realms under one host name do not meet each other's: `__Host-` cookies belong
+//! to the whole host (RFC 6265bis section 4.1.3.2), whatever path the issuer has. The default realm's have no name behind them.
+//!
 //! `Lax` lets a client's redirect to `/authorize` find the session and keeps cross-site forms without it.
+
+use std::borrow::Cow;
 
 use http::{HeaderValue, header};
 use serde::{Deserialize, Serialize};
-use signet_crypto::seal::{Keyring, Purpose};
+use signet_crypto::seal::Purpose;
 use signet_jose::base64url;
+use signet_store::RealmId;
 
 use crate::{
     http::{Context, Response},
+    state::Realm,
     user::User,
 };
 
-/// The session cookie's name.
-pub const SESSION: &str = "__Host-signet-session";
-/// The name of the cookie that interactions are bound to.
-pub const BROWSER: &str = "__Host-signet-browser";
-/// The name of the cookie that remembers who logged in here before.
-pub const DEVICE: &str = "__Host-signet-device";
+/// Which cookie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cookie {
+    /// The session.
+    Session,
+    /// What interactions are bound to.
+    Browser,
+    /// Who logged in here before.
+    Device,
+}
+
+impl Cookie {
+    /// Its name in a realm.
+    pub fn name(self, realm: &RealmId) -> Cow<'static, str> {
+        let name = match self {
+            Cookie::Session => "__Host-signet-session",
+            Cookie::Browser => "__Host-signet-browser",
+            Cookie::Device => "__Host-signet-device",
+        };
+        match realm.is_default() {
+            true => Cow::Borrowed(name),
+            // A realm's name has no full stop, and no name of a cookie has: none can be taken for another.
+            false => Cow::Owned(format!("{name}.{}", realm.as_str())),
+        }
+    }
+}
 
 const DEVICE_MAX_AGE: u64 = 365 * 24 * 3600;
 /// Longest cookie value that is looked at.
@@ -33,7 +60,8 @@ const MAX_ACCOUNTS: usize = 4;
 const DEVICE_PURPOSE: Purpose = Purpose::Other("device-cookie");
 
 /// Sets a cookie. `max_age` in seconds; None: until the browser is closed.
-pub fn set(response: &mut Response, name: &str, value: &str, max_age: Option<u64>) {
+fn set(response: &mut Response, realm: &Realm, cookie: Cookie, value: &str, max_age: Option<u64>) {
+    let name = cookie.name(realm.id());
     let mut text = format!("{name}={value}; Path=/; Secure; HttpOnly; SameSite=Lax");
     if let Some(seconds) = max_age {
         text.push_str(&format!("; Max-Age={seconds}"));
@@ -45,13 +73,13 @@ pub fn set(response: &mut Response, name: &str, value: &str, max_age: Option<u64
 }
 
 /// Takes a cookie away.
-pub fn clear(response: &mut Response, name: &str) {
-    set(response, name, "", Some(0));
+pub fn clear(response: &mut Response, realm: &Realm, cookie: Cookie) {
+    set(response, realm, cookie, "", Some(0));
 }
 
 /// The bytes of a base64url cookie; None where it is missing, doubled, too long or malformed.
-fn bytes(context: &Context, name: &str) -> Option<Vec<u8>> {
-    let value = context.cookie(name)?;
+fn bytes(context: &Context, cookie: Cookie) -> Option<Vec<u8>> {
+    let value = context.cookie(&cookie.name(context.realm.id()))?;
     if value.len() > MAX_VALUE_BYTES {
         return None;
     }
@@ -60,7 +88,7 @@ fn bytes(context: &Context, name: &str) -> Option<Vec<u8>> {
 
 /// The secret id in the session cookie.
 pub fn session_id(context: &Context) -> Option<[u8; 16]> {
-    let sealed = bytes(context, SESSION)?;
+    let sealed = bytes(context, Cookie::Session)?;
     let opened = context
         .realm
         .keyring()
@@ -69,9 +97,10 @@ pub fn session_id(context: &Context) -> Option<[u8; 16]> {
 }
 
 /// Sets the session cookie; it has no age of its own, the session's row ends.
-pub fn set_session(response: &mut Response, keyring: &Keyring, id: &[u8; 16]) {
-    if let Ok(sealed) = keyring.seal(Purpose::SessionCookie, id) {
-        set(response, SESSION, &base64url::encode(&sealed), None);
+pub fn set_session(response: &mut Response, realm: &Realm, id: &[u8; 16]) {
+    if let Ok(sealed) = realm.keyring().seal(Purpose::SessionCookie, id) {
+        let sealed = base64url::encode(&sealed);
+        set(response, realm, Cookie::Session, &sealed, None);
     }
 }
 
@@ -87,7 +116,7 @@ pub struct Browser {
 impl Browser {
     /// The browser that sent the request, or a new one.
     pub fn of(context: &Context) -> Browser {
-        match bytes(context, BROWSER).and_then(|b| b.try_into().ok()) {
+        match bytes(context, Cookie::Browser).and_then(|b| b.try_into().ok()) {
             Some(id) => Browser { id, new: false },
             None => Browser {
                 id: signet_crypto::random::bytes(),
@@ -97,9 +126,10 @@ impl Browser {
     }
 
     /// Sets the cookie if it is new.
-    pub fn keep(&self, response: &mut Response) {
+    pub fn keep(&self, realm: &Realm, response: &mut Response) {
         if self.new {
-            set(response, BROWSER, &base64url::encode(&self.id), None);
+            let id = base64url::encode(&self.id);
+            set(response, realm, Cookie::Browser, &id, None);
         }
     }
 }
@@ -123,7 +153,7 @@ struct Account {
 impl Device {
     /// The device that sent the request.
     pub fn of(context: &Context) -> Option<Device> {
-        let sealed = bytes(context, DEVICE)?;
+        let sealed = bytes(context, Cookie::Device)?;
         let opened = context.realm.keyring().open(DEVICE_PURPOSE, &sealed).ok()?;
         serde_json::from_slice(&opened).ok()
     }
@@ -140,12 +170,7 @@ impl Device {
     }
 
     /// Remembers the account, and sets the cookie anew.
-    pub fn remember(
-        device: Option<Device>,
-        user: &User,
-        keyring: &Keyring,
-        response: &mut Response,
-    ) {
+    pub fn remember(device: Option<Device>, user: &User, realm: &Realm, response: &mut Response) {
         let mut device = device.unwrap_or_else(|| Device {
             id: signet_crypto::random::bytes(),
             accounts: Vec::new(),
@@ -161,10 +186,11 @@ impl Device {
         let Ok(plain) = serde_json::to_vec(&device) else {
             return;
         };
-        if let Ok(sealed) = keyring.seal(DEVICE_PURPOSE, &plain) {
+        if let Ok(sealed) = realm.keyring().seal(DEVICE_PURPOSE, &plain) {
             set(
                 response,
-                DEVICE,
+                realm,
+                Cookie::Device,
                 &base64url::encode(&sealed),
                 Some(DEVICE_MAX_AGE),
             );

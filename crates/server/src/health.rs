@@ -35,16 +35,16 @@ async fn ready(context: Context) -> Response {
 
 /// Prometheus text. For this machine only, unless the configuration opens it: figures tell a stranger about load and attacks.
 async fn metrics(context: Context) -> Response {
-    if !context.realm.policy.open_metrics && !context.peer.is_loopback() {
+    if !context.realm.host.policy.open_metrics && !context.peer.is_loopback() {
         return response::text(StatusCode::NOT_FOUND, "there is nothing here\n");
     }
     let (lines, dropped) = context.realm.audit().figures();
-    let metrics = &context.realm.metrics;
+    let metrics = &context.realm.host.metrics;
     metrics.audit_lines.store(lines, Relaxed);
     metrics.audit_dropped.store(dropped, Relaxed);
     response::body(
         StatusCode::OK,
         "text/plain; version=0.0.4; charset=utf-8",
-        context.realm.metrics.render(),
+        context.realm.host.metrics.render(),
     )
 }

@@ -3,7 +3,7 @@
 //! The server turns bytes into requests, hands them to the rules of `signet-oauth`, commits what the rules decided
 //! through the store, and turns the outcome into bytes. It decides nothing about the protocol itself.
 //!
-//! - [`state`]: what every request may reach (`Realm`) and the immutable view one request works with (`Snapshot`).
+//! - [`state`]: the process (`Host`), the issuer that a request is for (`Realm`), and the immutable view that it works with (`Snapshot`).
 //! - [`http`]: the request [`http::Context`], the service between the HTTP engine and the handlers,
 //!   response helpers.
 //! - [`endpoint`]: one file per protocol endpoint.
@@ -30,6 +30,7 @@ pub mod issue;
 pub mod keys;
 pub mod login;
 pub mod mail;
+pub mod metrics;
 pub mod once;
 pub mod outbound;
 pub mod page;

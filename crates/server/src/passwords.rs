@@ -18,6 +18,29 @@ pub const MIN_PASSWORD_CHARS: usize = 8;
 
 type Job = Box<dyn FnOnce() + Send>;
 
+/// From the configuration; fixed for the life of the process.
+#[derive(Clone, Debug)]
+pub struct PasswordOptions {
+    /// What a hash costs.
+    pub cost: Cost,
+    /// Threads that hash at once.
+    pub threads: usize,
+    /// Logins that may wait for a thread; beyond that the answer is 503 with `Retry-After`.
+    pub queue: usize,
+}
+
+impl Default for PasswordOptions {
+    /// Argon2id as OWASP advises, on half of the cores.
+    fn default() -> Self {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        PasswordOptions {
+            cost: Cost::default(),
+            threads: cores.div_ceil(2),
+            queue: 64,
+        }
+    }
+}
+
 /// The threads that hash. Dropping the pool ends them after their current work.
 pub struct PasswordPool {
     queue: SyncSender<Job>,
@@ -41,8 +64,13 @@ pub enum PoolError {
 }
 
 impl PasswordPool {
-    /// `threads` hash at once, `queue` more may wait.
-    pub fn new(threads: usize, queue: usize, cost: Cost) -> PasswordPool {
+    /// Starts the threads.
+    pub fn new(options: PasswordOptions) -> PasswordPool {
+        let PasswordOptions {
+            cost,
+            threads,
+            queue,
+        } = options;
         let (sender, receiver) = sync_channel::<Job>(queue.max(1));
         let receiver = Arc::new(Mutex::new(receiver));
         for index in 0..threads.max(1) {
@@ -164,6 +192,14 @@ pub fn check_new(password: &str, names: &[&str]) -> Result<(), &'static str> {
 mod tests {
     use super::*;
 
+    fn pool(threads: usize, queue: usize) -> PasswordPool {
+        PasswordPool::new(PasswordOptions {
+            cost: CHEAP,
+            threads,
+            queue,
+        })
+    }
+
     const CHEAP: Cost = Cost {
         memory_kib: 64,
         passes: 1,
@@ -176,7 +212,7 @@ mod tests {
 
     #[tokio::test]
     async fn the_right_password_verifies_and_no_other() {
-        let pool = PasswordPool::new(1, 4, CHEAP);
+        let pool = pool(1, 4);
         let stored = pool.hash(secret("correct horse")).await.unwrap();
         let verify = async |text: &str, stored| pool.verify(secret(text), stored).await;
         assert_eq!(verify("correct horse", Some(&*stored)).await, Ok(true));
@@ -187,7 +223,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_long_password_is_refused_before_it_is_hashed() {
-        let pool = PasswordPool::new(1, 4, CHEAP);
+        let pool = pool(1, 4);
         let long = "x".repeat(MAX_PASSWORD_BYTES + 1);
         assert_eq!(pool.hash(secret(&long)).await, Err(PoolError::TooLong));
         assert_eq!(pool.verify(secret(&long), None).await, Ok(false));
@@ -205,7 +241,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_full_queue_answers_busy() {
-        let pool = PasswordPool::new(1, 1, CHEAP);
+        let pool = pool(1, 1);
         let (release, held) = std::sync::mpsc::channel::<()>();
         let (started, running) = std::sync::mpsc::channel::<()>();
         let blocker = pool.queue.try_send(Box::new(move || {

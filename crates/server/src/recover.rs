@@ -228,12 +228,7 @@ async fn reset(visit: Visit, token: &str, form: &Params) -> Response {
         return visit.page(again(text));
     }
     let realm = visit.context.realm.clone();
-    let phc = match realm
-        .people
-        .passwords
-        .hash(Secret::new(new.to_owned()))
-        .await
-    {
+    let phc = match realm.host.passwords.hash(Secret::new(new.to_owned())).await {
         Ok(phc) => phc,
         Err(PoolError::TooLong) => return visit.page(again("The new password is too long.")),
         Err(PoolError::Busy | PoolError::Parameters) => {

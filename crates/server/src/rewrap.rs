@@ -62,10 +62,10 @@ pub async fn rotate_sealing_key(
     let now = realm.now();
     let ring = on_file(file, move |file| {
         file.rotate(now)?;
-        Ok(file.keyring())
+        Ok(file.keys())
     });
-    let ring = Arc::new(ring.await?);
-    realm.replace_keyring(Arc::clone(&ring));
+    let (current, older) = ring.await?;
+    let ring = realm.replace_keyring(current, older);
     let signing_keys = keys.rewrap(&ring, now).await?;
     let clients = rewrap_clients(realm, &ring).await?;
     realm.audit().rewrap(&ring).await?;

@@ -1,8 +1,5 @@
 //! What has to happen from time to time, beside the requests.
-use crate::{
-    keys::{KeysError, SigningKeys},
-    state::Realm,
-};
+use crate::{keys::KeysError, state::Realm};
 use std::{sync::Arc, time::Duration};
 
 /// Rows removed in one step: bounded, so that a sweep never holds up the writers for long.
@@ -42,8 +39,9 @@ pub async fn sweep_once(realm: &Realm) {
 ///
 /// # Errors
 /// See [`KeysError`]; the view in place stays.
-pub async fn maintain_keys(realm: &Realm, keys: &SigningKeys) -> Result<bool, KeysError> {
+pub async fn maintain_keys(realm: &Realm) -> Result<bool, KeysError> {
     let keyring = Arc::clone(&realm.keyring());
+    let keys = &realm.signing_keys;
     keys.tick(&keyring, realm.moment(), |set| {
         realm.update(|snapshot| snapshot.keys = Arc::new(set));
     })

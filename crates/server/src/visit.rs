@@ -5,7 +5,7 @@ use signet_oauth::error::{ErrorCode, OAuthError};
 use signet_oauth::params::Params;
 use signet_store::{StoreError, TokenFacts};
 
-use crate::cookie::{self, Browser, Device};
+use crate::cookie::{self, Browser, Cookie, Device};
 use crate::http::{Context, Response, response};
 use crate::interaction::Interaction;
 use crate::page::{self, Html};
@@ -163,8 +163,8 @@ impl Visit {
     pub fn enter(&mut self, user: User, found: Found) {
         let realm = self.context.realm.clone();
         let mut carrier = response::empty(StatusCode::OK);
-        cookie::set_session(&mut carrier, &realm.keyring(), &found.id);
-        Device::remember(self.device(), &user, &realm.keyring(), &mut carrier);
+        cookie::set_session(&mut carrier, &realm, &found.id);
+        Device::remember(self.device(), &user, &realm, &mut carrier);
         self.take_cookies(&carrier);
         self.present = Some(Present { found, user });
     }
@@ -186,7 +186,7 @@ impl Visit {
             tracing::info!(target: "signet::login", user = %found.row.user_id, sid = %found.row.sid, "logged out");
         }
         let mut carrier = response::empty(StatusCode::OK);
-        cookie::clear(&mut carrier, cookie::SESSION);
+        cookie::clear(&mut carrier, &realm, Cookie::Session);
         self.take_cookies(&carrier);
         Ok(())
     }
@@ -224,7 +224,7 @@ impl Visit {
 
     /// Adds the cookies.
     pub fn finish(self, mut response: Response) -> Response {
-        self.browser.keep(&mut response);
+        self.browser.keep(&self.context.realm, &mut response);
         for cookie in self.cookies {
             response.headers_mut().append(header::SET_COOKIE, cookie);
         }

@@ -613,46 +613,22 @@ fn users_are_made_listed_changed_and_removed() {
     operator.post(USERS, &wanted, 201);
 }
 
-/// Keys with a life, made long ago, sealed with keys from a file: as the binary wires them.
-fn with_keys(server: &Server) -> tempfile::TempDir {
-    let before = server.realm.now() - 100_000;
+/// A server whose keys have a life: made long ago, sealed with keys from a file, as the binary wires them.
+fn server_with_old_keys() -> (Server, tempfile::TempDir) {
     let directory = tempfile::tempdir().expect("a directory");
-    let file = keys::SealingFile::open_or_create(directory.path(), before).expect("is made");
-    let keyring = Arc::new(file.keyring());
-    server.realm.replace_keyring(keyring.clone());
-    let at = keys::Moment {
-        now: before,
-        longest_token: 600,
-    };
-    let publish = |set| {
-        server
-            .realm
-            .update(|snapshot| snapshot.keys = Arc::new(set))
-    };
-    let keeper = block_on(async {
-        let (keeper, set) = keys::SigningKeys::load(
-            server.realm.store.clone(),
-            keyring.clone(),
-            vec![Algorithm::Es256, Algorithm::EdDsa],
-            keys::Policy::default(),
-            at,
-        )
-        .await
-        .expect("loads");
-        publish(set);
-        keeper.tick(&keyring, at, publish).await.expect("ticks");
-        keeper
+    let file = keys::SealingFile::open_or_create(directory.path(), 1).expect("is made");
+    let server = Server::start(Setup {
+        clients: vec![client("service"), admin_client()],
+        sealing: Some(file),
+        keys_age: 100_000,
+        ..Setup::default()
     });
-    let file = Arc::new(std::sync::Mutex::new(file));
-    assert!(server.realm.sealing_file.set(file).is_ok());
-    assert!(server.realm.signing_keys.set(Arc::new(keeper)).is_ok());
-    directory
+    (server, directory)
 }
 
 #[test]
 fn a_new_sealing_key_leaves_what_people_and_clients_hold_in_force() {
-    let server = server();
-    let directory = with_keys(&server);
+    let (server, directory) = server_with_old_keys();
     let operator = Operator::of(&server);
     let hmac = json!({
         "grant_types": ["client_credentials"],
@@ -665,7 +641,7 @@ fn a_new_sealing_key_leaves_what_people_and_clients_hold_in_force() {
 
     let target = "/admin/v1/keys/sealing/rotate";
     let done = operator.post(target, &json!({}), 200);
-    let expected = json!({ "signing_keys": 4, "clients": 1, "sealing_keys": 2 });
+    let expected = json!({ "signing_keys": 6, "clients": 1, "sealing_keys": 2 });
     assert_eq!(done, expected);
     assert!(device.refresh(&server));
     assert!(operator.is_active(&device.access_token));
@@ -692,8 +668,7 @@ fn a_new_sealing_key_leaves_what_people_and_clients_hold_in_force() {
 
 #[test]
 fn keys_are_listed_and_rotated_without_a_restart() {
-    let server = server();
-    let _directory = with_keys(&server);
+    let (server, _directory) = server_with_old_keys();
     let operator = Operator::of(&server);
     let active = |listed: &Value| {
         let items = listed["items"].as_array().unwrap().clone();

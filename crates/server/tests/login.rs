@@ -655,13 +655,13 @@ fn enormous_passwords_are_refused_without_hashing_them() {
 fn a_full_password_queue_answers_later_and_counts_nothing() {
     let mail = Mail::new();
     let server = start(&mail, |setup| {
-        setup.people.password_cost = signet_crypto::password::Cost {
+        setup.passwords.cost = signet_crypto::password::Cost {
             memory_kib: 19_456,
             passes: 8,
             lanes: 1,
         };
-        setup.people.password_threads = 1;
-        setup.people.password_queue = 1;
+        setup.passwords.threads = 1;
+        setup.passwords.queue = 1;
     });
     let statuses: Vec<u16> = std::thread::scope(|scope| {
         let logins: Vec<_> = (0..12)

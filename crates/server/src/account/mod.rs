@@ -310,7 +310,7 @@ async fn try_change_password(
             .of_account(Kind::Password, &user.id, known);
         attempts::count(&*realm.store, &budget, now).await?;
         let current = Secret::new(form.get("password").unwrap_or("").to_owned());
-        let checked = realm.people.passwords.verify(current, Some(stored)).await;
+        let checked = realm.host.passwords.verify(current, Some(stored)).await;
         if checked != Ok(false) {
             attempts::give_back(&*realm.store, &budget, now).await?;
         }
@@ -321,7 +321,7 @@ async fn try_change_password(
         return Err(Problem::Login);
     }
     let phc = realm
-        .people
+        .host
         .passwords
         .hash(Secret::new(new.to_owned()))
         .await?;

@@ -25,11 +25,6 @@ pub(super) const OPERATIONS: &[Operation] = &[
         .answers::<SealingRotation>(200),
 ];
 
-fn keeper(call: &Call) -> Result<Arc<SigningKeys>, Problem> {
-    let keys = call.realm().signing_keys.get();
-    keys.cloned().ok_or_else(Problem::unavailable)
-}
-
 async fn reply(keys: &SigningKeys) -> Outcome {
     let items = keys.list().await.into_iter().map(KeyDocument::from);
     Reply::ok(&List {
@@ -39,7 +34,7 @@ async fn reply(keys: &SigningKeys) -> Outcome {
 }
 
 async fn list(call: Call) -> Outcome {
-    reply(&*keeper(&call)?).await
+    reply(&call.realm().signing_keys).await
 }
 
 async fn rotate(mut call: Call) -> Outcome {
@@ -54,8 +49,8 @@ async fn rotate(mut call: Call) -> Outcome {
     if wanted.standby_too && !wanted.compromised {
         return Err(Problem::invalid("standby_too goes with compromised"));
     }
-    let keys = keeper(&call)?;
     let realm = call.realm();
+    let keys = &realm.signing_keys;
     let keyring = Arc::clone(&realm.keyring());
     let publish = |set| realm.update(|snapshot| snapshot.keys = Arc::new(set));
     let at = realm.moment();
@@ -72,14 +67,17 @@ async fn rotate(mut call: Call) -> Outcome {
             Problem::unavailable()
         }
     })?;
-    reply(&keys).await
+    reply(keys).await
 }
 
 async fn rotate_sealing(call: Call) -> Outcome {
-    let keys = keeper(&call)?;
     let realm = call.realm();
-    let file = realm.sealing_file.get().ok_or_else(Problem::unavailable)?;
-    let done = rotate_sealing_key(realm, file, &keys)
+    let keys = &realm.signing_keys;
+    let file = realm
+        .sealing_file
+        .as_ref()
+        .ok_or_else(Problem::unavailable)?;
+    let done = rotate_sealing_key(realm, file, keys)
         .await
         .map_err(|error| {
             tracing::error!(%error, "the sealing key could not be rotated to the end");

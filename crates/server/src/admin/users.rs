@@ -57,7 +57,7 @@ async fn list(call: Call) -> Outcome {
 
 async fn hash(call: &Call, password: String, names: &[&str]) -> Result<String, Problem> {
     check_new(&password, names).map_err(Problem::invalid)?;
-    let hashed = call.realm().people.passwords.hash(Secret::new(password));
+    let hashed = call.realm().host.passwords.hash(Secret::new(password));
     hashed.await.map_err(|error| match error {
         PoolError::Busy => Problem::unavailable(),
         other => Problem::invalid(other.to_string()),

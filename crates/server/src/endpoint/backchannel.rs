@@ -148,7 +148,7 @@ impl Call {
         let kid = credentials.key_id();
         match realm
             .client_keys
-            .of(&realm.outbound, client, kid, now)
+            .of(&realm.host.outbound, client, kid, now)
             .await
         {
             Ok(keys) => keys,
@@ -221,7 +221,7 @@ impl Call {
 
     async fn end_replayed(&self, grant_id: [u8; 16], what: &str) -> Result<(), OAuthError> {
         let realm = &self.context.realm;
-        realm.metrics.replays.fetch_add(1, Relaxed);
+        realm.host.metrics.replays.fetch_add(1, Relaxed);
         tracing::warn!(
             request_id = %self.context.request_id,
             peer = %self.context.peer,
@@ -354,7 +354,12 @@ impl Call {
 }
 
 pub(super) fn store_failed(context: &Context, error: &StoreError) -> OAuthError {
-    context.realm.metrics.store_errors.fetch_add(1, Relaxed);
+    context
+        .realm
+        .host
+        .metrics
+        .store_errors
+        .fetch_add(1, Relaxed);
     tracing::error!(request_id = %context.request_id, %error, "the store failed");
     OAuthError::new(
         ErrorCode::TemporarilyUnavailable,

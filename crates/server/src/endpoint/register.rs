@@ -163,6 +163,7 @@ async fn sector(context: &Context, body: &[u8]) -> Result<Option<Vec<String>>, O
     };
     let content = context
         .realm
+        .host
         .outbound
         .get(&uri, "application/json")
         .await

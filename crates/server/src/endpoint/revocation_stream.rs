@@ -131,7 +131,7 @@ impl Stream {
             End::Behind => tracing::warn!(client_id, "a reader of revocations is too slow"),
             End::Client => tracing::info!(client_id, "a reader of revocations was changed"),
             End::Store(error) => {
-                realm.metrics.store_errors.fetch_add(1, Relaxed);
+                realm.host.metrics.store_errors.fetch_add(1, Relaxed);
                 tracing::error!(%error, "revocations could not be read for a stream");
             }
         }

@@ -30,6 +30,7 @@ pub(super) async fn handle(context: Context) -> Response {
         Ok(body) => {
             call.context
                 .realm
+                .host
                 .metrics
                 .tokens_issued
                 .fetch_add(1, Relaxed);

@@ -1,10 +1,10 @@
 //! What the application puts above the HTTP engine of [`signet_http`]: the [`Context`] that handlers
 //! take, the [`service::Service`] that routes to them, and what depends on the issuer's settings
-//! (CORS, proxies, metrics of routes).
+//! (CORS, proxies).
 pub mod context;
 mod cors;
-pub mod metrics;
 mod proxy;
+mod realms;
 pub mod response;
 pub mod service;
 

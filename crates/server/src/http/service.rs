@@ -1,20 +1,23 @@
 //! From a request's head to its answer: limits, routing, the handler, and what every answer carries.
 use super::{
     Router,
-    context::{Context, LogNotes, path_of},
+    context::{Context, LogNotes},
     cors, proxy,
+    realms::{Realms, asked_name, name_of},
 };
-use crate::state::{Realm, Snapshot};
+use crate::state::{Host, Realm, Snapshot};
+use arc_swap::ArcSwap;
 use http::{HeaderValue, Method, StatusCode, header, request};
 use signet_http::{
     Body, Connection, Connections, Entrance, Limits, RequestId, Response, Serves,
     addresses::Addresses, answer::Answer, response,
 };
-use std::{net::IpAddr, sync::Arc, time::Instant};
+use std::{net::IpAddr, ops::Range, sync::Arc, time::Instant};
 
 /// What all connections share.
 pub struct Service {
-    realm: Arc<Realm>,
+    host: Arc<Host>,
+    realms: ArcSwap<Realms>,
     router: Router,
     limits: Limits,
     addresses: Arc<Addresses>,
@@ -23,7 +26,10 @@ pub struct Service {
 /// What is known of a request before it is routed.
 struct Arrived<'a> {
     connection: &'a Connection,
+    realm: Arc<Realm>,
     snapshot: Arc<Snapshot>,
+    /// Where in the path the part below the issuer is; `None`: no realm has it.
+    below: Option<Range<usize>>,
     request_id: RequestId,
     peer: IpAddr,
     notes: Arc<LogNotes>,
@@ -39,33 +45,35 @@ impl Serves for Service {
     }
 
     fn connections(&self) -> &Connections {
-        &self.realm.metrics.connections
+        &self.host.metrics.connections
     }
 
     fn bound_of(&self, peer: IpAddr) -> Option<&Arc<Addresses>> {
-        let trusted = peer.is_loopback() || self.realm.policy.is_trusted_proxy(peer);
+        let trusted = peer.is_loopback() || self.host.policy.is_trusted_proxy(peer);
         (!trusted).then_some(&self.addresses)
     }
 
     fn now(&self) -> u64 {
-        self.realm.now()
+        self.host.now()
     }
 }
 
 impl Service {
-    /// Puts the parts together.
-    pub fn new(realm: Arc<Realm>, router: Router, limits: Limits) -> Arc<Service> {
+    /// Puts the parts together. `first` is the realm that answers for the process: its health and metrics.
+    pub fn new(first: Arc<Realm>, router: Router, limits: Limits) -> Arc<Service> {
         Arc::new(Service {
-            realm,
+            host: first.host.clone(),
+            realms: ArcSwap::from_pointee(Realms::new(first, Vec::new())),
             router,
             addresses: Addresses::new(limits.connections_per_address),
             limits,
         })
     }
 
-    /// The application.
-    pub fn realm(&self) -> &Arc<Realm> {
-        &self.realm
+    /// Puts further realms beside the first, in place of those that were there. Requests under way stay where they were routed to.
+    pub fn serve(&self, others: Vec<Arc<Realm>>) {
+        let first = self.realms.load().first().clone();
+        self.realms.store(Arc::new(Realms::new(first, others)));
     }
 
     /// Answers one request. This never fails: whatever goes wrong is an answer.
@@ -75,11 +83,14 @@ impl Service {
         let (head, body) = request.into_parts();
         let head_only = head.method == Method::HEAD;
         let method = head.method.clone();
-        let snapshot = self.realm.snapshot();
-        let peer = proxy::client_address(connection.peer, &head.headers, &self.realm.policy);
+        let (realm, below) = self.route(&head);
+        let snapshot = realm.snapshot();
+        let peer = proxy::client_address(connection.peer, &head.headers, &self.host.policy);
         let notes = Arc::new(LogNotes::default());
         let arrived = Arrived {
             connection,
+            realm,
+            below,
             snapshot: snapshot.clone(),
             request_id,
             peer,
@@ -98,7 +109,7 @@ impl Service {
         }
         let took = started.elapsed();
         let status = response.status().as_u16();
-        self.realm.metrics.request(route, status, took);
+        self.host.metrics.request(route, status, took);
         let (error, hint) = match notes.error.get() {
             Some((error, hint)) => (Some(*error), Some(hint.as_str())),
             None => (None, None),
@@ -129,6 +140,15 @@ impl Service {
         response
     }
 
+    /// The one place that looks at more than one realm. Where none has the path, the first one answers that.
+    fn route(&self, head: &request::Parts) -> (Arc<Realm>, Option<Range<usize>>) {
+        let realms = self.realms.load();
+        match realms.find(&head.uri, &head.headers) {
+            Some((realm, below)) => (realm.clone(), Some(below)),
+            None => (realms.first().clone(), None),
+        }
+    }
+
     async fn dispatch(
         &self,
         arrived: Arrived<'_>,
@@ -137,6 +157,8 @@ impl Service {
     ) -> (Response, &'static str) {
         let Arrived {
             connection,
+            realm,
+            below,
             snapshot,
             request_id,
             peer,
@@ -147,9 +169,8 @@ impl Service {
             let response = response::text(StatusCode::URI_TOO_LONG, "the URL is too long\n");
             return (response, "other");
         }
-        let path = below_issuer(head.uri.path(), path_of(&snapshot.settings.issuer));
         let mtls = connection.entrance == Entrance::Mtls;
-        let found = path.and_then(|path| self.router.find(&path));
+        let found = below.and_then(|below| self.router.find(&head.uri.path()[below]));
         let Some((route, params)) = found.filter(|(route, _)| route.facts.mtls || !mtls) else {
             let response = response::text(StatusCode::NOT_FOUND, "there is nothing here\n");
             return (response, "other");
@@ -170,18 +191,18 @@ impl Service {
             allow_header(&mut response, &route.allow());
             return (response, route.path);
         };
-        let policy = &self.realm.policy;
+        let policy = &self.host.policy;
         let certificate = match &connection.certificate {
             Some(certificate) => Some(certificate.clone()),
             None => proxy::client_certificate(connection.peer, &head.headers, policy).map(Arc::new),
         };
         let origin = head.headers.get(header::ORIGIN).cloned();
         let context = Context {
-            realm: self.realm.clone(),
+            entrance: entrance(connection, &head, &realm, &snapshot),
+            realm,
             request_id,
-            now_ms: self.realm.now_ms(),
+            now_ms: self.host.now_ms(),
             peer,
-            entrance: entrance(connection, &head, &self.realm, &snapshot),
             method: if head.method == Method::HEAD {
                 Method::GET
             } else {
@@ -252,24 +273,6 @@ fn allow_header(response: &mut Response, allow: &str) {
     }
 }
 
-/// The path below the issuer's own. Well-known documents of an issuer with a path are found in both places: RFC 8414
-/// section 3 puts the issuer's path behind them, OpenID Connect Discovery in front.
-fn below_issuer<'a>(path: &'a str, prefix: &str) -> Option<std::borrow::Cow<'a, str>> {
-    use std::borrow::Cow;
-    if prefix.is_empty() {
-        return Some(Cow::Borrowed(path));
-    }
-    if path.starts_with("/.well-known/") {
-        return path.strip_suffix(prefix).map(Cow::Borrowed);
-    }
-    // Health and metrics belong to the process, not to the issuer.
-    if path.starts_with("/health/") || path == "/metrics" {
-        return Some(Cow::Borrowed(path));
-    }
-    let below = path.strip_prefix(prefix)?;
-    (below.is_empty() || below.starts_with('/')).then_some(Cow::Borrowed(below))
-}
-
 /// Behind a proxy, the name that was asked for tells whether it came through the mTLS entrance.
 fn entrance(
     connection: &Connection,
@@ -277,46 +280,14 @@ fn entrance(
     realm: &Realm,
     snapshot: &Snapshot,
 ) -> Entrance {
-    if connection.entrance == Entrance::Mtls || !realm.policy.is_trusted_proxy(connection.peer) {
+    if connection.entrance == Entrance::Mtls || !realm.host.policy.is_trusted_proxy(connection.peer)
+    {
         return connection.entrance;
     }
-    let authority = |base: &str| -> Option<String> {
-        let rest = base.split_once("://")?.1;
-        Some(rest.split('/').next().unwrap_or(rest).to_ascii_lowercase())
-    };
-    let asked = head
-        .headers
-        .get(header::HOST)
-        .and_then(|h| h.to_str().ok())
-        .or_else(|| head.uri.authority().map(|a| a.as_str()))
-        .map(str::to_ascii_lowercase);
-    let mtls = snapshot.settings.mtls_base.as_deref().and_then(authority);
+    let asked = asked_name(&head.uri, &head.headers);
+    let mtls = snapshot.settings.mtls_base.as_deref().and_then(name_of);
     match (asked, mtls) {
         (Some(asked), Some(mtls)) if asked == mtls => Entrance::Mtls,
         _ => Entrance::Public,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::below_issuer;
-
-    #[test]
-    fn an_issuer_with_a_path_is_found_in_both_well_known_forms() {
-        let at = |path| below_issuer(path, "/tenant").map(|p| p.into_owned());
-        let doc = "/.well-known/openid-configuration";
-        assert_eq!(at("/tenant/token").as_deref(), Some("/token"));
-        assert_eq!(
-            at("/tenant/.well-known/openid-configuration").as_deref(),
-            Some(doc)
-        );
-        assert_eq!(
-            at("/.well-known/openid-configuration/tenant").as_deref(),
-            Some(doc)
-        );
-        assert_eq!(at("/token"), None);
-        assert_eq!(at("/tenants/token"), None);
-        assert_eq!(at("/.well-known/openid-configuration"), None);
-        assert_eq!(at("/health/live").as_deref(), Some("/health/live"));
     }
 }

@@ -188,12 +188,18 @@ impl SealingFile {
             .map_err(io_error)
     }
 
-    /// The ring of these keys.
-    pub fn keyring(&self) -> Keyring {
+    /// The current key, and the older ones.
+    pub fn keys(&self) -> (SealingKey, Vec<SealingKey>) {
         let mut keys = self.keys.iter().filter_map(StoredKey::open);
         // Invariant: there is a key, and each was opened when it was read or encoded by `generate`.
         let current = keys.next().expect("a sealing key that opens");
-        Keyring::new(current, keys.collect())
+        (current, keys.collect())
+    }
+
+    /// The default realm's ring of these keys.
+    pub fn keyring(&self) -> Keyring {
+        let (current, older) = self.keys();
+        Keyring::new(current, older)
     }
 
     /// Puts a new key in front. The older ones still open; seal what rests anew (`SigningKeys::rewrap`), and forget

@@ -31,7 +31,7 @@ fn verify<'a>(attempt: &'a Attempt<'a>) -> Answer<'a, Verdict> {
         let password = attempt.form.get("password").unwrap_or("");
         let password = Secret::new(password.to_owned());
         let stored = attempt.user.and_then(|user| user.password.as_deref());
-        let pool = &attempt.visit.context.realm.people.passwords;
+        let pool = &attempt.visit.context.realm.host.passwords;
         let right = match pool.verify(password, stored).await {
             Ok(right) => right,
             Err(PoolError::TooLong | PoolError::Parameters) => false,

@@ -147,7 +147,7 @@ impl Call {
         };
         let stream = tokio::net::TcpStream::connect(address).await.unwrap();
         if server.plain && !self.mtls {
-            return self.exchange(stream, address.port()).await;
+            return self.exchange(stream, address.port(), server).await;
         }
         let name = ServerName::try_from("localhost").unwrap();
         let config = Arc::new(self.tls(server));
@@ -155,7 +155,7 @@ impl Call {
             .connect(name, stream)
             .await
             .unwrap();
-        self.exchange(stream, address.port()).await
+        self.exchange(stream, address.port(), server).await
     }
 
     fn tls(&self, server: &Server) -> ClientConfig {
@@ -186,11 +186,12 @@ impl Call {
         config
     }
 
-    async fn exchange<S>(&self, stream: S, port: u16) -> Reply
+    async fn exchange<S>(&self, stream: S, port: u16, server: &Server) -> Reply
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
         let io = TokioIo::new(stream);
+        let target = server.place_of(&self.target);
         let mut request = Request::builder().method(self.method.clone());
         *request.headers_mut().unwrap() = self.headers.clone();
         let body = Full::new(Bytes::from(self.body.clone()));
@@ -200,15 +201,15 @@ impl Call {
                     .await
                     .unwrap();
             tokio::spawn(connection);
-            let uri = format!("https://localhost:{port}{}", self.target);
+            let uri = format!("https://{}{target}", server.name(port));
             let request = request.uri(uri).body(body).unwrap();
             return Reply::read(sender.send_request(request).await.unwrap()).await;
         }
         let (mut sender, connection) = hyper::client::conn::http1::handshake(io).await.unwrap();
         tokio::spawn(connection);
         let request = request
-            .uri(&self.target)
-            .header(header::HOST, format!("localhost:{port}"))
+            .uri(&target)
+            .header(header::HOST, server.name(port))
             .body(body)
             .unwrap();
         Reply::read(sender.send_request(request).await.unwrap()).await

@@ -9,11 +9,9 @@ pub mod failing;
 pub mod made;
 pub mod people;
 
+use signet_audit::Audit;
 use signet_crypto::{
-    Algorithm, Clock, SigningKey,
-    certificate::DevelopmentCa,
-    hash::sha256,
-    seal::{Keyring, SealingKey},
+    Algorithm, Clock, SigningKey, certificate::DevelopmentCa, hash::sha256, seal::SealingKey,
 };
 use signet_http::{
     Entrance, Limits,
@@ -26,10 +24,11 @@ use signet_oauth::{
 };
 use signet_server::{
     http::{Router, service::Service},
-    keys::KeySet,
+    keys::{self, KeyKind, KeySet, Moment, SealingFile, SigningKeys},
     outbound::OutboundOptions,
+    passwords::PasswordOptions,
     people::PeopleOptions,
-    state::{Parts, Policy, Realm, Snapshot},
+    state::{Host, HostParts, Partition, Parts, Policy, Realm, RealmId, Snapshot},
 };
 use signet_store::{MemoryStore, RevocationIndex, Store};
 use std::{
@@ -64,7 +63,12 @@ pub struct Setup {
     pub policy: Policy,
     pub outbound: OutboundOptions,
     pub people: PeopleOptions,
+    pub passwords: PasswordOptions,
     pub store: Option<Arc<dyn Store>>,
+    /// Where the sealing keys come from; new ones, in memory, without it.
+    pub sealing: Option<SealingFile>,
+    /// The signing keys were made so many seconds ago, and have standbys since then.
+    pub keys_age: u64,
     /// Plain HTTP at the public door, as behind a proxy.
     pub plain: bool,
     /// The development CA counts for `tls_client_auth`.
@@ -88,7 +92,10 @@ impl Default for Setup {
                 ..OutboundOptions::default()
             },
             people: PeopleOptions::default(),
+            passwords: PasswordOptions::default(),
             store: None,
+            sealing: None,
+            keys_age: 0,
             plain: false,
             trust_client_ca: true,
         }
@@ -97,6 +104,7 @@ impl Default for Setup {
 
 /// A running server; it stops when dropped.
 pub struct Server {
+    /// The realm that requests of `client::Call` and `browser::Browser` go to.
     pub realm: Arc<Realm>,
     pub clock: Arc<TestClock>,
     pub ca: Arc<DevelopmentCa>,
@@ -104,6 +112,94 @@ pub struct Server {
     pub mtls_address: SocketAddr,
     pub plain: bool,
     running: Option<Running>,
+    /// The default realm, where this server is a second realm of its process.
+    beside: Option<Box<Server>>,
+}
+
+/// Where the realm under test lies.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Place {
+    /// It is the only one.
+    Alone,
+    /// It is the second one of its process, under the same name with a path.
+    ByPath,
+    /// It is the second one of its process, under a name of its own.
+    ByName,
+}
+
+thread_local! {
+    static PLACE: std::cell::Cell<Place> = const { std::cell::Cell::new(Place::Alone) };
+}
+
+/// Runs a test against the second realm of a process, whose first has the same clients, the same store and the same sealing keys.
+pub fn in_second_realm(place: Place, test: impl FnOnce()) {
+    PLACE.set(place);
+    test();
+    PLACE.set(Place::Alone);
+}
+
+/// What both realms of a process are made from.
+struct Whole {
+    host: Arc<Host>,
+    store: Arc<dyn Store>,
+    sealing: (SealingKey, Vec<SealingKey>),
+}
+
+/// A realm of its own, as the binary's wiring makes it.
+fn realm(whole: &Whole, id: RealmId, setup: RealmSetup) -> Arc<Realm> {
+    let (current, older) = whole.sealing.clone();
+    let partition = Partition::new(id, whole.store.clone(), current, older);
+    let registry = Registry {
+        clients: setup
+            .clients
+            .into_iter()
+            .map(|c| (c.client_id.clone(), Arc::new(c)))
+            .collect(),
+        resources: HashMap::new(),
+        scopes: Registry::standard_scopes(),
+    };
+    let made_at = whole.host.now() - setup.keys_age;
+    let at = Moment {
+        now: made_at,
+        longest_token: 600,
+    };
+    let revocations = RevocationIndex::load(partition.store().clone(), whole.host.now());
+    let revocations = block_on(revocations).unwrap();
+    let (signing_keys, set) = block_on(SigningKeys::load(
+        partition.store().clone(),
+        partition.keyring().clone(),
+        KeyKind::all(&setup.settings),
+        keys::Policy::default(),
+        at,
+    ))
+    .unwrap();
+    let mut newest = set;
+    if setup.keys_age > 0 {
+        let publish = |set| newest = set;
+        block_on(signing_keys.tick(partition.keyring(), at, publish)).unwrap();
+    }
+    let parts = Parts {
+        partition,
+        snapshot: Snapshot::new(
+            Arc::new(setup.settings),
+            Arc::new(registry),
+            Arc::new(newest),
+        ),
+        revocations,
+        signing_keys,
+        sealing_file: setup.sealing,
+        audit: Audit::off(),
+        people: setup.people,
+    };
+    Realm::new(whole.host.clone(), parts)
+}
+
+struct RealmSetup {
+    settings: Settings,
+    clients: Vec<Client>,
+    people: PeopleOptions,
+    sealing: Option<SealingFile>,
+    keys_age: u64,
 }
 
 impl Server {
@@ -111,15 +207,18 @@ impl Server {
         Server::start_with(setup, routes())
     }
 
-    pub fn start_with(mut setup: Setup, router: Router) -> Server {
-        let ca = DevelopmentCa::generate().unwrap();
+    pub fn start_with(setup: Setup, router: Router) -> Server {
+        Server::start_at(PLACE.get(), setup, router)
+    }
+
+    /// A process with two realms: the default one, and this. The one has the other in `beside`.
+    pub fn start_at(place: Place, mut setup: Setup, router: Router) -> Server {
+        let ca = Arc::new(DevelopmentCa::generate().unwrap());
         let names = ["localhost".to_owned(), "127.0.0.1".to_owned()];
         let (chain, key) = ca.issue_server(&names).unwrap();
         let listening = Listening::bind("127.0.0.1:0".parse().unwrap(), 2).unwrap();
         let mtls_listening = Listening::bind("127.0.0.1:0".parse().unwrap(), 1).unwrap();
         let (address, mtls_address) = (listening.address(), mtls_listening.address());
-        setup.settings.issuer = format!("https://localhost:{}", address.port());
-        setup.settings.mtls_base = Some(format!("https://localhost:{}", mtls_address.port()));
         let tls = |ask| {
             let options = TlsOptions {
                 tls12: false,
@@ -141,40 +240,103 @@ impl Server {
             },
         ];
         let clock = Arc::new(TestClock::default());
-        let registry = Registry {
-            clients: setup
-                .clients
-                .into_iter()
-                .map(|c| (c.client_id.clone(), Arc::new(c)))
-                .collect(),
-            resources: HashMap::new(),
-            scopes: Registry::standard_scopes(),
+        let whole = Whole {
+            host: Host::new(HostParts {
+                clock: clock.clone(),
+                policy: setup.policy,
+                outbound: setup.outbound,
+                passwords: setup.passwords,
+                routes: router.paths().collect(),
+            }),
+            store: setup
+                .store
+                .unwrap_or_else(|| Arc::new(MemoryStore::new()) as Arc<dyn Store>),
+            sealing: match &setup.sealing {
+                Some(file) => file.keys(),
+                None => (SealingKey::generate(), Vec::new()),
+            },
         };
-        let store = setup
-            .store
-            .unwrap_or_else(|| Arc::new(MemoryStore::new()) as Arc<dyn Store>);
-        let revocations = block_on(RevocationIndex::load(store.clone(), clock.now())).unwrap();
-        let keys = key_set(&setup.settings);
-        let realm = Realm::new(Parts {
-            snapshot: Snapshot::new(Arc::new(setup.settings), Arc::new(registry), Arc::new(keys)),
-            store,
-            keyring: Keyring::new(SealingKey::generate(), Vec::new()),
-            revocations,
-            outbound: setup.outbound,
-            clock: clock.clone(),
-            policy: setup.policy,
-            people: setup.people,
+        let settings_of = |name: &str, path: &str| {
+            let mut settings = setup.settings.clone();
+            settings.issuer = format!("https://{name}localhost:{}{path}", address.port());
+            settings.mtls_base = Some(format!(
+                "https://{name}localhost:{}{path}",
+                mtls_address.port()
+            ));
+            settings
+        };
+        let beside = (place != Place::Alone).then(|| {
+            let first = RealmSetup {
+                settings: settings_of("", ""),
+                clients: setup.clients.clone(),
+                people: PeopleOptions {
+                    mailer: None,
+                    limits: setup.people.limits,
+                },
+                sealing: None,
+                keys_age: 0,
+            };
+            realm(&whole, RealmId::default_realm(), first)
         });
-        let service = Service::new(realm.clone(), router, setup.limits);
-        Server {
-            running: Some(start(service, listeners).unwrap()),
-            plain: setup.plain,
+        let (id, name, path) = match place {
+            Place::Alone => ("", "", ""),
+            Place::ByPath => ("second", "", "/second"),
+            Place::ByName => ("second", "second.", ""),
+        };
+        let own = RealmSetup {
+            settings: settings_of(name, path),
+            clients: setup.clients,
+            people: setup.people,
+            sealing: setup.sealing.take(),
+            keys_age: setup.keys_age,
+        };
+        let own = realm(&whole, RealmId::parse(id).unwrap_or_default(), own);
+        let server = |realm, running, beside| Server {
             realm,
-            clock,
-            ca: Arc::new(ca),
+            clock: clock.clone(),
+            ca: ca.clone(),
             address,
             mtls_address,
+            plain: setup.plain,
+            running,
+            beside,
+        };
+        match beside {
+            None => {
+                let service = Service::new(own.clone(), router, setup.limits);
+                server(own, Some(start(service, listeners).unwrap()), None)
+            }
+            Some(first) => {
+                let service = Service::new(first.clone(), router, setup.limits);
+                service.serve(vec![own.clone()]);
+                let running = start(service, listeners).unwrap();
+                let first = server(first, Some(running), None);
+                server(own, None, Some(Box::new(first)))
+            }
         }
+    }
+
+    /// The default realm of the same process.
+    pub fn beside(&self) -> &Server {
+        self.beside.as_deref().expect("it is a second realm")
+    }
+
+    /// The issuer's name with the port that requests go to.
+    pub fn name(&self, port: u16) -> String {
+        let issuer = self.issuer();
+        let name = issuer.strip_prefix("https://").unwrap();
+        format!("{}:{port}", name.split(':').next().unwrap())
+    }
+
+    /// Where a target is found: below the issuer's path, but for what belongs to the process.
+    pub fn place_of(&self, target: &str) -> String {
+        if target.starts_with("/health/") || target == "/metrics" {
+            return target.to_owned();
+        }
+        let issuer = self.issuer();
+        let authority = issuer.strip_prefix("https://").unwrap();
+        let path = authority.find('/').map_or("", |at| &authority[at..]);
+        format!("{path}{target}")
     }
 
     pub fn issuer(&self) -> String {
@@ -191,12 +353,18 @@ impl Server {
         if let Some(running) = &self.running {
             running.stop();
         }
+        if let Some(first) = &self.beside {
+            first.begin_stop();
+        }
     }
 
     pub fn stop(&mut self) {
         if let Some(running) = self.running.take() {
             running.stop();
             running.join();
+        }
+        if let Some(first) = &mut self.beside {
+            first.stop();
         }
     }
 }

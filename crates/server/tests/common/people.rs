@@ -3,6 +3,7 @@ use super::{Server, Setup, block_on, browser::with};
 use signet_crypto::password::{Cost, hash};
 use signet_server::{
     mail::Mailer,
+    passwords::PasswordOptions,
     people::PeopleOptions,
     user::{NewUser, User},
 };
@@ -65,7 +66,6 @@ impl Mail {
 /// What `Setup` needs for people.
 pub fn people(mail: &Mail) -> PeopleOptions {
     PeopleOptions {
-        password_cost: CHEAP,
         mailer: Some(
             Mailer::directory("Signet <no-reply@example.test>", mail.folder.path()).unwrap(),
         ),
@@ -78,6 +78,10 @@ pub fn start(mail: &Mail, change: impl FnOnce(&mut Setup)) -> Server {
     let mut setup = Setup {
         clients: vec![super::client("web")],
         people: people(mail),
+        passwords: PasswordOptions {
+            cost: CHEAP,
+            ..PasswordOptions::default()
+        },
         ..Setup::default()
     };
     change(&mut setup);

@@ -227,7 +227,7 @@ fn a_password_costs_the_same_for_everybody_and_has_a_longest_form() {
         passes: 2,
         lanes: 1,
     };
-    let server = server(&mail, |setup| setup.people.password_cost = cost);
+    let server = server(&mail, |setup| setup.passwords.cost = cost);
     let users = &server.realm.people.users;
     let hash = signet_crypto::password::hash(PASSWORD.as_bytes(), cost).unwrap();
     block_on(users.set_password(&id_of(&server, "alice"), Some(&hash), server.realm.now()))

@@ -13,7 +13,13 @@ fn an_assertion_of_another_issuer_is_worth_nothing() {
     let made = claims(&own);
     let stranger = signet_jose::jwt::JwtSigner::new(
         signet_crypto::SigningKey::generate(Algorithm::Es256).unwrap(),
-        "test-ES256",
+        server
+            .realm
+            .snapshot()
+            .keys
+            .signer(Algorithm::Es256)
+            .unwrap()
+            .kid(),
     );
     for issuer in [&*server.issuer(), "https://other.example"] {
         let foreign = stranger

@@ -115,17 +115,18 @@ async fn start(source: Source, level: log::LogLevel) -> Result<Server, String> {
     let store = Arc::new(store);
 
     let address = bound.public();
-    let parts::Built { realm, keys } =
-        parts::build(&config, &base, store.clone(), clock.clone(), dev.as_ref()).await?;
-    let (listeners, certificates) = sockets::listeners(&config, &base, bound)?;
     let mut router = Router::default();
     signet_server::routes(&mut router);
+    let routes = router.paths().collect();
+    let (store_of, clock) = (store.clone(), clock.clone());
+    let realm = parts::build(&config, &base, store_of, clock, dev.as_ref(), routes).await?;
+    let (listeners, certificates) = sockets::listeners(&config, &base, bound)?;
     let service = Service::new(realm.clone(), router, apply::limits(&config));
     let running =
         listener::start(service, listeners).map_err(|e| format!("the server cannot start: {e}"))?;
 
     tokio::spawn(tasks::sweep(realm.clone(), SWEEP_EVERY));
-    tokio::spawn(parts::keep_keys(realm.clone(), keys));
+    tokio::spawn(parts::keep_keys(realm.clone()));
     if let Some(dev) = &mut dev {
         confirm(dev, address).await?;
         greet(dev);

@@ -1,10 +1,6 @@
 //! The application from its configuration: store, sealing keys, registry, signing keys, mail.
 
-use std::{
-    path::Path,
-    sync::{Arc, Mutex},
-    time::Duration,
-};
+use std::{path::Path, sync::Arc, time::Duration};
 
 use signet_audit::{self as audit, Action, Audit, AuditOptions, Event};
 use signet_crypto::{
@@ -15,9 +11,10 @@ use signet_server::{
     keys::{self, KeyKind, Moment, SealingFile, SigningKeys},
     mail::{Mailer, SmtpOptions, SmtpSecurity},
     outbound::OutboundOptions,
+    passwords::PasswordOptions,
     people::PeopleOptions,
     registry,
-    state::{Parts, Realm, Snapshot},
+    state::{Host, HostParts, Partition, Parts, Realm, RealmId, Snapshot},
     tasks,
     user::{NewUser, Profile, UserError, Users},
 };
@@ -37,12 +34,6 @@ use crate::{
 const KEYS_EVERY: Duration = Duration::from_secs(60);
 /// The first look: standby keys are made then, so that no start waits for them.
 const KEYS_FIRST: Duration = Duration::from_secs(2);
-
-/// What was built.
-pub struct Built {
-    pub realm: Arc<Realm>,
-    pub keys: Arc<SigningKeys>,
-}
 
 /// Opens the store of a configuration.
 pub fn open_store(config: &Config) -> Result<SqliteStore, String> {
@@ -70,13 +61,17 @@ pub async fn build(
     store: Arc<SqliteStore>,
     clock: Arc<dyn Clock>,
     dev: Option<&Dev>,
-) -> Result<Built, String> {
+    routes: Vec<&'static str>,
+) -> Result<Arc<Realm>, String> {
     let now = clock.now();
     let sealing = SealingFile::open_or_create(&config.data_dir, now).map_err(|e| e.to_string())?;
-    let keyring = Arc::new(sealing.keyring());
-    let audit = open_audit(config, store.clone(), &keyring, clock.clone()).await?;
-    // Everything that the application changes goes through this one: its changes carry their lines.
-    let shared: Arc<dyn Store> = audit.recorded(store);
+    let (current, older) = sealing.keys();
+    let partition = Partition::new(RealmId::default_realm(), store, current, older);
+    let keyring = partition.keyring().clone();
+    let audit = open_audit(config, partition.store().clone(), &keyring, clock.clone()).await?;
+    // Everything that the realm changes goes through this one: its changes carry their records.
+    let partition = partition.recorded(&audit);
+    let shared = partition.store().clone();
     let users = Users::new(shared.clone());
     if let Some(dev) = dev.filter(|d| d.is_new()) {
         dev::seed_users(&users, &dev.file, now).await?;
@@ -121,26 +116,28 @@ pub async fn build(
     )
     .await
     .map_err(|e| e.to_string())?;
-    let realm = Realm::new(Parts {
-        snapshot: Snapshot::new(settings, Arc::new(registry), Arc::new(key_set)),
-        store: shared,
-        keyring: sealing.keyring(),
-        revocations,
-        outbound: outbound(config, base, dev)?,
+    let host = Host::new(HostParts {
         clock,
         policy: apply::policy(config),
-        people: people(config, base)?,
+        outbound: outbound(config, base, dev)?,
+        passwords: passwords(config),
+        routes,
     });
+    let parts = Parts {
+        partition,
+        snapshot: Snapshot::new(settings, Arc::new(registry), Arc::new(key_set)),
+        revocations,
+        signing_keys: signing,
+        sealing_file: Some(sealing),
+        audit,
+        people: people(config, base)?,
+    };
+    let realm = Realm::new(host, parts);
     realm
         .note_declared_clients(&apply::declared_clients(config))
         .await
         .map_err(|e| e.to_string())?;
-    let keys = Arc::new(signing);
-    // Set once, here: nobody else has the application yet.
-    let _ = realm.signing_keys.set(keys.clone());
-    let _ = realm.audit_trail.set(audit);
-    let _ = realm.sealing_file.set(Arc::new(Mutex::new(sealing)));
-    Ok(Built { realm, keys })
+    Ok(realm)
 }
 
 /// Opens the audit trail, before anything that it has to tell of.
@@ -178,10 +175,10 @@ fn seal_with(keyring: &Keyring) -> impl Fn(&str, &[u8]) -> Option<Vec<u8>> {
 }
 
 /// Looks after the signing keys for as long as the process runs.
-pub async fn keep_keys(realm: Arc<Realm>, signing: Arc<SigningKeys>) {
+pub async fn keep_keys(realm: Arc<Realm>) {
     tokio::time::sleep(KEYS_FIRST).await;
     loop {
-        if let Err(error) = tasks::maintain_keys(&realm, &signing).await {
+        if let Err(error) = tasks::maintain_keys(&realm).await {
             tracing::error!(%error, "the signing keys could not be looked after; the ones in place stay");
         }
         tokio::time::sleep(KEYS_EVERY).await;
@@ -239,17 +236,19 @@ async fn seed_users(config: &Config, base: &Path, users: &Users, now: u64) -> Re
 }
 
 fn people(config: &Config, base: &Path) -> Result<PeopleOptions, String> {
-    let usual = PeopleOptions::default();
     Ok(PeopleOptions {
         mailer: mailer(config, base)?,
         limits: apply::guessing(config),
-        password_threads: config
-            .limits
-            .password_threads
-            .unwrap_or(usual.password_threads),
-        password_queue: config.limits.password_queue,
-        ..usual
     })
+}
+
+fn passwords(config: &Config) -> PasswordOptions {
+    let usual = PasswordOptions::default();
+    PasswordOptions {
+        threads: config.limits.password_threads.unwrap_or(usual.threads),
+        queue: config.limits.password_queue,
+        ..usual
+    }
 }
 
 fn mailer(config: &Config, base: &Path) -> Result<Option<Mailer>, String> {

@@ -11,26 +11,8 @@ const BOUNDS: [u64; 12] = [
     100, 250, 500, 1_000, 2_500, 5_000, 10_000, 25_000, 50_000, 100_000, 500_000, 2_500_000,
 ];
 
-/// Routes that have series of their own; all others share the last one, so that nobody can grow the table.
-const ROUTES: [&str; 17] = [
-    "/token",
-    "/introspect",
-    "/revoke",
-    "/revocations",
-    "/userinfo",
-    "/jwks",
-    "/.well-known/openid-configuration",
-    "/.well-known/oauth-authorization-server",
-    "/authorize",
-    "/par",
-    "/register",
-    "/device_authorization",
-    "/device",
-    "/login",
-    "/consent",
-    "/logout",
-    "other",
-];
+/// What every path has in common that is no route: nobody can grow the table.
+const OTHER: &str = "other";
 
 #[derive(Default)]
 struct Series {
@@ -44,7 +26,9 @@ struct Series {
 /// Everything that is counted.
 #[derive(Default)]
 pub struct Metrics {
-    routes: [Series; ROUTES.len()],
+    /// One for each route, in the order of their paths.
+    routes: Vec<(&'static str, Series)>,
+    other: Series,
     /// By the listener.
     pub connections: Connections,
     /// Tokens issued.
@@ -60,13 +44,24 @@ pub struct Metrics {
 }
 
 impl Metrics {
-    /// One request that was answered.
+    /// With a series for each of these routes: the router's own paths, so none is counted under another name.
+    pub fn new(routes: impl IntoIterator<Item = &'static str>) -> Metrics {
+        let mut routes: Vec<_> = routes
+            .into_iter()
+            .map(|route| (route, Series::default()))
+            .collect();
+        routes.sort_by_key(|(route, _)| *route);
+        routes.dedup_by_key(|(route, _)| *route);
+        Metrics {
+            routes,
+            ..Metrics::default()
+        }
+    }
+
+    /// One request that was answered. `route`: as it was added to the router; anything else is counted as `other`.
     pub fn request(&self, route: &str, status: u16, took: Duration) {
-        let at = ROUTES
-            .iter()
-            .position(|r| *r == route)
-            .unwrap_or(ROUTES.len() - 1);
-        let series = &self.routes[at];
+        let at = self.routes.binary_search_by_key(&route, |(route, _)| route);
+        let series = at.map_or(&self.other, |at| &self.routes[at].1);
         let class = usize::from(status / 100).clamp(1, 5) - 1;
         series.status[class].fetch_add(1, Relaxed);
         let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
@@ -85,10 +80,15 @@ impl Metrics {
         out
     }
 
+    fn series(&self) -> impl Iterator<Item = (&'static str, &Series)> {
+        let routes = self.routes.iter().map(|(route, series)| (*route, series));
+        routes.chain([(OTHER, &self.other)])
+    }
+
     fn write(&self, out: &mut String) -> std::fmt::Result {
         writeln!(out, "# HELP signet_requests_total Requests answered.")?;
         writeln!(out, "# TYPE signet_requests_total counter")?;
-        for (route, series) in ROUTES.iter().zip(&self.routes) {
+        for (route, series) in self.series() {
             for (class, count) in series.status.iter().enumerate() {
                 let count = count.load(Relaxed);
                 if count > 0 {
@@ -106,7 +106,7 @@ impl Metrics {
             "# HELP {name} Time from the request's head to its answer."
         )?;
         writeln!(out, "# TYPE {name} histogram")?;
-        for (route, series) in ROUTES.iter().zip(&self.routes) {
+        for (route, series) in self.series() {
             let count = series.count.load(Relaxed);
             if count == 0 {
                 continue;
@@ -195,7 +195,7 @@ mod tests {
 
     #[test]
     fn a_histogram_is_cumulative_and_ends_with_its_count() {
-        let metrics = Metrics::default();
+        let metrics = Metrics::new(["/token", "/jwks"]);
         metrics.request("/token", 200, Duration::from_micros(90));
         metrics.request("/token", 400, Duration::from_micros(900));
         metrics.request("/token", 200, Duration::from_secs(9));
@@ -213,7 +213,7 @@ mod tests {
 
     #[test]
     fn an_unknown_route_adds_no_series() {
-        let metrics = Metrics::default();
+        let metrics = Metrics::new(["/token", "/jwks"]);
         metrics.request("/x1", 404, Duration::ZERO);
         assert!(!metrics.render().contains("/x1"));
         assert!(metrics.render().contains("route=\"other\""));

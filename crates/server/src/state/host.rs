@@ -1,0 +1,100 @@
+//! The process: what all of its realms share.
+use crate::{
+    metrics::Metrics,
+    outbound::{Outbound, OutboundOptions},
+    passwords::{PasswordOptions, PasswordPool},
+};
+use signet_crypto::Clock;
+use std::{net::IpAddr, sync::Arc};
+
+/// The server's policy beyond the protocol settings; from the configuration, fixed for the life of the process.
+#[derive(Clone, Debug, Default)]
+pub struct Policy {
+    /// Addresses of reverse proxies whose `Forwarded`, `X-Forwarded-For` and client certificate headers are believed.
+    pub trusted_proxies: Vec<IpAddr>,
+    /// The header in which they say whom they speak for.
+    pub forwarded: ForwardedHeader,
+    /// The header in which a trusted proxy hands over the client certificate (RFC 9440 `Client-Cert`, or URL-encoded PEM).
+    pub client_certificate_header: Option<String>,
+    /// The proxy checks the certificate's chain before it passes it on: only then does `tls_client_auth` work behind it.
+    pub proxy_verifies_client_certificates: bool,
+    /// `/metrics` also for other machines than this one.
+    pub open_metrics: bool,
+    /// What this node is called in answers and logs; empty: `local`.
+    pub node: String,
+}
+
+impl Policy {
+    pub(crate) fn is_trusted_proxy(&self, address: IpAddr) -> bool {
+        self.trusted_proxies.contains(&address)
+    }
+}
+
+/// Which header names the client behind a proxy. One only: a proxy that sets the one passes on what a client wrote in the other.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum ForwardedHeader {
+    /// `X-Forwarded-For`.
+    #[default]
+    XForwardedFor,
+    /// `Forwarded` (RFC 7239).
+    Forwarded,
+}
+
+/// What a [`Host`] is made of.
+pub struct HostParts {
+    /// The time.
+    pub clock: Arc<dyn Clock>,
+    /// Policy beyond the protocol.
+    pub policy: Policy,
+    /// How connections are opened on a client's word.
+    pub outbound: OutboundOptions,
+    /// The threads that hash passwords.
+    pub passwords: PasswordOptions,
+    /// The paths that requests are counted by.
+    pub routes: Vec<&'static str>,
+}
+
+/// The process. It knows no realm: realms know it.
+pub struct Host {
+    /// The time.
+    pub clock: Arc<dyn Clock>,
+    /// Policy beyond the protocol.
+    pub policy: Policy,
+    /// Counters and histograms, lock-free.
+    pub metrics: Metrics,
+    /// Fetches what clients' records point to.
+    pub outbound: Arc<Outbound>,
+    /// The threads that hash passwords.
+    pub passwords: PasswordPool,
+}
+
+impl Host {
+    /// Puts the parts together, and starts the password threads.
+    pub fn new(parts: HostParts) -> Arc<Host> {
+        Arc::new(Host {
+            clock: parts.clock,
+            policy: parts.policy,
+            metrics: Metrics::new(parts.routes),
+            outbound: Arc::new(Outbound::new(parts.outbound)),
+            passwords: PasswordPool::new(parts.passwords),
+        })
+    }
+
+    /// What this node is called.
+    pub fn node(&self) -> &str {
+        match &*self.policy.node {
+            "" => "local",
+            name => name,
+        }
+    }
+
+    /// Seconds since the Unix epoch.
+    pub fn now(&self) -> u64 {
+        self.clock.now()
+    }
+
+    /// Milliseconds since the Unix epoch.
+    pub fn now_ms(&self) -> u64 {
+        self.clock.now_ms()
+    }
+}

@@ -1,0 +1,149 @@
+//! The realm: one issuer, and everything that is its own.
+use super::{Host, Partition, Snapshot};
+use crate::{
+    keys::{self, SealingFile, SigningKeys},
+    outbound::ClientKeysCache,
+    people::{People, PeopleOptions},
+    streams::Streams,
+    verified_tokens::VerifiedTokens,
+};
+use arc_swap::{ArcSwap, Guard};
+use signet_audit::Audit;
+use signet_crypto::seal::{Keyring, SealingKey};
+use signet_store::{RealmId, RevocationIndex, Store};
+use std::sync::{Arc, Mutex};
+
+/// What a [`Realm`] is made of.
+pub struct Parts {
+    /// Its name, store and sealing keys. All other parts were loaded through it.
+    pub partition: Partition,
+    /// The first snapshot.
+    pub snapshot: Snapshot,
+    /// What is revoked.
+    pub revocations: RevocationIndex,
+    /// The signing keys' keeper. The keys that requests use are the snapshot's.
+    pub signing_keys: SigningKeys,
+    /// The file that the sealing keys came from; without one they are not rotated.
+    pub sealing_file: Option<SealingFile>,
+    /// The audit trail; one that keeps nothing where there is none.
+    pub audit: Audit,
+    /// Mail, and what limits guessing.
+    pub people: PeopleOptions,
+}
+
+/// One issuer. Shared by all runtimes of the process.
+pub struct Realm {
+    id: RealmId,
+    /// The process that it is in.
+    pub host: Arc<Host>,
+    snapshot: ArcSwap<Snapshot>,
+    keyring: ArcSwap<Keyring>,
+    /// Serializes writers of the snapshot; readers never touch it.
+    writing: Mutex<()>,
+    /// Serializes writers of the registry's rows, so that the snapshot follows in the order of their commits.
+    pub(crate) registry_writes: tokio::sync::Mutex<()>,
+    /// The signing keys' keeper.
+    pub signing_keys: Arc<SigningKeys>,
+    audit: Audit,
+    /// The file that the keyring came from, where there is one.
+    pub sealing_file: Option<Arc<Mutex<SealingFile>>>,
+    /// Its state, and nobody else's.
+    pub store: Arc<dyn Store>,
+    /// What concerns persons: users, mail, limits of guessing.
+    pub people: People,
+    /// What is revoked.
+    pub revocations: RevocationIndex,
+    /// Who follows what is revoked.
+    pub revocation_streams: Streams,
+    /// Our own tokens that verified, kept for the next question about them.
+    pub(crate) verified_tokens: VerifiedTokens,
+    /// Clients' public keys.
+    pub client_keys: Arc<ClientKeysCache>,
+}
+
+impl Realm {
+    /// Puts the parts together.
+    pub fn new(host: Arc<Host>, parts: Parts) -> Arc<Realm> {
+        let Partition { id, store, keyring } = parts.partition;
+        Arc::new(Realm {
+            id,
+            host,
+            snapshot: ArcSwap::from_pointee(parts.snapshot),
+            keyring: ArcSwap::new(keyring),
+            writing: Mutex::new(()),
+            registry_writes: tokio::sync::Mutex::new(()),
+            signing_keys: Arc::new(parts.signing_keys),
+            audit: parts.audit,
+            sealing_file: parts.sealing_file.map(|file| Arc::new(Mutex::new(file))),
+            people: People::new(Arc::clone(&store), parts.people),
+            store,
+            revocations: parts.revocations,
+            revocation_streams: Streams::default(),
+            verified_tokens: VerifiedTokens::default(),
+            client_keys: Arc::default(),
+        })
+    }
+
+    /// Its name.
+    pub fn id(&self) -> &RealmId {
+        &self.id
+    }
+
+    /// The current snapshot. A request takes it once, through its `Context`.
+    pub fn snapshot(&self) -> Arc<Snapshot> {
+        self.snapshot.load_full()
+    }
+
+    /// The sealing keys; not to be held across an `await` for long.
+    pub fn keyring(&self) -> Guard<Arc<Keyring>> {
+        self.keyring.load()
+    }
+
+    /// Puts other sealing keys in place (sealing key rotation), and gives the realm's keyring of them. The older ones must still open what
+    /// the last keyring sealed.
+    pub fn replace_keyring(&self, current: SealingKey, older: Vec<SealingKey>) -> Arc<Keyring> {
+        let keyring = Arc::new(Keyring::of_realm(self.id.as_str(), current, older));
+        self.keyring.store(Arc::clone(&keyring));
+        keyring
+    }
+
+    /// The audit trail; one that keeps nothing where there is none.
+    pub fn audit(&self) -> &Audit {
+        &self.audit
+    }
+
+    /// What this node is called.
+    pub fn node(&self) -> &str {
+        self.host.node()
+    }
+
+    /// Seconds since the Unix epoch.
+    pub fn now(&self) -> u64 {
+        self.host.now()
+    }
+
+    /// Milliseconds since the Unix epoch.
+    pub fn now_ms(&self) -> u64 {
+        self.host.now_ms()
+    }
+
+    /// The present, and how long the tokens live that are signed now: what keys are kept by.
+    pub fn moment(&self) -> keys::Moment {
+        let snapshot = self.snapshot();
+        keys::Moment {
+            now: self.now(),
+            longest_token: keys::longest_token(&snapshot.settings, &snapshot.registry),
+        }
+    }
+
+    /// Changes the snapshot: `change` gets a copy, and what it leaves is swapped in with its documents rendered anew.
+    /// Writers come one after another; readers are never held up. `change` must not block.
+    pub fn update(&self, change: impl FnOnce(&mut Snapshot)) {
+        // A poisoned lock means a writer panicked before its swap: the snapshot in place is still whole.
+        let _writer = self.writing.lock().unwrap_or_else(|e| e.into_inner());
+        let mut next = Snapshot::clone(&self.snapshot.load());
+        change(&mut next);
+        let next = Snapshot::new(next.settings, next.registry, next.keys);
+        self.snapshot.store(Arc::new(next));
+    }
+}
