@@ -94,6 +94,8 @@ pub enum EndpointId {
     DeviceVerification,
     /// OpenID RP-Initiated Logout
     Logout,
+    /// an administrator's password for a token of the command line
+    PasswordLogin,
     /// what agents say, signed: revocations and declarations of refusal
     AgentStatements,
 }
@@ -125,6 +127,7 @@ pub const ENDPOINTS: &[Endpoint] = {
         row(DeviceAuthorization, "/device_authorization",             &[Post],             Some("device_authorization_endpoint"), true,  Cors::No),
         row(DeviceVerification,  "/device",                           &[Get, Post],        None,                                  false, Cors::No),
         row(AgentStatements,     "/agent-statements",                 &[Post],             Some("signet_agent_statements_endpoint"), false, Cors::No),
+        row(PasswordLogin,       "/password-login",                   &[Post],             None,                                  false, Cors::No),
         row(Logout,              "/logout",                           &[Get, Post],        Some("end_session_endpoint"),          false, Cors::No),
     ]
 };
@@ -191,6 +194,7 @@ mod tests {
             DeviceAuthorization,
             DeviceVerification,
             Logout,
+            PasswordLogin,
             AgentStatements,
         ] {
             assert_eq!(ENDPOINTS.iter().filter(|e| e.id == id).count(), 1, "{id:?}");

@@ -14,6 +14,7 @@ pub mod authorize;
 pub mod client;
 pub mod client_auth;
 pub mod codec;
+pub mod command_line;
 pub mod decision;
 pub mod device_authorization;
 pub mod dpop_policy;

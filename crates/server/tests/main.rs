@@ -13,6 +13,7 @@ mod keys;
 mod known_faults;
 mod login;
 mod login_code;
+mod password_login;
 mod registration;
 mod remembered_tokens;
 mod revocation_stream;

@@ -3,12 +3,12 @@
 use std::{
     io::{self, BufRead, IsTerminal, Read, Write},
     path::Path,
-    process::{Command, Stdio},
 };
 
+use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
 use signet_crypto::Secret;
 
-use crate::cli::Failure;
+use crate::output::Failure;
 
 /// Longest token or secret that is read, in bytes.
 pub const MAX_INPUT: usize = 1024 * 1024;
@@ -28,8 +28,27 @@ pub fn token(argument: &str) -> Result<String, Failure> {
     Ok(String::from_utf8_lossy(&bytes).trim().to_owned())
 }
 
-/// A password: `--password-stdin`, `--password-file`, SIGNET_PASSWORD, or a prompt on a terminal, in this order.
-pub fn password(stdin: bool, file: Option<&Path>, label: &str) -> Result<Secret<String>, Failure> {
+/// The caller's own password: SIGNET_PASSWORD, or a prompt on a terminal.
+pub fn known_password(label: &str) -> Result<Secret<String>, Failure> {
+    if let Ok(password) = std::env::var("SIGNET_PASSWORD") {
+        return finish(password, "SIGNET_PASSWORD");
+    }
+    if !io::stdin().is_terminal() {
+        return Err(Failure::unusable(
+            "a password is needed: SIGNET_PASSWORD, or a terminal to ask at",
+        ));
+    }
+    finish(prompt(&format!("{label}: "))?, "the prompt")
+}
+
+/// A password to set: `--password-stdin`, `--password-file`, or a prompt on a terminal that asks twice. Where `environment`
+/// says so, SIGNET_PASSWORD comes before the prompt: then it is not the caller's own.
+pub fn new_password(
+    stdin: bool,
+    file: Option<&Path>,
+    environment: bool,
+    label: &str,
+) -> Result<Secret<String>, Failure> {
     if stdin {
         let mut line = String::new();
         io::stdin()
@@ -44,16 +63,15 @@ pub fn password(stdin: bool, file: Option<&Path>, label: &str) -> Result<Secret<
             .map_err(|e| Failure::unusable(format!("cannot read {}: {e}", file.display())))?;
         return finish(text, "the file");
     }
-    if let Ok(password) = std::env::var("SIGNET_PASSWORD") {
+    if environment && let Ok(password) = std::env::var("SIGNET_PASSWORD") {
         return finish(password, "SIGNET_PASSWORD");
     }
     if !io::stdin().is_terminal() {
         return Err(Failure::unusable(
-            "a password is needed: --password-stdin, --password-file, or SIGNET_PASSWORD",
+            "a new password is needed: --password-stdin or --password-file",
         ));
     }
-    let first = prompt(&format!("{label}: "))?;
-    finish(first, "the prompt")
+    twice(label)
 }
 
 /// The passphrase of an identity file: from this environment variable, or a prompt on a terminal. There is no default.
@@ -66,8 +84,38 @@ pub fn passphrase(variable: &str, label: &str, confirm: bool) -> Result<Secret<S
             "a passphrase is needed: {variable}, or a terminal to ask at"
         )));
     }
+    if confirm {
+        twice(label)
+    } else {
+        finish(prompt(&format!("{label}: "))?, "the prompt")
+    }
+}
+
+/// Asks yes or no before what cannot be undone, unless `yes` (`--yes`). Without a terminal nobody is there to ask, and scripts know what they do.
+pub fn confirm(yes: bool, question: &str) -> Result<(), Failure> {
+    if yes || !io::stdin().is_terminal() || !io::stderr().is_terminal() {
+        return Ok(());
+    }
+    let failed = |e: io::Error| Failure::unusable(format!("cannot read from the terminal: {e}"));
+    let mut terminal = io::stderr();
+    write!(terminal, "{question} [y/N] ")
+        .and_then(|()| terminal.flush())
+        .map_err(failed)?;
+    let mut line = String::new();
+    io::stdin()
+        .lock()
+        .take(64)
+        .read_line(&mut line)
+        .map_err(failed)?;
+    match line.trim().to_ascii_lowercase().as_str() {
+        "y" | "yes" => Ok(()),
+        _ => Err(Failure::no("cancelled", "nothing was changed")),
+    }
+}
+
+fn twice(label: &str) -> Result<Secret<String>, Failure> {
     let first = finish(prompt(&format!("{label}: "))?, "the prompt")?;
-    if confirm && finish(prompt(&format!("{label} again: "))?, "the prompt")? != first {
+    if finish(prompt(&format!("{label} again: "))?, "the prompt")? != first {
         return Err(Failure::unusable("the two differ"));
     }
     Ok(first)
@@ -82,31 +130,84 @@ fn finish(mut text: String, from: &str) -> Result<Secret<String>, Failure> {
     Ok(Secret::new(text))
 }
 
-/// Asks on the terminal. The echo is turned off through `stty`, which every Unix has: no terminal code of our own.
+/// The terminal without echo, until this is dropped: also where the reading fails, or is interrupted.
+struct Silent(Termios);
+
+impl Silent {
+    /// What was typed before belongs to nothing and is thrown away; what is typed from here on is not shown.
+    fn begin() -> io::Result<Silent> {
+        let before = tcgetattr(io::stdin())?;
+        let mut silent = before.clone();
+        // Without ISIG, so that Ctrl-C reaches us: a process that it ends would leave the terminal without echo.
+        silent
+            .local_modes
+            .remove(LocalModes::ECHO | LocalModes::ECHONL | LocalModes::ICANON | LocalModes::ISIG);
+        tcsetattr(io::stdin(), OptionalActions::Flush, &silent)?;
+        Ok(Silent(before))
+    }
+}
+
+impl Drop for Silent {
+    fn drop(&mut self) {
+        // A terminal that is gone needs no echo.
+        let _ = tcsetattr(io::stdin(), OptionalActions::Now, &self.0);
+        let _ = writeln!(io::stderr());
+    }
+}
+
+/// Asks on the terminal. The echo is off before the question stands there, so nothing of an answer is ever shown.
 fn prompt(label: &str) -> Result<String, Failure> {
-    let echo = |mode: &str| {
-        Command::new("stty")
-            .arg(mode)
-            .stdin(Stdio::inherit())
-            .status()
-            .is_ok_and(|s| s.success())
-    };
     let failed = |e: io::Error| Failure::unusable(format!("cannot read from the terminal: {e}"));
+    let silent = Silent::begin().map_err(failed)?;
     let mut terminal = io::stderr();
     terminal
         .write_all(label.as_bytes())
         .and_then(|()| terminal.flush())
         .map_err(failed)?;
-    let hidden = echo("-echo");
-    let mut line = String::new();
-    let read = io::stdin()
-        .lock()
-        .take(MAX_INPUT as u64)
-        .read_line(&mut line);
-    if hidden {
-        echo("echo");
-        let _ = writeln!(terminal);
+    let line = typed(&mut io::stdin().lock()).map_err(failed)?;
+    drop(silent);
+    match line {
+        Some(bytes) => {
+            String::from_utf8(bytes).map_err(|_| Failure::unusable("what was typed is not UTF-8"))
+        }
+        None => Err(Failure::unusable("interrupted")),
     }
-    read.map_err(failed)?;
-    Ok(line)
+}
+
+/// One line of a terminal that edits nothing itself: backspace, Ctrl-U, Ctrl-C, Ctrl-D are done here. None: interrupted.
+fn typed(keys: &mut impl Read) -> io::Result<Option<Vec<u8>>> {
+    let mut line: Vec<u8> = Vec::new();
+    let mut key = [0];
+    while keys.read(&mut key)? == 1 {
+        match key[0] {
+            b'\n' | b'\r' | 0x04 => break,
+            0x03 => return Ok(None),
+            0x08 | 0x7f => {
+                // One character, however many bytes it has in UTF-8.
+                while line.pop().is_some_and(|byte| byte & 0xc0 == 0x80) {}
+            }
+            0x15 => line.clear(),
+            _ if line.len() >= MAX_INPUT => break,
+            byte => line.push(byte),
+        }
+    }
+    Ok(Some(line))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_typed_line_can_be_corrected_and_interrupted() {
+        let read = |keys: &str| typed(&mut keys.as_bytes()).unwrap();
+        assert_eq!(read("secret\nrest").as_deref(), Some(&b"secret"[..]));
+        assert_eq!(read("s\u{e9}\u{7f}x\u{8}y\r").as_deref(), Some(&b"sy"[..]));
+        assert_eq!(
+            read("wrong\u{15}right\u{4}").as_deref(),
+            Some(&b"right"[..])
+        );
+        assert_eq!(read("sec\u{3}"), None);
+        assert_eq!(read("\u{7f}\n").as_deref(), Some(&b""[..]));
+    }
 }

@@ -219,13 +219,9 @@ async fn users_sessions_and_grants_are_administered() {
         done(&dev, &["session", "list", "--user", "alice"]),
         serde_json::json!([])
     );
-    // The commands' own logins leave nothing behind.
+    // The commands begin no sessions.
     let left = done(&dev, &["session", "list", "--user", "admin"]);
-    assert_eq!(
-        left.as_array().unwrap().len(),
-        1,
-        "this command's own: {left}"
-    );
+    assert_eq!(left, serde_json::json!([]));
 
     done(&dev, &["user", "revoke", "bob"]);
     done(&dev, &["user", "remove", "bob"]);
@@ -316,4 +312,145 @@ async fn only_an_administrator_administers() {
         "x",
     ]);
     assert_eq!(unreachable.status.code(), Some(2));
+}
+
+/// `signet user list --json` as somebody else than dev.json's client, with these variables.
+fn users_as(
+    dev: &crate::support::Dev,
+    arguments: &[&str],
+    variables: &[(&str, &str)],
+) -> std::process::Command {
+    let mut command = std::process::Command::new(crate::support::SIGNET);
+    command
+        .args(["user", "list", "--json"])
+        .args(arguments)
+        .env_remove("SIGNET_ADMIN_TOKEN")
+        .env_remove("SIGNET_PASSWORD")
+        .env_remove("BROWSER")
+        .env_remove("DISPLAY")
+        .env_remove("WAYLAND_DISPLAY")
+        .env("SIGNET_SERVER", &dev.issuer)
+        .env("SIGNET_CA_CERT", &dev.ca)
+        .envs(variables.iter().copied())
+        .stdin(std::process::Stdio::null())
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped());
+    command
+}
+
+#[tokio::test]
+async fn a_password_alone_logs_an_administrator_in_and_nothing_reads_a_page() {
+    let dir = tempfile::tempdir().unwrap();
+    let (_server, dev) = Server::dev(dir.path());
+    let password = dev.json["admin"]["password"].as_str().unwrap();
+    let with = |name: &str, password: &str| {
+        let variables = [("SIGNET_PASSWORD", password)];
+        users_as(&dev, &["--login", name], &variables)
+            .output()
+            .unwrap()
+    };
+    let done = with("admin", password);
+    assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
+    assert_eq!(json(&with("admin", "wrong"))["error"], "access_denied");
+    let alice = dev.json["user"]["password"].as_str().unwrap();
+    assert_eq!(json(&with("alice", alice))["error"], "insufficient_scope");
+    // Nobody to ask, and nothing said: the ways that would do are named.
+    let nobody = users_as(&dev, &[], &[]).output().unwrap();
+    assert_eq!(nobody.status.code(), Some(2));
+    let said = text(&nobody.stderr);
+    for way in ["--login", "SIGNET_PASSWORD", "--credentials"] {
+        assert!(said.contains(way), "{said}");
+    }
+    assert!(!said.contains("--password-stdin"), "{said}");
+}
+
+#[tokio::test]
+async fn a_script_administers_with_a_clients_credentials() {
+    let dir = tempfile::tempdir().unwrap();
+    let (_server, dev) = Server::dev(dir.path());
+    let client = &dev.json["admin_client"];
+    let file = dir.path().join("credentials.json");
+    std::fs::write(&file, client.to_string()).unwrap();
+    let by_file = users_as(&dev, &["--credentials", file.to_str().unwrap()], &[]);
+    let variables = [
+        ("SIGNET_CLIENT_ID", client["client_id"].as_str().unwrap()),
+        (
+            "SIGNET_CLIENT_SECRET",
+            client["client_secret"].as_str().unwrap(),
+        ),
+    ];
+    let by_environment = users_as(&dev, &[], &variables);
+    for mut command in [by_file, by_environment] {
+        let output = command.output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    }
+    // The service may not administer, whatever it asks for.
+    let (id, secret) = dev.credentials("service");
+    let service = [
+        ("SIGNET_CLIENT_ID", id.as_str()),
+        ("SIGNET_CLIENT_SECRET", secret.as_str()),
+    ];
+    let refused = users_as(&dev, &[], &service).output().unwrap();
+    assert_eq!(refused.status.code(), Some(1));
+    // A file that is none repeats nothing of itself.
+    std::fs::write(&file, "\"hunter2\"").unwrap();
+    let bad = users_as(&dev, &["--credentials", file.to_str().unwrap()], &[])
+        .output()
+        .unwrap();
+    assert_eq!(bad.status.code(), Some(2));
+    assert!(!text(&bad.stderr).contains("hunter2"));
+}
+
+/// Runs the command, and gives what it says until a line has this in it.
+fn until_said(command: &mut std::process::Command, wanted: &str) -> (std::process::Child, String) {
+    use std::io::BufRead;
+    let mut child = command.spawn().unwrap();
+    let said = std::io::BufReader::new(child.stderr.take().unwrap())
+        .lines()
+        .map(Result::unwrap)
+        .find(|line| line.contains(wanted));
+    (
+        child,
+        said.unwrap_or_else(|| panic!("it never said {wanted}"))
+            .trim()
+            .to_owned(),
+    )
+}
+
+#[tokio::test]
+async fn a_person_logs_in_to_the_command_line_by_a_browser() {
+    let dir = tempfile::tempdir().unwrap();
+    let (_server, dev) = Server::dev(dir.path());
+    let mut command = users_as(&dev, &["--login-by", "browser"], &[]);
+    let (child, url) = until_said(&mut command, "/authorize?");
+    let mut browser = Browser::new(&dev);
+    let back = browser
+        .walk(&url, &dev.json["admin"], &[], "http://127.0.0.1:")
+        .await;
+    let page = dev.client().get(&back.unwrap(), &[]).await.unwrap();
+    assert!(text(&page.body).contains("You are logged in"));
+    let output = tokio::task::spawn_blocking(|| child.wait_with_output().unwrap())
+        .await
+        .unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(json(&output).as_array().unwrap().len(), 2);
+}
+
+#[tokio::test]
+async fn a_person_logs_in_to_the_command_line_by_a_code() {
+    let dir = tempfile::tempdir().unwrap();
+    let (_server, dev) = Server::dev(dir.path());
+    let mut command = users_as(&dev, &["--login-by", "device"], &[]);
+    let (child, line) = until_said(&mut command, "type the code");
+    let code = line.rsplit(' ').next().unwrap();
+    let url = format!("{}/device", dev.issuer);
+    let fields = [("user_code", code)];
+    let end = Browser::new(&dev)
+        .walk(&url, &dev.json["admin"], &fields, "none")
+        .await;
+    assert_eq!(end, None, "the browser stays at the server");
+    let output = tokio::task::spawn_blocking(|| child.wait_with_output().unwrap())
+        .await
+        .unwrap();
+    assert_eq!(output.status.code(), Some(0));
 }

@@ -75,7 +75,7 @@ async fn decisions_have_lines_and_no_line_has_a_secret() {
         dev.dir(),
     ]);
     assert_eq!(made.status.code(), Some(0), "{}", text(&made.stderr));
-    until(&dev, |line| line["operation"] == "endSession").await;
+    until(&dev, |line| line["operation"] == "writeScope").await;
     server.signal("TERM");
     assert_eq!(server.end(), Some(0));
 
@@ -103,16 +103,15 @@ async fn decisions_have_lines_and_no_line_has_a_secret() {
     has("token.issue denied service -");
     has("token.introspect none service active");
     has("token.revoke allowed service access_token");
-    has("login allowed - -");
-    has("authorization allowed signet-cli code");
-    has("token.issue allowed signet-cli -");
+    has("token.issue allowed admin-client -");
     has("admin allowed - writeScope");
     has("key none - publish_active");
     assert_eq!(lines.last().unwrap()["action"], "audit.stop");
-    // The administrator is named.
+    // Who administered is named, and the command left two records: its token, and what it did.
     let admin = lines.iter().find(|l| l["action"] == "admin").unwrap();
-    let login = lines.iter().find(|l| l["action"] == "login").unwrap();
-    assert_eq!(admin["subject"], login["subject"]);
+    assert_eq!(admin["subject"], "admin-client");
+    let of_the_command = lines.iter().filter(|l| l["subject"] == "admin-client");
+    assert_eq!(of_the_command.count(), 2);
     // The line of a token has its id.
     let payload = token.split('.').nth(1).unwrap();
     let claims = signet_claims(payload);
@@ -122,7 +121,8 @@ async fn decisions_have_lines_and_no_line_has_a_secret() {
             .any(|l| l["action"] == "token.issue" && l["jti"] == claims["jti"])
     );
     let bytes = std::fs::read(segment(&dev)).unwrap();
-    let password = dev.json["admin"]["password"].as_str().unwrap();
+    let member = |a: &str, b: &str| dev.json[a][b].as_str().unwrap();
+    let password = member("admin_client", "client_secret");
     for hidden in [&secret, "a-wrong-secret", &token, password, "127.0.0.1"] {
         let found = bytes
             .windows(hidden.len())

@@ -73,7 +73,11 @@ async fn a_port_that_is_taken_is_said() {
         other.to_str().unwrap(),
     ]);
     assert_eq!(output.status.code(), Some(2));
-    assert!(text(&output.stderr).contains("cannot listen"));
+    let said = text(&output.stderr);
+    assert!(
+        said.contains("cannot listen") && said.contains("--listen") && said.contains("ARGS="),
+        "{said}"
+    );
 }
 
 #[tokio::test]
@@ -434,10 +438,111 @@ async fn the_first_token_of_the_readme_works_as_it_is_written() {
     let greeting = server.log();
     let line = greeting
         .lines()
-        .find(|l| l.trim().starts_with("curl "))
-        .unwrap();
+        .find_map(|l| l.split_once("a first token"))
+        .unwrap()
+        .1;
     let output = run(line);
-    assert!(text(&output.stdout).contains("access_token"), "{line}");
+    assert_eq!(text(&output.stdout).trim().split('.').count(), 3, "{line}");
+}
+
+#[tokio::test]
+async fn development_mode_greets_in_ten_lines_and_is_silent_about_its_keys() {
+    let dir = tempfile::tempdir().unwrap();
+    let (mut server, dev) = Server::dev(dir.path());
+    // Ten keys and more were made before it answered.
+    let jwks = dev.client().get(&format!("{}/jwks", dev.issuer), &[]).await;
+    assert!(body(&jwks.unwrap())["keys"].as_array().unwrap().len() >= 9);
+    server.signal("TERM");
+    server.end();
+    let log = server.log();
+    assert!(!log.contains("signing key"), "{log}");
+    assert!(!log.contains("ansi"), "{log}");
+    let greeting: Vec<&str> = log.lines().filter(|l| !l.starts_with('{')).collect();
+    assert_eq!(greeting.len(), 10, "{greeting:#?}");
+    let mtls = std::fs::read_to_string(dev.data.join("mtls.port")).unwrap();
+    assert!(
+        greeting
+            .iter()
+            .any(|l| l.ends_with(&format!(":{}", mtls.trim()))),
+        "{greeting:#?}"
+    );
+    for secret in ["service", "web"].map(|c| dev.credentials(c).1) {
+        assert!(!log.contains(&secret), "a secret in the log");
+    }
+}
+
+#[tokio::test]
+async fn a_token_of_the_development_server_is_one_command() {
+    let dir = tempfile::tempdir().unwrap();
+    let (_server, dev) = Server::dev(dir.path());
+    let token = |arguments: &[&str]| {
+        let mut all = vec!["dev", "token", "--data-dir", dev.dir()];
+        all.extend(arguments);
+        let output = signet(&all);
+        (
+            output.status.code(),
+            text(&output.stdout).trim().to_owned(),
+            text(&output.stderr),
+        )
+    };
+    let claims = |token: &str| {
+        let verified = verify(&dev, token, &[]);
+        assert_eq!(
+            verified.status.code(),
+            Some(0),
+            "{}",
+            text(&verified.stderr)
+        );
+        json(&verified)["claims"].clone()
+    };
+    let (code, service, err) = token(&[]);
+    assert_eq!(code, Some(0), "{err}");
+    assert_eq!(claims(&service)["sub"], "service");
+    for client in ["web", "native"] {
+        let (code, of_alice, err) = token(&["--client", client, "--scope", "openid"]);
+        assert_eq!(code, Some(0), "{err}");
+        let claims = claims(&of_alice);
+        assert_eq!(
+            (&claims["client_id"], &claims["scope"]),
+            (&client.into(), &"openid".into())
+        );
+        assert_ne!(claims["sub"], client);
+    }
+    // For the resource that the greeting's gate stands before.
+    let resource = "https://orders.example.com";
+    let (_, ordered, _) = token(&["--client", "native", "--resource", resource]);
+    assert_eq!(claims(&ordered)["aud"], resource);
+    // What is refused is refused in words.
+    let (code, _, err) = token(&["--client", "service", "--scope", "nothing:here"]);
+    assert_eq!(code, Some(1), "{err}");
+    let (code, _, _) = token(&["--user", "alice"]);
+    assert_eq!(code, Some(2));
+    let shown = signet(&["dev", "show", "--json", "--data-dir", dev.dir()]);
+    assert_eq!(json(&shown), dev.json);
+    let table = signet(&["dev", "show", "--data-dir", dev.dir()]);
+    assert!(text(&table.stdout).contains("clients.service.client_secret"));
+}
+
+#[tokio::test]
+async fn a_data_directory_that_cannot_be_written_names_the_option() {
+    // Root may write everywhere; a file in the way refuses everybody.
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("file");
+    std::fs::write(&file, "").unwrap();
+    let output = signet(&[
+        "serve",
+        "--dev",
+        "--listen",
+        &format!("127.0.0.1:{}", free_port()),
+        "--data-dir",
+        file.join("below").to_str().unwrap(),
+    ]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(
+        text(&output.stderr).contains("--data-dir"),
+        "{}",
+        text(&output.stderr)
+    );
 }
 
 #[tokio::test]

@@ -13,6 +13,7 @@ mod jwks;
 mod logout;
 mod metadata;
 mod par;
+mod password_login;
 mod register;
 pub mod revocation_stream;
 mod revoke;
@@ -75,6 +76,7 @@ fn add(router: &mut Router, id: EndpointId, path: &'static str, method: Method) 
             _ => router.route(name, path, logout::submit),
         },
         EndpointId::AgentStatements => router.route(name, path, agent_statements::submit),
+        EndpointId::PasswordLogin => router.route(name, path, password_login::submit),
         EndpointId::Token => router.route(name, path, token::handle),
         EndpointId::Introspect => router.route(name, path, introspect::handle),
         EndpointId::Revoke => router.route(name, path, revoke::handle),

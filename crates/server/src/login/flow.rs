@@ -157,7 +157,9 @@ pub async fn submit(visit: Visit, interaction: Interaction, form: &Params) -> Ou
         Some(pending) if interaction.page == Page::Method => pending.typed.clone(),
         _ => form.get("username").unwrap_or("").to_owned(),
     };
-    match verify(&visit, method, &interaction, &typed, form).await {
+    let state = interaction.pending.as_ref();
+    let state = state.map_or(&[][..], |pending| &pending.state);
+    match verify(&visit, method, state, &typed, form).await {
         Ok(user) => finish(visit, interaction, user, method.amr).await,
         Err(failure) => Outcome::Page(failed(visit, failure, method.amr, |visit, notice| {
             method_page(visit, method, &interaction, Some(&typed), Some(notice))
@@ -165,8 +167,8 @@ pub async fn submit(visit: Visit, interaction: Interaction, form: &Params) -> Ou
     }
 }
 
-/// Why no login came of a form.
-enum Failure {
+/// Why an attempt to log in was refused.
+pub(crate) enum Failure {
     /// What was typed is not right; whose account it was for, where there is one.
     Wrong(&'static str, Option<String>),
     /// Shown beside the form.
@@ -174,6 +176,18 @@ enum Failure {
     /// 429 or 503, with `Retry-After` in seconds.
     Later(StatusCode, u64, &'static str),
     Store(StoreError),
+}
+
+impl Failure {
+    /// What the audit trail calls it.
+    pub(crate) fn code(&self) -> &'static str {
+        match self {
+            Failure::Wrong(..) => "wrong_credentials",
+            Failure::Say(_) => "ended",
+            Failure::Later(StatusCode::TOO_MANY_REQUESTS, ..) => "too_many_attempts",
+            Failure::Later(..) | Failure::Store(_) => "temporarily_unavailable",
+        }
+    }
 }
 
 impl From<StoreError> for Failure {
@@ -202,11 +216,11 @@ impl From<Refused> for Failure {
     }
 }
 
-/// One attempt by a method: counted first, then decided, then settled.
-async fn verify(
+/// One attempt by a method: counted first, then decided, then settled. `state`: what the method's start left.
+pub(crate) async fn verify(
     visit: &Visit,
     method: &Method,
-    interaction: &Interaction,
+    state: &[u8],
     typed: &str,
     form: &Params,
 ) -> Result<User, Failure> {
@@ -214,11 +228,10 @@ async fn verify(
     let user = users.by_login(typed, visit.context.now()).await?;
     let budgets = Budgets::of(visit, method.guess, user.as_ref(), typed);
     budgets.begin(visit).await?;
-    let pending = interaction.pending.as_ref();
     let attempt = Attempt {
         visit,
         user: user.as_ref(),
-        state: pending.map_or(&[], |pending| &pending.state),
+        state,
         form,
     };
     match (method.verify)(&attempt).await? {
@@ -303,12 +316,7 @@ fn failed(
     html: impl FnOnce(&Visit, Notice) -> Html,
 ) -> Response {
     let event = visit.context.event(Action::LOGIN).method(method);
-    let event = event.refused(match &failure {
-        Failure::Wrong(..) => "wrong_credentials",
-        Failure::Say(_) => "ended",
-        Failure::Later(StatusCode::TOO_MANY_REQUESTS, ..) => "too_many_attempts",
-        Failure::Later(..) | Failure::Store(_) => "temporarily_unavailable",
-    });
+    let event = event.refused(failure.code());
     let event = match &failure {
         // Whose account it was; never what somebody typed.
         Failure::Wrong(_, Some(user_id)) => event.subject(user_id),

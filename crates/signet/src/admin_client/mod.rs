@@ -1,47 +1,136 @@
 //! A session with the admin API of a running server.
 //!
-//! The token comes from SIGNET_ADMIN_TOKEN, or from a login as the built-in client `signet-cli`: authorization code and PKCE
-//! with the server's own pages, whose forms are filled in as a browser would. Nothing is kept: each command logs in anew.
+//! Who calls is decided in this order: a token (SIGNET_ADMIN_TOKEN), a client's credentials (a file or the environment), a
+//! person's login, and for a development server on this machine the client that its dev.json has for this. Nothing is kept:
+//! each command gets a token of its own, which expires within minutes.
 
 mod login;
-mod page;
+mod redirect;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
 use http::Method;
+use serde::Deserialize;
 use serde_json::Value;
 use signet_crypto::Secret;
 
 use crate::{
-    cli::Failure,
     dev,
-    http_client::{Answer, HttpClient, percent_encode},
+    http_client::{Answer, HttpClient},
     input,
+    output::Failure,
 };
-
-/// The built-in client of the command line.
-pub const CLI_CLIENT_ID: &str = "signet-cli";
-/// Its redirect: nothing listens there, the answer is taken from the Location header.
-pub const CLI_REDIRECT_URI: &str = "http://127.0.0.1/callback";
+use login::{Login, Way};
 
 /// Which server, and as whom.
 #[derive(Clone, Debug, clap::Args)]
 #[group(skip)]
 pub struct Target {
-    /// The server's issuer URL.
+    /// The server's issuer URL [also: SIGNET_SERVER].
     #[arg(long, value_name = "URL", conflicts_with = "data_dir")]
-    pub server: Option<String>,
-    /// The data directory of a development server on this machine.
+    server: Option<String>,
+    /// The data directory of a development server on this machine [default: .signet].
     #[arg(long, value_name = "DIR")]
     pub data_dir: Option<PathBuf>,
-    /// PEM file of the authority that the server's certificate comes from.
+    /// PEM file of the authority that the server's certificate comes from [also: SIGNET_CA_CERT].
     #[arg(long, value_name = "FILE")]
-    pub ca_cert: Option<PathBuf>,
-    /// The administrator to log in as; the password comes from SIGNET_PASSWORD or a prompt. SIGNET_ADMIN_TOKEN, a token
-    /// with the scope signet:admin, makes a login needless.
+    ca_cert: Option<PathBuf>,
+    /// The administrator to log in as. With SIGNET_PASSWORD no browser is needed, where a password alone is enough for the
+    /// account.
     #[arg(long, value_name = "NAME")]
-    pub login: Option<String>,
+    login: Option<String>,
+    /// How to log in [default: password with SIGNET_PASSWORD; else the browser, or a device code where there is no screen].
+    #[arg(long, value_enum, value_name = "WAY")]
+    login_by: Option<Way>,
+    /// For scripts: a JSON file with the client_id and client_secret of a client that has the scope signet:admin [also:
+    /// SIGNET_CLIENT_ID and SIGNET_CLIENT_SECRET, or a token in SIGNET_ADMIN_TOKEN].
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["login", "login_by"])]
+    credentials: Option<PathBuf>,
+}
+
+/// A client that may administer.
+#[derive(Deserialize)]
+struct Credentials {
+    client_id: String,
+    client_secret: String,
+}
+
+/// Who calls.
+enum Caller {
+    Token(Secret<String>),
+    Client(String, Secret<String>),
+    Person(Option<String>, Way),
+}
+
+/// A variable of the environment, unless it is empty.
+fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+impl Target {
+    /// The server that is named, by the argument or the environment; none: the development server of a directory.
+    pub fn server(&self) -> Option<String> {
+        self.server.clone().or_else(|| match self.data_dir {
+            Some(_) => None,
+            None => variable("SIGNET_SERVER"),
+        })
+    }
+
+    fn caller(&self, dev: Option<&dev::DevFile>) -> Result<Caller, Failure> {
+        if let Some(file) = &self.credentials {
+            return credentials(file);
+        }
+        if self.login_by.is_none()
+            && let Some(token) = variable("SIGNET_ADMIN_TOKEN")
+        {
+            return Ok(Caller::Token(Secret::new(token)));
+        }
+        if self.login.is_none() && self.login_by.is_none() {
+            if let Some(client_id) = variable("SIGNET_CLIENT_ID") {
+                let secret = variable("SIGNET_CLIENT_SECRET").ok_or_else(|| {
+                    Failure::unusable("SIGNET_CLIENT_ID is set, and SIGNET_CLIENT_SECRET is not")
+                })?;
+                return Ok(Caller::Client(client_id, Secret::new(secret)));
+            }
+            if let Some(client) = dev.and_then(|dev| dev.admin_client.as_ref()) {
+                let secret = client.client_secret.clone().unwrap_or_default();
+                return Ok(Caller::Client(
+                    client.client_id.clone(),
+                    Secret::new(secret),
+                ));
+            }
+            // A directory of an earlier version, without that client.
+            if dev.is_some() {
+                return Ok(Caller::Person(None, Way::Password));
+            }
+        }
+        match self.login_by.or_else(Way::usual) {
+            Some(way) => Ok(Caller::Person(self.login.clone(), way)),
+            None if self.login.is_some() => Err(Failure::unusable(
+                "there is no terminal to log in at: SIGNET_PASSWORD, or --credentials FILE",
+            )),
+            None => Err(Failure::unusable(
+                "who are you? --login NAME with SIGNET_PASSWORD, or --credentials FILE",
+            )),
+        }
+    }
+}
+
+fn credentials(file: &Path) -> Result<Caller, Failure> {
+    let text = std::fs::read(file)
+        .map_err(|e| Failure::unusable(format!("cannot read {}: {e}", file.display())))?;
+    // The parser's own words could repeat the secret.
+    let found: Credentials = serde_json::from_slice(&text).map_err(|_| {
+        Failure::unusable(format!(
+            "{}: expected a JSON object with client_id and client_secret",
+            file.display()
+        ))
+    })?;
+    Ok(Caller::Client(
+        found.client_id,
+        Secret::new(found.client_secret),
+    ))
 }
 
 /// A server, and the token it takes.
@@ -49,76 +138,63 @@ pub struct Session {
     client: HttpClient,
     base: String,
     token: Secret<String>,
-    /// By a login of its own.
-    made: bool,
 }
 
 impl Session {
-    /// Finds the server, logs in unless a token is at hand, does `work`, and ends the login that it made.
+    /// Finds the server, gets a token unless one is at hand, and does `work`.
     pub async fn with<T>(
         target: &Target,
         work: impl AsyncFnOnce(&Session) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
-        let session = Session::open(target).await?;
-        let done = work(&session).await;
-        session.close().await;
-        done
-    }
-
-    /// Ends the login session, and with it the token. Its own end comes within minutes anyway: a failure is no failure.
-    async fn close(&self) {
-        if let Some((user, sid)) = self
-            .made
-            .then(|| login::session_of(self.token.expose()))
-            .flatten()
-        {
-            let path = format!(
-                "/users/{}/sessions/{}",
-                percent_encode(&user),
-                percent_encode(&sid)
-            );
-            let _ = self.call(Method::DELETE, &path, None, None).await;
-        }
+        work(&Session::open(target).await?).await
     }
 
     async fn open(target: &Target) -> Result<Session, Failure> {
-        let (issuer, trust, account) = match (&target.server, &target.data_dir) {
-            (Some(server), _) => (server.clone(), target.ca_cert.clone(), None),
-            (None, directory) => {
-                let directory = directory.clone().unwrap_or_else(|| dev::DEFAULT_DIR.into());
-                let file = dev::read_file(&directory).map_err(|e| {
-                    Failure::unusable(format!("{e} (--server URL names any other)"))
+        let trust = target
+            .ca_cert
+            .clone()
+            .or_else(|| variable("SIGNET_CA_CERT").map(PathBuf::from));
+        let (issuer, trust, dev) = match target.server() {
+            Some(server) => (server, trust, None),
+            None => {
+                let directory = target.data_dir.as_deref();
+                let directory = directory.unwrap_or(Path::new(dev::DEFAULT_DIR));
+                let file = dev::read_file(directory).map_err(|e| {
+                    Failure::unusable(format!(
+                        "{e} (--server URL or SIGNET_SERVER names any other)"
+                    ))
                 })?;
-                let trust = target.ca_cert.clone().unwrap_or(file.ca_cert);
-                (file.issuer, Some(trust), Some(file.admin))
+                let trust = trust.unwrap_or_else(|| file.ca_cert.clone());
+                (file.issuer.clone(), Some(trust), Some(file))
             }
         };
         let issuer = issuer.trim_end_matches('/').to_owned();
-        let trust: Vec<PathBuf> = trust.into_iter().collect();
-        let client = HttpClient::new(&trust).map_err(Failure::unusable)?;
-        let (token, made) = match std::env::var("SIGNET_ADMIN_TOKEN") {
-            Ok(token) if !token.is_empty() => (Secret::new(token), false),
-            _ => {
-                let (name, password) = match (&target.login, account) {
-                    (None, Some(account)) => (account.username, Secret::new(account.password)),
-                    (Some(name), _) => (name.clone(), input::password(false, None, "Password")?),
+        let client = HttpClient::new(trust.as_slice()).map_err(Failure::unusable)?;
+        let login = Login {
+            client: &client,
+            issuer: &issuer,
+        };
+        let token = match target.caller(dev.as_ref())? {
+            Caller::Token(token) => token,
+            Caller::Client(id, secret) => login.as_client(&id, &secret).await?,
+            Caller::Person(name, Way::Browser) => login.by_browser(name.as_deref()).await?,
+            Caller::Person(_, Way::Device) => login.by_device().await?,
+            Caller::Person(name, Way::Password) => {
+                let (name, password) = match (name, dev) {
+                    (Some(name), _) => (name, input::known_password("Password")?),
+                    // A development server's administrator is in its file.
+                    (None, Some(dev)) => (dev.admin.username, Secret::new(dev.admin.password)),
                     (None, None) => {
-                        return Err(Failure::unusable(
-                            "who are you? --login NAME, or a token in SIGNET_ADMIN_TOKEN",
-                        ));
+                        return Err(Failure::unusable("whose password? --login NAME"));
                     }
                 };
-                (
-                    login::log_in(&client, &issuer, &name, &password).await?,
-                    true,
-                )
+                login.by_password(&name, &password).await?
             }
         };
         Ok(Session {
-            client,
             base: format!("{issuer}/admin/v1"),
+            client,
             token,
-            made,
         })
     }
 
@@ -171,7 +247,8 @@ pub struct Reply {
     pub etag: Option<String>,
 }
 
-fn read(answer: &Answer, url: &str) -> Result<Value, Failure> {
+/// An answer's JSON; a refusal by the server is exit 1 with its own code and words.
+pub fn read(answer: &Answer, url: &str) -> Result<Value, Failure> {
     let value = if answer.body.is_empty() {
         Ok(Value::Null)
     } else {

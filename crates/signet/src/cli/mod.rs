@@ -7,10 +7,9 @@ mod ceremony;
 mod certificate;
 mod compact;
 mod config;
+mod dev;
 mod gate;
 mod mcp;
-mod output;
-mod progress;
 mod serve;
 mod token;
 
@@ -18,8 +17,9 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-pub use output::{Failure, Output, note};
-pub use progress::Progress;
+use crate::output;
+pub use crate::output::{Failure, Output, note};
+pub use crate::progress::Progress;
 
 /// An OAuth 2.1 and OpenID Connect server: tokens and identities for people, services and agents.
 #[derive(Debug, Parser)]
@@ -46,6 +46,9 @@ pub enum Command {
         after_help = "Example:\n  signet serve --dev\n  signet serve --config /etc/signet/signet.toml"
     )]
     Serve(serve::Serve),
+    /// A first token, and what a development server made.
+    #[command(subcommand, after_help = "Example:\n  signet dev token")]
+    Dev(dev::DevCommand),
     /// Validate tokens for others: an HTTP service for applications and reverse proxies.
     #[command(
         after_help = "Example:\n  signet gate --issuer https://localhost:8443 --audience https://orders.example.com --ca-cert .signet/ca.pem\n  signet gate --config /etc/signet/gate.toml"
@@ -133,6 +136,7 @@ pub fn run() -> ExitCode {
     };
     let outcome = match arguments.command {
         Command::Serve(command) => serve::run(command, &output),
+        Command::Dev(command) => dev::run(command, &output),
         Command::Gate(command) => gate::run(command, &output),
         Command::Token(command) => token::run(command, &output),
         Command::Client(command) => admin::client(command, &output),

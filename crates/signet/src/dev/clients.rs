@@ -5,15 +5,20 @@ use signet_oauth::{
     client::{AuthMethod, Client, GrantType},
     redirect_uri::RedirectUri,
     registration::client_secret,
-    scope::ScopeSet,
+    registry::Resource,
+    scope::{self, ScopeSet},
 };
 use signet_server::registry::{self, RegistryError};
 use signet_store::Store;
 
 use super::{Credentials, DevFile};
 
+/// A command's token expires soon after it.
+const ADMIN_TOKEN_SECONDS: u64 = 300;
 /// What people's clients may ask for.
 const PEOPLE: &str = "openid profile email offline_access";
+/// A resource server that tokens can be asked for: what a gate of a first try stands before.
+pub const RESOURCE: &str = "https://orders.example.com";
 
 /// Makes them where they are missing.
 pub async fn seed_clients(
@@ -22,11 +27,15 @@ pub async fn seed_clients(
     file: &DevFile,
     now: u64,
 ) -> Result<(), String> {
-    for client in [
+    let mut clients = vec![
         service(file, keyring, now)?,
         web(file, keyring, now)?,
         native(file, now)?,
-    ] {
+    ];
+    if let Some(credentials) = &file.admin_client {
+        clients.push(administrator(credentials, keyring, now)?);
+    }
+    for client in clients {
         match registry::insert_client(store, &client, now).await {
             // It is there: made by a start that ended before dev.json was in place.
             Ok(()) | Err(RegistryError::Exists) => {}
@@ -38,7 +47,35 @@ pub async fn seed_clients(
             }
         }
     }
-    Ok(())
+    match registry::write_resource(store, &resource(file), None, now).await {
+        Ok(()) | Err(RegistryError::Exists) => Ok(()),
+        Err(e) => Err(format!("the resource {RESOURCE} cannot be made: {e}")),
+    }
+}
+
+fn resource(file: &DevFile) -> Resource {
+    Resource {
+        identifier: RESOURCE.into(),
+        name: Some("Example orders API".into()),
+        scopes: ScopeSet::default(),
+        access_token_signed_response_alg: None,
+        access_token_format: None,
+        access_token_lifetime: None,
+        introspectors: vec![file.clients.service.client_id.clone()],
+        revision: 1,
+    }
+}
+
+/// The administrative commands of this machine: client_credentials with the scope of the admin API, and nothing else.
+fn administrator(credentials: &Credentials, keyring: &Keyring, now: u64) -> Result<Client, String> {
+    let mut client = confidential(credentials, keyring, now)?;
+    client.client_name = Some("Commands of this machine".into());
+    client.grant_types = vec![GrantType::ClientCredentials];
+    client.response_types = Vec::new();
+    client.resources = Vec::new();
+    client.scope = scopes(scope::ADMIN)?;
+    client.access_token_lifetime = Some(ADMIN_TOKEN_SECONDS);
+    Ok(client)
 }
 
 /// client_credentials, token exchange also of the other two's tokens, introspection and revocation.
@@ -70,13 +107,17 @@ fn web(file: &DevFile, keyring: &Keyring, now: u64) -> Result<Client, String> {
     Ok(client)
 }
 
-/// Public: code with PKCE, and refresh.
+/// Public: code with PKCE, refresh and device.
 fn native(file: &DevFile, now: u64) -> Result<Client, String> {
     let mut client = plain(&file.clients.native, now)?;
     client.client_name = Some("Example native application".into());
     client.application_type = signet_oauth::client::ApplicationType::Native;
     client.token_endpoint_auth_method = AuthMethod::None;
-    client.grant_types = vec![GrantType::AuthorizationCode, GrantType::RefreshToken];
+    client.grant_types = vec![
+        GrantType::AuthorizationCode,
+        GrantType::RefreshToken,
+        GrantType::DeviceCode,
+    ];
     client.scope = scopes(PEOPLE)?;
     Ok(client)
 }
@@ -96,6 +137,7 @@ fn confidential(credentials: &Credentials, keyring: &Keyring, now: u64) -> Resul
 fn plain(credentials: &Credentials, now: u64) -> Result<Client, String> {
     let mut client = Client::new(credentials.client_id.clone(), now);
     client.revision = 1;
+    client.resources = vec![RESOURCE.into()];
     for uri in &credentials.redirect_uris {
         let parsed =
             RedirectUri::parse(uri, true).map_err(|e| format!("{uri}: {}", e.description))?;

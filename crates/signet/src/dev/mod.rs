@@ -25,10 +25,12 @@ use crate::{
 };
 
 pub use account::seed_users;
-pub use clients::seed_clients;
+pub use clients::{RESOURCE, seed_clients};
 
 /// Where the server listens unless told otherwise.
 pub const DEFAULT_LISTEN: &str = "127.0.0.1:8443";
+/// What helps where the directory cannot be made or written.
+pub const OTHER_DIRECTORY: &str = " (--data-dir DIR names another directory)";
 /// The data directory unless told otherwise.
 pub const DEFAULT_DIR: &str = ".signet";
 
@@ -41,6 +43,9 @@ pub struct DevFile {
     pub user: Account,
     pub clients: Clients,
     pub mail_dir: PathBuf,
+    /// What the administrative commands of this machine use. Directories of earlier versions have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub admin_client: Option<Credentials>,
 }
 
 /// A person's credentials.
@@ -84,6 +89,10 @@ pub struct Dev {
     /// Was `dev.json` there already?
     finished: bool,
     path: PathBuf,
+    /// ` --data-dir DIR` for the commands of this server, unless they find it themselves.
+    directory: String,
+    /// Where clients with certificates go.
+    mtls_url: String,
     /// The CA's certificate, PEM.
     pub ca_pem: Vec<u8>,
 }
@@ -114,7 +123,8 @@ pub fn prepare(
     now: u64,
 ) -> Result<(Config, Dev), String> {
     let failed = |what: &Path, e: &dyn std::fmt::Display| format!("{}: {e}", what.display());
-    private_file::directory(&wish.directory).map_err(|e| failed(&wish.directory, &e))?;
+    private_file::directory(&wish.directory)
+        .map_err(|e| format!("{}{OTHER_DIRECTORY}", failed(&wish.directory, &e)))?;
     let directory = wish
         .directory
         .canonicalize()
@@ -143,10 +153,17 @@ pub fn prepare(
         );
         file.issuer.clone_from(&issuer);
     }
+    // The public listener's port is in the issuer; the other listener has the same host.
+    let mtls_url = format!("https://{host}:{}", mtls.port());
     let dev = Dev {
         file,
         finished,
         path,
+        directory: match wish.directory == Path::new(DEFAULT_DIR) {
+            true => String::new(),
+            false => format!(" --data-dir {}", shown(&directory)),
+        },
+        mtls_url: mtls_url.clone(),
         ca_pem: certificate.ca_pem,
     };
     if !dev.finished {
@@ -154,8 +171,6 @@ pub fn prepare(
     } else if moved {
         dev.write(&dev.path)?;
     }
-    // The public listener's port is in the issuer; the other listener has the same host.
-    let mtls_url = format!("https://{host}:{}", mtls.port());
     let config = configuration(wish, &directory, &dev.file.issuer, [public, mtls], mtls_url);
     if dev.finished {
         // Left over if the last start ended between writing and renaming.
@@ -186,46 +201,43 @@ impl Dev {
         private_file::write(path, &text).map_err(|e| format!("{}: {e}", path.display()))
     }
 
-    /// What to try next. `program`: how this command was called. `terminal`: a person reads it, so the line works as it stands; a log file gets no secret.
-    pub fn greeting(&self, program: &str, terminal: bool) -> String {
-        let DevFile {
-            issuer,
-            ca_cert,
-            admin,
-            user,
-            clients,
-            mail_dir,
-        } = &self.file;
-        let secret = match &clients.service.client_secret {
-            Some(secret) if terminal => secret.clone(),
-            // With what every machine has; the service client is the first in the file.
-            _ => format!(
-                r#""$(sed -n 's/.*"client_secret": "\(.*\)".*/\1/p' '{}' | head -n 1)""#,
-                self.path.display()
-            ),
-        };
+    /// What to try next, in ten lines that a terminal of 80 columns shows whole. `program`: how this command was called. No
+    /// line has a secret: the output may be a log.
+    pub fn greeting(&self, program: &str) -> String {
+        let issuer = &self.file.issuer;
+        let dir = &self.directory;
         format!(
             "Signet is ready: {issuer}
 
-A first token:
-  curl --cacert '{ca}' -u {id}:{secret} -d grant_type=client_credentials {issuer}/token
-
-Log in as {user} or {admin} (passwords in {dev}):
-  {issuer}/account
-Look around as the administrator:
-  {program} client list --data-dir '{dir}'
-Mail is written to {mail}
-A browser believes the server once it trusts {ca}
-Ctrl-C stops; the next start keeps everything.",
-            program = program,
-            ca = ca_cert.display(),
-            id = clients.service.client_id,
-            user = user.username,
-            admin = admin.username,
-            dev = self.path.display(),
-            dir = self.path.parent().unwrap_or(Path::new(".")).display(),
-            mail = mail_dir.display(),
+  a first token        {program} dev token{dir}
+  what was made        {program} dev show{dir}
+  log in as {user:<10} {issuer}/account   (password: dev show)
+  administer           {program} client list{dir}
+  check tokens         {program} gate --issuer {issuer} --audience {RESOURCE} --ca-cert {ca}
+                       for those of: {program} dev token --resource {RESOURCE}{dir}
+  with certificates    {mtls}
+Mail goes to {mail}. Ctrl-C stops; the next start keeps everything.",
+            user = self.file.user.username,
+            ca = shown(&self.file.ca_cert),
+            mtls = self.mtls_url,
+            mail = shown(&self.file.mail_dir),
         )
+    }
+}
+
+/// A path for people and shells: relative to where they are, if that is shorter, and quoted where it has to be.
+fn shown(path: &Path) -> String {
+    let here = std::env::current_dir().unwrap_or_default();
+    let text = path
+        .strip_prefix(&here)
+        .unwrap_or(path)
+        .display()
+        .to_string();
+    let plain = |b: u8| b.is_ascii_alphanumeric() || b"/._-+".contains(&b);
+    if text.bytes().all(plain) {
+        text
+    } else {
+        format!("'{}'", text.replace('\'', r"'\''"))
     }
 }
 
@@ -292,6 +304,11 @@ fn fresh(directory: &Path, issuer: &str, mail_dir: &Path) -> DevFile {
             },
         },
         mail_dir: mail_dir.into(),
+        admin_client: Some(Credentials {
+            client_id: "admin-client".into(),
+            client_secret: secret(),
+            redirect_uris: Vec::new(),
+        }),
     }
 }
 
@@ -354,13 +371,21 @@ fn configuration(
             mails: 1_000,
             ..Default::default()
         },
-        log: model::Log::default(),
+        log: log(),
         audit: Default::default(),
         metrics: model::Metrics::default(),
         clients: Vec::new(),
         users: Vec::new(),
         resources: Vec::new(),
         scopes: Vec::new(),
+    }
+}
+
+/// What development mode logs: the lives of twenty keys, each with its long name, concern nobody at a first start.
+pub fn log() -> model::Log {
+    model::Log {
+        level: Some("info,signet_server::keys=warn".into()),
+        ..Default::default()
     }
 }
 

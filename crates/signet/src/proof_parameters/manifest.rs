@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use signet_compact::Algorithm;
 
-use crate::cli::Failure;
+use crate::output::Failure;
 
 /// Where they are, below the data directory.
 pub(super) const DIRECTORY: &str = "proofs";

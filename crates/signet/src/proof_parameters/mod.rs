@@ -13,7 +13,8 @@ use signet_compact::Algorithm;
 use signet_zk::{Parameters, Prover, VerifyingKey};
 
 use self::manifest::{DIRECTORY, Manifest, hex, unusable};
-use crate::cli::{Failure, Progress, note};
+use crate::output::{Failure, note};
+use crate::progress::Progress;
 use crate::{mapped, private_file};
 
 /// The manifest of the parameters that are installed, if any are, and their hash.

@@ -10,7 +10,7 @@ use signet_crypto::hash::sha256;
 use signet_zk::{Parameters, Prover};
 
 use super::manifest::{self, TablesManifest, hex};
-use crate::cli::{Failure, note};
+use crate::output::{Failure, note};
 use crate::{mapped, private_file};
 
 /// A prover on kept tables, if there are some of these parameters. What is stale or damaged is not used: it will be prepared anew, from parameters whose

@@ -3,13 +3,12 @@
 //! The order: sockets first (a port that is taken must say so before anything is made; in development mode the port is part
 //! of the issuer), then the data directory with its lock, the application, the threads that answer, and last whoever waits for readiness.
 
-mod built_in;
 pub mod parts;
 mod reload;
 pub mod sockets;
 
 use std::{
-    io::{IsTerminal, Write},
+    io::Write,
     net::SocketAddr,
     path::PathBuf,
     sync::Arc,
@@ -59,7 +58,7 @@ impl Clock for SystemClock {
 pub fn run(source: Source) -> Result<(), String> {
     let log_settings = match &source {
         Source::File { loaded, .. } => loaded.config.log.clone(),
-        Source::Dev { .. } => Default::default(),
+        Source::Dev { .. } => dev::log(),
     };
     let level = log::start(&log_settings)?;
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -106,7 +105,8 @@ async fn start(source: Source, level: log::LogLevel) -> Result<Server, String> {
         }
         Source::Dev { listen, wish } => {
             let bound = sockets::bind_dev(listen)?;
-            let store = parts::open_store_in(&wish.directory)?;
+            let store = parts::open_store_in(&wish.directory)
+                .map_err(|e| format!("{e}{}", dev::OTHER_DIRECTORY))?;
             let bound = sockets::bind_dev_mtls(bound, &wish.directory)?;
             let (config, dev) = dev::prepare(&wish, bound.public(), bound.mtls(), now)?;
             (config, PathBuf::from("."), None, Some(dev), bound, store)
@@ -192,6 +192,6 @@ fn greet(dev: &Dev) {
     let mut out = std::io::stdout();
     // Nobody has to read it.
     let program = std::env::args().next().unwrap_or_else(|| "signet".into());
-    let greeting = dev.greeting(&program, out.is_terminal());
+    let greeting = dev.greeting(&program);
     let _ = writeln!(out, "{greeting}").and_then(|()| out.flush());
 }

@@ -7,6 +7,7 @@ use signet_crypto::{
     Clock, Secret, password,
     seal::{Keyring, Purpose},
 };
+use signet_oauth::command_line;
 use signet_server::{
     keys::{self, KeyKind, Moment, SealingFile, SigningKeys},
     mail::{Mailer, SmtpOptions, SmtpSecurity},
@@ -91,7 +92,7 @@ pub async fn build(
         &mut registry,
         &mut faults,
     );
-    super::built_in::add(&mut registry)?;
+    command_line::add(&mut registry).map_err(|e| e.description.to_owned())?;
     if let Some(fault) = faults.0.first() {
         return Err(format!("{}: {}", fault.path, fault.message));
     }

@@ -96,7 +96,14 @@ pub fn bind_dev_mtls(mut bound: Bound, directory: &Path) -> Result<Bound, String
 }
 
 pub fn bind_one(address: SocketAddr, workers: usize) -> Result<Listening, String> {
-    let failed = |e: std::io::Error| format!("cannot listen on {address}: {e}");
+    let failed = |e: std::io::Error| match e.kind() {
+        std::io::ErrorKind::AddrInUse => format!(
+            "cannot listen on {address}: the port is in use; --listen HOST:PORT names another (make run \
+             ARGS=\"--listen 127.0.0.1:{}\")",
+            address.port().wrapping_add(1000).max(1024)
+        ),
+        _ => format!("cannot listen on {address}: {e}"),
+    };
     if address.port() != 0 {
         // The workers' sockets share a port (SO_REUSEPORT), with another server of the same user too, each getting some of
         // the other's connections. A socket that does not share finds that out.

@@ -4,7 +4,6 @@
 pub mod gate;
 #[path = "../../src/http_client.rs"]
 pub mod http_client;
-#[path = "../../src/admin_client/page.rs"]
 pub mod page;
 
 use std::{
@@ -318,36 +317,50 @@ impl Browser {
 
     /// An authorization request by way of login and consent; the URL that the client is sent.
     pub async fn authorize(&mut self, parameters: &[(&str, &str)]) -> String {
-        let mut url = format!("{}/authorize?{}", self.dev.issuer, form(parameters));
+        let start = format!("{}/authorize?{}", self.dev.issuer, form(parameters));
+        let user = self.dev.json["user"].clone();
+        let back = self.walk(&start, &user, &[], REDIRECT).await;
+        back.expect("the login ends with the client")
+    }
+
+    /// Follows redirects and fills in forms as this user, who allows everything. `fields`: what else is typed where it is
+    /// asked for. Gives the first redirect that begins with `end`; none where a page has no form.
+    pub async fn walk(
+        &mut self,
+        start: &str,
+        user: &Value,
+        fields: &[(&str, &str)],
+        end: &str,
+    ) -> Option<String> {
+        let mut url = start.to_owned();
         let mut post: Option<String> = None;
         for _ in 0..12 {
             let answer = self.request(&url, post.take()).await;
             if answer.status.is_redirection() {
                 let location = answer.header("location").unwrap().to_owned();
-                if location.starts_with(REDIRECT) {
-                    return location;
+                if location.starts_with(end) {
+                    return Some(location);
                 }
                 url = self.absolute(&location);
                 continue;
             }
             let html = text(&answer.body);
-            let form_ = page::Form::find(&html)
-                .unwrap_or_else(|| panic!("{}: no form: {html}", answer.status));
-            let mut fields: Vec<(&str, &str)> = form_
+            let form_ = page::Form::find(&html)?;
+            let mut sent: Vec<(&str, &str)> = form_
                 .hidden
                 .iter()
                 .map(|(n, v)| (n.as_str(), v.as_str()))
                 .collect();
-            let user = &self.dev.json["user"];
             if form_.asks_for("password") {
-                fields.push(("username", user["username"].as_str().unwrap()));
-                fields.push(("password", user["password"].as_str().unwrap()));
+                sent.push(("username", user["username"].as_str().unwrap()));
+                sent.push(("password", user["password"].as_str().unwrap()));
             }
-            fields.push(("decision", "allow"));
-            post = Some(form(&fields));
+            sent.extend(fields.iter().filter(|(name, _)| form_.asks_for(name)));
+            sent.push(("decision", "allow"));
+            post = Some(form(&sent));
             url = self.absolute(&form_.action);
         }
-        panic!("the login does not come to an end");
+        panic!("the pages do not come to an end");
     }
 
     /// A code for `native`, with the PKCE pair above.

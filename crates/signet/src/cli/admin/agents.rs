@@ -7,7 +7,7 @@ use http::Method;
 use serde_json::{Value, json};
 
 use super::{
-    noun::{self, Kind, Paging},
+    noun::{self, Kind, Leave, Paging},
     user,
 };
 use crate::{
@@ -72,6 +72,8 @@ pub enum AgentsCommand {
         #[arg(long, value_name = "NAME", conflicts_with = "id")]
         user: Option<String>,
         #[command(flatten)]
+        leave: Leave,
+        #[command(flatten)]
         target: Target,
     },
     /// Take an identity off its account, or end one grant; what came of it ends.
@@ -119,7 +121,14 @@ pub fn run(command: AgentsCommand, output: &Output) -> Result<(), Failure> {
                 )
             })
         }
-        AgentsCommand::Stop { id, user, target } => {
+        AgentsCommand::Stop {
+            id,
+            user,
+            leave,
+            target,
+        } => {
+            let who = id.as_deref().or(user.as_deref()).unwrap_or_default();
+            leave.ask(&format!("Stop {who} for good, with everything granted?"))?;
             block_on(Session::with(&target, async |session| {
                 let path = match (id, user) {
                     (_, Some(name)) => {

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::{
     fields::{self, Field},
-    noun::{Kind, Paging, item, list, record, remove, revoke, secret_once, send, set, show},
+    noun::{Kind, Leave, Paging, item, list, record, remove, revoke, secret_once, send, set, show},
 };
 use crate::{
     admin_client::{Session, Target},
@@ -89,6 +89,8 @@ pub enum ClientCommand {
         /// Its client_id.
         id: String,
         #[command(flatten)]
+        leave: Leave,
+        #[command(flatten)]
         target: Target,
     },
 }
@@ -126,7 +128,9 @@ pub fn run(command: ClientCommand, output: &Output) -> Result<(), Failure> {
     match command {
         ClientCommand::List { target, paging } => list(&CLIENTS, &target, &paging, output),
         ClientCommand::Show { id, target } => show(&CLIENTS, &target, &id, output),
-        ClientCommand::Remove { id, target } => remove(&CLIENTS, &target, &id, output),
+        ClientCommand::Remove { id, leave, target } => {
+            remove(&CLIENTS, &target, &id, leave, output)
+        }
         ClientCommand::Revoke { id, target } => {
             block_on(Session::with(&target, async |session| {
                 revoke(session, &item(&CLIENTS, &id), &id, output).await

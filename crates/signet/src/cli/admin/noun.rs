@@ -9,6 +9,7 @@ use crate::{
     admin_client::{Session, Target},
     cli::{Failure, Output, block_on, output},
     http_client::percent_encode,
+    input,
 };
 
 /// A collection of the admin API.
@@ -46,6 +47,22 @@ const RESOURCES: Kind = Kind {
     ],
 };
 
+/// Leave for what cannot be undone.
+#[derive(Clone, Copy, Debug, Args)]
+#[group(skip)]
+pub struct Leave {
+    /// Do not ask. Only a person at a terminal is asked.
+    #[arg(long)]
+    yes: bool,
+}
+
+impl Leave {
+    /// Asks the person, if there is one.
+    pub fn ask(self, question: &str) -> Result<(), Failure> {
+        input::confirm(self.yes, question)
+    }
+}
+
 /// How much of a list.
 #[derive(Clone, Debug, Args)]
 #[group(skip)]
@@ -80,6 +97,8 @@ pub enum KeyCommand {
         #[arg(long, conflicts_with_all = ["alg", "compromised"])]
         sealing: bool,
         #[command(flatten)]
+        leave: Leave,
+        #[command(flatten)]
         target: Target,
     },
 }
@@ -111,6 +130,8 @@ pub enum ScopeCommand {
     Remove {
         /// Its name.
         name: String,
+        #[command(flatten)]
+        leave: Leave,
         #[command(flatten)]
         target: Target,
     },
@@ -165,6 +186,8 @@ pub enum ResourceCommand {
         /// Its identifier.
         id: String,
         #[command(flatten)]
+        leave: Leave,
+        #[command(flatten)]
         target: Target,
     },
 }
@@ -178,8 +201,12 @@ pub fn key(command: KeyCommand, output: &Output) -> Result<(), Failure> {
             compromised,
             standby_too,
             sealing,
+            leave,
             target,
         } => {
+            if compromised {
+                leave.ask("Withdraw the current keys, and everything that they signed?")?;
+            }
             if sealing {
                 let nothing = Value::Object(Map::new());
                 return send(
@@ -216,7 +243,11 @@ pub fn key(command: KeyCommand, output: &Output) -> Result<(), Failure> {
 pub fn scope(command: ScopeCommand, output: &Output) -> Result<(), Failure> {
     match command {
         ScopeCommand::List { target } => list(&SCOPES, &target, &Paging { limit: 1000 }, output),
-        ScopeCommand::Remove { name, target } => remove(&SCOPES, &target, &name, output),
+        ScopeCommand::Remove {
+            name,
+            leave,
+            target,
+        } => remove(&SCOPES, &target, &name, leave, output),
         ScopeCommand::Add {
             name,
             description,
@@ -243,7 +274,9 @@ pub fn resource(command: ResourceCommand, output: &Output) -> Result<(), Failure
             list(&RESOURCES, &target, &Paging { limit: 1000 }, output)
         }
         ResourceCommand::Show { id, target } => show(&RESOURCES, &target, &id, output),
-        ResourceCommand::Remove { id, target } => remove(&RESOURCES, &target, &id, output),
+        ResourceCommand::Remove { id, leave, target } => {
+            remove(&RESOURCES, &target, &id, leave, output)
+        }
         ResourceCommand::Set { id, fields, target } => set(
             &RESOURCES,
             &target,
@@ -386,7 +419,14 @@ pub fn set(
 }
 
 /// Removes an item.
-pub fn remove(kind: &Kind, target: &Target, id: &str, output: &Output) -> Result<(), Failure> {
+pub fn remove(
+    kind: &Kind,
+    target: &Target,
+    id: &str,
+    leave: Leave,
+    output: &Output,
+) -> Result<(), Failure> {
+    leave.ask(&format!("Remove {id} for good?"))?;
     block_on(Session::with(target, async |session| {
         session
             .call(Method::DELETE, &item(kind, id), None, None)

@@ -19,7 +19,7 @@ use signet_store::{OpenError, SqliteStore};
 
 use super::{
     fields::{self, Field},
-    noun::{self, Kind, Paging},
+    noun::{self, Kind, Leave, Paging},
 };
 use crate::{
     admin_client::{Session, Target},
@@ -86,6 +86,8 @@ pub enum UserCommand {
         /// User name, mail address or id.
         name: String,
         #[command(flatten)]
+        leave: Leave,
+        #[command(flatten)]
         target: Target,
     },
 }
@@ -125,7 +127,14 @@ pub fn run(command: UserCommand, output: &Output) -> Result<(), Failure> {
             let user = session.get(&path(&find(session, &name).await?)).await?;
             output.print(&user, || noun::members(&user))
         }))?,
-        UserCommand::Remove { name, target } => {
+        UserCommand::Remove {
+            name,
+            leave,
+            target,
+        } => {
+            leave.ask(&format!(
+                "Remove {name} for good, with all sessions and grants?"
+            ))?;
             block_on(Session::with(&target, async |session| {
                 let path = path(&find(session, &name).await?);
                 session.call(Method::DELETE, &path, None, None).await?;
@@ -148,7 +157,7 @@ pub fn run(command: UserCommand, output: &Output) -> Result<(), Failure> {
             let mut changes = Map::new();
             fields::put(&mut changes, fields);
             let password = password_stdin
-                .then(|| input::password(true, None, ""))
+                .then(|| input::new_password(true, None, false, ""))
                 .transpose()?;
             if changes.is_empty() && password.is_none() {
                 return Err(Failure::unusable(
@@ -224,25 +233,49 @@ async fn set(
 }
 
 fn run_add(add: Add, output: &Output) -> Result<(), Failure> {
-    let secret = if add.without_password {
-        None
-    } else {
-        let secret = input::password(
-            add.password_stdin,
-            add.password_file.as_deref(),
-            &format!("Password of {}", add.name),
-        )?;
-        let names: Vec<&str> = std::iter::once(add.name.as_str())
-            .chain(add.email.as_deref())
-            .collect();
-        check_new(secret.expose(), &names).map_err(|why| Failure::no("invalid_request", why))?;
-        Some(secret)
-    };
-    if let (None, Some(directory)) = (&add.target.server, &add.target.data_dir)
+    if let (None, Some(directory)) = (add.target.server(), &add.target.data_dir)
         && let Some(store) = offline(directory)?
     {
+        // Nobody logs in here: SIGNET_PASSWORD is the new account's.
+        let secret = new_secret(&add, true)?;
         return block_on(add_offline(store, &add, secret.as_ref(), output))?;
     }
+    // The administrator first: who may not make users is not asked for a password of one. What --password-stdin gives is
+    // read before, as nothing is asked.
+    let early = add.password_stdin || add.password_file.is_some() || add.without_password;
+    let known = early.then(|| new_secret(&add, false)).transpose()?;
+    block_on(Session::with(&add.target, async |session| {
+        let secret = match known {
+            Some(secret) => secret,
+            None => new_secret(&add, false)?,
+        };
+        let record = new_user(&add, secret.as_ref());
+        let made = session
+            .call(Method::POST, USERS.path, Some(&record), None)
+            .await?;
+        output.print(&made.value, || format!("{} was made", add.name))
+    }))?
+}
+
+/// The new account's password; none with --without-password.
+fn new_secret(add: &Add, environment: bool) -> Result<Option<Secret<String>>, Failure> {
+    if add.without_password {
+        return Ok(None);
+    }
+    let secret = input::new_password(
+        add.password_stdin,
+        add.password_file.as_deref(),
+        environment,
+        &format!("Password of {}", add.name),
+    )?;
+    let names: Vec<&str> = std::iter::once(add.name.as_str())
+        .chain(add.email.as_deref())
+        .collect();
+    check_new(secret.expose(), &names).map_err(|why| Failure::no("invalid_request", why))?;
+    Ok(Some(secret))
+}
+
+fn new_user(add: &Add, secret: Option<&Secret<String>>) -> Value {
     let mut record = Map::new();
     record.insert("username".into(), add.name.clone().into());
     record.insert("admin".into(), add.admin.into());
@@ -256,12 +289,7 @@ fn run_add(add: Add, output: &Output) -> Result<(), Failure> {
     if let Some(secret) = secret {
         record.insert("password".into(), secret.expose().clone().into());
     }
-    block_on(Session::with(&add.target, async |session| {
-        let made = session
-            .call(Method::POST, USERS.path, Some(&Value::Object(record)), None)
-            .await?;
-        output.print(&made.value, || format!("{} was made", add.name))
-    }))?
+    Value::Object(record)
 }
 
 /// The store of a data directory; `None` if a server has it open.

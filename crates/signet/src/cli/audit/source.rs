@@ -25,7 +25,7 @@ pub fn local(target: &Target, named: Option<&Path>) -> Option<PathBuf> {
     if let Some(named) = named {
         return Some(named.to_owned());
     }
-    if target.server.is_some() {
+    if target.server().is_some() {
         return None;
     }
     let directory = target.data_dir.clone();

@@ -1,0 +1,134 @@
+//! The client that every server has: the command line's, which administers.
+//!
+//! It is public, and its redirect is loopback: whoever listens there gets the answer (RFC 8252 section 8.6). So it asks for
+//! consent like any other, gets the one scope that it is for, and its tokens expire soon after the command. A person logs in
+//! by a browser (code and PKCE, or a device code). An account whose policy is a password alone may also send that password
+//! directly: see [`password_login`].
+use crate::{
+    authorize::acr,
+    client::{ApplicationType, AuthMethod, Client, ConsentPolicy, GrantType},
+    decision::{AccessToken, Issue},
+    error::{ErrorCode, OAuthError},
+    redirect_uri::RedirectUri,
+    registry::{Registry, ScopeEntry},
+    request::Context,
+    scope::{self, ScopeSet},
+    target,
+};
+use std::sync::Arc;
+
+/// The built-in client's id.
+pub const CLIENT_ID: &str = "signet-cli";
+/// Its redirect; any port of the loopback address will do (RFC 8252 section 7.3).
+pub const REDIRECT_URI: &str = "http://127.0.0.1/callback";
+/// How long its access tokens live, seconds: a command's work.
+const TOKEN_SECONDS: u64 = 300;
+/// `amr` of a password (RFC 8176).
+const PASSWORD: &str = "pwd";
+
+/// Adds the client and the scopes of administration, unless the registry has records of these names.
+///
+/// # Errors
+/// None in practice: the constants above parse.
+pub fn add(registry: &mut Registry) -> Result<(), OAuthError> {
+    if !registry.clients.contains_key(CLIENT_ID) {
+        registry
+            .clients
+            .insert(CLIENT_ID.into(), Arc::new(client()?));
+    }
+    for (name, description) in [
+        (scope::ADMIN, "Administer this server"),
+        (scope::REVOCATIONS, "Hear what is revoked"),
+    ] {
+        if registry.scope(name).is_none() {
+            registry.scopes.push(ScopeEntry {
+                name: name.into(),
+                description: description.into(),
+                published: false,
+            });
+        }
+    }
+    Ok(())
+}
+
+fn client() -> Result<Client, OAuthError> {
+    let mut client = Client::new(CLIENT_ID, 0);
+    client.client_name = Some("Signet command line".into());
+    client.application_type = ApplicationType::Native;
+    client.token_endpoint_auth_method = AuthMethod::None;
+    client.grant_types = vec![GrantType::AuthorizationCode, GrantType::DeviceCode];
+    client.redirect_uris = vec![RedirectUri::parse(REDIRECT_URI, true)?];
+    client.scope = ScopeSet::parse(&format!("{} {}", scope::OPENID, scope::ADMIN))?;
+    client.consent = ConsentPolicy::Ask;
+    client.access_token_lifetime = Some(TOKEN_SECONDS);
+    Ok(client)
+}
+
+/// Whether a password alone may log in to the command line: its client exists, and asks for no more than that.
+///
+/// # Errors
+/// `unauthorized_client` where the record was disabled, `interaction_required` where it wants another factor: the person
+/// logs in by a browser then.
+pub fn password_alone<'a>(context: &Context<'a>) -> Result<&'a Arc<Client>, OAuthError> {
+    let client = context
+        .registry
+        .client(CLIENT_ID, context.now())
+        .filter(|client| client.scope.contains(scope::ADMIN))
+        .ok_or_else(|| {
+            OAuthError::new(
+                ErrorCode::UnauthorizedClient,
+                "the command line may not log in here",
+            )
+        })?;
+    let wanted = &client.default_acr_values;
+    if !wanted.is_empty() && !wanted.iter().any(|acr| acr::holds(acr, &[PASSWORD])) {
+        return Err(OAuthError::new(
+            ErrorCode::InteractionRequired,
+            "a password alone is not enough: log in by a browser",
+        ));
+    }
+    Ok(client)
+}
+
+/// The token of an administrator whose password was right a moment ago: for the admin API of this server and nothing else.
+/// It belongs to no session; it is revoked with the user and the client, and expires within minutes.
+///
+/// # Errors
+/// As [`password_alone`]; `insufficient_scope` where the user is no administrator.
+pub fn password_login(
+    context: &Context<'_>,
+    user_id: &str,
+    is_admin: bool,
+) -> Result<Issue, OAuthError> {
+    let client = password_alone(context)?;
+    if !is_admin {
+        return Err(OAuthError::new(
+            ErrorCode::InsufficientScope,
+            "the user is not an administrator",
+        ));
+    }
+    let target = target::for_client(context, client, &[])?;
+    Ok(Issue {
+        access_token: AccessToken {
+            client_id: client.client_id.clone(),
+            sub: user_id.to_owned(),
+            audience: target.audience,
+            scope: ScopeSet::parse(scope::ADMIN)?,
+            lifetime: target.lifetime,
+            format: target.format,
+            algorithm: target.algorithm,
+            grant_id: None,
+            sid: None,
+            auth_time: Some(context.now()),
+            acr: Some(acr::PASSWORD.to_owned()),
+            amr: vec![PASSWORD.to_owned()],
+            confirmation: None,
+            act: None,
+            claims: None,
+            chain: None,
+        },
+        id_token: None,
+        refresh: None,
+        issued_token_type: None,
+    })
+}

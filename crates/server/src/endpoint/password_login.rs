@@ -1,0 +1,161 @@
+//! `/password-login`: an administrator's password for a short token of the command line, in one request.
+//!
+//! For scripts that know a password and have no browser. It begins no session and sets no cookie; guesses count as they do on
+//! the login page, and the audit trail has one record of it. The body is JSON, so no page of another site can send it unasked.
+use super::backchannel::store_failed;
+use crate::{
+    http::{Context, Response, response},
+    issue,
+    login::{
+        flow::{self, Failure},
+        password,
+    },
+    revoked::Index,
+    visit::Visit,
+};
+use http::{HeaderValue, StatusCode, header};
+use serde::Deserialize;
+use signet_audit::Action;
+use signet_oauth::{
+    command_line,
+    decision::Issue,
+    error::{ErrorCode, OAuthError},
+    params::Params,
+    request,
+};
+
+const METHOD: &str = password::METHOD.amr;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Body {
+    username: String,
+    password: String,
+}
+
+pub(super) async fn submit(mut context: Context) -> Response {
+    if !context.content_type_is("application/json") {
+        let error = OAuthError::invalid_request("the content type must be application/json");
+        let mut answer = response::error(&error);
+        *answer.status_mut() = StatusCode::UNSUPPORTED_MEDIA_TYPE;
+        return answer;
+    }
+    let body = match context.body().await {
+        Ok(body) => body,
+        Err(failure) => return response::body_error(failure),
+    };
+    let Ok(body) = serde_json::from_slice::<Body>(&body) else {
+        let text = "the body must be an object of username and password";
+        return refuse(&context, None, &OAuthError::invalid_request(text));
+    };
+    context.note_client(command_line::CLIENT_ID);
+    if let Err(error) = with_rules(&context, |rules| {
+        command_line::password_alone(rules).map(drop)
+    }) {
+        return refuse(&context, None, &error);
+    }
+    let visit = match Visit::begin(context).await {
+        Ok(visit) => visit,
+        Err(answer) => return answer,
+    };
+    let verified = match Params::from_pairs([("password", &*body.password)]) {
+        Ok(form) => flow::verify(&visit, &password::METHOD, &[], &body.username, &form).await,
+        Err(error) => return refuse(&visit.context, None, &error),
+    };
+    let context = visit.context;
+    let user = match verified {
+        Ok(user) => user,
+        Err(failure) => return failed(&context, &failure),
+    };
+    let decided = with_rules(&context, |rules| {
+        command_line::password_login(rules, &user.id, user.admin)
+    });
+    match decided.and_then(|issue| answer(&context, &issue)) {
+        Ok(body) => response::json(StatusCode::OK, body),
+        Err(error) => refuse(&context, Some(&user.id), &error),
+    }
+}
+
+fn with_rules<T>(
+    context: &Context,
+    decide: impl FnOnce(&request::Context<'_>) -> Result<T, OAuthError>,
+) -> Result<T, OAuthError> {
+    let (keyring, index) = (context.realm.keyring(), Index(&context.realm.revocations));
+    decide(&request::Context {
+        registry: &context.snapshot.registry,
+        settings: &context.snapshot.settings,
+        keyring: &keyring,
+        keys: &*context.snapshot.keys,
+        revocations: &index,
+        now_ms: context.now_ms,
+    })
+}
+
+fn answer(context: &Context, issue: &Issue) -> Result<Vec<u8>, OAuthError> {
+    let id = issue::token_id(context);
+    let body = issue::answer(context, issue, None, id)?;
+    let token = &issue.access_token;
+    let scope = token.scope.to_string();
+    let event = context
+        .event(Action::LOGIN)
+        .subject(&token.sub)
+        .client(&token.client_id)
+        .method(METHOD)
+        .token(&id)
+        .scope(&scope);
+    context.realm.audit().record(event);
+    Ok(body)
+}
+
+/// The login page's refusals, in JSON.
+fn failed(context: &Context, failure: &Failure) -> Response {
+    let event = context
+        .event(Action::LOGIN)
+        .client(command_line::CLIENT_ID)
+        .method(METHOD)
+        .refused(failure.code());
+    let event = match failure {
+        // Whose account it was; never what somebody typed.
+        Failure::Wrong(_, Some(user_id)) => event.subject(user_id),
+        Failure::Wrong(_, None) | Failure::Say(_) | Failure::Later(..) | Failure::Store(_) => event,
+    };
+    context.realm.audit().record(event);
+    let (error, status, retry_after) = match failure {
+        Failure::Wrong(text, _) | Failure::Say(text) => (
+            OAuthError::new(ErrorCode::AccessDenied, text),
+            StatusCode::FORBIDDEN,
+            None,
+        ),
+        Failure::Later(status, retry_after, text) => (
+            OAuthError::new(ErrorCode::SlowDown, text),
+            *status,
+            Some(*retry_after),
+        ),
+        Failure::Store(error) => (
+            store_failed(context, error),
+            StatusCode::SERVICE_UNAVAILABLE,
+            Some(2),
+        ),
+    };
+    context.note_error(&error);
+    let mut answer = response::error(&error);
+    *answer.status_mut() = status;
+    if let Some(seconds) = retry_after {
+        answer
+            .headers_mut()
+            .insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+    }
+    answer
+}
+
+fn refuse(context: &Context, user_id: Option<&str>, error: &OAuthError) -> Response {
+    context.note_error(error);
+    let event = context
+        .event(Action::LOGIN)
+        .client(command_line::CLIENT_ID)
+        .method(METHOD)
+        .refused(error.code.as_str());
+    let event = user_id.map_or(event, |user_id| event.subject(user_id));
+    context.realm.audit().record(event);
+    response::error(error)
+}
