@@ -1,5 +1,7 @@
 //! Building a verifier: everything that can be wrong with a configuration is found here, before the first token.
 
+#[cfg(feature = "fetch")]
+use crate::introspector::Introspector;
 use crate::{
     Counters, Issuer, KeySource, Policy, ReplayGuard, Revocations, Verifier, cache::TokenCache,
     issuer::IssuerState, nonce::ProofNonces, verifier::Active,
@@ -58,12 +60,21 @@ pub struct Builder {
     cache_entries: usize,
     cache_bytes: usize,
     replay_guard: Option<Arc<ReplayGuard>>,
+    #[cfg(feature = "fetch")]
+    introspectors: Vec<Arc<Introspector>>,
     proof_nonce_key: Option<Secret<Vec<u8>>>,
     limits: Limits,
 }
 
+impl Verifier {
+    /// Begins to build one.
+    pub fn builder() -> Builder {
+        Builder::new()
+    }
+}
+
 impl Builder {
-    pub(crate) fn new() -> Builder {
+    fn new() -> Builder {
         Builder {
             policies: Vec::new(),
             issuers: Vec::new(),
@@ -71,6 +82,8 @@ impl Builder {
             cache_entries: 4096,
             cache_bytes: 16 << 20,
             replay_guard: None,
+            #[cfg(feature = "fetch")]
+            introspectors: Vec::new(),
             proof_nonce_key: None,
             limits: Limits::default(),
         }
@@ -87,6 +100,14 @@ impl Builder {
     #[must_use]
     pub fn policy(mut self, policy: Policy) -> Builder {
         self.policies.push(policy);
+        self
+    }
+
+    /// Adds an introspector: policies with [`Policy::introspect`] that accept its issuer ask it.
+    #[cfg(feature = "fetch")]
+    #[must_use]
+    pub fn introspector(mut self, introspector: Arc<Introspector>) -> Builder {
+        self.introspectors.push(introspector);
         self
     }
 
@@ -172,14 +193,21 @@ impl Builder {
             if policy.issuers.is_empty() {
                 issuers = (0..self.issuers.len()).collect();
             }
-            if issuers.is_empty() && policy.compact_keys.is_none() {
+            if issuers.is_empty() && !policy.takes_compact() {
                 return Err(BuildError::NoIssuer);
             }
             for issuer in &issuers {
                 used[*issuer].0.extend(&policy.algorithms);
                 used[*issuer].1 |= policy.compact_of_issuers;
             }
-            policies.push(Active { policy, issuers });
+            #[cfg(feature = "fetch")]
+            let introspector = the_one_to_ask(&policy, &self.introspectors)?;
+            policies.push(Active {
+                policy,
+                issuers,
+                #[cfg(feature = "fetch")]
+                introspector,
+            });
         }
         let issuers: Vec<IssuerState> = self
             .issuers
@@ -220,6 +248,32 @@ impl Builder {
             counters: Counters::default(),
             limits: self.limits,
         })
+    }
+}
+
+/// An opaque token does not say whose it is, so a policy has one issuer to ask.
+#[cfg(feature = "fetch")]
+fn the_one_to_ask(
+    policy: &Policy,
+    introspectors: &[Arc<Introspector>],
+) -> Result<Option<Arc<Introspector>>, BuildError> {
+    if policy.introspect.is_none() {
+        return Ok(None);
+    }
+    let wrong = |what| {
+        Err(BuildError::Policy {
+            policy: policy.name.clone(),
+            what,
+        })
+    };
+    let accepted = |one: &&Arc<Introspector>| {
+        policy.issuers.is_empty() || policy.issuers.iter().any(|name| name == one.issuer())
+    };
+    let mut found = introspectors.iter().filter(accepted);
+    match (found.next(), found.next()) {
+        (Some(one), None) => Ok(Some(one.clone())),
+        (None, _) => wrong("introspect needs an issuer with introspection"),
+        (Some(_), Some(_)) => wrong("introspect needs one issuer to ask, and there are several"),
     }
 }
 
@@ -305,7 +359,7 @@ fn check_policy(policy: &Policy) -> Result<(), BuildError> {
     {
         return wrong("it decrypts and has no key for it");
     }
-    if (policy.compact_keys.is_some() || policy.compact_of_issuers) && !policy.kind.is_access() {
+    if policy.takes_compact() && !policy.kind.is_access() {
         return wrong("compact tokens are access tokens");
     }
     Ok(())

@@ -1,7 +1,7 @@
 //! Compact tokens under the same policies: checked by signet-compact, then described by claims of the same names as a JWT's.
 
 use crate::{
-    Claims, Form, Policy, Refusal, Verified, Verifier, moment,
+    Claims, Form, Policy, Refusal, Verified, Verifier, claim_checks,
     verifier::{Active, Checked, usable},
 };
 use signet_compact::{Confirmation, KeySet, Token};
@@ -31,8 +31,8 @@ impl Verifier {
             }
             None => usize::MAX,
         };
-        moment::satisfies_compact(&claims, policy)?;
-        moment::still_holds(&claims, policy, now)?;
+        claim_checks::check_policy_of_compact(&claims, policy)?;
+        claim_checks::check_freshness(&claims, policy, now)?;
         let verified = Verified::new(claims, policy.kind, form, token).with_identity(identity);
         Ok(Checked {
             verified,

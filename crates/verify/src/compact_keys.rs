@@ -1,15 +1,44 @@
 //! Keys of compact tokens that an issuer publishes (`signet_compact_keys_uri` of its metadata).
 
+#[cfg(feature = "compact")]
 use signet_compact::KeySet;
+#[cfg(feature = "compact")]
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-#[cfg(feature = "fetch")]
+#[cfg(all(feature = "fetch", feature = "compact"))]
 use {
     signet_compact::VerifyingKey,
     signet_crypto::hash::sha256,
     signet_jose::{base64url, json},
 };
 
+/// Without the feature `compact` there are none: nothing of this type is ever made.
+#[cfg(not(feature = "compact"))]
+pub(crate) enum CompactKeys {}
+
+#[cfg(not(feature = "compact"))]
+impl CompactKeys {
+    #[cfg(feature = "fetch")]
+    pub(crate) fn parse(_text: &[u8]) -> Result<CompactKeys, String> {
+        Err("compact tokens are not built in (feature compact)".to_owned())
+    }
+
+    #[cfg(feature = "fetch")]
+    pub(crate) fn is_same(&self, _other: &CompactKeys) -> bool {
+        match *self {}
+    }
+
+    #[cfg(feature = "fetch")]
+    pub(crate) fn withdraw(&self) {
+        match *self {}
+    }
+
+    pub(crate) fn is_withdrawn(&self) -> bool {
+        match *self {}
+    }
+}
+
 /// One publication. Another one withdraws it as a whole: what it verified is verified again under the next.
+#[cfg(feature = "compact")]
 pub(crate) struct CompactKeys {
     pub(crate) set: KeySet,
     /// SHA-256 of the document
@@ -18,6 +47,7 @@ pub(crate) struct CompactKeys {
     withdrawn: AtomicBool,
 }
 
+#[cfg(feature = "compact")]
 impl CompactKeys {
     /// Reads `{"keys": [{"kid", "alg", "key"}]}`, where `key` is a `VerifyingKey` message in base64url. A key of a kind that is not known
     /// here verifies nothing, and is passed over.
@@ -63,5 +93,5 @@ impl CompactKeys {
 }
 
 /// Most keys of one document.
-#[cfg(feature = "fetch")]
+#[cfg(all(feature = "fetch", feature = "compact"))]
 const MAX_KEYS: usize = 64;

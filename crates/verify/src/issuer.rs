@@ -181,8 +181,16 @@ pub(crate) struct IssuerState {
     pub(crate) algorithms: Vec<Algorithm>,
     pub(crate) table: ArcSwap<KeyTable>,
     /// a policy accepts compact tokens under the keys that this issuer publishes
+    #[cfg_attr(
+        not(feature = "fetch"),
+        allow(dead_code, reason = "nothing is fetched")
+    )]
     pub(crate) wants_compact: bool,
     /// those keys
+    #[cfg_attr(
+        not(feature = "fetch"),
+        allow(dead_code, reason = "nothing is fetched")
+    )]
     pub(crate) compact: ArcSwapOption<CompactKeys>,
     /// Unix seconds until which the keys may be used
     usable_until: AtomicU64,

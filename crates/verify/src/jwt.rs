@@ -1,9 +1,8 @@
 //! The way of a signed JWT: form, header, key, what could only refuse, signature, and then what the signature makes believable.
 
 use crate::{
-    Claims, Form, Policy, Refusal, Verified, Verifier,
+    Claims, Form, Policy, Refusal, Verified, Verifier, claim_checks,
     keys::{Found, PreparedKey},
-    moment,
     verifier::{Active, Checked, usable},
 };
 use signet_crypto::Algorithm;
@@ -43,14 +42,19 @@ impl Verifier {
                 (index, self.keys(index, &header, policy, now)?, None)
             }
         };
-        moment::could_hold(&claims, policy, &self.issuers[index].issuer.name, now)?;
+        claim_checks::check_before_signature(
+            &claims,
+            policy,
+            &self.issuers[index].issuer.name,
+            now,
+        )?;
         let key = keys.that_made(&compact, signature)?;
         if let Some(header) = &header {
             key.remember(compact.header, header);
         }
         // From here on the claims are the issuer's word.
-        moment::satisfies(&claims, policy)?;
-        moment::still_holds(&claims, policy, now)?;
+        claim_checks::check_policy(&claims, policy)?;
+        claim_checks::check_freshness(&claims, policy, now)?;
         let form = Form::Jwt(key.verifying_key().algorithm());
         let verified = Verified::new(claims, policy.kind, form, token);
         // An encrypted token is named by what is inside, for it can be encrypted again by anyone.

@@ -1,31 +1,39 @@
 #![doc = include_str!("front.md")]
-#![doc = include_str!("attacks.md")]
 #![forbid(unsafe_code)]
 
 mod accepted;
+#[cfg(feature = "fetch")]
+mod asking;
 #[cfg(feature = "axum")]
 pub mod axum;
 mod binding;
 mod builder;
 pub mod cache;
 mod challenge;
+mod claim_checks;
 mod claims;
+#[cfg(feature = "compact")]
 mod compact;
 mod compact_keys;
-#[cfg(feature = "fetch")]
-pub mod fetch;
 mod id_token;
+#[cfg(feature = "fetch")]
+mod introspector;
 mod issuer;
 mod jwt;
 mod keys;
-mod moment;
 mod nonce;
+#[cfg(feature = "fetch")]
+mod outbound;
 mod per_thread;
 mod policy;
 mod presented;
+#[cfg(feature = "fetch")]
+mod refresh;
 mod refusal;
 mod replay;
 mod revocation;
+#[cfg(feature = "fetch")]
+mod stream;
 #[cfg(feature = "tonic")]
 pub mod tonic;
 #[cfg(feature = "tower")]
@@ -40,7 +48,9 @@ pub use issuer::{Freshness, Health, HealthState, Issuer, KeySource};
 pub use keys::WithoutKid;
 pub use nonce::PROOF_NONCE_LIFETIME;
 pub use per_thread::PerThread;
-pub use policy::{Binding, Policy, Rule, TokenKind};
+#[cfg(feature = "fetch")]
+pub use policy::Introspect;
+pub use policy::{Binding, Policy, PolicyId, Rule, TokenKind};
 pub use presented::{Presented, Proof, Scheme};
 pub use refusal::{Answer, Counters, Refusal};
 pub use replay::{ReplayGuard, ReplayUse};
@@ -49,4 +59,38 @@ pub use revocation::{
     RevocationsByIssuer, Subject, WhenSilent,
 };
 pub use verified::{Form, Verified};
-pub use verifier::{Decision, PolicyId, Verifier};
+pub use verifier::{Decision, Verifier};
+
+/// Keys, revocations and answers about tokens over the network, fetched beside the requests (feature `fetch`).
+#[cfg(feature = "fetch")]
+pub mod fetch {
+    pub use crate::{
+        introspector::Introspector,
+        outbound::{Credentials, FetchError, Outbound, OutboundOptions, is_public},
+        policy::Introspect,
+        refresh::Refresher,
+        stream::RevocationReader,
+    };
+}
+
+// What signatures of this crate name and other crates of this workspace define: nobody who uses this crate has to name those.
+
+/// Algorithms, and texts that are wiped and never printed.
+pub mod crypto {
+    pub use signet_crypto::{Algorithm, Secret, decrypt::DecryptionKey};
+}
+
+/// Key sets, keys that open encrypted tokens, and the values of claims.
+pub mod jose {
+    pub use signet_jose::{
+        json::{Limits, Number, Object, Value},
+        jwe::NamedKey,
+        jwk::{Jwk, JwkError, JwkSet, LeftOut, Published},
+    };
+}
+
+/// Keys of compact tokens (feature `compact`).
+#[cfg(feature = "compact")]
+pub mod compact_tokens {
+    pub use signet_compact::{Algorithm, KeySet, VerifyingKey};
+}

@@ -49,6 +49,27 @@ pub enum Binding {
     Either,
 }
 
+/// Which tokens their issuer is asked about.
+#[cfg(feature = "fetch")]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Introspect {
+    /// Those that are neither JWTs nor compact tokens.
+    Opaque,
+    /// All. JWTs and compact tokens must also pass the checks that are made without asking.
+    All,
+}
+
+/// Names a policy of one verifier.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PolicyId(pub(crate) usize);
+
+impl PolicyId {
+    #[cfg(feature = "fetch")]
+    pub(crate) fn number(self) -> usize {
+        self.0
+    }
+}
+
 /// A rule of the operator's own: true where the token may pass. It sees claims whose signature held, and runs once for a token that is
 /// cached, so it must depend on the claims alone.
 pub type Rule = Arc<dyn Fn(&Claims) -> bool + Send + Sync>;
@@ -81,6 +102,7 @@ pub struct Policy {
     pub(crate) require_at_hash: bool,
     pub(crate) require_c_hash: bool,
     pub(crate) realm: String,
+    #[cfg(feature = "compact")]
     pub(crate) compact_keys: Option<Arc<signet_compact::KeySet>>,
     pub(crate) compact_of_issuers: bool,
     /// which open encrypted tokens
@@ -88,7 +110,7 @@ pub struct Policy {
     pub(crate) once: bool,
     /// which tokens their issuer is asked about
     #[cfg(feature = "fetch")]
-    pub(crate) introspection: Option<(crate::fetch::Introspect, Arc<crate::fetch::Introspector>)>,
+    pub(crate) introspect: Option<Introspect>,
 }
 
 impl Policy {
@@ -126,12 +148,13 @@ impl Policy {
             require_at_hash: false,
             require_c_hash: false,
             realm: String::new(),
+            #[cfg(feature = "compact")]
             compact_keys: None,
             compact_of_issuers: false,
             decryption: None,
             once: kind == TokenKind::LogoutToken,
             #[cfg(feature = "fetch")]
-            introspection: None,
+            introspect: None,
         }
     }
 
@@ -335,6 +358,7 @@ impl Policy {
     }
 
     /// Accepts compact tokens under these keys, too: in base64url, without a dot. For access tokens only.
+    #[cfg(feature = "compact")]
     #[must_use]
     pub fn compact(mut self, keys: signet_compact::KeySet) -> Policy {
         self.compact_keys = Some(Arc::new(keys));
@@ -343,17 +367,62 @@ impl Policy {
 
     /// Also accepts compact tokens of its issuers, under the keys that their metadata names (`signet_compact_keys_uri`): of those whose keys
     /// come from [`crate::KeySource::Discovery`]. They are kept fresh like the others. Where [`Policy::compact`] gave keys, those count.
-    #[cfg(feature = "fetch")]
+    #[cfg(all(feature = "fetch", feature = "compact"))]
     #[must_use]
     pub fn compact_of_issuers(mut self) -> Policy {
         self.compact_of_issuers = true;
         self
     }
 
-    /// Whether this text is a compact token, where those are accepted.
+    /// Asks the policy's issuer about tokens (RFC 7662): of one issuer, for which the verifier has an introspector
+    /// ([`crate::Builder::introspector`]).
     #[cfg(feature = "fetch")]
-    pub(crate) fn reads_compact(&self, token: &str) -> bool {
-        (self.compact_keys.is_some() || self.compact_of_issuers)
+    #[must_use]
+    pub fn introspect(mut self, which: Introspect) -> Policy {
+        self.introspect = Some(which);
+        self
+    }
+
+    /// Whether the issuer is to be asked about this token.
+    #[cfg(feature = "fetch")]
+    pub(crate) fn asks_about(&self, token: &str) -> bool {
+        match self.introspect {
+            None => false,
+            Some(Introspect::All) => true,
+            Some(Introspect::Opaque) => self.is_opaque(token),
+        }
+    }
+
+    /// Neither a JWS, nor a JWE, nor a compact token where those are accepted.
+    #[cfg(feature = "fetch")]
+    pub(crate) fn is_opaque(&self, token: &str) -> bool {
+        let dots = token.bytes().filter(|byte| *byte == b'.').count();
+        // A header is a JSON object: its first character is `{`, which is `e` and a letter in base64url.
+        if matches!(dots, 2 | 4) && token.starts_with('e') {
+            return false;
+        }
+        dots > 0 || !self.reads_compact(token)
+    }
+
+    /// Whether a policy takes compact tokens at all.
+    pub(crate) fn takes_compact(&self) -> bool {
+        #[cfg(feature = "compact")]
+        if self.compact_keys.is_some() {
+            return true;
+        }
+        self.compact_of_issuers
+    }
+
+    /// Whether this text is a compact token, where those are accepted.
+    #[cfg(all(feature = "fetch", not(feature = "compact")))]
+    fn reads_compact(&self, _token: &str) -> bool {
+        false
+    }
+
+    /// Whether this text is a compact token, where those are accepted.
+    #[cfg(all(feature = "fetch", feature = "compact"))]
+    fn reads_compact(&self, token: &str) -> bool {
+        self.takes_compact()
             && signet_jose::base64url::decode(token.as_bytes())
                 .is_ok_and(|bytes| signet_compact::Token::parse(&bytes).is_ok())
     }
@@ -383,5 +452,21 @@ impl fmt::Debug for Policy {
             .field("issuers", &self.issuers)
             .field("audiences", &self.audiences)
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(all(test, feature = "fetch"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_with_a_header_is_not_opaque() {
+        let policy = Policy::access_token("a");
+        for signed in ["eyJ.e30.AA", "e.e.e", "eyJ.a.b.c.d"] {
+            assert!(!policy.is_opaque(signed), "{signed}");
+        }
+        for opaque in ["x", "ya29.a0", "a.b.c", "eyJ", "eyJ.a", "eyJ.a.b.c"] {
+            assert!(policy.is_opaque(opaque), "{opaque}");
+        }
     }
 }

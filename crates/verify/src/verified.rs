@@ -11,6 +11,7 @@ pub enum Form {
     /// A JWT, signed with this algorithm.
     Jwt(Algorithm),
     /// A compact token.
+    #[cfg(feature = "compact")]
     Compact(signet_compact::Algorithm),
     /// Any text that its issuer called active (RFC 7662).
     Introspected,

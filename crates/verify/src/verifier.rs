@@ -1,35 +1,38 @@
 //! The verifier and its one entry point: which way a token goes, what a cache may answer, and what is decided for every request.
 
+#[cfg(feature = "fetch")]
+use crate::introspector::Introspector;
 use crate::{
-    Builder, Counters, Health, HealthState, Policy, Presented, Refusal, Revocations, TokenKind,
+    Counters, Health, HealthState, Policy, PolicyId, Presented, Refusal, Revocations, TokenKind,
     Verified,
     accepted::Accepted,
     cache::TokenCache,
+    claim_checks,
     compact_keys::CompactKeys,
     issuer::IssuerState,
     keys::PreparedKey,
-    moment,
     nonce::ProofNonces,
     replay::{Dated, ReplayGuard, Seen},
 };
 use signet_jose::{json::Limits, jwe, jwk::JwkSet};
 use std::sync::Arc;
 
-/// Names a policy of one verifier.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct PolicyId(usize);
-
-impl PolicyId {
-    #[cfg(feature = "fetch")]
-    pub(crate) fn number(self) -> usize {
-        self.0
-    }
-}
-
 /// A policy and the issuers that it accepts.
 pub(crate) struct Active {
     pub(crate) policy: Policy,
     pub(crate) issuers: Vec<usize>,
+    /// whom the policy asks, where it asks
+    #[cfg(feature = "fetch")]
+    pub(crate) introspector: Option<Arc<Introspector>>,
+}
+
+#[cfg(feature = "fetch")]
+impl Active {
+    /// Who is to be asked about this token, if anybody.
+    pub(crate) fn asks(&self, token: &str) -> Option<&Arc<Introspector>> {
+        let introspector = self.introspector.as_ref()?;
+        self.policy.asks_about(token).then_some(introspector)
+    }
 }
 
 /// The answer about one token.
@@ -63,11 +66,6 @@ pub(crate) struct Checked {
 }
 
 impl Verifier {
-    /// Begins to build one.
-    pub fn builder() -> Builder {
-        Builder::new()
-    }
-
     /// The policy of this name.
     pub fn policy(&self, name: &str) -> Option<PolicyId> {
         self.policies
@@ -154,17 +152,17 @@ impl Verifier {
             return Err(Refusal::TooLarge);
         }
         #[cfg(feature = "fetch")]
-        if let Some(introspector) = active.policy.asks(token) {
+        if let Some(introspector) = active.asks(token) {
             // Nobody is asked here: see `decide_asking`.
             let verified = self.known_by_asking(introspector, policy, token, now)?;
-            moment::still_holds(verified.claims(), &active.policy, now)?;
+            claim_checks::check_freshness(verified.claims(), &active.policy, now)?;
             self.for_this_request(&verified, &active.policy, presented, now)?;
             *cached = true;
             return Ok(verified);
         }
         let cacheable = active.policy.kind.is_access();
         if cacheable && let Some(verified) = self.find(policy, token, now) {
-            moment::still_holds(verified.claims(), &active.policy, now)?;
+            claim_checks::check_freshness(verified.claims(), &active.policy, now)?;
             self.for_this_request(&verified, &active.policy, presented, now)?;
             *cached = true;
             return Ok(verified);
@@ -196,11 +194,13 @@ impl Verifier {
 
     pub(crate) fn check(&self, active: &Active, token: &str, now: u64) -> Result<Checked, Refusal> {
         let policy = &active.policy;
+        #[cfg(feature = "compact")]
         if let Some(keys) = &policy.compact_keys
             && !token.contains('.')
         {
             return self.check_compact(active, keys, token, now);
         }
+        #[cfg(feature = "compact")]
         if policy.compact_of_issuers && !token.contains('.') {
             return self.check_compact_of_issuer(active, token, now);
         }
@@ -243,7 +243,7 @@ impl Verifier {
             // A token without `exp` is a logout token, and good for a while after `iat`.
             let exp = claims.exp().unwrap_or_else(|| {
                 let iat = claims.iat().unwrap_or(now);
-                iat.saturating_add(moment::LOGOUT_MAX_AGE)
+                iat.saturating_add(claim_checks::LOGOUT_MAX_AGE)
             });
             let issuer = claims.iss().unwrap_or("");
             match self.replays.see(issuer, jti, Dated::Token(exp), now) {

@@ -111,13 +111,14 @@ fn active(more: &str) -> String {
     )
 }
 
-fn policy(stub: &Stub, which: Introspect) -> Policy {
-    Policy::access_token(AUDIENCE).introspect(which, Arc::new(stub.introspector(60)))
+fn policy(which: Introspect) -> Policy {
+    Policy::access_token(AUDIENCE).introspect(which)
 }
 
-fn verifier(policy: Policy) -> Verifier {
+fn verifier(stub: &Stub, policy: Policy) -> Verifier {
     Verifier::builder()
         .issuer(issuer())
+        .introspector(Arc::new(stub.introspector(60)))
         .policy(policy)
         .build()
         .unwrap()
@@ -137,7 +138,7 @@ async fn ask(v: &Verifier, token: &str) -> Result<Verified, Refusal> {
 #[tokio::test]
 async fn an_opaque_token_is_asked_about_with_client_authentication_and_kept_for_a_while() {
     let stub = Stub::start(Duration::ZERO).await;
-    let v = verifier(policy(&stub, Introspect::Opaque));
+    let v = verifier(&stub, policy(Introspect::Opaque));
     let verified = ask(&v, "opaque/+ \u{e9}&x=y").await.unwrap();
     assert_eq!(verified.claims().sub(), Some("alice"));
     assert_eq!(verified.form(), Form::Introspected);
@@ -165,7 +166,7 @@ async fn an_answer_is_not_believed_beyond_the_tokens_end() {
         200,
         active("").replace(&(NOW + 600).to_string(), &(NOW + 10).to_string()),
     );
-    let v = verifier(policy(&stub, Introspect::Opaque));
+    let v = verifier(&stub, policy(Introspect::Opaque));
     assert!(ask(&v, "opaque").await.is_ok());
     assert_eq!(
         ask_at(&v, "opaque", NOW + 10 + 60).await.unwrap_err(),
@@ -177,7 +178,7 @@ async fn an_answer_is_not_believed_beyond_the_tokens_end() {
 #[tokio::test]
 async fn a_refusal_is_never_kept() {
     let stub = Stub::start(Duration::ZERO).await;
-    let v = verifier(policy(&stub, Introspect::Opaque));
+    let v = verifier(&stub, policy(Introspect::Opaque));
     for round in 1..=3 {
         stub.say(200, r#"{"active":false}"#);
         assert_eq!(ask(&v, "opaque").await.unwrap_err(), Refusal::Inactive);
@@ -190,7 +191,7 @@ async fn a_refusal_is_never_kept() {
 #[tokio::test]
 async fn what_the_issuer_says_is_held_to_the_policy() {
     let stub = Stub::start(Duration::ZERO).await;
-    let v = verifier(policy(&stub, Introspect::Opaque).scope("orders"));
+    let v = verifier(&stub, policy(Introspect::Opaque).scope("orders"));
     let cases = [
         (
             active(r#","iss":"https://other.example.com""#),
@@ -255,9 +256,12 @@ async fn what_the_issuer_says_is_held_to_the_policy() {
 async fn an_issuer_that_cannot_be_asked_refuses_and_says_why() {
     let stub = Stub::start(Duration::ZERO).await;
     let introspector = Arc::new(stub.introspector(60));
-    let v = verifier(
-        Policy::access_token(AUDIENCE).introspect(Introspect::Opaque, introspector.clone()),
-    );
+    let v = Verifier::builder()
+        .issuer(issuer())
+        .introspector(introspector.clone())
+        .policy(policy(Introspect::Opaque))
+        .build()
+        .unwrap();
     assert!(ask(&v, "known").await.is_ok());
     for (status, body) in [
         (401, active("")),
@@ -287,7 +291,7 @@ async fn an_issuer_that_cannot_be_asked_refuses_and_says_why() {
 #[tokio::test]
 async fn many_requests_with_one_token_are_one_question() {
     let stub = Stub::start(Duration::from_millis(200)).await;
-    let v = Arc::new(verifier(policy(&stub, Introspect::Opaque)));
+    let v = Arc::new(verifier(&stub, policy(Introspect::Opaque)));
     let accepted = Arc::new(AtomicU64::new(0));
     let mut tasks = Vec::new();
     for _ in 0..50 {
@@ -310,7 +314,7 @@ async fn many_requests_with_one_token_are_one_question() {
 #[tokio::test]
 async fn without_asking_nothing_is_accepted_that_was_not_answered_before() {
     let stub = Stub::start(Duration::ZERO).await;
-    let v = verifier(policy(&stub, Introspect::Opaque));
+    let v = verifier(&stub, policy(Introspect::Opaque));
     assert_eq!(
         verify(&v, "opaque").unwrap_err(),
         Refusal::IntrospectionUnavailable
@@ -327,7 +331,7 @@ async fn without_asking_nothing_is_accepted_that_was_not_answered_before() {
 #[tokio::test]
 async fn a_policy_that_asks_about_all_verifies_a_jwt_and_asks_as_well() {
     let stub = Stub::start(Duration::ZERO).await;
-    let v = verifier(policy(&stub, Introspect::All));
+    let v = verifier(&stub, policy(Introspect::All));
     let token = access().signed();
     assert_eq!(
         verify(&v, &token).unwrap_err(),
@@ -356,7 +360,8 @@ async fn a_revoked_or_disabled_answer_ends_at_once() {
     let index = Arc::new(MemoryRevocations::new(WhenSilent::StayOpen));
     let v = Verifier::builder()
         .issuer(issuer())
-        .policy(policy(&stub, Introspect::Opaque))
+        .introspector(Arc::new(stub.introspector(60)))
+        .policy(policy(Introspect::Opaque))
         .revocations(index.clone())
         .build()
         .unwrap();
@@ -376,15 +381,14 @@ async fn a_revoked_or_disabled_answer_ends_at_once() {
 async fn a_hit_never_skips_a_stricter_policy() {
     let stub = Stub::start(Duration::ZERO).await;
     let introspector = Arc::new(stub.introspector(60));
-    let policy =
-        || Policy::access_token(AUDIENCE).introspect(Introspect::Opaque, introspector.clone());
     let v = Verifier::builder()
         .issuer(Issuer::new(
             ISSUER,
             KeySource::Memory(jwks(&[signet_crypto::Algorithm::Es256])),
         ))
-        .policy(policy())
-        .policy(policy().named("admin").scope("admin"))
+        .introspector(introspector)
+        .policy(policy(Introspect::Opaque))
+        .policy(policy(Introspect::Opaque).named("admin").scope("admin"))
         .build()
         .unwrap();
     assert!(ask(&v, "opaque").await.is_ok());

@@ -3,6 +3,7 @@
 mod accept;
 mod allocation;
 mod attack;
+mod dependencies;
 #[cfg(feature = "fetch")]
 mod fetch;
 mod introspection;

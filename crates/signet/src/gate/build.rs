@@ -35,10 +35,11 @@ pub fn setup(
     for issuer in &config.issuers {
         builder = builder.issuer(make_issuer(issuer, base)?);
     }
-    let introspectors = introspection::introspectors(config, base, outbound)?;
+    for introspector in introspection::introspectors(config, base, outbound)? {
+        builder = builder.introspector(introspector);
+    }
     for policy in &config.policies {
-        let made = introspection::apply(make_policy(policy, base)?, policy, &introspectors)?;
-        builder = builder.policy(made);
+        builder = builder.policy(introspection::apply(make_policy(policy, base)?, policy));
     }
     if let Some(revocations) = revocations {
         builder = builder.revocations(revocations);

@@ -40,32 +40,11 @@ pub fn introspectors(
     Ok(all)
 }
 
-/// The policy, asking the one issuer that it can ask: an opaque token does not say whose it is.
-pub fn apply(
-    made: Policy,
-    policy: &model::Policy,
-    introspectors: &[Arc<Introspector>],
-) -> Result<Policy, String> {
-    let Some(which) = policy.introspect else {
-        return Ok(made);
-    };
-    let which = match which {
-        model::Introspect::Opaque => Introspect::Opaque,
-        model::Introspect::All => Introspect::All,
-    };
-    let accepted = |one: &&Arc<Introspector>| {
-        policy.issuers.is_empty() || policy.issuers.iter().any(|name| name == one.issuer())
-    };
-    let mut found = introspectors.iter().filter(accepted);
-    match (found.next(), found.next()) {
-        (Some(one), None) => Ok(made.introspect(which, one.clone())),
-        (None, _) => Err(format!(
-            "policy {}: introspect needs an issuer with introspection",
-            policy.name
-        )),
-        (Some(_), Some(_)) => Err(format!(
-            "policy {}: introspect needs one issuer to ask, and there are several",
-            policy.name
-        )),
+/// The policy, asking its issuer where the configuration says so.
+pub fn apply(made: Policy, policy: &model::Policy) -> Policy {
+    match policy.introspect {
+        None => made,
+        Some(model::Introspect::Opaque) => made.introspect(Introspect::Opaque),
+        Some(model::Introspect::All) => made.introspect(Introspect::All),
     }
 }

@@ -92,6 +92,13 @@ pub struct Outbound {
     turns: Semaphore,
 }
 
+impl Default for Outbound {
+    /// With the default options: https, to public addresses.
+    fn default() -> Outbound {
+        Outbound::new(OutboundOptions::default())
+    }
+}
+
 impl Outbound {
     /// A fetcher under these options.
     pub fn new(options: OutboundOptions) -> Outbound {

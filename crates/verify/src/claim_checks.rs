@@ -6,7 +6,7 @@ use crate::{Claims, Policy, Refusal, TokenKind};
 pub(crate) const LOGOUT_MAX_AGE: u64 = 300;
 
 /// Before the signature: a token that fails here could not be accepted whoever signed it, and saves its signature check.
-pub(crate) fn could_hold(
+pub(crate) fn check_before_signature(
     claims: &Claims,
     policy: &Policy,
     issuer: &str,
@@ -52,13 +52,14 @@ fn audience(claims: &Claims, policy: &Policy) -> Result<(), Refusal> {
 }
 
 /// Once, when the signature has held: what depends on the claims and the policy alone.
-pub(crate) fn satisfies(claims: &Claims, policy: &Policy) -> Result<(), Refusal> {
+pub(crate) fn check_policy(claims: &Claims, policy: &Policy) -> Result<(), Refusal> {
     of_its_kind(claims, policy)?;
     demands(claims, policy)
 }
 
 /// As `satisfies`, of a compact token: its form leaves no doubt about what it is.
-pub(crate) fn satisfies_compact(claims: &Claims, policy: &Policy) -> Result<(), Refusal> {
+#[cfg(feature = "compact")]
+pub(crate) fn check_policy_of_compact(claims: &Claims, policy: &Policy) -> Result<(), Refusal> {
     if !policy.any_audience {
         audience(claims, policy)?;
     }
@@ -68,7 +69,7 @@ pub(crate) fn satisfies_compact(claims: &Claims, policy: &Policy) -> Result<(), 
 /// Of a token that its issuer called active: what the issuer said about it, instead of what a signature would prove. Gives its end. `iss` is
 /// optional in an answer (RFC 7662 section 2.2), for it is known who was asked.
 #[cfg(feature = "fetch")]
-pub(crate) fn satisfies_introspected(
+pub(crate) fn check_policy_of_introspected(
     claims: &Claims,
     policy: &Policy,
     issuer: &str,
@@ -198,7 +199,7 @@ fn still_fresh(claims: &Claims, policy: &Policy, now: u64) -> Result<(), Refusal
 }
 
 /// At every use, for time goes on.
-pub(crate) fn still_holds(claims: &Claims, policy: &Policy, now: u64) -> Result<(), Refusal> {
+pub(crate) fn check_freshness(claims: &Claims, policy: &Policy, now: u64) -> Result<(), Refusal> {
     still_fresh(claims, policy, now)?;
     if let Some(max_age) = policy.auth_max_age {
         // RFC 9470 section 4: a token that does not say when is not fresh enough.

@@ -4,7 +4,7 @@ use super::{FetchError, Outbound};
 use signet_jose::json;
 
 /// A URL that the issuer's metadata names.
-pub(super) async fn url_of(
+pub(crate) async fn url_of(
     issuer: &str,
     member: &str,
     outbound: &Outbound,
@@ -14,7 +14,7 @@ pub(super) async fn url_of(
 }
 
 /// URLs that the issuer's metadata names, each if it is there: OpenID Connect Discovery section 4, then RFC 8414 section 3.
-pub(super) async fn urls_of<const N: usize>(
+pub(crate) async fn urls_of<const N: usize>(
     issuer: &str,
     members: [&str; N],
     outbound: &Outbound,

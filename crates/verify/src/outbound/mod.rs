@@ -4,17 +4,12 @@
 //! address that is not public unless that was allowed. The name is resolved once and the connection goes to the address that was
 //! checked, so that a second answer of the name server changes nothing (known fault V18).
 mod address;
-mod credentials;
-mod introspection;
+mod client;
+pub(crate) mod credentials;
 mod lifetime;
-mod metadata;
-mod outbound;
-mod refresh;
-mod stream;
+pub(crate) mod metadata;
 
 pub use address::is_public;
+pub(crate) use client::Outgoing;
+pub use client::{FetchError, Outbound, OutboundOptions};
 pub use credentials::Credentials;
-pub use introspection::{Introspect, Introspector};
-pub use outbound::{FetchError, Outbound, OutboundOptions};
-pub use refresh::Refresher;
-pub use stream::RevocationReader;

@@ -5,8 +5,12 @@
 //! unknown keys come (known faults V3 and V13). What fails is tried again with growing, jittered pauses; meanwhile the last good keys count,
 //! for their grace.
 
-use super::{Outbound, metadata};
-use crate::{KeySource, Verifier, compact_keys::CompactKeys, issuer::IssuerState};
+use crate::{
+    KeySource, Verifier,
+    compact_keys::CompactKeys,
+    issuer::IssuerState,
+    outbound::{Outbound, metadata},
+};
 use signet_jose::jwk::{JwkSet, LeftOut, Published};
 use std::{
     path::Path,

@@ -4,8 +4,10 @@
 //! wrong (silence, an end, a line that is not understood) loses the stream: it is noted with its reason, and the reader begins again and is
 //! told everything anew. What it knows stays, for revocations only grow. How long tokens are accepted meanwhile is [`crate::WhenSilent`]'s.
 
-use super::{Credentials, Outbound, metadata, outbound::Outgoing};
-use crate::{MemoryRevocations, Subject};
+use crate::{
+    MemoryRevocations, Subject,
+    outbound::{Credentials, Outbound, Outgoing, metadata},
+};
 use signet_jose::json::{self, Limits, Object};
 use std::{sync::Arc, time::Duration};
 use tokio::time::{sleep, timeout};

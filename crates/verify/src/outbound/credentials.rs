@@ -26,7 +26,7 @@ impl Credentials {
     }
 
     /// The value of `Authorization`, marked so that nothing prints it.
-    pub(super) fn authorization(&self) -> HeaderValue {
+    pub(crate) fn authorization(&self) -> HeaderValue {
         let mut pair = String::new();
         encode(&self.client_id, &mut pair);
         pair.push(':');
@@ -43,7 +43,7 @@ impl Credentials {
 }
 
 /// `application/x-www-form-urlencoded`, which comes before Basic (RFC 6749 appendix B).
-pub(super) fn encode(text: &str, out: &mut String) {
+pub(crate) fn encode(text: &str, out: &mut String) {
     const HEX: &[u8; 16] = b"0123456789ABCDEF";
     for byte in text.bytes() {
         match byte {

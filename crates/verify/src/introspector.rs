@@ -1,4 +1,4 @@
-//! Opaque tokens: their issuer is asked about them (RFC 7662).
+//! Asks an issuer about a token (RFC 7662): the question, what is believed of the answer, and for how long.
 //!
 //! - The answer is believed for as long as was configured and never beyond its `exp`; it is found by a keyed hash and the whole token.
 //! - An answer that the token is not active is never kept, so nobody can fill a memory with tokens that he made up.
@@ -7,14 +7,12 @@
 //! - The issuer's word replaces a signature, and nothing else: audience, time, scopes, binding and revocation are checked like a JWT's. An
 //!   answer without `exp` is refused.
 
-use super::{Credentials, Outbound, credentials, metadata, outbound::Outgoing};
 use crate::{
-    Claims, Decision, Form, Policy, PolicyId, Presented, Refusal, Verified, Verifier,
+    Claims, PolicyId, Refusal, Verified,
     cache::{Kept, TokenCache},
     compact_keys::CompactKeys,
     keys::PreparedKey,
-    moment,
-    verifier::Active,
+    outbound::{Credentials, Outbound, Outgoing, credentials, metadata},
 };
 use arc_swap::ArcSwapOption;
 use signet_jose::json::{self, Limits};
@@ -26,15 +24,6 @@ use tokio::sync::OnceCell;
 
 /// Different tokens that are asked about at the same time.
 const MAX_UNDER_WAY: usize = 1024;
-
-/// Which tokens are asked about.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Introspect {
-    /// Those that are neither JWTs nor compact tokens.
-    Opaque,
-    /// All. JWTs and compact tokens must also pass the checks that are made without asking.
-    All,
-}
 
 /// Asks one issuer. Shared by the policies that name it.
 pub struct Introspector {
@@ -126,13 +115,13 @@ impl Introspector {
         self.failure.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn known(&self, policy: PolicyId, token: &str, now: u64) -> Option<Verified> {
+    pub(crate) fn known(&self, policy: PolicyId, token: &str, now: u64) -> Option<Verified> {
         let live = |known: &Known| (!known.is_dead(now)).then(|| known.verified.clone());
         self.cache.find(token, policy.number(), live)?
     }
 
     /// Until the token's end or the answer's, whichever is first.
-    fn keep(
+    pub(crate) fn keep(
         &self,
         policy: PolicyId,
         verified: &Verified,
@@ -153,7 +142,7 @@ impl Introspector {
     }
 
     /// The claims of an active token.
-    async fn ask(&self, token: &str) -> Result<Arc<Claims>, Refusal> {
+    pub(crate) async fn ask(&self, token: &str) -> Result<Arc<Claims>, Refusal> {
         let seat = Seat::take(self, token).ok_or(Refusal::IntrospectionUnavailable)?;
         let answer = seat.flight.get_or_init(|| self.ask_now(token)).await;
         answer.clone()
@@ -272,132 +261,6 @@ impl Drop for Seat<'_> {
     }
 }
 
-/// Neither a JWS, nor a JWE, nor a compact token where those are accepted.
-fn is_opaque(policy: &Policy, token: &str) -> bool {
-    let dots = token.bytes().filter(|byte| *byte == b'.').count();
-    // A header is a JSON object: its first character is `{`, which is `e` and a letter in base64url.
-    if matches!(dots, 2 | 4) && token.starts_with('e') {
-        return false;
-    }
-    dots > 0 || !policy.reads_compact(token)
-}
-
-impl Policy {
-    /// Asks `introspector` about tokens.
-    #[must_use]
-    pub fn introspect(mut self, which: Introspect, introspector: Arc<Introspector>) -> Policy {
-        self.introspection = Some((which, introspector));
-        self
-    }
-
-    /// Who is to be asked about this token, if anybody.
-    pub(crate) fn asks(&self, token: &str) -> Option<&Arc<Introspector>> {
-        let (which, introspector) = self.introspection.as_ref()?;
-        (*which == Introspect::All || is_opaque(self, token)).then_some(introspector)
-    }
-}
-
-impl Verifier {
-    /// As [`Verifier::decide`], and asks the issuer where the policy says so: the one entry point for policies with
-    /// [`Policy::introspect`]. `now` gives Unix seconds.
-    pub async fn decide_asking(
-        &self,
-        policy: PolicyId,
-        presented: &Presented<'_>,
-        now: impl Fn() -> u64,
-    ) -> Decision {
-        let token = presented.token;
-        let active = self.policies.get(policy.number());
-        let asked = active.and_then(|active| Some((active, active.policy.asks(token)?)));
-        let Some((active, introspector)) = asked else {
-            return self.decide(policy, presented, now());
-        };
-        let known = self.known(introspector, policy, token, now());
-        let cached = known.is_some();
-        let checked = async {
-            if token.is_empty() {
-                return Err(Refusal::NoToken);
-            }
-            if token.len() > active.policy.max_bytes {
-                return Err(Refusal::TooLarge);
-            }
-            let verified = match known {
-                Some(verified) => verified,
-                None => {
-                    self.learn(policy, active, introspector, token, &now)
-                        .await?
-                }
-            };
-            let now = now();
-            moment::still_holds(verified.claims(), &active.policy, now)?;
-            self.for_this_request(&verified, &active.policy, presented, now)?;
-            Ok(verified)
-        };
-        let outcome = checked.await;
-        match &outcome {
-            Ok(_) => self.counters.accept(cached),
-            Err(refusal) => self.counters.refuse(*refusal),
-        }
-        Decision { outcome, cached }
-    }
-
-    fn known(
-        &self,
-        introspector: &Introspector,
-        policy: PolicyId,
-        token: &str,
-        now: u64,
-    ) -> Option<Verified> {
-        let enabled = self.is_enabled(&introspector.issuer);
-        introspector.known(policy, token, now).filter(|_| enabled)
-    }
-
-    /// What is kept about a token, where the issuer would have to be asked otherwise.
-    pub(crate) fn known_by_asking(
-        &self,
-        introspector: &Introspector,
-        policy: PolicyId,
-        token: &str,
-        now: u64,
-    ) -> Result<Verified, Refusal> {
-        self.known(introspector, policy, token, now)
-            .ok_or(Refusal::IntrospectionUnavailable)
-    }
-
-    /// Everything about a token that does not depend on the request.
-    async fn learn(
-        &self,
-        policy: PolicyId,
-        active: &Active,
-        introspector: &Introspector,
-        token: &str,
-        now: &impl Fn() -> u64,
-    ) -> Result<Verified, Refusal> {
-        let rules = &active.policy;
-        if !self.is_enabled(&introspector.issuer) {
-            return Err(Refusal::IssuerDisabled);
-        }
-        // What can be refused without asking is not asked about.
-        let signed = match is_opaque(rules, token) {
-            true => None,
-            false => Some(self.check(active, token, now())?),
-        };
-        let claims = introspector.ask(token).await?;
-        let now = now();
-        let exp = moment::satisfies_introspected(&claims, rules, &introspector.issuer, now)?;
-        let (verified, signed) = match signed {
-            Some(checked) => (checked.verified, (checked.key, checked.compact)),
-            None => {
-                let claims = Claims::clone(&claims);
-                let verified = Verified::new(claims, rules.kind, Form::Introspected, token);
-                (verified, (None, None))
-            }
-        };
-        introspector.keep(policy, &verified, signed, exp, now);
-        Ok(verified)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -434,16 +297,5 @@ mod tests {
         }
         let good = br#"{"active":true,"token_type":"DPoP","cnf":{"jkt":"x"}}"#;
         assert!(read(good).unwrap().is_ok());
-    }
-
-    #[test]
-    fn a_token_with_a_header_is_not_opaque() {
-        let policy = Policy::access_token("a");
-        for signed in ["eyJ.e30.AA", "e.e.e", "eyJ.a.b.c.d"] {
-            assert!(!is_opaque(&policy, signed), "{signed}");
-        }
-        for opaque in ["x", "ya29.a0", "a.b.c", "eyJ", "eyJ.a", "eyJ.a.b.c"] {
-            assert!(is_opaque(&policy, opaque), "{opaque}");
-        }
     }
 }
