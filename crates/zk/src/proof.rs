@@ -3,10 +3,11 @@
 use ark_bn254::{Fr, G1Affine, G2Affine};
 use ark_ec::{AffineRepr, CurveGroup};
 use ark_ff::Field;
-use ark_serialize::{CanonicalDeserialize, CanonicalSerialize};
 
 use crate::Error;
 use crate::field::random;
+use crate::points::{point, put};
+use crate::verifying_key::VerifyingKey;
 
 /// A proof whose points are on their curves and in their groups, and none of them at infinity.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -49,7 +50,7 @@ impl Proof {
     }
 
     /// Another proof of the same sentence, as anybody can make it: a token is identified by its payload, never by its bytes.
-    pub fn rerandomised(&self, key: &crate::VerifyingKey) -> Proof {
+    pub fn rerandomised(&self, key: &VerifyingKey) -> Proof {
         let (r, s) = (random(), random());
         // A random number is 0 once in 2^254 times.
         let over = r.inverse().unwrap_or(Fr::ONE);
@@ -59,29 +60,4 @@ impl Proof {
             c: (self.a * s + self.c).into_affine(),
         }
     }
-}
-
-/// A compressed point, canonical and in its group.
-pub(crate) fn point<T>(bytes: &[u8]) -> Result<T, Error>
-where
-    T: CanonicalDeserialize + CanonicalSerialize,
-{
-    let point = T::deserialize_compressed(bytes).map_err(|_| Error::Encoding("point"))?;
-    // arkworks ignores x beside the flag of infinity; what does not come back is a second spelling.
-    let mut again = [0; 64];
-    let again = &mut again[..bytes.len()];
-    put(&point, again);
-    if again == bytes {
-        Ok(point)
-    } else {
-        Err(Error::Encoding("point"))
-    }
-}
-
-/// Writes a compressed point into exactly its size.
-pub(crate) fn put<T: CanonicalSerialize>(point: &T, mut out: &mut [u8]) {
-    debug_assert_eq!(point.compressed_size(), out.len());
-    // A slice of the point's own size takes all of it.
-    let written = point.serialize_compressed(&mut out);
-    debug_assert!(written.is_ok());
 }

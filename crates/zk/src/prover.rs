@@ -18,7 +18,8 @@ use crate::proof::Proof;
 use crate::r1cs::Matrix;
 use crate::statement::Statement;
 use crate::tables::{Tables, is_narrow};
-use crate::verifier::VerifyingKey;
+use crate::threads::{both, join};
+use crate::verifying_key::VerifyingKey;
 
 /// Makes proofs of one statement; holds what can be prepared from its parameters. Preparing takes about a second for SHA-256: keep it, or its tables.
 pub struct Prover {
@@ -293,28 +294,5 @@ impl Prover {
         let (left, right) = both(threads, || through(left), || through(right));
         let products = left.iter().zip(&right).map(|(a, b)| *a * b);
         products.map(Fr::into_bigint).collect()
-    }
-}
-
-/// Does both, the second in a thread of its own where there are two.
-pub(crate) fn both<A, B: Send>(
-    threads: usize,
-    one: impl FnOnce() -> A,
-    other: impl FnOnce() -> B + Send,
-) -> (A, B) {
-    if threads < 2 {
-        return (one(), other());
-    }
-    std::thread::scope(|scope| {
-        let other = scope.spawn(other);
-        (one(), join(other))
-    })
-}
-
-/// A scoped thread's result: it has no way to panic of its own, and a panic goes on here.
-pub(crate) fn join<T>(thread: std::thread::ScopedJoinHandle<'_, T>) -> T {
-    match thread.join() {
-        Ok(value) => value,
-        Err(panic) => std::panic::resume_unwind(panic),
     }
 }

@@ -5,10 +5,11 @@ use signet_crypto::hash::sha256;
 
 use crate::Error;
 use crate::fixed::{Image, Query, Shared, Source, WideBases};
-use crate::parameters::{Parameters, Reader, put_one, put_two};
-use crate::prover::join;
+use crate::parameters::Parameters;
+use crate::points::{Reader, put_one, put_two};
 use crate::statement::Statement;
-use crate::verifier::VerifyingKey;
+use crate::threads::join;
+use crate::verifying_key::VerifyingKey;
 
 /// Whether a wire is always zero or one.
 pub(crate) fn is_narrow(statement: Statement, wire: u32) -> bool {

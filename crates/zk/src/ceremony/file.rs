@@ -6,7 +6,8 @@ use super::contribution::Contribution;
 use super::state::{Ceremony, Second};
 use crate::Error;
 use crate::domain::Domain;
-use crate::parameters::{Powers, Queries, Reader, put_one, put_two};
+use crate::parameters::{Powers, Queries};
+use crate::points::{Reader, put_one, put_two};
 use crate::statement::Statement;
 
 /// Most contributions to one phase.

@@ -10,8 +10,8 @@ use crate::Error;
 use crate::domain::{Domain, Element};
 use crate::field::random;
 use crate::parameters::{Powers, Queries, specialise};
-use crate::prover::both;
 use crate::statement::Statement;
+use crate::threads::both;
 
 /// The state of a ceremony, with its transcript.
 #[derive(Clone)]

@@ -10,7 +10,7 @@ use ark_bn254::{Fq, Fq2, g1, g2};
 use ark_ec::short_weierstrass::{Affine, SWCurveConfig};
 use ark_ff::{BigInt, Zero};
 
-use crate::parameters::{put_one, put_two};
+use crate::points::{put_one, put_two};
 use crate::{Error, lanes};
 
 const LINE: usize = 64;

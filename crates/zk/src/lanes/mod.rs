@@ -90,7 +90,7 @@ impl Transform {
         #[cfg(target_arch = "x86_64")]
         {
             let through = |values: &[Fr]| with_lanes!(self.0.through(values));
-            let (left, right) = crate::prover::both(threads, || through(left), || through(right));
+            let (left, right) = crate::threads::both(threads, || through(left), || through(right));
             with_lanes!(transform::products(&left, &right))
         }
         #[cfg(not(target_arch = "x86_64"))]

@@ -7,7 +7,7 @@ use ark_ff::{Field, One, PrimeField, Zero};
 use super::{NEGATIVE, Transform, bucket_sums, sum};
 use crate::domain::Domain;
 use crate::field::random;
-use crate::parameters::put_one;
+use crate::points::put_one;
 
 fn table(points: &[G1Affine]) -> Vec<u8> {
     let mut bytes = Vec::new();

@@ -8,11 +8,11 @@ use ark_ec::scalar_mul::ScalarMul;
 use ark_ec::{CurveGroup, PrimeGroup};
 use ark_ff::Field;
 
-pub(crate) use self::file::{Reader, put_one, put_two};
 use self::specialise::powers;
 pub(crate) use self::specialise::{Powers, Queries, specialise, transposed};
 use crate::domain::Domain;
 use crate::statement::Statement;
+use crate::verifying_key::VerifyingKey;
 
 /// The parameters of one statement: the prover's, with the verifier's among them.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -72,8 +72,8 @@ impl Parameters {
     }
 
     /// The verifying key among them.
-    pub fn verifying_key(&self) -> crate::VerifyingKey {
-        crate::VerifyingKey {
+    pub fn verifying_key(&self) -> VerifyingKey {
+        VerifyingKey {
             statement: self.statement,
             alpha: self.alpha,
             beta: self.beta_two,

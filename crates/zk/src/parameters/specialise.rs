@@ -14,10 +14,10 @@ use ark_bn254::Fr;
 use ark_ff::{Field, One, Zero};
 
 use crate::domain::{Domain, Element};
-use crate::prover::both;
 use crate::r1cs::{ConstraintSystem, Sum, small};
 #[cfg(test)]
 use crate::statement::Statement;
+use crate::threads::both;
 
 /// Powers of tau, by alpha and beta where the equation needs them. `One` and `Two` are numbers, or points of the two groups.
 #[derive(Clone)]
