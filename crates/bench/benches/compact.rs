@@ -375,7 +375,7 @@ fn proofs(
         case("sign", "bare proof"),
         |n| drop(black_box(token(&keys[n % KEYS], n))),
         |n| {
-            black_box(prover.prove(&secret, &[n as u8; 32]));
+            black_box(prover.prove(&secret, &[n as u8; 32]).is_ok());
         },
     );
     let one_thread = Case {
@@ -393,7 +393,7 @@ fn proofs(
             report,
             one_thread,
             |n| {
-                black_box(alone.prove(&secret, &[n as u8; 32]));
+                black_box(alone.prove(&secret, &[n as u8; 32]).is_ok());
             },
             |n| {
                 black_box(stock.prove(&[n as u8; 32]).is_ok());
@@ -402,8 +402,8 @@ fn proofs(
     }
     let tokens: Vec<Vec<u8>> = (0..32).map(|n| token(&keys[n % KEYS], n)).collect();
     let proven: Vec<_> = (0..32)
-        .map(|n| (prover.prove(&secret, &[n; 32]), [n; 32]))
-        .collect();
+        .map(|n| Ok((prover.prove(&secret, &[n; 32])?, [n; 32])))
+        .collect::<Result<_, signet_zk::Error>>()?;
     measure(
         criterion,
         report,

@@ -200,7 +200,10 @@ fn write(algorithm: Algorithm, directory: &Path) -> Result<(), Box<dyn std::erro
         .unwrap_or(key.to_bytes()?.expose().clone());
     // What was written as a verifier's file is one.
     if !matches!(algorithm, Algorithm::HmacSha256) {
-        VerifyingKey::from_bytes(&key_file)?;
+        let pins: Vec<[u8; 32]> = VerifyingKey::parameters_hash(&key_file)?
+            .into_iter()
+            .collect();
+        VerifyingKey::from_bytes_pinned(&key_file, &pins, |_| None)?;
     }
     let file = json!({
         "about": "Each token is verified at `now` for `audience`, by `key`: a VerifyingKey message, or the shared SigningKey of hmac-sha256.",

@@ -11,6 +11,7 @@
 use signet_crypto::hash::sha256;
 
 use crate::key::{Signer, message_hash};
+use crate::validity::{Certified, Validity};
 use crate::wire::{self, Reader};
 use crate::{Algorithm, KeyError, Refusal, SignError, SigningKey, VerifyingKey};
 
@@ -19,15 +20,6 @@ pub const CERTIFICATE_CONTEXT_V1: &[u8] = b"signet compact key certificate v1\n"
 
 /// Longest certificate: an ML-DSA-44 key, a proof and what is around them.
 const MAX_BYTES: usize = 2048;
-
-/// From when to when, in Unix seconds, both included.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Validity {
-    /// The first second; 0: from the beginning.
-    pub not_before: u64,
-    /// The last second; must be set.
-    pub expires_at: u64,
-}
 
 /// A certificate whose form is right and whose proof nobody has checked.
 #[derive(Clone, Copy, Debug)]
@@ -39,20 +31,6 @@ pub struct KeyCertificate<'a> {
     algorithm: Algorithm,
     public_key: &'a [u8],
     validity: Validity,
-}
-
-/// What a verified certificate says about a key.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Certified {
-    pub(crate) id: [u8; 32],
-    pub(crate) validity: Validity,
-}
-
-impl Certified {
-    pub(crate) fn covers(&self, now: u64, leeway: u64) -> bool {
-        now.saturating_add(leeway) >= self.validity.not_before
-            && now <= self.validity.expires_at.saturating_add(leeway)
-    }
 }
 
 impl<'a> KeyCertificate<'a> {
@@ -138,7 +116,7 @@ impl SigningKey {
     /// A certificate that `subject`, an Ed25519 or ML-DSA key, belongs to this zero-knowledge key's holder.
     ///
     /// # Errors
-    /// [`SignError::NoEnd`], [`SignError::NoProver`], and [`SignError::Library`] where one of the two keys is of the wrong kind.
+    /// [`SignError::NoEnd`], [`SignError::NoProver`], [`SignError::Proof`], and [`SignError::Library`] where one of the two keys is of the wrong kind.
     pub fn certify(
         &self,
         subject: &VerifyingKey,
@@ -163,7 +141,10 @@ impl SigningKey {
         wire::put_number(&mut body, 6, validity.expires_at);
         wire::put_number(&mut body, 7, validity.not_before);
         let hash = message_hash(&[CERTIFICATE_CONTEXT_V1, &body]);
-        let proof = prover.prove(secret.expose(), &hash).to_bytes();
+        let proof = prover
+            .prove(secret.expose(), &hash)
+            .map_err(|_| SignError::Proof)?
+            .to_bytes();
         let mut out = Vec::with_capacity(body.len() + 144);
         wire::put_bytes(&mut out, 1, &body);
         wire::put_bytes(&mut out, 2, &proof);

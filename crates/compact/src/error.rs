@@ -2,7 +2,6 @@
 
 /// Why a token was not accepted. The reason is for the log and for an honest developer; a peer is told that the token is not valid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
-#[non_exhaustive]
 pub enum Refusal {
     /// Longer than [`crate::MAX_TOKEN_BYTES`].
     #[error("the token is too large")]
@@ -13,6 +12,9 @@ pub enum Refusal {
     /// A field beyond its limit, or of the wrong size.
     #[error("a field of the token is out of bounds")]
     Bounds,
+    /// A scope of a version 1 token that is no scope-token (RFC 6749 section 3.3).
+    #[error("a scope of the token has a character that no scope has")]
+    Characters,
     /// A version, algorithm or key id type that does not exist, or does not go with the others.
     #[error("the token is of an unknown kind")]
     Unknown,
@@ -50,11 +52,13 @@ pub enum Refusal {
 
 /// Why a token could not be made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
 pub enum SignError {
     /// A field beyond the limits that a verifier applies.
     #[error("{0} is out of bounds")]
     Bounds(&'static str),
+    /// A character that a scope cannot have: RFC 6749 section 3.3 allows printable ASCII without space, quotation mark and backslash.
+    #[error("{0} has a character that is not allowed in it")]
+    Characters(&'static str),
     /// Scopes and claims must be in strictly ascending order.
     #[error("{0} must be in strictly ascending order, without doubles")]
     Order(&'static str),
@@ -67,6 +71,9 @@ pub enum SignError {
     /// The cryptography library failed.
     #[error("signing failed")]
     Library,
+    /// The proof that was made does not hold, and is not handed out: the prover's tables are damaged.
+    #[error("the proof that was made does not hold: the prover's tables are damaged")]
+    Proof,
     /// A zero-knowledge key signs only with a prover.
     #[error("a zero-knowledge key needs proving parameters")]
     NoProver,
@@ -74,7 +81,6 @@ pub enum SignError {
 
 /// Why a key could not be read or made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
 pub enum KeyError {
     /// Not a canonical key message.
     #[error("the key file is malformed")]
@@ -91,6 +97,14 @@ pub enum KeyError {
     /// Two keys of a set have one id and algorithm.
     #[error("two keys have one id")]
     Duplicate,
+    /// A zero-knowledge key whose proof system's verifying key the verifier has not pinned: its maker may know the secrets, and prove anything.
+    #[error(
+        "the proof system's verifying key is not pinned: nobody here knows who made its parameters"
+    )]
+    Unpinned,
+    /// The proof system's verifying key has points that no honest setup makes: anybody could make proofs under it.
+    #[error("the proof system's verifying key is degenerate: anybody could make proofs under it")]
+    Degenerate,
     /// The parameters of the proof system are missing, or another statement's, or not those that the key file names.
     #[error("the proof system's parameters are missing or not the ones of this key")]
     Parameters,

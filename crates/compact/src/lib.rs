@@ -13,7 +13,7 @@
 //!
 //! **Zero knowledge.** For algorithms 4 and 5 the proof stands in field 3 and `signature` is empty. It says that its maker knows the key K whose hash the
 //! *verifier* expects, and was made for SHA-256 of the signed message (context and payload). A key file of the verifier holds the key hash, and the proof
-//! system's verifying key or its hash. A [`KeyCertificate`] proves once that a signing key belongs to K's holder; its tokens are ordinary signatures.
+//! system's verifying key or its hash; it is read only by a verifier that pins that hash ([`VerifyingKey::from_bytes_pinned`]). A [`KeyCertificate`] proves once that a signing key belongs to K's holder; its tokens are ordinary signatures.
 //!
 //! The messages are in `compact.proto` beside this crate; vectors are in `vectors/compact`. This crate does no I/O and reads no clock.
 #![forbid(unsafe_code)]
@@ -26,9 +26,10 @@ mod limits;
 mod payload;
 mod policy;
 mod token;
+mod validity;
 mod wire;
 
-pub use certificate::{CERTIFICATE_CONTEXT_V1, KeyCertificate, Validity};
+pub use certificate::{CERTIFICATE_CONTEXT_V1, KeyCertificate};
 pub use certified::CertifiedKeys;
 pub use error::{KeyError, Refusal, SignError};
 pub use key::{KeySet, SigningKey, VerifyingKey};
@@ -39,3 +40,4 @@ pub use limits::{
 pub use payload::{Algorithm, Claim, Claims, Confirmation, KeyIdType, Payload, Scopes, Version};
 pub use policy::{Policy, VerifiedToken};
 pub use token::{SIGNING_CONTEXT_V1, Token};
+pub use validity::Validity;

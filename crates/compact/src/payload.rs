@@ -161,6 +161,15 @@ impl Claim<'_> {
     }
 }
 
+/// Whether a text is a scope as OAuth knows them: at least one of the characters of scope-token (RFC 6749 section 3.3). A space in it would be one scope
+/// here and two wherever scopes are joined by spaces.
+pub(crate) fn is_scope_token(scope: &str) -> bool {
+    !scope.is_empty()
+        && scope
+            .bytes()
+            .all(|byte| matches!(byte, 0x21 | 0x23..=0x5B | 0x5D..=0x7E))
+}
+
 /// Scopes in strictly ascending order, from a slice or straight from a token's bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Scopes<'a>(List<'a, &'a str>);
@@ -180,7 +189,10 @@ enum List<'a, T> {
 }
 
 impl<'a> Scopes<'a> {
-    /// Checks order and bounds.
+    /// Checks characters (RFC 6749 section 3.3), order and bounds.
+    ///
+    /// # Errors
+    /// [`SignError::Bounds`], [`SignError::Characters`], [`SignError::Order`].
     pub fn new(scopes: &'a [&'a str]) -> Result<Scopes<'a>, SignError> {
         if scopes.len() > MAX_SCOPES {
             return Err(SignError::Bounds("scope"));
@@ -190,6 +202,9 @@ impl<'a> Scopes<'a> {
             .any(|scope| scope.is_empty() || scope.len() > MAX_STRING_BYTES)
         {
             return Err(SignError::Bounds("scope"));
+        }
+        if !scopes.iter().all(|scope| is_scope_token(scope)) {
+            return Err(SignError::Characters("scope"));
         }
         if scopes
             .windows(2)
@@ -221,6 +236,12 @@ impl<'a> Scopes<'a> {
                 Ok(Some((_, value))) => value.text(MAX_STRING_BYTES).ok(),
                 _ => None,
             }))
+    }
+
+    /// Whether each is a scope as OAuth knows them (RFC 6749 section 3.3). Those of a version 1 token always are; version 0, the published format, takes
+    /// any text, and whoever joins its scopes by spaces asks this first.
+    pub fn are_tokens(&self) -> bool {
+        self.iter().all(is_scope_token)
     }
 
     /// Whether `scope` is among them.
@@ -461,7 +482,12 @@ impl<'a> Payload<'a> {
             subject: fields.text(8, MAX_STRING_BYTES)?,
             audience: fields.text(9, MAX_STRING_BYTES)?,
             scopes: Scopes(ascending(&mut fields, 10, MAX_SCOPES, |scope| {
-                wire::text(scope, MAX_STRING_BYTES)
+                let scope = wire::text(scope, MAX_STRING_BYTES)?;
+                if version == 0 || is_scope_token(scope) {
+                    Ok(scope)
+                } else {
+                    Err(Refusal::Characters)
+                }
             })?),
             ..Payload::default()
         };

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, LazyLock};
 
-use crate::common::{policy, published, sign};
+use crate::common::{policy, published, read_key, sign};
 use signet_compact::{
     Algorithm, KeyCertificate, KeyError, KeyIdType, KeySet, Policy, Refusal, SignError, SigningKey,
     Token, Validity, VerifyingKey, Version,
@@ -30,7 +30,7 @@ fn c01_the_verifier_supplies_the_expected_key_hash() {
     for algorithm in PROOFS {
         let key = new_key(algorithm);
         let file = key.public_bytes().unwrap();
-        let verifying = VerifyingKey::from_bytes(&file).unwrap();
+        let verifying = read_key(&file).unwrap();
         let token = sign(&key, Version::V0);
         // 36 bytes of key, 228 of token: at most 232 for the published claims.
         assert_eq!(key.to_bytes().unwrap().expose().len(), 36);
@@ -172,33 +172,28 @@ fn key_files_pin_the_verifying_key() {
     let mut pinned = vec![0x08, 4, 0x12, 64];
     pinned.extend_from_slice(hash);
     pinned.extend_from_slice(&zk.hash());
-    assert_eq!(
-        VerifyingKey::from_bytes(&pinned).unwrap_err(),
-        KeyError::Parameters
-    );
-    let verifying = VerifyingKey::from_bytes_pinned(&pinned, |_| Some(zk.clone())).unwrap();
+    assert_eq!(read_key(&pinned).unwrap_err(), KeyError::Parameters);
+    let pins = [zk.hash()];
+    let verifying = VerifyingKey::from_bytes_pinned(&pinned, &pins, |_| Some(zk.clone())).unwrap();
     verifying
         .verify(&sign(&key, Version::V0), &policy())
         .unwrap();
     let foreign = Parameters::development(Statement::Poseidon).verifying_key();
     assert_eq!(
-        VerifyingKey::from_bytes_pinned(&pinned, |_| Some(foreign)).unwrap_err(),
+        VerifyingKey::from_bytes_pinned(&pinned, &pins, |_| Some(foreign)).unwrap_err(),
         KeyError::Parameters
     );
     assert_eq!(
-        VerifyingKey::from_bytes_pinned(&pinned, |_| None).unwrap_err(),
+        VerifyingKey::from_bytes_pinned(&pinned, &pins, |_| None).unwrap_err(),
         KeyError::Parameters
     );
     // A key hash alone names no parameters; parameters of the other statement do not go with the algorithm.
     let mut bare = vec![0x08, 4, 0x12, 32];
     bare.extend_from_slice(hash);
-    assert!(VerifyingKey::from_bytes(&bare).is_err());
+    assert!(read_key(&bare).is_err());
     let mut other = file.clone();
     other[1] = 5;
-    assert_eq!(
-        VerifyingKey::from_bytes(&other).unwrap_err(),
-        KeyError::Parameters
-    );
+    assert_eq!(read_key(&other).unwrap_err(), KeyError::Parameters);
     assert_eq!(
         SigningKey::generate_for_proofs(Algorithm::Groth16Hybrid)
             .unwrap()
@@ -358,16 +353,13 @@ fn c03_no_value_has_a_second_spelling_and_no_two_keys_are_one() {
     let mut hash = key.key_hash();
     let file = key.public_bytes().unwrap();
     assert_eq!(file[5..37], hash);
-    VerifyingKey::from_bytes(&file).unwrap();
+    read_key(&file).unwrap();
     hash.reverse();
     let mut again = add(&hash, &order).unwrap();
     again.reverse();
     let mut respelled = file.clone();
     respelled[5..37].copy_from_slice(&again);
-    assert_eq!(
-        VerifyingKey::from_bytes(&respelled).unwrap_err(),
-        KeyError::Invalid
-    );
+    assert_eq!(read_key(&respelled).unwrap_err(), KeyError::Invalid);
 
     // The x of a proof's first point, where x + p fits beside the flags.
     let verifying = key.verifying_key().unwrap();
@@ -396,4 +388,58 @@ fn c03_no_value_has_a_second_spelling_and_no_two_keys_are_one() {
             .unwrap_err(),
         Refusal::Signature
     );
+}
+
+#[test]
+fn a_zero_knowledge_key_is_read_only_under_pinned_parameters() {
+    for algorithm in PROOFS {
+        let key = new_key(algorithm);
+        let file = key.public_bytes().unwrap();
+        let pin = prover(algorithm).verifying_key().hash();
+        assert_eq!(VerifyingKey::parameters_hash(&file), Ok(Some(pin)));
+        // The file alone says nothing of who knows the secrets.
+        assert_eq!(
+            VerifyingKey::from_bytes(&file).unwrap_err(),
+            KeyError::Unpinned
+        );
+        for pins in [&[][..], &[[7; 32]]] {
+            assert_eq!(
+                VerifyingKey::from_bytes_pinned(&file, pins, |_| None).unwrap_err(),
+                KeyError::Unpinned
+            );
+        }
+        let verifying = VerifyingKey::from_bytes_pinned(&file, &[[7; 32], pin], |_| None).unwrap();
+        verifying
+            .verify(&sign(&key, Version::V0), &policy())
+            .unwrap();
+        // By its hash alone it is no more than the key of that hash: pinned first, then found.
+        let named = [
+            &[0x08, algorithm.number() as u8, 0x12, 64],
+            &file[5..37],
+            &pin,
+        ]
+        .concat();
+        let mut asked = false;
+        let found = VerifyingKey::from_bytes_pinned(&named, &[], |_| {
+            asked = true;
+            None
+        });
+        assert_eq!(found.unwrap_err(), KeyError::Unpinned);
+        assert!(!asked);
+    }
+    let ed25519 = SigningKey::generate(Algorithm::Ed25519).unwrap();
+    let file = ed25519.public_bytes().unwrap();
+    assert_eq!(VerifyingKey::parameters_hash(&file), Ok(None));
+    VerifyingKey::from_bytes_pinned(&file, &[], |_| None).unwrap();
+}
+
+#[test]
+fn a_degenerate_verifying_key_in_a_key_file_is_refused() {
+    use signet_zk::VerifyingKey as Zk;
+    let file = new_key(Algorithm::Groth16Poseidon).public_bytes().unwrap();
+    // beta (64 bytes behind the statement's number and alpha) and delta behind it: delta for beta.
+    let zk = file.len() - Zk::length(Statement::Poseidon);
+    let mut degenerate = file.clone();
+    degenerate.copy_within(zk + 97..zk + 161, zk + 33);
+    assert_eq!(read_key(&degenerate).unwrap_err(), KeyError::Degenerate);
 }

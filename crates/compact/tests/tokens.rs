@@ -443,6 +443,24 @@ fn limits_hold_on_both_sides() {
 
     assert_eq!(Scopes::new(&names).unwrap_err(), SignError::Bounds("scope"));
     assert_eq!(Scopes::new(&[""]).unwrap_err(), SignError::Bounds("scope"));
+    for scope in [
+        "read admin",
+        " ",
+        "a\tb",
+        "a\"b",
+        "a\\b",
+        "\u{e4}",
+        "a\u{7f}",
+        "a\0",
+    ] {
+        assert_eq!(
+            Scopes::new(&[scope]).unwrap_err(),
+            SignError::Characters("scope"),
+            "{scope:?}"
+        );
+    }
+    let every: String = ('!'..='~').filter(|c| !matches!(c, '"' | '\\')).collect();
+    assert!(Scopes::new(&[&every]).is_ok());
     assert_eq!(
         Scopes::new(&["b", "a"]).unwrap_err(),
         SignError::Order("scope")
@@ -592,5 +610,64 @@ proptest::proptest! {
         if changed != token {
             assert!(key.verifying_key().unwrap().verify(&changed, &policy()).is_err());
         }
+    }
+}
+
+/// A token whose one scope was replaced by another text of the same length, signed again.
+fn with_scope(key: &[u8; 32], version: Version, scope: &str) -> Vec<u8> {
+    let placeholder = "x".repeat(scope.len());
+    let scopes = [&placeholder[..]];
+    let payload = Payload {
+        subject: "s",
+        audience: "api.example.com",
+        expires_at: u64::MAX,
+        scopes: Scopes::new(&scopes).unwrap(),
+        ..Payload::default()
+    };
+    let signer = SigningKey::from_bytes(&[&[0x08, 1, 0x12, 32], &key[..]].concat()).unwrap();
+    let mut token = Vec::new();
+    signer.sign_into(version, &payload, &mut token).unwrap();
+    let payload_end = token.len() - 34;
+    let at = (0..payload_end)
+        .find(|at| token[*at..].starts_with(placeholder.as_bytes()))
+        .unwrap();
+    token[at..at + scope.len()].copy_from_slice(scope.as_bytes());
+    let context = match version {
+        Version::V0 => &b""[..],
+        Version::V1 => signet_compact::SIGNING_CONTEXT_V1,
+    };
+    let mac = signet_crypto::mac::HmacSha256Key::new(key);
+    let tag = mac.sign_parts(&[context, &token[2..payload_end]]);
+    token[payload_end + 2..].copy_from_slice(&tag);
+    token
+}
+
+#[test]
+fn a_compact_scope_is_one_scope_wherever_scopes_are_joined() {
+    let secret = [9; 32];
+    let verifying = VerifyingKey::hmac(&secret).unwrap();
+    let policy = || Policy::for_audience("api.example.com", 1);
+    for version in [Version::V0, Version::V1] {
+        let token = with_scope(&secret, version, "read:admin");
+        let verified = verifying.verify(&token, &policy()).unwrap();
+        assert!(verified.payload().scopes.are_tokens());
+    }
+    for scope in ["read admin", "read\\admin", "read\u{e4}dmin"] {
+        assert_eq!(
+            verifying
+                .verify(&with_scope(&secret, Version::V1, scope), &policy())
+                .unwrap_err(),
+            Refusal::Characters,
+            "{scope:?}"
+        );
+        // The published format allows it, as the one scope that it is; whoever joins scopes is told.
+        let token = with_scope(&secret, Version::V0, scope);
+        let verified = verifying.verify(&token, &policy()).unwrap();
+        assert!(!verified.payload().scopes.are_tokens());
+        assert_eq!(
+            verified.payload().scopes.iter().collect::<Vec<_>>(),
+            [scope]
+        );
+        assert!(!verified.payload().scopes.contains("admin"));
     }
 }

@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
+use crate::common::read_key;
 use serde_json::Value;
-use signet_compact::{Algorithm, Policy, SigningKey, VerifyingKey};
+use signet_compact::{Algorithm, Policy, SigningKey};
 use signet_jose::base64url;
 
 #[test]
@@ -17,7 +18,7 @@ fn every_vector_is_answered_as_it_says() {
         let key = bytes(&file["key"]);
         let key = match algorithm {
             Algorithm::HmacSha256 => SigningKey::from_bytes(&key).unwrap().verifying_key(),
-            _ => VerifyingKey::from_bytes(&key),
+            _ => read_key(&key),
         }
         .unwrap();
         let policy = Policy::for_audience(

@@ -1,97 +1,126 @@
-//! That long work goes on: a line on a terminal that is rewritten, and gone when the work is done. Scripts see nothing of it.
+//! That long work goes on: a line on a terminal that is drawn anew, and gone when the work is done. Scripts see nothing of it.
 
-use std::io::{self, IsTerminal, Write};
-use std::sync::mpsc::{self, RecvTimeoutError};
-use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-/// Work that takes less is not spoken of.
-const QUIET: Duration = Duration::from_millis(500);
-const TICK: Duration = Duration::from_secs(1);
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+/// How often the line is drawn while nothing is told.
+const TICK: Duration = Duration::from_millis(250);
 
 /// Shows that work goes on until it is dropped.
 #[derive(Debug)]
-pub struct Progress {
-    shown: Option<(mpsc::Sender<()>, JoinHandle<()>)>,
-}
+pub struct Progress(ProgressBar);
 
 impl Progress {
     /// Begins; `what` is what is being done.
     pub fn of(what: &'static str) -> Progress {
-        if !io::stderr().is_terminal() {
-            return Progress { shown: None };
+        // Hidden where standard error is no terminal.
+        Progress::on(ProgressDrawTarget::stderr(), what)
+    }
+
+    fn on(target: ProgressDrawTarget, what: &'static str) -> Progress {
+        let bar = ProgressBar::with_draw_target(None, target).with_message(what);
+        if !bar.is_hidden() {
+            bar.set_style(style("{spinner} {msg} ... {elapsed}"));
+            bar.enable_steady_tick(TICK);
         }
-        let (done, wait) = mpsc::channel();
-        let thread = std::thread::spawn(move || {
-            show(what, &mut io::stderr(), |time| wait.recv_timeout(time));
-        });
-        Progress {
-            shown: Some((done, thread)),
+        Progress(bar)
+    }
+
+    /// So many steps of so many are done.
+    pub fn at(&self, done: u64, total: u64) {
+        if self.0.length() != Some(total) {
+            self.0.set_length(total);
+            self.0
+                .set_style(style("{msg} [{bar:30}] {percent} % {elapsed}"));
         }
+        self.0.set_position(done);
     }
 }
 
 impl Drop for Progress {
     fn drop(&mut self) {
-        if let Some((done, thread)) = self.shown.take() {
-            drop(done);
-            // It only writes to a terminal that may be gone; nothing depends on it.
-            let _ = thread.join();
-        }
+        self.0.finish_and_clear();
     }
 }
 
-/// Rewrites the line until `wait` says that the work is done, and takes it away.
-fn show(
-    what: &str,
-    terminal: &mut impl Write,
-    mut wait: impl FnMut(Duration) -> Result<(), RecvTimeoutError>,
-) {
-    let start = Instant::now();
-    let mut time = QUIET;
-    let mut written = false;
-    while wait(time) == Err(RecvTimeoutError::Timeout) {
-        let line = format!("\r{what} ... {} s", start.elapsed().as_secs());
-        written = terminal
-            .write_all(line.as_bytes())
-            .and_then(|()| terminal.flush())
-            .is_ok();
-        time = TICK;
-    }
-    if written {
-        let _ = terminal
-            .write_all(b"\r\x1b[K")
-            .and_then(|()| terminal.flush());
-    }
+fn style(template: &str) -> ProgressStyle {
+    // The templates of this file are well formed: a test draws both.
+    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_spinner())
 }
 
 #[cfg(test)]
 mod tests {
+    use std::io;
+    use std::sync::{Arc, Mutex};
+
+    use indicatif::TermLike;
+
     use super::*;
 
-    #[test]
-    fn a_line_is_shown_while_work_goes_on_and_taken_away_after_it() {
-        let mut turns = 0;
-        let mut terminal = Vec::new();
-        show("counting", &mut terminal, |_| {
-            turns += 1;
-            if turns <= 2 {
-                Err(RecvTimeoutError::Timeout)
-            } else {
-                Err(RecvTimeoutError::Disconnected)
-            }
-        });
-        let text = String::from_utf8(terminal).unwrap();
-        assert_eq!(text.matches("\rcounting ... ").count(), 2);
-        assert!(text.ends_with("\r\u{1b}[K"));
+    /// A terminal that remembers what was written to it, and whether its last line was cleared.
+    #[derive(Clone, Debug, Default)]
+    struct Recorder(Arc<Mutex<(String, bool)>>);
+
+    impl Recorder {
+        fn write(&self, text: &str) -> io::Result<()> {
+            let mut written = self.0.lock().unwrap();
+            written.0.push_str(text);
+            written.1 = false;
+            Ok(())
+        }
+    }
+
+    impl TermLike for Recorder {
+        fn width(&self) -> u16 {
+            80
+        }
+        fn move_cursor_up(&self, _: usize) -> io::Result<()> {
+            Ok(())
+        }
+        fn move_cursor_down(&self, _: usize) -> io::Result<()> {
+            Ok(())
+        }
+        fn move_cursor_right(&self, _: usize) -> io::Result<()> {
+            Ok(())
+        }
+        fn move_cursor_left(&self, _: usize) -> io::Result<()> {
+            Ok(())
+        }
+        fn write_line(&self, text: &str) -> io::Result<()> {
+            self.write(text)
+        }
+        fn write_str(&self, text: &str) -> io::Result<()> {
+            self.write(text)
+        }
+        fn clear_line(&self) -> io::Result<()> {
+            self.0.lock().unwrap().1 = true;
+            Ok(())
+        }
+        fn flush(&self) -> io::Result<()> {
+            Ok(())
+        }
     }
 
     #[test]
-    fn short_work_is_not_spoken_of() {
-        let mut terminal = Vec::new();
-        show("counting", &mut terminal, |_| {
-            Err(RecvTimeoutError::Disconnected)
-        });
-        assert!(terminal.is_empty());
+    fn work_and_its_steps_are_shown_on_a_terminal_and_taken_away_after_it() {
+        let terminal = Recorder::default();
+        let target = ProgressDrawTarget::term_like(Box::new(terminal.clone()));
+        let progress = Progress::on(target, "counting");
+        progress.0.tick();
+        progress.at(1, 4);
+        progress.0.tick();
+        drop(progress);
+        let (text, cleared) = terminal.0.lock().unwrap().clone();
+        assert!(text.contains("counting ... "), "{text}");
+        assert!(text.contains("25 %"), "{text}");
+        assert!(cleared, "{text}");
+    }
+
+    #[test]
+    fn nothing_is_shown_where_there_is_no_terminal() {
+        let progress = Progress::on(ProgressDrawTarget::hidden(), "counting");
+        assert!(progress.0.is_hidden());
+        progress.at(1, 4);
     }
 }

@@ -98,7 +98,8 @@ fn verify(
     let limits = signet_jose::json::Limits::default();
     let is_value = |text: &str| signet_jose::json::parse(text.as_bytes(), &limits).is_ok();
     let is_good = |claim: signet_compact::Claim<'_>| !claim.has_field() && is_value(claim.json);
-    if !payload.claims.iter().all(is_good) {
+    // Scopes are joined by spaces below: a space within one (version 0 allows any text) would make two of it.
+    if !payload.claims.iter().all(is_good) || !payload.scopes.are_tokens() {
         return Err(Refusal::Claims);
     }
     // Joined with spaces below: a scope with a space in it would become two (version 0 holds any text).
@@ -169,7 +170,12 @@ fn refusal(refusal: signet_compact::Refusal) -> Refusal {
         Compact::Issuer => Refusal::Issuer,
         Compact::Scope => Refusal::Scope,
         Compact::Confirmation => Refusal::UnknownConfirmation,
-        _ => Refusal::Malformed,
+        Compact::NotCanonical
+        | Compact::Bounds
+        | Compact::Characters
+        | Compact::Unknown
+        | Compact::Shape
+        | Compact::Certificate => Refusal::Malformed,
     }
 }
 

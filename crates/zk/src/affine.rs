@@ -3,14 +3,15 @@
 use ark_ec::AffineRepr;
 use ark_ec::short_weierstrass::{Affine, SWCurveConfig};
 use ark_ff::{AdditiveGroup, Field, One, Zero};
+use zeroize::Zeroizing;
 
 /// So many additions share an inversion: enough to make it cheap, few enough to stay in the cache.
 const CHUNK: usize = 1024;
 
 /// `targets[to] += addend`, for targets that are all different.
 pub(crate) fn add_all<P: SWCurveConfig>(targets: &mut [Affine<P>], additions: &[(u32, Affine<P>)]) {
-    let mut divisors = Vec::with_capacity(CHUNK);
-    let mut products = Vec::with_capacity(CHUNK);
+    let mut divisors = Zeroizing::new(Vec::with_capacity(CHUNK));
+    let mut products = Zeroizing::new(Vec::with_capacity(CHUNK));
     for chunk in additions.chunks(CHUNK) {
         divisors.clear();
         products.clear();
@@ -28,7 +29,9 @@ pub(crate) fn add_all<P: SWCurveConfig>(targets: &mut [Affine<P>], additions: &[
         }
         // No factor is zero.
         let mut inverse = product.inverse().unwrap_or_default();
-        for (((to, addend), divisor), before) in chunk.iter().zip(&divisors).zip(&products).rev() {
+        for (((to, addend), divisor), before) in
+            chunk.iter().zip(divisors.iter()).zip(products.iter()).rev()
+        {
             let target = &mut targets[*to as usize];
             let own = inverse * before;
             inverse *= divisor;
@@ -70,26 +73,30 @@ fn slope_divisor<P: SWCurveConfig>(a: &Affine<P>, b: &Affine<P>) -> Option<P::Ba
     }
 }
 
-/// The sum of each segment of `points`; `lengths` are the segments' lengths, in order.
+/// The sum of each segment of `points`; `lengths` are the segments' lengths, in order. Which points were chosen may be a secret, and the first sums tell
+/// it to whoever has the table: they are wiped.
 pub(crate) fn sum_segments<P: SWCurveConfig>(
     points: impl Iterator<Item = Affine<P>>,
     lengths: &[u32],
 ) -> Vec<Affine<P>> {
-    let mut lengths = lengths.to_vec();
-    let total: u32 = lengths.iter().sum();
-    let mut targets = Vec::with_capacity(total as usize / 2 + lengths.len());
-    let mut additions = Vec::with_capacity(total as usize / 2);
+    let mut lengths = Zeroizing::new(lengths.to_vec());
+    // Nothing here grows: what grows leaves a copy behind.
+    let room = |lengths: &[u32]| {
+        lengths
+            .iter()
+            .map(|length| length.div_ceil(2) as usize)
+            .sum()
+    };
+    let mut targets = Zeroizing::new(Vec::with_capacity(room(&lengths)));
+    let mut additions = Zeroizing::new(Vec::with_capacity(room(&lengths)));
     halve(points, &mut lengths, &mut targets, &mut additions);
     while lengths.iter().any(|length| *length > 1) {
-        let points = std::mem::take(&mut targets);
-        halve(
-            points.into_iter(),
-            &mut lengths,
-            &mut targets,
-            &mut additions,
-        );
+        let next = Zeroizing::new(Vec::with_capacity(room(&lengths)));
+        let points = std::mem::replace(&mut targets, next);
+        let points = points.iter().copied();
+        halve(points, &mut lengths, &mut targets, &mut additions);
     }
-    let mut sums = targets.into_iter();
+    let mut sums = targets.iter().copied();
     lengths
         .iter()
         .map(|length| match length {

@@ -8,10 +8,11 @@ use ark_bn254::Fr;
 use ark_ec::scalar_mul::glv::GLVConfig;
 use ark_ec::short_weierstrass::{Projective, SWCurveConfig};
 use ark_ff::{BigInt, FftField, Field, One, PrimeField};
+use zeroize::{Zeroize, Zeroizing};
 
 /// What can be transformed: numbers, or points as numbers in the exponent.
 pub(crate) trait Element:
-    Copy + Send + Sync + Add<Output = Self> + Sub<Output = Self>
+    Copy + Send + Sync + Add<Output = Self> + Sub<Output = Self> + Zeroize
 {
     /// A multiple. Points must be of the group of prime order.
     fn times(self, factor: Fr) -> Self;
@@ -109,7 +110,8 @@ impl Domain {
                 self.powers[i]
             }
         };
-        let mut other = values.clone();
+        // A prover's numbers come through here: what is left behind is wiped.
+        let mut other = Zeroizing::new(values.clone());
         // `left` is the length of the transforms that are still to do, `stride` how many of them are interleaved.
         let (mut left, mut stride) = (size, 1);
         while left > 1 {
@@ -147,7 +149,7 @@ impl Domain {
                 left = half;
                 stride *= 2;
             }
-            std::mem::swap(values, &mut other);
+            std::mem::swap(values, &mut *other);
         }
     }
 }

@@ -2,7 +2,6 @@
 
 /// Why a proof, key, parameter file or transcript was not accepted, or a proof not made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
 pub enum Error {
     /// The proof does not hold for the statement that the verifier expects.
     #[error("the proof is not valid")]
@@ -16,6 +15,13 @@ pub enum Error {
     /// A parameter file or verifying key of another circuit.
     #[error("the parameters belong to another circuit")]
     Circuit,
+    /// A verifying key whose points are equal, opposite or at infinity where an honest setup has none such: anybody could make proofs under it.
+    #[error("the verifying key is degenerate: anybody could make proofs under it")]
+    Degenerate,
+    /// A proof that was just made does not hold: the prover's tables or its arithmetic are damaged. It is not given to anybody, because which proofs
+    /// fail tells of the key.
+    #[error("the prover made a proof that does not hold: its tables are damaged")]
+    Prover,
     /// A contribution does not follow from the state before it.
     #[error("the ceremony's transcript does not hold: {0}")]
     Transcript(&'static str),

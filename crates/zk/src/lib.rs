@@ -14,7 +14,11 @@
 //! What it assumes. Groth16 is sound only while nobody knows the secrets behind the [`Parameters`]: [`Parameters::development`] knows them for a
 //! moment and is for development; a ceremony needs one honest contributor. BN254 gives about 100 bits of security, and none against a quantum
 //! computer. Anybody can re-randomise a proof ([`Proof::rerandomised`]): it stays a proof of the same sentence and message, and proofs identify
-//! nothing. Making a proof takes time and reads tables in ways that depend on the key: a prover belongs on a machine of its own trust.
+//! nothing. Making a proof takes time and reads tables in ways that depend on the key: a prover belongs on a machine of its own trust. It verifies each
+//! proof before it hands it out, and wipes what it wrote on the heap.
+//!
+//! A verifying key is trusted by its hash, which the verifier pins. Reading one refuses points that an honest setup never makes ([`Error::Degenerate`]),
+//! but no reader can tell a ceremony's key from one whose maker kept the secrets.
 #![deny(unsafe_code)]
 
 mod affine;

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use ark_bn254::{Fr, G1Projective, G2Projective};
 use ark_ec::CurveGroup;
 use ark_ff::{BigInt, One, PrimeField, Zero};
-use signet_crypto::Secret;
+use zeroize::{Zeroize, Zeroizing};
 
 use crate::Error;
 use crate::circuit::{poseidon, sha256::Sha256Circuit};
@@ -19,6 +19,7 @@ use crate::r1cs::Matrix;
 use crate::statement::Statement;
 use crate::tables::{Tables, is_narrow};
 use crate::threads::{both, join};
+use crate::verifier::Prepared;
 use crate::verifying_key::VerifyingKey;
 
 /// Makes proofs of one statement; holds what can be prepared from its parameters. Preparing takes about a second for SHA-256: keep it, or its tables.
@@ -29,6 +30,8 @@ pub struct Prover {
     /// The shift's powers over the size: from sums to coefficients, and on to the coset.
     coset: Vec<Fr>,
     transform: Option<Transform>,
+    /// What checks each proof before it leaves.
+    check: Prepared,
     threads: usize,
 }
 
@@ -51,10 +54,10 @@ impl std::fmt::Debug for Prover {
 
 /// All wires of one proof: each as a bit (wide ones as 0), the wide ones as numbers, and both sides of the rows over the domain.
 struct Witness {
-    bits: Secret<Vec<u8>>,
-    values: Secret<Vec<Fr>>,
-    left: Vec<Fr>,
-    right: Vec<Fr>,
+    bits: Zeroizing<Vec<u8>>,
+    values: Zeroizing<Vec<Fr>>,
+    left: Zeroizing<Vec<Fr>>,
+    right: Zeroizing<Vec<Fr>>,
 }
 
 /// A part of a proof that a thread can make alone.
@@ -131,6 +134,7 @@ impl Prover {
         .take(domain.size())
         .collect();
         Ok(Prover {
+            check: Prepared::new(&tables.verifying_key),
             tables,
             witness,
             transform: Transform::new(domain.powers(), &coset),
@@ -157,14 +161,20 @@ impl Prover {
     }
 
     /// A proof that the holder of `key` made it for the message whose SHA-256 is `message`. Each call blinds afresh.
-    pub fn prove(&self, key: &[u8; 32], message: &[u8; 32]) -> Proof {
+    ///
+    /// The proof is verified before it leaves, which costs a millisecond: a proof from damaged tables would not hold, and which of them do not hold
+    /// tells whoever damaged them of the key. What is written on the heap on the way is wiped; copies in registers and on the stack are not.
+    ///
+    /// # Errors
+    /// [`Error::Prover`] where the proof does not hold.
+    pub fn prove(&self, key: &[u8; 32], message: &[u8; 32]) -> Result<Proof, Error> {
         let Witness {
             bits,
             values,
             left,
             right,
         } = self.witness(key, message);
-        let (bits, values) = (bits.expose(), values.expose());
+        let (bits, values) = (&bits[..], &values[..]);
         let products = self.products(left, right);
         let sorted = self.tables.quotient.sort(&products);
 
@@ -195,7 +205,7 @@ impl Prover {
             work()
         };
 
-        let (r, s) = (random(), random());
+        let (mut r, mut s) = (random(), random());
         let tables = &self.tables;
         let mut a = tables.alpha + tables.delta * r;
         let mut b = tables.beta + tables.delta * s;
@@ -210,34 +220,48 @@ impl Prover {
             }
         }
         c += a * s + b * r;
-        Proof {
+        r.zeroize();
+        s.zeroize();
+        let proof = Proof {
             a: a.into_affine(),
             b: b_two.into_affine(),
             c: c.into_affine(),
-        }
+        };
+        // The public wires begin with 1 and the key hash: the witness' own, not what somebody calls the key's.
+        let known = &values[1..self.statement().inputs() - 1];
+        self.check
+            .verify(self.check.fixed(known), &proof, message)
+            .map_err(|_| Error::Prover)?;
+        Ok(proof)
     }
 
     fn witness(&self, key: &[u8; 32], message: &[u8; 32]) -> Witness {
-        let mut publics = vec![Fr::one()];
+        // Nothing here grows: what grows leaves a copy behind.
         match &self.witness {
             WitnessMaker::Poseidon => {
                 let made = poseidon::witness(key);
+                let wires = 1 + poseidon::INPUTS + made.secret.len();
+                let mut values = Zeroizing::new(Vec::with_capacity(wires));
+                values.push(Fr::one());
                 // The output's row is the last one: its left side is the hash.
-                publics.extend(made.left.last());
-                publics.extend(halves(message));
-                let mut sides = [made.left, made.right];
-                // The public wires' own rows.
-                sides[0].extend(&publics);
-                for side in &mut sides {
-                    side.resize(self.domain.size(), Fr::zero());
-                }
-                let [left, right] = sides;
-                publics.extend(made.secret);
-                let mut bits = vec![0; publics.len()];
+                values.extend(made.left.last());
+                values.extend(halves(message));
+                let [left, right] =
+                    [(&made.left, &values[..]), (&made.right, &[][..])].map(|(rows, publics)| {
+                        let mut side = Zeroizing::new(vec![Fr::zero(); self.domain.size()]);
+                        // Behind the circuit's rows the public wires have their own.
+                        let values = rows.iter().chain(publics);
+                        side.iter_mut()
+                            .zip(values)
+                            .for_each(|(to, from)| *to = *from);
+                        side
+                    });
+                values.extend(made.secret.iter());
+                let mut bits = vec![0; wires];
                 bits[0] = 1;
                 Witness {
-                    bits: Secret::new(bits),
-                    values: Secret::new(publics),
+                    bits: Zeroizing::new(bits),
+                    values,
                     left,
                     right,
                 }
@@ -247,24 +271,27 @@ impl Prover {
                 left,
                 right,
             } => {
+                let mut publics = vec![Fr::one()];
                 publics.extend(halves(&Statement::Sha256.key_hash(key)));
                 publics.extend(halves(message));
-                let mut bits = vec![0; publics.len()];
+                let secret = circuit.secret_wires(key);
+                let mut bits = Zeroizing::new(Vec::with_capacity(publics.len() + secret.len()));
+                bits.resize(publics.len(), 0);
                 bits[0] = 1;
-                bits.extend(circuit.secret_wires(key));
+                bits.extend(secret.iter());
                 let value = |wire: u32| match publics.get(wire as usize) {
                     Some(value) => *value,
                     None => Fr::from(bits[wire as usize]),
                 };
                 let sides = [left, right].map(|matrix| {
-                    let mut side = vec![Fr::zero(); self.domain.size()];
+                    let mut side = Zeroizing::new(vec![Fr::zero(); self.domain.size()]);
                     matrix.apply(&bits, value, &mut side);
                     side
                 });
                 let [left, right] = sides;
                 Witness {
-                    bits: Secret::new(bits),
-                    values: Secret::new(publics),
+                    bits,
+                    values: Zeroizing::new(publics),
                     left,
                     right,
                 }
@@ -273,7 +300,11 @@ impl Prover {
     }
 
     /// Both sides, from the domain to the coset, multiplied point by point: the quotient's factors.
-    fn products(&self, left: Vec<Fr>, right: Vec<Fr>) -> Vec<BigInt<4>> {
+    fn products(
+        &self,
+        left: Zeroizing<Vec<Fr>>,
+        right: Zeroizing<Vec<Fr>>,
+    ) -> Zeroizing<Vec<BigInt<4>>> {
         // For Poseidon's 256 points a thread costs more than it brings.
         let threads = if self.domain.size() > 1024 {
             self.threads
@@ -283,7 +314,7 @@ impl Prover {
         if let Some(transform) = &self.transform {
             return transform.products(&left, &right, threads);
         }
-        let through = |mut values: Vec<Fr>| {
+        let through = |mut values: Zeroizing<Vec<Fr>>| {
             self.domain.backward(&mut values);
             for (value, power) in values.iter_mut().zip(&self.coset) {
                 *value *= power;
@@ -292,7 +323,10 @@ impl Prover {
             values
         };
         let (left, right) = both(threads, || through(left), || through(right));
-        let products = left.iter().zip(&right).map(|(a, b)| *a * b);
-        products.map(Fr::into_bigint).collect()
+        let products = left.iter().zip(right.iter()).map(|(a, b)| *a * b);
+        Zeroizing::new(products.map(Fr::into_bigint).collect())
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -99,7 +99,8 @@ impl Tables {
                 beta: beta_two,
                 delta: delta_two,
                 inputs,
-            },
+            }
+            .checked()?,
             alpha,
             beta,
             delta,

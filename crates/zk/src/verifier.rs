@@ -10,20 +10,25 @@ use crate::field::halves;
 use crate::proof::Proof;
 use crate::verifying_key::VerifyingKey;
 
-type Prepared = <Bn254 as Pairing>::G2Prepared;
+type PreparedPoint = <Bn254 as Pairing>::G2Prepared;
+
+/// A verifying key that has done its work once, whatever key hash proofs are about.
+pub(crate) struct Prepared {
+    key: VerifyingKey,
+    /// e(alpha, beta).
+    target: PairingOutput<Bn254>,
+    minus_beta: PreparedPoint,
+    minus_gamma: PreparedPoint,
+    minus_delta: PreparedPoint,
+    /// Multiples 1 to 15 of each 16-power of the two inputs' points that the message multiplies.
+    message: [Vec<[G1Affine; 15]>; 2],
+}
 
 /// Checks proofs about one key: the verifier's choice of parameters and of the key hash, prepared.
 pub struct Verifier {
-    /// e(alpha, beta).
-    target: PairingOutput<Bn254>,
-    alpha: G1Affine,
-    minus_beta: Prepared,
-    minus_gamma: Prepared,
-    minus_delta: Prepared,
+    prepared: Prepared,
     /// The inputs' sum as far as the key hash makes it.
     fixed: G1Affine,
-    /// Multiples 1 to 15 of each 16-power of the two inputs' points that the message multiplies.
-    message: [Vec<[G1Affine; 15]>; 2],
 }
 
 impl std::fmt::Debug for Verifier {
@@ -39,23 +44,10 @@ impl Verifier {
     /// [`Error::Encoding`] where `key_hash` is no hash of this statement.
     pub fn new(key: &VerifyingKey, key_hash: &[u8; 32]) -> Result<Verifier, Error> {
         let known = key.statement.key_inputs(key_hash)?;
-        let mut fixed = key.inputs[0].into_group();
-        for (point, value) in key.inputs[1..].iter().zip(&known) {
-            fixed += *point * value;
-        }
-        // Keys have as many inputs as their statement, the message's two last.
-        let first = key.inputs.len() - 2;
+        let prepared = Prepared::new(key);
         Ok(Verifier {
-            target: Bn254::pairing(key.alpha, key.beta),
-            alpha: key.alpha,
-            minus_beta: Prepared::from(-key.beta),
-            minus_gamma: Prepared::from(-G2Affine::generator()),
-            minus_delta: Prepared::from(-key.delta),
-            fixed: fixed.into_affine(),
-            message: [
-                multiples(key.inputs[first]),
-                multiples(key.inputs[first + 1]),
-            ],
+            fixed: prepared.fixed(&known),
+            prepared,
         })
     }
 
@@ -64,18 +56,7 @@ impl Verifier {
     /// # Errors
     /// [`Error::Proof`].
     pub fn verify(&self, proof: &Proof, message: &[u8; 32]) -> Result<(), Error> {
-        let loops = Bn254::multi_miller_loop(
-            [proof.a, self.inputs(message).into_affine(), proof.c],
-            [
-                Prepared::from(proof.b),
-                self.minus_gamma.clone(),
-                self.minus_delta.clone(),
-            ],
-        );
-        match Bn254::final_exponentiation(loops) {
-            Some(value) if value == self.target => Ok(()),
-            _ => Err(Error::Proof),
-        }
+        self.prepared.verify(self.fixed, proof, message)
     }
 
     /// Checks many proofs at once: random weights, one final exponentiation. A batch that fails has a bad proof in it, and does not say which.
@@ -86,6 +67,7 @@ impl Verifier {
         if proofs.is_empty() {
             return Ok(());
         }
+        let prepared = &self.prepared;
         let weights: Vec<Fr> = proofs
             .iter()
             .map(|_| Fr::from(u128::from_le_bytes(signet_crypto::random::bytes())))
@@ -98,21 +80,21 @@ impl Verifier {
         let inputs: Vec<G1Affine> = G1Projective::normalize_batch(
             &proofs
                 .iter()
-                .map(|(_, message)| self.inputs(message))
+                .map(|(_, message)| prepared.inputs(self.fixed, message))
                 .collect::<Vec<_>>(),
         );
         let cs: Vec<G1Affine> = proofs.iter().map(|(proof, _)| proof.c).collect();
         weighted.push(sum(&inputs, &weights));
         weighted.push(sum(&cs, &weights));
-        weighted.push(self.alpha * weights.iter().sum::<Fr>());
+        weighted.push(prepared.key.alpha * weights.iter().sum::<Fr>());
         let points = G1Projective::normalize_batch(&weighted);
         let seconds = proofs
             .iter()
-            .map(|(proof, _)| Prepared::from(proof.b))
+            .map(|(proof, _)| PreparedPoint::from(proof.b))
             .chain([
-                self.minus_gamma.clone(),
-                self.minus_delta.clone(),
-                self.minus_beta.clone(),
+                prepared.minus_gamma.clone(),
+                prepared.minus_delta.clone(),
+                prepared.minus_beta.clone(),
             ]);
         let loops: MillerLoopOutput<Bn254> = Bn254::multi_miller_loop(points, seconds);
         match Bn254::final_exponentiation(loops) {
@@ -120,10 +102,61 @@ impl Verifier {
             _ => Err(Error::Proof),
         }
     }
+}
+
+impl Prepared {
+    pub(crate) fn new(key: &VerifyingKey) -> Prepared {
+        // Keys have as many inputs as their statement, the message's two last.
+        let first = key.inputs.len() - 2;
+        Prepared {
+            target: Bn254::pairing(key.alpha, key.beta),
+            minus_beta: PreparedPoint::from(-key.beta),
+            minus_gamma: PreparedPoint::from(-G2Affine::generator()),
+            minus_delta: PreparedPoint::from(-key.delta),
+            message: [
+                multiples(key.inputs[first]),
+                multiples(key.inputs[first + 1]),
+            ],
+            key: key.clone(),
+        }
+    }
+
+    /// The inputs' sum as far as `known`, the key hash as inputs, makes it.
+    pub(crate) fn fixed(&self, known: &[Fr]) -> G1Affine {
+        let mut fixed = self.key.inputs[0].into_group();
+        for (point, value) in self.key.inputs[1..].iter().zip(known) {
+            fixed += *point * value;
+        }
+        fixed.into_affine()
+    }
+
+    /// Checks a proof about the key that made `fixed`, and a message.
+    ///
+    /// # Errors
+    /// [`Error::Proof`].
+    pub(crate) fn verify(
+        &self,
+        fixed: G1Affine,
+        proof: &Proof,
+        message: &[u8; 32],
+    ) -> Result<(), Error> {
+        let loops = Bn254::multi_miller_loop(
+            [proof.a, self.inputs(fixed, message).into_affine(), proof.c],
+            [
+                PreparedPoint::from(proof.b),
+                self.minus_gamma.clone(),
+                self.minus_delta.clone(),
+            ],
+        );
+        match Bn254::final_exponentiation(loops) {
+            Some(value) if value == self.target => Ok(()),
+            _ => Err(Error::Proof),
+        }
+    }
 
     /// The inputs' points, summed with their values.
-    fn inputs(&self, message: &[u8; 32]) -> G1Projective {
-        let mut out = self.fixed.into_group();
+    fn inputs(&self, fixed: G1Affine, message: &[u8; 32]) -> G1Projective {
+        let mut out = fixed.into_group();
         for (half, table) in message.chunks_exact(16).zip(&self.message) {
             let digits = half.iter().rev().flat_map(|byte| [byte & 15, byte >> 4]);
             for (digit, multiples) in digits.zip(table) {

@@ -44,7 +44,7 @@ impl VerifyingKey {
     /// Reads a key. It is trusted by its hash or by where it was found, never because it could be read.
     ///
     /// # Errors
-    /// [`Error::Encoding`], also for an input whose point is zero: it would bind nothing.
+    /// [`Error::Encoding`] for other bytes, [`Error::Degenerate`] for points under which anybody makes proofs.
     pub fn from_bytes(bytes: &[u8]) -> Result<VerifyingKey, Error> {
         let number = bytes.first().ok_or(Error::Encoding("verifying key"))?;
         let statement = Statement::from_number(*number)?;
@@ -61,18 +61,41 @@ impl VerifyingKey {
                 .map(point)
                 .collect::<Result<_, _>>()?,
         };
-        let zero = key.alpha.is_zero()
-            || key.beta.is_zero()
-            || key.delta.is_zero()
-            || key.inputs.iter().any(|input| input.is_zero());
-        if zero {
-            return Err(Error::Encoding("verifying key"));
+        key.checked()
+    }
+
+    /// The key, if its points are as far apart as those of secrets are.
+    ///
+    /// Groth16 is sound where alpha, beta, gamma, delta and the inputs are in no relation that anybody knows. Those that are seen at once are refused:
+    /// a point at infinity binds nothing; delta = gamma lets C pay for the inputs, so A = alpha, B = beta proves every message; beta = delta and
+    /// beta = gamma let A do it; two inputs of one point can be exchanged. The same holds for opposite points. A setup whose secrets are random
+    /// makes such a key once in 2^250 times; what makes one is a ceremony whose secrets were 1.
+    ///
+    /// # Errors
+    /// [`Error::Degenerate`].
+    pub(crate) fn checked(self) -> Result<VerifyingKey, Error> {
+        let mut ones = vec![G1Affine::generator(), self.alpha];
+        ones.extend(&self.inputs);
+        let twos = [G2Affine::generator(), self.beta, self.delta];
+        if are_apart(&ones) && are_apart(&twos) {
+            Ok(self)
+        } else {
+            Err(Error::Degenerate)
         }
-        Ok(key)
     }
 
     /// SHA-256 of the bytes: what a verifier pins.
     pub fn hash(&self) -> [u8; 32] {
         signet_crypto::hash::sha256(&self.to_bytes())
     }
+}
+
+/// Whether no point is at infinity, and no two are equal or opposite: those have one x.
+fn are_apart<G: AffineRepr>(points: &[G]) -> bool {
+    points.iter().enumerate().all(|(at, point)| {
+        let others = &points[..at];
+        point
+            .x()
+            .is_some_and(|x| others.iter().all(|other| other.x() != Some(x)))
+    })
 }

@@ -25,7 +25,7 @@ fn two_parties_make_parameters_for_sha_256_that_nobody_knows_the_secrets_of() {
 
     let hash = Statement::Sha256.key_hash(&[7; 32]);
     let verifier = Verifier::new(&parameters.verifying_key(), &hash).unwrap();
-    let proof = Prover::new(&parameters).prove(&[7; 32], &[8; 32]);
+    let proof = Prover::new(&parameters).prove(&[7; 32], &[8; 32]).unwrap();
     verifier.verify(&proof, &[8; 32]).unwrap();
     assert_eq!(verifier.verify(&proof, &[9; 32]), Err(Error::Proof));
 }

@@ -32,7 +32,7 @@ fn c01_the_key_hash_is_the_verifiers_and_a_proof_holds_for_its_key_and_message_o
         let verifying = parameters.verifying_key();
         let verifier = Verifier::new(&verifying, &statement.key_hash(&key(1))).unwrap();
         let other = Verifier::new(&verifying, &statement.key_hash(&key(2))).unwrap();
-        let proof = prover.prove(&key(1), &[5; 32]);
+        let proof = prover.prove(&key(1), &[5; 32]).unwrap();
         verifier.verify(&proof, &[5; 32]).unwrap();
         // C1: the key hash is the verifier's: a proof with another key is refused.
         assert_eq!(other.verify(&proof, &[5; 32]), Err(Error::Proof));
@@ -81,7 +81,7 @@ fn the_stock_verifier_accepts_what_this_prover_makes() {
         let stock = ark_groth16::prepare_verifying_key(&stock);
         for seed in 0..4 {
             let message = key(seed + 100);
-            let proof = prover.prove(&key(seed), &message).to_bytes();
+            let proof = prover.prove(&key(seed), &message).unwrap().to_bytes();
             let proof = ark_groth16::Proof::<Bn254>::deserialize_compressed(&proof[..]).unwrap();
             let hash = statement.key_hash(&key(seed));
             let number = Fr::from_be_bytes_mod_order;
@@ -114,7 +114,7 @@ fn one_thread_and_two_make_proofs_alike() {
     for threads in [1, 2] {
         let prover = Prover::new(&parameters).with_threads(threads);
         verifier
-            .verify(&prover.prove(&key(3), &[1; 32]), &[1; 32])
+            .verify(&prover.prove(&key(3), &[1; 32]).unwrap(), &[1; 32])
             .unwrap();
     }
 }
@@ -124,8 +124,11 @@ fn proofs_are_blinded_and_can_be_blinded_again() {
     let World { parameters, prover } = world(Statement::Poseidon);
     let verifying = parameters.verifying_key();
     let verifier = Verifier::new(&verifying, &Statement::Poseidon.key_hash(&key(1))).unwrap();
-    let proof = prover.prove(&key(1), &[5; 32]);
-    assert_ne!(proof.to_bytes(), prover.prove(&key(1), &[5; 32]).to_bytes());
+    let proof = prover.prove(&key(1), &[5; 32]).unwrap();
+    assert_ne!(
+        proof.to_bytes(),
+        prover.prove(&key(1), &[5; 32]).unwrap().to_bytes()
+    );
     let again = proof.rerandomised(&verifying);
     assert_ne!(proof.to_bytes(), again.to_bytes());
     verifier.verify(&again, &[5; 32]).unwrap();
@@ -136,7 +139,7 @@ fn c03_a_proof_has_one_encoding() {
     let World { parameters, prover } = world(Statement::Poseidon);
     let verifying = parameters.verifying_key();
     let verifier = Verifier::new(&verifying, &Statement::Poseidon.key_hash(&key(1))).unwrap();
-    let bytes = prover.prove(&key(1), &[5; 32]).to_bytes();
+    let bytes = prover.prove(&key(1), &[5; 32]).unwrap().to_bytes();
     assert_eq!(Proof::from_bytes(&bytes).unwrap().to_bytes(), bytes);
     for length in [0, 127] {
         assert!(Proof::from_bytes(&bytes[..length]).is_err());
@@ -175,7 +178,7 @@ fn a_batch_holds_if_each_proof_does() {
     let verifying = parameters.verifying_key();
     let verifier = Verifier::new(&verifying, &Statement::Poseidon.key_hash(&key(1))).unwrap();
     let mut proofs: Vec<(Proof, [u8; 32])> = (0..8)
-        .map(|i| (prover.prove(&key(1), &[i; 32]), [i; 32]))
+        .map(|i| (prover.prove(&key(1), &[i; 32]).unwrap(), [i; 32]))
         .collect();
     verifier.verify_batch(&[]).unwrap();
     verifier.verify_batch(&proofs[..1]).unwrap();
@@ -236,7 +239,7 @@ fn prepared_tables_are_used_under_their_hash_and_for_their_parameters_only() {
     )
     .unwrap();
     verifier
-        .verify(&prover.prove(&key(1), &[5; 32]), &[5; 32])
+        .verify(&prover.prove(&key(1), &[5; 32]).unwrap(), &[5; 32])
         .unwrap();
     let refused = |tables: &[u8], hash: &[u8; 32], parameters: &[u8; 32]| {
         Prover::from_prepared(tables.to_vec(), hash, parameters).unwrap_err()
@@ -262,4 +265,108 @@ fn prepared_tables_are_used_under_their_hash_and_for_their_parameters_only() {
     let mut other = tables.clone();
     other[24] = 5;
     assert!(Prover::from_prepared(other.clone(), &sha256(&other), &of).is_err());
+}
+
+/// A verifying key's bytes with one of its points replaced: alpha, beta, delta, then the inputs.
+fn with_point(key: &VerifyingKey, at: std::ops::Range<usize>, point: &[u8]) -> Vec<u8> {
+    let mut bytes = key.to_bytes();
+    bytes[at].copy_from_slice(point);
+    bytes
+}
+
+#[test]
+fn verifying_keys_under_which_anybody_makes_proofs_are_refused() {
+    use ark_bn254::{G1Affine, G2Affine};
+    use ark_ec::AffineRepr;
+    use ark_serialize::CanonicalSerialize;
+    fn compressed(point: &impl CanonicalSerialize) -> Vec<u8> {
+        let mut out = Vec::new();
+        point.serialize_compressed(&mut out).unwrap();
+        out
+    }
+    const ALPHA: std::ops::Range<usize> = 1..33;
+    const BETA: std::ops::Range<usize> = 33..97;
+    const DELTA: std::ops::Range<usize> = 97..161;
+    let input = |i: usize| 161 + 32 * i..193 + 32 * i;
+    // The sign of y is the highest bit.
+    let opposite = |point: &[u8]| {
+        let mut point = point.to_vec();
+        *point.last_mut().unwrap() ^= 0x80;
+        point
+    };
+    for statement in Statement::ALL {
+        let key = &world(statement).parameters.verifying_key();
+        let bytes = key.to_bytes();
+        let (one, two) = (
+            compressed(&G1Affine::generator()),
+            compressed(&G2Affine::generator()),
+        );
+        let inputs = (bytes.len() - 161) / 32;
+        let mut degenerate = vec![
+            ("delta is gamma", DELTA, two.clone()),
+            ("beta is gamma", BETA, two),
+            ("beta is delta", BETA, bytes[DELTA].to_vec()),
+            ("alpha is the generator", ALPHA, one.clone()),
+            ("alpha is an input", ALPHA, bytes[input(0)].to_vec()),
+            ("an input is the generator", input(1), one),
+        ];
+        for i in 1..inputs {
+            degenerate.push(("two inputs are one", input(i), bytes[input(i - 1)].to_vec()));
+        }
+        for (what, at, point) in degenerate {
+            for point in [opposite(&point), point] {
+                let changed = with_point(key, at.clone(), &point);
+                assert_eq!(
+                    VerifyingKey::from_bytes(&changed),
+                    Err(Error::Degenerate),
+                    "{what}"
+                );
+            }
+        }
+    }
+}
+
+/// Bytes that are honest while they are hashed and read, and damaged afterwards, as a file can be that others write to.
+struct Changing {
+    honest: Vec<u8>,
+    damaged: Vec<u8>,
+    now: std::sync::Arc<std::sync::atomic::AtomicBool>,
+}
+
+impl AsRef<[u8]> for Changing {
+    fn as_ref(&self) -> &[u8] {
+        if self.now.load(std::sync::atomic::Ordering::Relaxed) {
+            &self.damaged
+        } else {
+            &self.honest
+        }
+    }
+}
+
+#[test]
+fn a_proof_from_tables_that_changed_after_their_hash_does_not_leave() {
+    let World { parameters, .. } = world(Statement::Poseidon);
+    let honest = Prover::prepare(parameters);
+    let mut damaged = honest.clone();
+    // A bit of each point of the last table.
+    let from = damaged.len() / 2;
+    damaged[from..]
+        .iter_mut()
+        .step_by(64)
+        .for_each(|byte| *byte ^= 1);
+    let now = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let (hash, changing) = (
+        sha256(&honest),
+        Changing {
+            honest,
+            damaged,
+            now: now.clone(),
+        },
+    );
+    let prover = Prover::from_prepared(changing, &hash, &parameters.hash()).unwrap();
+    prover.prove(&key(1), &[5; 32]).unwrap();
+    now.store(true, std::sync::atomic::Ordering::Relaxed);
+    for message in 0..8 {
+        assert_eq!(prover.prove(&key(1), &[message; 32]), Err(Error::Prover));
+    }
 }

@@ -11,8 +11,10 @@ const CERTIFIED: [&[u8]; 2] = [
 ];
 
 static ISSUER: LazyLock<VerifyingKey> = LazyLock::new(|| {
-    VerifyingKey::from_bytes(include_bytes!("../../data/certificate-issuer.public"))
-        .expect("a key file")
+    let file = include_bytes!("../../data/certificate-issuer.public");
+    let pin = VerifyingKey::parameters_hash(file).expect("a key file");
+    let pins = [pin.expect("of proofs")];
+    VerifyingKey::from_bytes_pinned(file, &pins, |_| None).expect("pinned by itself")
 });
 
 /// One input.

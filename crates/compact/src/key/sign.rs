@@ -51,8 +51,11 @@ impl SigningKey {
                     return Err(SignError::NoProver);
                 };
                 let hash = message_hash(&[context(version), &out[payload_at..]]);
-                let proof = prover.prove(secret.expose(), &hash).to_bytes();
-                wire::put_bytes(out, 3, &proof);
+                let Ok(proof) = prover.prove(secret.expose(), &hash) else {
+                    out.truncate(start);
+                    return Err(SignError::Proof);
+                };
+                wire::put_bytes(out, 3, &proof.to_bytes());
             }
             Signer::Signature(key) => {
                 // The library wants one piece: behind a context the message is put together at the buffer's end for a moment.

@@ -7,7 +7,7 @@ use signet_zk::Verifier;
 use super::hmac;
 use super::id::KeyId;
 use super::message::KeyMessage;
-use crate::certificate::Certified;
+use crate::validity::Certified;
 use crate::{Algorithm, KeyError, KeyIdType};
 
 /// A key that checks tokens: public, or shared.
@@ -35,57 +35,63 @@ impl std::fmt::Debug for VerifyingKey {
 }
 
 impl VerifyingKey {
-    /// Reads a `VerifyingKey` message.
+    /// Reads a `VerifyingKey` message of a signature algorithm.
     ///
     /// # Errors
-    /// [`KeyError`]: malformed, not a public-key algorithm, or a point that is not acceptable (small order, not canonical).
+    /// [`KeyError`]: malformed, not a public-key algorithm, or a point that is not acceptable (small order, not canonical). [`KeyError::Unpinned`] for a
+    /// zero-knowledge key: no message says who knows the secrets behind its proof system's parameters, so [`VerifyingKey::from_bytes_pinned`] reads it.
     pub fn from_bytes(bytes: &[u8]) -> Result<VerifyingKey, KeyError> {
-        let KeyMessage {
-            algorithm,
-            first: public,
-            ..
-        } = KeyMessage::parse(bytes, false)?;
-        match algorithm.statement() {
-            None => VerifyingKey::public(algorithm, public),
-            Some(_) => {
-                let (hash, key) = public
-                    .split_first_chunk::<32>()
-                    .ok_or(KeyError::Malformed)?;
-                if key.len() == 32 {
-                    // The proof system's key is named by its hash only.
-                    return Err(KeyError::Parameters);
-                }
-                let key =
-                    signet_zk::VerifyingKey::from_bytes(key).map_err(|_| KeyError::Malformed)?;
-                VerifyingKey::of_proofs(algorithm, *hash, &key)
-            }
+        let message = KeyMessage::parse(bytes, false)?;
+        match message.algorithm.statement() {
+            None => VerifyingKey::public(message.algorithm, message.first),
+            Some(_) => Err(KeyError::Unpinned),
         }
     }
 
-    /// Reads a `VerifyingKey` message that may pin the proof system's verifying key by its SHA-256 alone: `find` is asked for the key of a hash, and
-    /// its answer is believed only if it has that hash.
+    /// SHA-256 of the verifying key of the proof system that a `VerifyingKey` message holds or names: what a verifier pins, having checked the ceremony
+    /// that made it. `None` for a signature algorithm, which has none.
     ///
     /// # Errors
-    /// As [`VerifyingKey::from_bytes`]; [`KeyError::Parameters`] where `find` has no such key.
+    /// [`KeyError`] as [`VerifyingKey::from_bytes_pinned`], for the message alone.
+    pub fn parameters_hash(bytes: &[u8]) -> Result<Option<[u8; 32]>, KeyError> {
+        let message = KeyMessage::parse(bytes, false)?;
+        match message.algorithm.statement() {
+            None => Ok(None),
+            Some(_) => Ok(Some(ProofKey::parse(message.first)?.parameters.hash())),
+        }
+    }
+
+    /// Reads a `VerifyingKey` message, of a zero-knowledge algorithm too. The verifying key of its proof system must be one whose SHA-256 is among `pins`:
+    /// whoever made other parameters, and kept their secrets, can prove anything. A message may name it by that hash alone: then `find` is asked for it,
+    /// and its answer is believed only if it has that hash.
+    ///
+    /// # Errors
+    /// As [`VerifyingKey::from_bytes`]; [`KeyError::Unpinned`] for a key that is not among `pins`, [`KeyError::Parameters`] where `find` has no such
+    /// key, [`KeyError::Degenerate`] for one under which anybody makes proofs.
     pub fn from_bytes_pinned(
         bytes: &[u8],
+        pins: &[[u8; 32]],
         find: impl FnOnce(&[u8; 32]) -> Option<signet_zk::VerifyingKey>,
     ) -> Result<VerifyingKey, KeyError> {
         let message = KeyMessage::parse(bytes, false)?;
-        let Some((hash, pin)) = message.first.split_first_chunk::<32>() else {
-            return VerifyingKey::from_bytes(bytes);
-        };
-        let Ok(pin) = <&[u8; 32]>::try_from(pin) else {
-            return VerifyingKey::from_bytes(bytes);
-        };
         if !message.algorithm.is_zero_knowledge() {
-            return VerifyingKey::from_bytes(bytes);
+            return VerifyingKey::public(message.algorithm, message.first);
         }
-        let key = find(pin).ok_or(KeyError::Parameters)?;
-        if key.hash() != *pin {
-            return Err(KeyError::Parameters);
+        let ProofKey {
+            key_hash,
+            parameters,
+        } = ProofKey::parse(message.first)?;
+        let pin = parameters.hash();
+        if !pins.contains(&pin) {
+            return Err(KeyError::Unpinned);
         }
-        VerifyingKey::of_proofs(message.algorithm, *hash, &key)
+        let key = match parameters {
+            ProofParameters::Held(key) => *key,
+            ProofParameters::Named(hash) => find(&hash)
+                .filter(|key| key.hash() == hash)
+                .ok_or(KeyError::Parameters)?,
+        };
+        VerifyingKey::of_proofs(message.algorithm, key_hash, &key)
     }
 
     /// Checks proofs about the key whose hash is `key_hash`, under the parameters of `key`: both are the verifier's choice.
@@ -164,4 +170,52 @@ impl VerifyingKey {
             certificate: None,
         })
     }
+}
+
+/// What a zero-knowledge key's message holds.
+struct ProofKey {
+    key_hash: [u8; 32],
+    parameters: ProofParameters,
+}
+
+/// The verifying key of the proof system, or its name.
+enum ProofParameters {
+    Held(Box<signet_zk::VerifyingKey>),
+    Named([u8; 32]),
+}
+
+impl ProofKey {
+    fn parse(bytes: &[u8]) -> Result<ProofKey, KeyError> {
+        let (key_hash, key) = bytes.split_first_chunk::<32>().ok_or(KeyError::Malformed)?;
+        let parameters = match <[u8; 32]>::try_from(key) {
+            Ok(hash) => ProofParameters::Named(hash),
+            Err(_) => ProofParameters::Held(Box::new(proof_system_key(key)?)),
+        };
+        Ok(ProofKey {
+            key_hash: *key_hash,
+            parameters,
+        })
+    }
+}
+
+impl ProofParameters {
+    fn hash(&self) -> [u8; 32] {
+        match self {
+            ProofParameters::Held(key) => key.hash(),
+            ProofParameters::Named(hash) => *hash,
+        }
+    }
+}
+
+fn proof_system_key(bytes: &[u8]) -> Result<signet_zk::VerifyingKey, KeyError> {
+    use signet_zk::Error;
+    signet_zk::VerifyingKey::from_bytes(bytes).map_err(|error| match error {
+        Error::Degenerate => KeyError::Degenerate,
+        Error::Proof
+        | Error::Encoding(_)
+        | Error::Hash
+        | Error::Circuit
+        | Error::Prover
+        | Error::Transcript(_) => KeyError::Malformed,
+    })
 }

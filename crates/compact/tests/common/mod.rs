@@ -1,7 +1,7 @@
 //! What the tests of compact tokens begin with.
 #![allow(dead_code, reason = "each file of tests uses its part")]
 
-use signet_compact::{Payload, Policy, Scopes, SigningKey, Version};
+use signet_compact::{KeyError, Payload, Policy, Scopes, SigningKey, VerifyingKey, Version};
 
 /// The claims of the published size table.
 pub fn published() -> Payload<'static> {
@@ -25,4 +25,10 @@ pub fn sign(key: &SigningKey, version: Version) -> Vec<u8> {
     let mut out = Vec::new();
     key.sign_into(version, &published(), &mut out).unwrap();
     out
+}
+
+/// Reads a key file, pinning the parameters that it names itself, as only a test may.
+pub fn read_key(file: &[u8]) -> Result<VerifyingKey, KeyError> {
+    let pins: Vec<[u8; 32]> = VerifyingKey::parameters_hash(file)?.into_iter().collect();
+    VerifyingKey::from_bytes_pinned(file, &pins, |_| None)
 }

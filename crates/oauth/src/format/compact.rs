@@ -13,7 +13,7 @@ use crate::{
 };
 use signet_compact::{
     Claim, Claims, Confirmation, MAX_CLAIM_BYTES, MAX_SCOPES, MAX_STRING_BYTES, Payload, Policy,
-    Scopes, Token, Version,
+    Scopes, SignError, Token, Version,
 };
 use signet_jose::{base64url, json::Writer};
 
@@ -84,8 +84,12 @@ impl Format for Compact {
         let mut bytes = Vec::with_capacity(512);
         key.sign_into(Version::V1, &payload, &mut bytes)
             .map_err(|error| match error {
-                signet_compact::SignError::Library => NotWritten::Signing,
-                _ => NotWritten::DoesNotFit,
+                SignError::Library | SignError::Proof | SignError::NoProver => NotWritten::Signing,
+                SignError::Bounds(_)
+                | SignError::Characters(_)
+                | SignError::Order(_)
+                | SignError::Version(_)
+                | SignError::NoEnd => NotWritten::DoesNotFit,
             })?;
         base64url::encode_into(&bytes, out);
         Ok(())

@@ -9,7 +9,8 @@ use signet_zk::Ceremony as Transcript;
 
 use super::compact::{DataDir, algorithm};
 use super::{Failure, Output, Progress};
-use crate::{private_file, proof_parameters};
+use crate::private_file;
+use crate::proof_parameters::{self, Origin, hex};
 
 /// `signet compact ceremony ...`
 #[derive(Debug, Subcommand)]
@@ -64,10 +65,6 @@ pub fn run(command: Ceremony, output: &Output) -> Result<(), Failure> {
     }
 }
 
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
 fn read(path: &Path) -> Result<Vec<u8>, Failure> {
     std::fs::read(path).map_err(|e| Failure::unusable(format!("{}: {e}", path.display())))
 }
@@ -95,8 +92,8 @@ fn contribute(arguments: &Contribute, output: &Output) -> Result<(), Failure> {
         )));
     }
     let hash = {
-        let _progress = Progress::of("contributing");
-        hex(&ceremony.contribute())
+        let progress = Progress::of("contributing");
+        hex(&ceremony.contribute_watched(&mut |done, total| progress.at(done, total)))
     };
     private_file::write(&arguments.out, &ceremony.to_bytes())
         .map_err(|e| Failure::unusable(format!("{}: {e}", arguments.out.display())))?;
@@ -121,7 +118,7 @@ fn verify(arguments: &Verify, output: &Output) -> Result<(), Failure> {
         .ok_or_else(|| Failure::unusable("no algorithm has this statement"))?;
     if arguments.install {
         let data_dir = &arguments.data.data_dir;
-        proof_parameters::install(data_dir, algorithm, &parameters, "ceremony", true)?;
+        proof_parameters::install(data_dir, algorithm, &parameters, Origin::Ceremony, true)?;
     }
     let hashes = ceremony.hashes();
     let list = |hashes: &[[u8; 32]]| hashes.iter().map(|hash| hex(hash)).collect::<Vec<_>>();

@@ -5,10 +5,11 @@ use std::time::SystemTime;
 
 use clap::{Args, Subcommand};
 use serde_json::{Map, Value, json};
-use signet_compact::{KeyCertificate, Validity};
+use signet_compact::{KeyCertificate, Validity, VerifyingKey};
 use signet_jose::base64url;
 
-use super::compact::{DataDir, read_key, signing_key, verifying_key, write_new};
+use super::compact::{DataDir, read_key, signing_key, write_new};
+use super::parameters::{self, Trust};
 use super::{Failure, Output, output};
 
 /// `signet compact certificate ...`
@@ -58,6 +59,8 @@ pub struct Verify {
     #[arg(long)]
     now: Option<u64>,
     #[command(flatten)]
+    trust: Trust,
+    #[command(flatten)]
     data: DataDir,
     /// The certificate's file.
     certificate: PathBuf,
@@ -74,12 +77,12 @@ pub fn run(command: Certificate, output: &Output) -> Result<(), Failure> {
 fn issue(arguments: &Issue, output: &Output) -> Result<(), Failure> {
     let data_dir = &arguments.data.data_dir;
     let key = signing_key(&arguments.key, data_dir)?;
-    let subject = verifying_key(&arguments.public_key, data_dir)?;
-    if !key.algorithm().is_zero_knowledge() || subject.algorithm().is_symmetric() {
-        return Err(Failure::unusable(
-            "--key is a zero-knowledge key, --public-key an ed25519 or ml-dsa-44 one",
-        ));
-    }
+    let kinds = || {
+        Failure::unusable("--key is a zero-knowledge key, --public-key an ed25519 or ml-dsa-44 one")
+    };
+    let subject = read_key(&arguments.public_key)?;
+    let subject = VerifyingKey::from_bytes(subject.expose()).map_err(|_| kinds())?;
+    let used = parameters::own(data_dir, &key)?.ok_or_else(kinds)?;
     let validity = Validity {
         not_before: arguments.not_before,
         expires_at: arguments.expires_at,
@@ -88,14 +91,20 @@ fn issue(arguments: &Issue, output: &Output) -> Result<(), Failure> {
         .certify(&subject, validity)
         .map_err(|e| Failure::unusable(e.to_string()))?;
     write_new(&arguments.out, &base64url::encode(&certificate), 0o644)?;
-    let answer = json!({ "certificate": arguments.out, "bytes": certificate.len() });
-    output.print(&answer, || {
+    let mut answer = Map::new();
+    answer.insert("certificate".into(), json!(arguments.out));
+    answer.insert("bytes".into(), certificate.len().into());
+    used.put(&mut answer);
+    used.note();
+    output.print(&Value::Object(answer), || {
         format!("certificate: {}", arguments.out.display())
     })
 }
 
 fn verify(arguments: &Verify, output: &Output) -> Result<(), Failure> {
-    let key = verifying_key(&arguments.key, &arguments.data.data_dir)?;
+    let (key, used) = arguments
+        .trust
+        .verifying_key(&arguments.key, &arguments.data.data_dir)?;
     let bytes = read_key(&arguments.certificate)?;
     let refused = |why: &dyn std::fmt::Display| {
         Failure::no("invalid_certificate", why.to_string()).with(json!({ "verified": false }))
@@ -124,6 +133,10 @@ fn verify(arguments: &Verify, output: &Output) -> Result<(), Failure> {
         "expires_at".into(),
         certificate.validity().expires_at.into(),
     );
+    if let Some(used) = used {
+        used.put(&mut answer);
+        used.note();
+    }
     answer.insert("verified".into(), true.into());
     output.print(&Value::Object(answer.clone()), || {
         output::pretty(&Value::Object(answer.clone()))

@@ -9,12 +9,14 @@ use clap::{Args, Subcommand};
 use serde_json::{Map, Value, json};
 use signet_compact::{
     Algorithm, Claim, Claims, Confirmation, KeyIdType, Payload, Policy, Scopes, SigningKey,
-    VerifiedToken, VerifyingKey, Version,
+    VerifyingKey, Version,
 };
 use signet_crypto::Secret;
 use signet_jose::{base64url, json as strict};
 
-use super::{Failure, Output, ceremony, certificate, output};
+use super::parameters::{self, Trust};
+use super::{Failure, Output, ceremony, certificate, compact_claims, output};
+use crate::config::duration::Duration;
 use crate::{input, proof_parameters};
 
 /// `signet compact ...`
@@ -35,6 +37,18 @@ pub enum Compact {
         after_help = "Example:\n  signet compact verify --key verifying.key --audience api.example.com \"$TOKEN\""
     )]
     Verify(Verify),
+    /// Print what a token says, without believing it: no key is asked for.
+    #[command(after_help = "Example:\n  signet compact inspect \"$TOKEN\"")]
+    Inspect {
+        /// The token; `-` reads it from standard input.
+        #[arg(allow_hyphen_values = true)]
+        token: String,
+    },
+    /// Print the public half of a signing key: what its verifiers need.
+    #[command(
+        after_help = "Example:\n  signet compact public --key signing.key --out verifying.key"
+    )]
+    Public(Public),
     /// Proving parameters that nobody knows the secrets of: several parties contribute, anybody checks.
     #[command(
         subcommand,
@@ -73,6 +87,19 @@ pub struct Keygen {
     data: DataDir,
 }
 
+/// `signet compact public`
+#[derive(Debug, Args)]
+pub struct Public {
+    /// The signing key's file. A shared key has no public half.
+    #[arg(long)]
+    key: PathBuf,
+    /// Where the verifying key goes; standard output without it.
+    #[arg(long)]
+    out: Option<PathBuf>,
+    #[command(flatten)]
+    data: DataDir,
+}
+
 /// `signet compact sign`
 #[derive(Debug, Args)]
 pub struct Sign {
@@ -89,8 +116,11 @@ pub struct Sign {
     #[arg(long = "scope")]
     scopes: Vec<String>,
     /// Unix seconds: the last second in which the token is valid.
-    #[arg(long)]
-    expires_at: u64,
+    #[arg(long, required_unless_present = "expires_in")]
+    expires_at: Option<u64>,
+    /// The same, from now on: "90s", "10m", "8h", "30d".
+    #[arg(long, value_name = "DURATION", value_parser = Duration::parse, conflicts_with = "expires_at")]
+    expires_in: Option<Duration>,
     /// Unix seconds: the first second in which it is valid.
     #[arg(long, default_value_t = 0)]
     not_before: u64,
@@ -144,6 +174,8 @@ pub struct Verify {
     #[arg(long)]
     certificate: Option<PathBuf>,
     #[command(flatten)]
+    trust: Trust,
+    #[command(flatten)]
     data: DataDir,
     /// The token; `-` reads it from standard input.
     #[arg(allow_hyphen_values = true)]
@@ -163,6 +195,8 @@ pub fn run(command: Compact, output: &Output) -> Result<(), Failure> {
         Compact::Keygen(arguments) => keygen(&arguments, output),
         Compact::Sign(arguments) => sign(&arguments, output),
         Compact::Verify(arguments) => verify(&arguments, output),
+        Compact::Inspect { token } => compact_claims::inspect(&input::token(&token)?, output),
+        Compact::Public(arguments) => public(&arguments, output),
         Compact::Ceremony(command) => ceremony::run(command, output),
         Compact::Certificate(command) => certificate::run(command, output),
     }
@@ -191,18 +225,39 @@ fn keygen(arguments: &Keygen, output: &Output) -> Result<(), Failure> {
     if let (Some(path), Some(public)) = (&arguments.public_out, public) {
         write_new(path, &base64url::encode(&public), 0o644)?;
     }
-    let mut answer = json!({
-        "algorithm": arguments.alg.name(),
-        "key": arguments.out,
-        "public_key": arguments.public_out,
-    });
-    if arguments.alg.is_zero_knowledge() {
-        // `development`: one process knew their secrets.
-        answer["parameters"] =
-            proof_parameters::origin(&arguments.data.data_dir, arguments.alg)?.into();
+    let mut answer = Map::new();
+    answer.insert("algorithm".into(), arguments.alg.name().into());
+    answer.insert("key".into(), json!(arguments.out));
+    answer.insert("public_key".into(), json!(arguments.public_out));
+    if let Some(used) = parameters::own(&arguments.data.data_dir, &key)? {
+        used.put(&mut answer);
+        used.note();
     }
-    output.print(&answer, || {
+    output.print(&Value::Object(answer), || {
         format!("{} key: {}", arguments.alg.name(), arguments.out.display())
+    })
+}
+
+fn public(arguments: &Public, output: &Output) -> Result<(), Failure> {
+    let data_dir = &arguments.data.data_dir;
+    let key = signing_key(&arguments.key, data_dir)?;
+    let public = key
+        .public_bytes()
+        .ok_or_else(|| Failure::unusable("a shared key has no public half"))?;
+    let text = base64url::encode(&public);
+    if let Some(path) = &arguments.out {
+        write_new(path, &text, 0o644)?;
+    }
+    let mut answer = Map::new();
+    answer.insert("algorithm".into(), key.algorithm().name().into());
+    answer.insert("public_key".into(), text.clone().into());
+    if let Some(used) = parameters::own(data_dir, &key)? {
+        used.put(&mut answer);
+        used.note();
+    }
+    output.print(&Value::Object(answer), || match &arguments.out {
+        Some(path) => format!("verifying key: {}", path.display()),
+        None => text.clone(),
     })
 }
 
@@ -235,38 +290,25 @@ pub(super) fn read_key(path: &Path) -> Result<Secret<Vec<u8>>, Failure> {
 pub(super) fn signing_key(path: &Path, data_dir: &Path) -> Result<SigningKey, Failure> {
     let unusable =
         |e: signet_compact::KeyError| Failure::unusable(format!("{}: {e}", path.display()));
-    let key = SigningKey::from_bytes(read_key(path)?.expose()).map_err(unusable)?;
+    let bytes = read_key(path)?;
+    let key = SigningKey::from_bytes(bytes.expose()).map_err(|why| {
+        // A zero-knowledge key's public file names parameters; the others' is a verifying key.
+        let public = VerifyingKey::from_bytes(bytes.expose()).is_ok()
+            || matches!(VerifyingKey::parameters_hash(bytes.expose()), Ok(Some(_)));
+        if public {
+            let path = path.display();
+            Failure::unusable(format!(
+                "{path}: a public key, which verifies; --key wants the signing key"
+            ))
+        } else {
+            unusable(why)
+        }
+    })?;
     if !key.algorithm().is_zero_knowledge() {
         return Ok(key);
     }
     let prover = proof_parameters::prover(data_dir, key.algorithm())?;
     key.with_prover(prover).map_err(unusable)
-}
-
-/// A `VerifyingKey`, or a symmetric `SigningKey`. Zero-knowledge keys name the verifying key of the proof system, or have it with them; a signing
-/// key of theirs is checked with the installed one.
-pub(super) fn verifying_key(path: &Path, data_dir: &Path) -> Result<VerifyingKey, Failure> {
-    let failed = |why: String| Failure::unusable(format!("{}: {why}", path.display()));
-    let bytes = read_key(path)?;
-    let symmetric = SigningKey::from_bytes(bytes.expose())
-        .ok()
-        .filter(|key| key.algorithm().is_symmetric());
-    if let Some(key) = symmetric {
-        if !key.algorithm().is_zero_knowledge() {
-            return key.verifying_key().map_err(|e| failed(e.to_string()));
-        }
-        let installed = proof_parameters::verifying_key(data_dir, key.algorithm())?
-            .ok_or_else(|| failed("no proving parameters are installed".into()))?;
-        return VerifyingKey::of_proofs(key.algorithm(), key.key_hash(), &installed)
-            .map_err(|e| failed(e.to_string()));
-    }
-    VerifyingKey::from_bytes_pinned(bytes.expose(), |pin| {
-        [Algorithm::Groth16Poseidon, Algorithm::Groth16Hybrid]
-            .into_iter()
-            .filter_map(|algorithm| proof_parameters::verifying_key(data_dir, algorithm).ok()?)
-            .find(|key| key.hash() == *pin)
-    })
-    .map_err(|why| failed(format!("neither a verifying key nor a shared key: {why}")))
 }
 
 fn fixed<const N: usize>(text: &str, what: &str) -> Result<[u8; N], Failure> {
@@ -304,8 +346,12 @@ fn sign(arguments: &Sign, output: &Output) -> Result<(), Failure> {
     let x5t = x5t
         .map(|text| fixed::<32>(text, "--confirmation-x5t-s256"))
         .transpose()?;
+    let ends = arguments
+        .expires_in
+        .map(|life| now().saturating_add(life.0));
     let payload = Payload {
-        expires_at: arguments.expires_at,
+        // clap has one of them.
+        expires_at: arguments.expires_at.or(ends).unwrap_or_default(),
         not_before: arguments.not_before,
         issued_at: arguments.issued_at,
         subject: &arguments.subject,
@@ -340,23 +386,33 @@ fn sign(arguments: &Sign, output: &Output) -> Result<(), Failure> {
     key.sign_into(version, &payload, &mut token)
         .map_err(|e| unusable(&e))?;
     let text = base64url::encode(&token);
-    output.print(&json!({ "token": text, "bytes": token.len() }), || {
-        text.clone()
-    })
+    let mut answer = Map::new();
+    answer.insert("token".into(), text.clone().into());
+    answer.insert("bytes".into(), token.len().into());
+    if let Some(used) = parameters::own(&arguments.data.data_dir, &key)? {
+        used.put(&mut answer);
+        used.note();
+    }
+    output.print(&Value::Object(answer), || text.clone())
+}
+
+/// Unix seconds.
+fn now() -> u64 {
+    SystemTime::now()
+        .duration_since(SystemTime::UNIX_EPOCH)
+        .map_or(0, |d| d.as_secs())
 }
 
 fn verify(arguments: &Verify, output: &Output) -> Result<(), Failure> {
-    let key = verifying_key(&arguments.key, &arguments.data.data_dir)?;
+    let (key, used) = arguments
+        .trust
+        .verifying_key(&arguments.key, &arguments.data.data_dir)?;
     let text = input::token(&arguments.token)?;
     let refused = |why: &dyn std::fmt::Display| {
         Failure::no("invalid_token", why.to_string()).with(json!({ "verified": false }))
     };
     let token = base64url::decode(text.as_bytes()).map_err(|e| refused(&e))?;
-    let now = arguments.now.unwrap_or_else(|| {
-        SystemTime::now()
-            .duration_since(SystemTime::UNIX_EPOCH)
-            .map_or(0, |d| d.as_secs())
-    });
+    let now = arguments.now.unwrap_or_else(now);
     let key = match &arguments.certificate {
         None => key,
         Some(path) => key
@@ -376,7 +432,7 @@ fn verify(arguments: &Verify, output: &Output) -> Result<(), Failure> {
         confirmation: bound.unverified_payload().confirmation,
     };
     let verified = key.verify(&token, &policy).map_err(|e| refused(&e))?;
-    let claims = claims_of(&verified)?;
+    let claims = compact_claims::claims_of(verified.token())?;
     let mut unchecked = Vec::new();
     if arguments.audience.is_none() {
         unchecked.push("audience");
@@ -389,64 +445,13 @@ fn verify(arguments: &Verify, output: &Output) -> Result<(), Failure> {
         );
     }
     let mut answer = claims.clone();
+    if let Some(used) = used {
+        used.put(&mut answer);
+        used.note();
+    }
     answer.insert("verified".into(), true.into());
     answer.insert("not_checked".into(), json!(unchecked));
     output.print(&Value::Object(answer), || {
         output::pretty(&Value::Object(claims.clone()))
     })
-}
-
-/// The claims by the names of the format; times that are unset are left out.
-fn claims_of(verified: &VerifiedToken<'_>) -> Result<Map<String, Value>, Failure> {
-    let (token, payload) = (verified.token(), verified.payload());
-    let (kind, key_id) = token.key_id();
-    let mut claims = Map::new();
-    let mut put = |name: &str, value: Value| claims.insert(name.into(), value);
-    put("version", u32::from(token.version() == Version::V1).into());
-    put("algorithm", token.algorithm().name().into());
-    put("key_id_type", kind.number().into());
-    put("key_id", base64url::encode(key_id).into());
-    put("expires_at", payload.expires_at.into());
-    if payload.not_before != 0 {
-        put("not_before", payload.not_before.into());
-    }
-    if payload.issued_at != 0 {
-        put("issued_at", payload.issued_at.into());
-    }
-    put("subject", payload.subject.into());
-    put("audience", payload.audience.into());
-    put("scope", payload.scopes.iter().collect::<Vec<_>>().into());
-    if !payload.issuer.is_empty() {
-        put("issuer", payload.issuer.into());
-    }
-    if let Some(id) = payload.token_id {
-        put("token_id", base64url::encode(id).into());
-    }
-    match payload.confirmation {
-        Some(Confirmation::Jkt(jkt)) => {
-            put("confirmation", json!({ "jkt": base64url::encode(jkt) }))
-        }
-        Some(Confirmation::X5tS256(x5t)) => put(
-            "confirmation",
-            json!({ "x5t#S256": base64url::encode(x5t) }),
-        ),
-        None => None,
-    };
-    if let Some(id) = payload.certificate {
-        put("certificate", base64url::encode(id).into());
-    }
-    if !payload.claims.is_empty() {
-        let mut named = Map::new();
-        for claim in payload.claims.iter() {
-            let value = serde_json::from_str(claim.json).map_err(|e| {
-                Failure::no(
-                    "invalid_token",
-                    format!("the claim {} is not JSON: {e}", claim.name),
-                )
-            })?;
-            named.insert(claim.name.into(), value);
-        }
-        put("claims", Value::Object(named));
-    }
-    Ok(claims)
 }

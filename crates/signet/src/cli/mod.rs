@@ -6,10 +6,12 @@ mod audit;
 mod ceremony;
 mod certificate;
 mod compact;
+mod compact_claims;
 mod config;
 mod dev;
 mod gate;
 mod mcp;
+mod parameters;
 mod serve;
 mod token;
 

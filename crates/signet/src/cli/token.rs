@@ -6,7 +6,7 @@ use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 use signet_jose::{base64url, json as strict, jwk::JwkSet, jws};
 
-use super::{Failure, Output, block_on, output};
+use super::{Failure, Output, block_on, compact_claims, output};
 use crate::{
     http_client::{Answer, HttpClient},
     input,
@@ -70,10 +70,13 @@ pub fn run(command: Token, output: &Output) -> Result<(), Failure> {
 }
 
 fn inspect(token: &str, output: &Output) -> Result<(), Failure> {
+    if compact_claims::is_compact(token) {
+        return compact_claims::inspect(token, output);
+    }
     let refused = |why: String| Failure::no("invalid_token", why);
     let parts = jws::split(token.as_bytes(), MAX_TOKEN).map_err(|e| {
         refused(format!(
-            "not a JWT: {e}; codes and refresh tokens are sealed and say nothing"
+            "neither a JWT nor a compact token: {e}; codes and refresh tokens are sealed and say nothing"
         ))
     })?;
     let header = base64url::decode(parts.header).map_err(|e| refused(e.to_string()))?;

@@ -13,6 +13,26 @@ use crate::output::Failure;
 /// Where they are, below the data directory.
 pub(super) const DIRECTORY: &str = "proofs";
 
+/// Where parameters come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Origin {
+    /// One process made them, and knew their secrets for a moment.
+    Development,
+    /// A ceremony, whose transcript was verified here.
+    Ceremony,
+}
+
+impl Origin {
+    /// As manifests and answers write it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Origin::Development => "development",
+            Origin::Ceremony => "ceremony",
+        }
+    }
+}
+
 /// What is known of a set of parameters: `groth16-poseidon.json`, beside the file it names.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Manifest {
@@ -23,8 +43,7 @@ pub(super) struct Manifest {
     pub(super) sha256: String,
     /// SHA-256 of the verifying key, hexadecimal: what a key file may pin.
     pub(super) verifying_key_sha256: String,
-    /// `development`, or `ceremony`.
-    pub(super) origin: String,
+    pub(super) origin: Origin,
 }
 
 /// What is known of the tables that were prepared from a set: `groth16-poseidon.tables.json`.
@@ -73,23 +92,26 @@ pub(super) fn beside(manifest: &Path, name: &str) -> Result<PathBuf, Failure> {
 }
 
 /// A hash that one of them states.
-pub(super) fn hash(manifest: &Path, text: &str) -> Result<[u8; 32], Failure> {
+pub(super) fn stated(manifest: &Path, text: &str) -> Result<[u8; 32], Failure> {
+    hash(text).ok_or_else(|| unusable(manifest, &"sha256 is no hash"))
+}
+
+/// 32 bytes in hexadecimal.
+pub fn hash(text: &str) -> Option<[u8; 32]> {
     let digit = |digit: u8| char::from(digit).to_digit(16);
     let mut hash = [0; 32];
     let text = text.as_bytes();
     if text.len() != 64 {
-        return Err(unusable(manifest, &"sha256 is no hash"));
+        return None;
     }
     for (byte, digits) in hash.iter_mut().zip(text.chunks_exact(2)) {
-        *byte = match (digit(digits[0]), digit(digits[1])) {
-            (Some(high), Some(low)) => (high << 4 | low) as u8,
-            _ => return Err(unusable(manifest, &"sha256 is no hash")),
-        };
+        *byte = (digit(digits[0])? << 4 | digit(digits[1])?) as u8;
     }
-    Ok(hash)
+    Some(hash)
 }
 
-pub(super) fn hex(bytes: &[u8]) -> String {
+/// Bytes in hexadecimal.
+pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 

@@ -12,7 +12,8 @@ use std::sync::Arc;
 use signet_compact::Algorithm;
 use signet_zk::{Parameters, Prover, VerifyingKey};
 
-use self::manifest::{DIRECTORY, Manifest, hex, unusable};
+use self::manifest::{DIRECTORY, Manifest, unusable};
+pub use self::manifest::{Origin, hash, hex};
 use crate::output::{Failure, note};
 use crate::progress::Progress;
 use crate::{mapped, private_file};
@@ -26,7 +27,7 @@ fn installed(
     let Some(known) = manifest::read::<Manifest>(&path)? else {
         return Ok(None);
     };
-    let hash = manifest::hash(&path, &known.sha256)?;
+    let hash = manifest::stated(&path, &known.sha256)?;
     Ok(Some((known, hash)))
 }
 
@@ -52,7 +53,7 @@ pub fn install(
     data_dir: &Path,
     algorithm: Algorithm,
     parameters: &Parameters,
-    origin: &str,
+    origin: Origin,
     replace: bool,
 ) -> Result<(), Failure> {
     let directory = data_dir.join(DIRECTORY);
@@ -67,7 +68,7 @@ pub fn install(
         parameters: name,
         sha256: sha256.clone(),
         verifying_key_sha256: hex(&parameters.verifying_key().hash()),
-        origin: origin.into(),
+        origin,
     };
     let path = manifest::path(data_dir, algorithm);
     let text = serde_json::to_vec_pretty(&manifest).map_err(|e| unusable(&path, &e))?;
@@ -99,7 +100,7 @@ fn install_development(data_dir: &Path, algorithm: Algorithm) -> Result<(), Fail
         let _progress = Progress::of("making proving parameters");
         Parameters::development(statement)
     };
-    install(data_dir, algorithm, &made, "development", false)
+    install(data_dir, algorithm, &made, Origin::Development, false)
 }
 
 /// A prover with the installed parameters; the first use makes development ones, and says so.
@@ -121,10 +122,40 @@ pub fn prover(data_dir: &Path, algorithm: Algorithm) -> Result<Arc<Prover>, Fail
     tables::prepare(data_dir, algorithm, &parameters, &found.1)
 }
 
-/// Where the installed parameters come from: `development`, or `ceremony`.
-pub fn origin(data_dir: &Path, algorithm: Algorithm) -> Result<Option<String>, Failure> {
-    Ok(installed(data_dir, algorithm)?.map(|(known, _)| known.origin))
+/// SHA-256 of the installed parameters' verifying key, and where they come from; `None` where none are.
+pub fn installed_key(
+    data_dir: &Path,
+    algorithm: Algorithm,
+) -> Result<Option<([u8; 32], Origin)>, Failure> {
+    let Some((known, _)) = installed(data_dir, algorithm)? else {
+        return Ok(None);
+    };
+    let path = manifest::path(data_dir, algorithm);
+    let hash = manifest::stated(&path, &known.verifying_key_sha256)?;
+    Ok(Some((hash, known.origin)))
 }
+
+/// Where the verifying key of this hash comes from, if it is one of the installed parameters.
+pub fn origin_of(data_dir: &Path, verifying_key: &[u8; 32]) -> Result<Option<Origin>, Failure> {
+    for algorithm in ALGORITHMS {
+        match installed_key(data_dir, algorithm)? {
+            Some((hash, origin)) if hash == *verifying_key => return Ok(Some(origin)),
+            _ => {}
+        }
+    }
+    Ok(None)
+}
+
+/// The installed verifying key of this hash.
+pub fn verifying_key_of(data_dir: &Path, hash: &[u8; 32]) -> Option<VerifyingKey> {
+    ALGORITHMS
+        .into_iter()
+        .filter_map(|algorithm| verifying_key(data_dir, algorithm).ok()?)
+        .find(|key| key.hash() == *hash)
+}
+
+/// The algorithms whose tokens are proofs.
+const ALGORITHMS: [Algorithm; 2] = [Algorithm::Groth16Poseidon, Algorithm::Groth16Hybrid];
 
 /// The installed verifying key; none is made where none is.
 pub fn verifying_key(

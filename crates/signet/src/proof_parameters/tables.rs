@@ -37,7 +37,7 @@ pub(super) fn kept(
     }
     let (Ok(file), Ok(hash)) = (
         manifest::beside(&path, &known.tables),
-        manifest::hash(&path, &known.sha256),
+        manifest::stated(&path, &known.sha256),
     ) else {
         return anew(&path, &"it names no file, or states no hash");
     };

@@ -40,7 +40,7 @@ impl Kept {
         let verifying = verifying_key(data_dir, ALGORITHM).unwrap().unwrap();
         let verifier = Verifier::new(&verifying, &Statement::Poseidon.key_hash(&[7; 32])).unwrap();
         verifier
-            .verify(&prover.prove(&[7; 32], &[8; 32]), &[8; 32])
+            .verify(&prover.prove(&[7; 32], &[8; 32]).unwrap(), &[8; 32])
             .unwrap();
     }
 }
@@ -85,7 +85,7 @@ fn tables_of_other_parameters_are_stale_and_go() {
         kept.directory.path(),
         ALGORITHM,
         &parameters,
-        "ceremony",
+        Origin::Ceremony,
         true,
     )
     .unwrap();

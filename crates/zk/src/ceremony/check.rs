@@ -58,9 +58,8 @@ impl Ceremony {
         if self.first.len() < 2 || second.contributions.len() < 2 {
             return Err(Error::Transcript("fewer than two contributions to a phase"));
         }
-        self.verify_queries(second)?;
         let queries = &second.queries;
-        Ok(Parameters {
+        let parameters = Parameters {
             statement: self.statement,
             alpha: self.powers.alpha[0],
             beta: self.powers.beta[0],
@@ -73,7 +72,11 @@ impl Ceremony {
             b_two: queries.b_two.clone(),
             wires: queries.wires.clone(),
             quotient: queries.quotient.clone(),
-        })
+        };
+        let degenerate = |_| Error::Transcript("the verifying key is degenerate");
+        parameters.verifying_key().checked().map_err(degenerate)?;
+        self.verify_queries(second)?;
+        Ok(parameters)
     }
 
     /// Compares random sums of the queries with the same sums of the powers: the map from powers to queries is linear, and turned round it takes the
@@ -172,10 +175,17 @@ impl Ceremony {
             && rises(&powers.beta)
             && pair(tau, low, g, high)
             && pair(ends[2].into_group(), h, g, self.beta_two.into_group());
-        if holds {
-            Ok(())
-        } else {
-            Err(Error::Transcript("the powers are not powers"))
+        if !holds {
+            return Err(Error::Transcript("the powers are not powers"));
         }
+        // tau^N = 1: the vanishing polynomial is zero there, and the equation says nothing. 1 and -1 are such points.
+        if powers.tau[powers.alpha.len()] == one {
+            return Err(Error::Transcript("tau is a point of the domain"));
+        }
+        let is_one = |point: G1Affine| point.x() == one.x();
+        if is_one(ends[1]) || is_one(ends[2]) {
+            return Err(Error::Transcript("alpha or beta is 1 or -1"));
+        }
+        Ok(())
     }
 }

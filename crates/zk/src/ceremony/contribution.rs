@@ -40,7 +40,9 @@ impl Step {
 
     fn holds(&self, base: G1Affine, place: &[u8; 32], index: u8) -> bool {
         let challenge = challenge(place, index, [base, self.made, self.commitment]);
-        !self.made.is_zero() && base * self.answer == self.made * challenge + self.commitment
+        // A factor of 0, 1 or -1 is no secret: the product is at infinity, or has the base's x.
+        self.made.x().is_some_and(|x| base.x() != Some(x))
+            && base * self.answer == self.made * challenge + self.commitment
     }
 }
 

@@ -4,6 +4,7 @@ use ark_bn254::{Fr, G1Affine, G1Projective, G2Affine, G2Projective};
 use ark_ec::{AffineRepr, CurveGroup};
 use ark_ff::{Field, One};
 use signet_crypto::hash::Sha256;
+use zeroize::{Zeroize, Zeroizing};
 
 use super::contribution::Contribution;
 use crate::Error;
@@ -48,6 +49,34 @@ pub struct Transcript {
     pub first: Vec<[u8; 32]>,
     /// Phase 2: delta.
     pub second: Vec<[u8; 32]>,
+}
+
+/// A contribution's work, of which somebody is told.
+struct Work<'w> {
+    done: usize,
+    total: usize,
+    watch: &'w mut dyn FnMut(u64, u64),
+}
+
+/// So many points are done before somebody is told.
+const PIECE: usize = 1024;
+
+impl Work<'_> {
+    /// Multiplies point i by `first * ratio^i`.
+    fn scale<G>(&mut self, points: &mut [G], first: Fr, ratio: Fr)
+    where
+        G: AffineRepr<ScalarField = Fr>,
+        G::Group: Element,
+    {
+        let mut factor = first;
+        let step = ratio.pow([PIECE as u64]);
+        for piece in points.chunks_mut(PIECE) {
+            piece.copy_from_slice(&scale(piece, factor, ratio));
+            factor *= step;
+            self.done += piece.len();
+            (self.watch)(self.done as u64, self.total as u64);
+        }
+    }
 }
 
 /// Multiplies point i by `first * ratio^i`.
@@ -111,10 +140,22 @@ impl Ceremony {
 
     /// Contributes to the phase that the ceremony is in, with fresh secrets that are forgotten; returns the contribution's hash.
     pub fn contribute(&mut self) -> [u8; 32] {
-        self.contribute_with([random(), random(), random()])
+        self.contribute_watched(&mut |_, _| {})
     }
 
-    pub(super) fn contribute_with(&mut self, secrets: [Fr; 3]) -> [u8; 32] {
+    /// The same; `watch` is told how many of the points are done, of how many.
+    pub fn contribute_watched(&mut self, watch: &mut dyn FnMut(u64, u64)) -> [u8; 32] {
+        let mut secrets = Zeroizing::new([random(), random(), random()]);
+        let hash = self.contribute_with(*secrets, watch);
+        secrets.zeroize();
+        hash
+    }
+
+    pub(super) fn contribute_with(
+        &mut self,
+        secrets: [Fr; 3],
+        watch: &mut dyn FnMut(u64, u64),
+    ) -> [u8; 32] {
         let hashes = self.hashes();
         let place = *hashes
             .second
@@ -128,10 +169,16 @@ impl Ceremony {
                 let bases = [powers.tau[1], powers.alpha[0], powers.beta[0]];
                 let made = Contribution::make(&bases, &secrets, &place);
                 let [tau, alpha, beta] = secrets;
-                powers.tau = scale(&powers.tau, Fr::one(), tau);
-                powers.alpha = scale(&powers.alpha, alpha, tau);
-                powers.beta = scale(&powers.beta, beta, tau);
-                powers.tau_two = scale(&powers.tau_two, Fr::one(), tau);
+                let size = powers.alpha.len();
+                let mut work = Work {
+                    done: 0,
+                    total: powers.tau.len() + 3 * size,
+                    watch,
+                };
+                work.scale(&mut powers.tau, Fr::one(), tau);
+                work.scale(&mut powers.alpha, alpha, tau);
+                work.scale(&mut powers.beta, beta, tau);
+                work.scale(&mut powers.tau_two, Fr::one(), tau);
                 self.beta_two = (self.beta_two * beta).into_affine();
                 self.first.push(made.clone());
                 made
@@ -142,8 +189,13 @@ impl Ceremony {
                 // A random number is 0 once in 2^254 times.
                 let over = delta.inverse().unwrap_or(Fr::ONE);
                 let queries = &mut second.queries;
-                queries.wires = scale(&queries.wires, over, Fr::one());
-                queries.quotient = scale(&queries.quotient, over, Fr::one());
+                let mut work = Work {
+                    done: 0,
+                    total: queries.wires.len() + queries.quotient.len(),
+                    watch,
+                };
+                work.scale(&mut queries.wires, over, Fr::one());
+                work.scale(&mut queries.quotient, over, Fr::one());
                 second.delta = made.steps[0].made;
                 second.delta_two = (second.delta_two * delta).into_affine();
                 second.contributions.push(made.clone());

@@ -6,6 +6,7 @@
 
 use ark_bn254::Fr;
 use ark_ff::{Field, One};
+use zeroize::{Zeroize, Zeroizing};
 
 use crate::field::halves;
 use crate::poseidon::{MIX, ROUND_CONSTANTS, WIDTH, capacity, is_full};
@@ -52,19 +53,22 @@ pub(crate) fn system() -> ConstraintSystem {
 
 /// The secret wires of a key, and what the rows' left and right sides come to, in order, up to the output's row.
 pub(crate) struct Witness {
-    pub(crate) secret: Vec<Fr>,
-    pub(crate) left: Vec<Fr>,
-    pub(crate) right: Vec<Fr>,
+    pub(crate) secret: Zeroizing<Vec<Fr>>,
+    pub(crate) left: Zeroizing<Vec<Fr>>,
+    pub(crate) right: Zeroizing<Vec<Fr>>,
 }
+
+/// Room for each list of a witness: one that grows would leave a copy behind.
+const ROOM: usize = 256;
 
 /// Runs the permutation and writes down what the circuit names.
 pub(crate) fn witness(key: &[u8; 32]) -> Witness {
     let [x, y] = halves(key);
     let mut state: [Fr; WIDTH] = [capacity(2), x, y];
     let mut made = Witness {
-        secret: Vec::with_capacity(256),
-        left: Vec::with_capacity(256),
-        right: Vec::with_capacity(256),
+        secret: Zeroizing::new(Vec::with_capacity(ROOM)),
+        left: Zeroizing::new(Vec::with_capacity(ROOM)),
+        right: Zeroizing::new(Vec::with_capacity(ROOM)),
     };
     made.secret.extend([x, y]);
     for (round, constants) in ROUND_CONSTANTS.iter().enumerate() {
@@ -88,6 +92,7 @@ pub(crate) fn witness(key: &[u8; 32]) -> Witness {
     }
     made.left.push(state[1]);
     made.right.push(Fr::one());
+    state.zeroize();
     made
 }
 
@@ -99,7 +104,7 @@ mod tests {
     fn wires(key: &[u8; 32]) -> Vec<Fr> {
         let mut wires = vec![Fr::one(), hash(&halves(key))];
         wires.extend(halves(&[7; 32]));
-        wires.extend(witness(key).secret);
+        wires.extend(witness(key).secret.iter());
         wires
     }
 
@@ -112,7 +117,11 @@ mod tests {
             assert_eq!(wires.len(), system.wires);
             assert!(system.holds(&wires));
             let made = witness(&key);
-            for (row, (left, right)) in system.rows.iter().zip(made.left.iter().zip(&made.right)) {
+            for (row, (left, right)) in system
+                .rows
+                .iter()
+                .zip(made.left.iter().zip(made.right.iter()))
+            {
                 assert_eq!((row.a.value(&wires), row.b.value(&wires)), (*left, *right));
             }
             assert_eq!(made.left.len() + system.publics, system.rows.len());

@@ -6,6 +6,7 @@
 
 use ark_bn254::Fr;
 use ark_ff::One;
+use zeroize::{Zeroize, Zeroizing};
 
 use super::gadget::{Bit, Builder, Source};
 use crate::r1cs::{ConstraintSystem, Sum};
@@ -213,20 +214,19 @@ impl Sha256Circuit {
     }
 
     /// The secret wires for `key`, bits all of them: straight-line integer code.
-    pub(crate) fn secret_wires(&self, key: &[u8; 32]) -> Vec<u8> {
+    pub(crate) fn secret_wires(&self, key: &[u8; 32]) -> Zeroizing<Vec<u8>> {
         let trace = trace(key);
-        self.sources
-            .iter()
-            .map(|source| {
-                (trace[source.word as usize] >> source.bit) as u8 & 1 ^ u8::from(source.negated)
-            })
-            .collect()
+        let wires = self.sources.iter().map(|source| {
+            (trace[source.word as usize] >> source.bit) as u8 & 1 ^ u8::from(source.negated)
+        });
+        // Its length is known: it does not grow, and leaves no copy behind.
+        Zeroizing::new(wires.collect())
     }
 }
 
 /// Every intermediate word, in the order in which the circuit numbers them; sums before their reduction.
-fn trace(key: &[u8; 32]) -> Vec<u64> {
-    let mut trace = Vec::with_capacity(8 + 48 * 3 + 64 * 6 + 8);
+fn trace(key: &[u8; 32]) -> Zeroizing<Vec<u64>> {
+    let mut trace = Zeroizing::new(Vec::with_capacity(8 + 48 * 3 + 64 * 6 + 8));
     let mut w = [0_u32; 64];
     // The last two words as the circuit's sums, which are not reduced.
     let mut wide = [0_u64; 64];
@@ -279,6 +279,8 @@ fn trace(key: &[u8; 32]) -> Vec<u64> {
             .zip(INITIAL)
             .map(|(word, initial)| word + u64::from(initial)),
     );
+    w.zeroize();
+    wide.zeroize();
     trace
 }
 
@@ -292,7 +294,7 @@ mod tests {
         let mut wires = vec![Fr::one()];
         wires.extend(halves(digest));
         wires.extend(halves(&[9; 32]));
-        wires.extend(circuit.secret_wires(key).into_iter().map(Fr::from));
+        wires.extend(circuit.secret_wires(key).iter().copied().map(Fr::from));
         wires
     }
 

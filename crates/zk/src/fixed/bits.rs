@@ -2,6 +2,7 @@
 
 use ark_ec::AffineRepr;
 use ark_ec::short_weierstrass::{Affine, Projective};
+use zeroize::Zeroizing;
 
 use super::image::{Image, Points, Source, Stored, point};
 use crate::Error;
@@ -61,18 +62,16 @@ impl<P: Stored> BitBases<P> {
     /// The sum of the bases whose wire is one.
     pub(crate) fn sum(&self, bits: &[u8]) -> Projective<P> {
         let table = self.sums.as_bytes();
-        let chosen: Vec<u32> = self
-            .wires
-            .chunks(GROUP)
-            .enumerate()
-            .filter_map(|(group, wires)| {
-                let subset = wires.iter().enumerate().fold(0, |set, (i, &wire)| {
-                    set | usize::from(bits[wire as usize]) << i
-                });
-                // The empty subset's sum is nothing.
-                (subset > 0).then_some((group << GROUP | subset) as u32)
-            })
-            .collect();
+        let mut chosen = Zeroizing::new(Vec::with_capacity(self.wires.len().div_ceil(GROUP)));
+        for (group, wires) in self.wires.chunks(GROUP).enumerate() {
+            let subset = wires.iter().enumerate().fold(0, |set, (i, &wire)| {
+                set | usize::from(bits[wire as usize]) << i
+            });
+            // The empty subset's sum is nothing.
+            if subset > 0 {
+                chosen.push((group << GROUP | subset) as u32);
+            }
+        }
         if chosen.len() >= FEW
             && let Some(sum) = P::sum(table, &chosen)
         {

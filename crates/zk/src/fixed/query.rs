@@ -3,6 +3,7 @@
 use ark_bn254::Fr;
 use ark_ec::AffineRepr;
 use ark_ec::short_weierstrass::{Affine, Projective};
+use zeroize::Zeroizing;
 
 use super::bits::BitBases;
 use super::image::{Image, Source, Stored};
@@ -52,11 +53,8 @@ impl<P: Stored> Query<P> {
 
     /// The sum over all wires: `bits` has every wire, `values` at least the wide ones, both by wire.
     pub(crate) fn sum(&self, bits: &[u8], values: &[Fr]) -> Projective<P> {
-        let factors: Vec<Fr> = self
-            .wide_wires
-            .iter()
-            .map(|&wire| values[wire as usize])
-            .collect();
+        let factors = self.wide_wires.iter().map(|&wire| values[wire as usize]);
+        let factors: Zeroizing<Vec<Fr>> = Zeroizing::new(factors.collect());
         self.bits.sum(bits) + self.wide.sum(&factors)
     }
 }

@@ -3,6 +3,7 @@
 use ark_bn254::Fr;
 use ark_ec::short_weierstrass::{Affine, Projective};
 use ark_ff::{AdditiveGroup, BigInt, PrimeField, Zero};
+use zeroize::Zeroizing;
 
 use super::image::{Image, Points, Source, Stored, point};
 use crate::Error;
@@ -28,9 +29,16 @@ fn windows(window: usize) -> usize {
 
 /// The digits of some factors, sorted by bucket: bucket b holds the bases (a table index, the highest bit its sign) whose digit is b + 1.
 pub(crate) struct Sorted {
-    entries: Vec<u32>,
+    entries: Zeroizing<Vec<u32>>,
     /// `ends[b]` is where bucket b's entries end.
-    ends: Vec<u32>,
+    ends: Zeroizing<Vec<u32>>,
+}
+
+#[cfg(test)]
+impl Sorted {
+    pub(crate) fn entries(&self) -> &[u32] {
+        &self.entries
+    }
 }
 
 impl<P: Stored> WideBases<P> {
@@ -80,8 +88,8 @@ impl<P: Stored> WideBases<P> {
         debug_assert_eq!(factors.len(), self.count);
         let windows = windows(self.window);
         let full = 1_i32 << self.window;
-        let mut digits = vec![0_i32; windows * factors.len()];
-        let mut ends = vec![0_u32; self.buckets() + 1];
+        let mut digits = Zeroizing::new(vec![0_i32; windows * factors.len()]);
+        let mut ends = Zeroizing::new(vec![0_u32; self.buckets() + 1]);
         for (i, factor) in factors.iter().enumerate() {
             let limbs = factor.0;
             let mut carry = 0;
@@ -103,10 +111,10 @@ impl<P: Stored> WideBases<P> {
         // Zero digits fall away; then counts become starts.
         ends.remove(0);
         let mut at = 0;
-        for end in &mut ends {
+        for end in ends.iter_mut() {
             at += std::mem::replace(end, at);
         }
-        let mut entries = vec![0; at as usize];
+        let mut entries = Zeroizing::new(vec![0; at as usize]);
         for (index, digit) in digits.iter().enumerate() {
             if *digit != 0 {
                 let end = &mut ends[digit.unsigned_abs() as usize - 1];
@@ -125,13 +133,14 @@ impl<P: Stored> WideBases<P> {
             0 => 0,
             _ => sorted.ends[bucket - 1],
         };
-        let lengths: Vec<u32> = (from..to).map(|b| start(b + 1) - start(b)).collect();
+        let lengths = (from..to).map(|b| start(b + 1) - start(b));
+        let lengths: Zeroizing<Vec<u32>> = Zeroizing::new(lengths.collect());
         let entries = &sorted.entries[start(from) as usize..start(to) as usize];
         let (table, width) = (self.shifted.as_bytes(), lengths.len().isqrt().max(1));
         if let Some([rows, columns]) = P::bucket_sums(table, entries, &lengths, width) {
             return weigh(&rows, &columns, width, from + 1);
         }
-        let sums = sum_segments(
+        let sums = Zeroizing::new(sum_segments(
             entries.iter().map(|entry| {
                 let mut point: Affine<P> = point(table, (entry & !NEGATIVE) as usize);
                 if entry & NEGATIVE != 0 {
@@ -140,7 +149,7 @@ impl<P: Stored> WideBases<P> {
                 point
             }),
             &lengths,
-        );
+        ));
         let row_lengths: Vec<u32> = sums.chunks(width).map(|row| row.len() as u32).collect();
         let rows = sum_segments(sums.iter().copied(), &row_lengths);
         let columns = (0..width).flat_map(|column| sums.iter().skip(column).step_by(width));
@@ -156,7 +165,8 @@ impl<P: Stored> WideBases<P> {
         if factors.is_empty() {
             return Projective::zero();
         }
-        let factors: Vec<BigInt<4>> = factors.iter().map(|f| f.into_bigint()).collect();
+        let factors = factors.iter().map(|f| f.into_bigint());
+        let factors: Zeroizing<Vec<BigInt<4>>> = Zeroizing::new(factors.collect());
         self.sum_share(&self.sort(&factors), 0, 1)
     }
 }

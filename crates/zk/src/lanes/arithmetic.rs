@@ -6,6 +6,8 @@
 use std::arch::x86_64::*;
 use std::marker::PhantomData;
 
+use zeroize::Zeroize;
+
 use super::modulus::{LIMBS, Limbs, MASK, Modulus};
 
 type Register = __m512i;
@@ -23,6 +25,14 @@ impl<M> Clone for Eight<M> {
 }
 
 impl<M> Copy for Eight<M> {}
+
+impl<M> Zeroize for Eight<M> {
+    fn zeroize(&mut self) {
+        for register in &mut self.0 {
+            register.zeroize();
+        }
+    }
+}
 
 /// Eight words as a register.
 #[inline]

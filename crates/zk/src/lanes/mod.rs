@@ -17,6 +17,7 @@ mod transform;
 
 use ark_bn254::{Fr, G1Affine};
 use ark_ff::BigInt;
+use zeroize::Zeroizing;
 
 /// Whether this processor can.
 #[cfg(target_arch = "x86_64")]
@@ -86,7 +87,12 @@ impl Transform {
     }
 
     /// Both lists backward, times the factors, and forward again; then multiplied with each other, as numbers. With or without a second thread.
-    pub(crate) fn products(&self, left: &[Fr], right: &[Fr], threads: usize) -> Vec<BigInt<4>> {
+    pub(crate) fn products(
+        &self,
+        left: &[Fr],
+        right: &[Fr],
+        threads: usize,
+    ) -> Zeroizing<Vec<BigInt<4>>> {
         #[cfg(target_arch = "x86_64")]
         {
             let through = |values: &[Fr]| with_lanes!(self.0.through(values));

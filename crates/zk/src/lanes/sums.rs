@@ -5,6 +5,7 @@
 
 use ark_bn254::{Fq, G1Affine};
 use ark_ff::{BigInt, Field, PrimeField, Zero, batch_inversion};
+use zeroize::{Zeroize, Zeroizing};
 
 use super::NEGATIVE;
 use super::arithmetic::{Eight, register, transpose, words};
@@ -16,6 +17,12 @@ type Coordinates = Eight<Base>;
 #[derive(Clone, Copy)]
 #[repr(align(64))]
 struct Row([u64; 8]);
+
+impl Zeroize for Row {
+    fn zeroize(&mut self) {
+        self.0.zeroize();
+    }
+}
 
 /// Where a level's points come from.
 trait Rows {
@@ -121,7 +128,8 @@ const CHUNK: usize = 512;
 /// Adds pairs; `None` where two of them have the same x, or one is at infinity.
 #[target_feature(enable = "avx512f,avx512ifma")]
 fn add_pairs<R: Rows>(rows: &R, pairs: &[Pair], out: &mut [Row]) -> Option<()> {
-    let mut remembered: Vec<(Coordinates, Coordinates)> = Vec::with_capacity(CHUNK);
+    let mut remembered: Zeroizing<Vec<(Coordinates, Coordinates)>> =
+        Zeroizing::new(Vec::with_capacity(CHUNK));
     for chunk in pairs.chunks(8 * CHUNK) {
         remembered.clear();
         let mut zero = false;
@@ -199,10 +207,15 @@ fn point(row: &Row, over_sixteen: Fq) -> G1Affine {
     )
 }
 
-/// One row for each segment that is not empty. `entries` are the segments', one after the other.
+/// One row for each segment that is not empty. `entries` are the segments', one after the other. Which they are may be a secret, and the sums on the way
+/// tell it to whoever has the table: lists and rows are wiped, and do not grow.
 #[target_feature(enable = "avx512f,avx512ifma")]
-fn sum_segments<R: Rows>(rows: &R, entries: &[u32], lengths: &[u32]) -> Option<Vec<Row>> {
-    let mut lengths = lengths.to_vec();
+fn sum_segments<R: Rows>(
+    rows: &R,
+    entries: &[u32],
+    lengths: &[u32],
+) -> Option<Zeroizing<Vec<Row>>> {
+    let mut lengths = Zeroizing::new(lengths.to_vec());
     let mut made = level(rows, |at| entries[at], &mut lengths)?;
     while lengths.iter().any(|length| *length > 1) {
         made = level(&Made(&made), |at| at as u32, &mut lengths)?;
@@ -212,8 +225,14 @@ fn sum_segments<R: Rows>(rows: &R, entries: &[u32], lengths: &[u32]) -> Option<V
 
 /// Adds neighbours of each segment; what has no neighbour goes along.
 #[target_feature(enable = "avx512f,avx512ifma")]
-fn level<R: Rows>(rows: &R, entry: impl Fn(usize) -> u32, lengths: &mut [u32]) -> Option<Vec<Row>> {
-    let (mut pairs, mut alone) = (Vec::<Pair>::new(), Vec::<Pair>::new());
+fn level<R: Rows>(
+    rows: &R,
+    entry: impl Fn(usize) -> u32,
+    lengths: &mut [u32],
+) -> Option<Zeroizing<Vec<Row>>> {
+    let count = lengths.iter().map(|length| *length as usize / 2).sum();
+    let mut pairs = Zeroizing::new(Vec::<Pair>::with_capacity(count));
+    let mut alone = Zeroizing::new(Vec::<Pair>::with_capacity(lengths.len()));
     let (mut at, mut to) = (0, 0);
     for length in lengths {
         for _ in 0..*length / 2 {
@@ -226,7 +245,7 @@ fn level<R: Rows>(rows: &R, entry: impl Fn(usize) -> u32, lengths: &mut [u32]) -
         }
         *length = length.div_ceil(2);
     }
-    let mut out = vec![Row([0; 8]); to as usize];
+    let mut out = Zeroizing::new(vec![Row([0; 8]); to as usize]);
     if R::PORTABLE {
         let mut zero = false;
         for eight in alone.chunks(8) {
@@ -240,7 +259,7 @@ fn level<R: Rows>(rows: &R, entry: impl Fn(usize) -> u32, lengths: &mut [u32]) -
             return None;
         }
     } else {
-        for [from, _, to] in alone {
+        for &[from, _, to] in alone.iter() {
             out[to as usize] = Row(rows.row(from));
         }
     }
@@ -268,18 +287,18 @@ pub(super) fn bucket_sums(
     let buckets = sum_segments(&Table(table), entries, lengths)?;
     // Where each bucket's sum is; an empty one has none.
     let mut next = 0;
-    let places: Vec<Option<u32>> = lengths
-        .iter()
-        .map(|length| {
-            (*length > 0).then(|| {
-                next += 1;
-                next - 1
-            })
+    let places = lengths.iter().map(|length| {
+        (*length > 0).then(|| {
+            next += 1;
+            next - 1
         })
-        .collect();
+    });
+    let places: Zeroizing<Vec<Option<u32>>> = Zeroizing::new(places.collect());
     let over_sixteen = Fq::from(16).inverse()?;
     let sums = |segments: &mut dyn Iterator<Item = Vec<u32>>| -> Option<Vec<G1Affine>> {
-        let (mut entries, mut lengths) = (Vec::new(), Vec::new());
+        // Each bucket's sum is in one row and one column.
+        let mut entries = Zeroizing::new(Vec::with_capacity(buckets.len()));
+        let mut lengths = Zeroizing::new(Vec::with_capacity(places.len()));
         for segment in segments {
             lengths.push(segment.len() as u32);
             entries.extend(segment);

@@ -140,8 +140,8 @@ fn transforms_are_the_portable_ones() {
             domain.forward(&mut values);
             values
         };
-        for ((a, b), made) in through(&left).iter().zip(through(&right)).zip(made) {
-            assert_eq!((*a * b).into_bigint(), made, "{size}");
+        for ((a, b), made) in through(&left).iter().zip(through(&right)).zip(made.iter()) {
+            assert_eq!((*a * b).into_bigint(), *made, "{size}");
         }
     }
 }

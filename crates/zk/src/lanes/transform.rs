@@ -4,6 +4,7 @@ use std::arch::x86_64::*;
 
 use ark_bn254::Fr;
 use ark_ff::{BigInt, PrimeField};
+use zeroize::Zeroizing;
 
 use super::arithmetic::{Eight, register, words};
 use super::modulus::Scalar;
@@ -65,9 +66,9 @@ impl Tables {
     }
 
     #[target_feature(enable = "avx512f,avx512ifma")]
-    pub(super) fn through(&self, values: &[Fr]) -> Vec<Numbers> {
-        let mut numbers: Vec<Numbers> =
-            values.chunks_exact(8).map(|eight| settled(eight)).collect();
+    pub(super) fn through(&self, values: &[Fr]) -> Zeroizing<Vec<Numbers>> {
+        let numbers: Vec<Numbers> = values.chunks_exact(8).map(|eight| settled(eight)).collect();
+        let mut numbers = Zeroizing::new(numbers);
         let mut other = numbers.clone();
         pass_all(&mut numbers, &mut other, &self.backward, self.cube_roots[1]);
         for (number, factor) in numbers.iter_mut().zip(&self.between) {
@@ -80,10 +81,10 @@ impl Tables {
 
 /// Products of two lists, as numbers below the order.
 #[target_feature(enable = "avx512f,avx512ifma")]
-pub(super) fn products(left: &[Numbers], right: &[Numbers]) -> Vec<BigInt<4>> {
+pub(super) fn products(left: &[Numbers], right: &[Numbers]) -> Zeroizing<Vec<BigInt<4>>> {
     // From 2^260 times a number to the number.
     let one = Numbers::constant([1, 0, 0, 0, 0]);
-    let mut out = Vec::with_capacity(left.len() * 8);
+    let mut out = Zeroizing::new(Vec::with_capacity(left.len() * 8));
     for (left, right) in left.iter().zip(right) {
         let packed = left.mul(*right).mul(one).pack();
         let low = words(packed[0]).into_iter().zip(words(packed[1]));

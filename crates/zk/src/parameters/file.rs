@@ -48,7 +48,8 @@ impl Parameters {
     /// Reads a file whose SHA-256 must be `hash`.
     ///
     /// # Errors
-    /// [`Error::Hash`] where it is another, [`Error::Encoding`] where the right hash was given for what is no such file.
+    /// [`Error::Hash`] where it is another, [`Error::Encoding`] where the right hash was given for what is no such file, [`Error::Degenerate`] where
+    /// its verifying key is.
     pub fn from_bytes(bytes: &[u8], hash: &[u8; 32]) -> Result<Parameters, Error> {
         if signet_crypto::hash::sha256(bytes) != *hash {
             return Err(Error::Hash);
@@ -83,11 +84,11 @@ impl Parameters {
             quotient: reader.ones(quotient)?,
             b_two: (0..b_two).map(|_| reader.two()).collect::<Result<_, _>>()?,
         };
-        if reader.0.is_empty() {
-            Ok(read)
-        } else {
-            Err(Error::Encoding("parameters"))
+        if !reader.0.is_empty() {
+            return Err(Error::Encoding("parameters"));
         }
+        read.verifying_key().checked()?;
+        Ok(read)
     }
 }
 
