@@ -48,6 +48,8 @@ pub struct AccessTokenFacts {
     pub act: Option<String>,
     /// the `sub` of every actor in `act`, the present one first
     pub actors: Vec<String>,
+    /// `subject_jtis`: the ids of the tokens that it was exchanged from, the latest first
+    pub subject_jtis: Vec<String>,
     /// `agent_grants`: the ids of all grants of the agent chain that it was made from
     pub agent_grants: Vec<[u8; 32]>,
     /// `authorization_details`, an array (RFC 9396 section 9.1)
@@ -134,6 +136,9 @@ impl AccessTokenFacts {
                 }
                 self.actors = actors(act)?;
                 self.act = Some(act.to_owned());
+            }
+            "subject_jtis" => {
+                self.subject_jtis = r.strings()?.into_iter().map(|id| id.into_owned()).collect();
             }
             "agent_grants" => {
                 for id in r.strings()? {
@@ -334,6 +339,17 @@ pub fn judge(context: &Context<'_>, facts: Arc<AccessTokenFacts>) -> TokenState 
             };
             context.revocations.is_revoked(&subject)
         });
+    // What was exchanged ends with what it was exchanged from (RFC 7009 section 2.1 leaves that to the server).
+    let revoked = facts.subject_jtis.iter().fold(revoked, |revoked, jti| {
+        if revoked? {
+            return Ok(true);
+        }
+        let exchanged = TokenIdentity {
+            jti: Some(jti),
+            ..identity
+        };
+        context.revocations.is_revoked(&exchanged)
+    });
     match revoked {
         Ok(false) => TokenState::Valid(facts),
         Ok(true) => TokenState::Revoked(facts),

@@ -5,7 +5,9 @@
 pub mod json;
 pub mod metadata;
 
-use crate::{format::AccessTokenFormat, redirect_uri::RedirectUri, scope::ScopeSet};
+use crate::{
+    format::AccessTokenFormat, redirect_uri::RedirectUri, scope::ScopeSet, settings::Settings,
+};
 use signet_crypto::Algorithm;
 use signet_jose::jwk::JwkSet;
 /// A registered client (RFC 7591 metadata plus Signet's policy). `revision` grows at every write (known fault A18: replaced with a compare).
@@ -49,6 +51,8 @@ pub struct Client {
     pub token_endpoint_auth_method: AuthMethod,
     /// None: any algorithm that fits its keys
     pub token_endpoint_auth_signing_alg: Option<Algorithm>,
+    /// its assertions may name the token endpoint as their audience (OpenID Connect Core section 9), not the issuer alone
+    pub token_endpoint_assertion_audience: bool,
     /// several, so that a secret can be rotated
     pub secrets: Vec<ClientSecret>,
     /// its public keys, inline; never together with `jwks_uri`
@@ -63,6 +67,8 @@ pub struct Client {
     pub resources: Vec<String>,
     /// clients whose tokens it may exchange or introspect besides its own
     pub may_act_for: Vec<String>,
+    /// what it gets by token exchange is not narrowed to its own scope and resources: the subject token alone is the bound
+    pub unrestricted_token_exchange: bool,
     /// the operator lets it exchange chains of agents' grants
     pub may_exchange_agent_grants: bool,
     /// None: the server's setting
@@ -285,6 +291,7 @@ impl Client {
             response_types: vec!["code".to_owned()],
             token_endpoint_auth_method: AuthMethod::ClientSecretBasic,
             token_endpoint_auth_signing_alg: None,
+            token_endpoint_assertion_audience: false,
             secrets: Vec::new(),
             jwks: None,
             jwks_uri: None,
@@ -292,6 +299,7 @@ impl Client {
             scope: ScopeSet::EMPTY,
             resources: Vec::new(),
             may_act_for: Vec::new(),
+            unrestricted_token_exchange: false,
             may_exchange_agent_grants: false,
             id_token_signed_response_alg: None,
             userinfo_signed_response_alg: None,
@@ -328,8 +336,28 @@ impl Client {
     pub fn is_sender_constrained(&self) -> bool {
         self.dpop_bound_access_tokens || self.tls_client_certificate_bound_access_tokens
     }
-    /// The registered redirect URI that `requested` is.
+    /// Whether an assertion of this client may name the token endpoint as its audience: its record says so, and neither it nor the
+    /// server is held to a profile that demands the issuer's identifier (FAPI 2.0 section 5.3.2.1): those push their requests and
+    /// bind their tokens.
+    pub fn accepts_token_endpoint_audience(&self, settings: &Settings) -> bool {
+        self.token_endpoint_assertion_audience
+            && !self.is_sender_constrained()
+            && !self.require_pushed_authorization_requests
+            && !settings.require_pushed_authorization_requests
+    }
+    /// The registered redirect URI that `requested` is. The port of a loopback redirect is free for native applications, which get
+    /// it from the operating system (RFC 8252 section 7.3); a web application's is exact (OAuth 2.1 section 4.1.1).
     pub fn redirect_uri(&self, requested: &str) -> Option<&RedirectUri> {
-        self.redirect_uris.iter().find(|r| r.matches(requested))
+        self.registered(&self.redirect_uris, requested)
+    }
+    /// The registered post-logout redirect URI that `requested` is, by the same rule.
+    pub fn post_logout_redirect_uri(&self, requested: &str) -> Option<&RedirectUri> {
+        self.registered(&self.post_logout_redirect_uris, requested)
+    }
+    fn registered<'a>(&self, uris: &'a [RedirectUri], requested: &str) -> Option<&'a RedirectUri> {
+        uris.iter().find(|uri| match self.application_type {
+            ApplicationType::Native => uri.matches_any_loopback_port(requested),
+            ApplicationType::Web => uri.as_str() == requested,
+        })
     }
 }

@@ -52,9 +52,10 @@ pub enum Once {
         /// a refresh family begins, and lives at most this long
         family_end: Option<u64>,
     },
-    /// Refresh rotation: the family's row must be at `from` and goes to `from + 1`. A missing row is an ended family. Another
-    /// generation is a replay: revoke the grant and log it, unless the row is at exactly `from + 1` and was written less than
-    /// `retry_window` seconds ago; then this is the documented retry, the condition counts as held and the row stays.
+    /// Refresh rotation: the family's row must be at `from` and goes to `from + 1`, and keeps who rotated it. A missing row is a
+    /// family that ended. Another generation is a replay: revoke the grant and log it, unless the row is at exactly `from + 1`,
+    /// was written less than `retry.window` seconds ago, and by the very same `retry.by`; then this is the documented retry, the
+    /// condition counts as held and the row stays.
     Rotate {
         /// the family
         grant_id: [u8; 16],
@@ -62,8 +63,8 @@ pub enum Once {
         from: u64,
         /// absolute end of the family
         end: u64,
-        /// seconds; 0: never
-        retry_window: u64,
+        /// whose retry would be answered; none: nobody's
+        retry: Option<Retry>,
     },
     /// An agent's proof of possession, by the hash of what it says: once. A refusal is `invalid_request`.
     AgentProof {
@@ -93,6 +94,15 @@ pub enum Once {
         /// the presented generation
         generation: u64,
     },
+}
+
+/// Who may repeat a rotation whose answer was lost, and for how long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Retry {
+    /// digest of how the client was authenticated and of the key or certificate that it proved
+    pub by: [u8; 32],
+    /// seconds; 0: never
+    pub window: u64,
 }
 
 /// Tokens to make. The caller signs; the access token first, so that `at_hash` can be computed.
@@ -139,6 +149,8 @@ pub struct AccessToken {
     pub confirmation: Option<Confirmation>,
     /// encoded JSON of `act` (RFC 8693 section 4.1)
     pub act: Option<String>,
+    /// `subject_jtis`: the ids of the tokens that it was exchanged from, the latest first. Revoking one of them revokes it.
+    pub subject_jtis: Vec<String>,
     /// the `claims` request parameter's JSON, for userinfo; carried as the claim `claims`
     pub claims: Option<String>,
     /// where it came of a chain of agents' grants: what of it the token carries

@@ -45,6 +45,9 @@ pub fn write_access_token(
         if let Some(act) = &token.act {
             w.member("act").raw(act.as_bytes());
         }
+        if !token.subject_jtis.is_empty() {
+            w.member("subject_jtis").strings(&token.subject_jtis);
+        }
         if let Some(sid) = &token.sid {
             w.member("sid").string(sid);
         }
@@ -195,6 +198,7 @@ mod tests {
             amr: vec!["pwd".into(), "otp".into()],
             confirmation: Some(Confirmation::Jkt("thumbprint".into())),
             act: Some(r#"{"sub":"actor"}"#.into()),
+            subject_jtis: vec!["earlier".into()],
             claims: Some(r#"{"userinfo":{"name":null}}"#.into()),
             chain: Some(Box::new(ChainClaims {
                 grants: vec![[3; 32], [4; 32]],
@@ -217,6 +221,7 @@ mod tests {
             (&token.audience, &token.scope, &token.amr)
         );
         assert_eq!((&facts.act, &facts.claims), (&token.act, &token.claims));
+        assert_eq!(facts.subject_jtis, token.subject_jtis);
         let chain = token.chain.as_ref().unwrap();
         assert_eq!(facts.agent_grants, chain.grants);
         assert_eq!(
@@ -240,6 +245,7 @@ mod tests {
             amr: Vec::new(),
             confirmation: None,
             act: None,
+            subject_jtis: Vec::new(),
             claims: None,
             chain: None,
             ..access_token()

@@ -45,11 +45,7 @@ pub fn logout(
     let client = client(params, registry, hint.as_ref(), now)?;
     let then = match (params.get("post_logout_redirect_uri"), &client) {
         (Some(uri), Some(client)) => {
-            if !client
-                .post_logout_redirect_uris
-                .iter()
-                .any(|r| r.matches(uri))
-            {
+            if client.post_logout_redirect_uri(uri).is_none() {
                 return Err(OAuthError::invalid_request(
                     "post_logout_redirect_uri is not registered for this client",
                 ));
@@ -151,6 +147,7 @@ mod tests {
                 auth_time: 1,
                 acr: String::new(),
                 amr: Vec::new(),
+                ends_at: u64::MAX,
             };
             let params = Params::from_pairs(pairs.iter().copied()).unwrap();
             let key = |kid: &str| (kid == "k").then(|| self.key.clone());

@@ -86,8 +86,11 @@ pub fn metadata(settings: &Settings, registry: &Registry) -> Vec<u8> {
         if settings.mtls_base.is_some() {
             w.member("mtls_endpoint_aliases").object(|w| {
                 for endpoint in ENDPOINTS.iter().filter(|e| is_served(e.id, settings)) {
+                    // RFC 8705 section 5: the object's members are endpoints, by their names. A URI of our own that is none
+                    // is found on the same listener, and its clients are told so by hand.
                     if let (Some(name), Some(url)) =
                         (endpoint.metadata, settings.mtls_url(endpoint.id))
+                        && name.ends_with("_endpoint")
                     {
                         w.member(name).string(&url);
                     }
@@ -270,5 +273,21 @@ mod tests {
             strings(&document, "id_token_signing_alg_values_supported")
                 .contains(&"RS256".to_owned())
         );
+    }
+
+    /// RFC 8705 section 5: the object names endpoints; a client that reads it as such must find nothing else.
+    #[test]
+    fn every_mtls_alias_is_an_endpoint() {
+        let mut settings = Settings::new("https://id.example");
+        settings.mtls_base = Some("https://id.example:9443".into());
+        let document = metadata(&settings, &registry());
+        let object = json::parse_object(&document, &Limits::default()).unwrap();
+        let aliases = object.get("mtls_endpoint_aliases").unwrap();
+        let aliases = aliases.as_object().unwrap();
+        assert!(aliases.get("token_endpoint").is_some());
+        for (name, _) in aliases.iter() {
+            assert!(name.ends_with("_endpoint"), "{name}");
+            assert!(object.get(name).is_some(), "{name}");
+        }
     }
 }

@@ -5,7 +5,8 @@ use crate::{
 };
 use std::fmt;
 
-/// An absolute URI without fragment, registered. Matching is exact, but for the port of a loopback redirect (RFC 8252 section 7.3).
+/// An absolute URI without fragment, registered. Matching is exact, but for the port of a native application's loopback redirect
+/// (RFC 8252 section 7.3): [`crate::client::Client::redirect_uri`] says which rule holds.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct RedirectUri(String);
 
@@ -44,9 +45,9 @@ impl RedirectUri {
         &self.0
     }
 
-    /// Is `requested` this URI? Byte for byte; only the port of an `http` loopback redirect may differ or be
-    /// missing (RFC 8252 section 7.3, RFC 9700 section 4.1.3).
-    pub fn matches(&self, requested: &str) -> bool {
+    /// Is `requested` this URI, for a native application? Byte for byte; only the port of an `http` loopback redirect may differ
+    /// or be missing (RFC 8252 section 7.3, RFC 9700 section 4.1.3).
+    pub fn matches_any_loopback_port(&self, requested: &str) -> bool {
         self.0 == requested
             || match (
                 without_loopback_port(&self.0),
@@ -127,7 +128,7 @@ mod tests {
     #[test]
     fn redirects_match_exactly_but_for_a_loopback_port() {
         let uri = web("https://rp.example/cb");
-        assert!(uri.matches("https://rp.example/cb"));
+        assert!(uri.matches_any_loopback_port("https://rp.example/cb"));
         for other in [
             "https://rp.example/cb/",
             "https://rp.example/cb?x=1",
@@ -139,14 +140,14 @@ mod tests {
             "https://rp.example/CB",
             "https://rp.example/cb#",
         ] {
-            assert!(!uri.matches(other), "{other}");
+            assert!(!uri.matches_any_loopback_port(other), "{other}");
         }
         let loopback = web("http://127.0.0.1/cb");
         for ok in ["http://127.0.0.1/cb", "http://127.0.0.1:49152/cb"] {
-            assert!(loopback.matches(ok), "{ok}");
+            assert!(loopback.matches_any_loopback_port(ok), "{ok}");
         }
-        assert!(web("http://[::1]:1/cb").matches("http://[::1]:2/cb"));
-        assert!(web("http://localhost:1/cb").matches("http://localhost/cb"));
+        assert!(web("http://[::1]:1/cb").matches_any_loopback_port("http://[::1]:2/cb"));
+        assert!(web("http://localhost:1/cb").matches_any_loopback_port("http://localhost/cb"));
         for other in [
             "http://127.0.0.2:1/cb",
             "http://localhost:1/cb",
@@ -158,18 +159,18 @@ mod tests {
             "http://127.0.0.1:99999/cb",
             "http://127.0.0.1:/cb",
         ] {
-            assert!(!loopback.matches(other), "{other}");
+            assert!(!loopback.matches_any_loopback_port(other), "{other}");
         }
         // https on loopback is matched as any https URL is.
-        assert!(!web("https://localhost:1/cb").matches("https://localhost:2/cb"));
+        assert!(!web("https://localhost:1/cb").matches_any_loopback_port("https://localhost:2/cb"));
     }
 
     proptest! {
         #[test]
         fn matching_never_panics(a in "(http|https)://(127.0.0.1|\\[::1\\]|localhost)?[:/a-z0-9?]{0,20}", b in ".{0,40}") {
             if let Ok(uri) = RedirectUri::parse(&a, true) {
-                prop_assert!(uri.matches(&a));
-                let _ = uri.matches(&b);
+                prop_assert!(uri.matches_any_loopback_port(&a));
+                let _ = uri.matches_any_loopback_port(&b);
             }
         }
     }

@@ -21,7 +21,7 @@ use crate::{
     settings::Settings,
 };
 use signet_crypto::{
-    ct_eq,
+    Algorithm, ct_eq,
     hash::sha256,
     seal::{Keyring, Purpose},
 };
@@ -133,6 +133,8 @@ pub fn update(
     client.enabled = current.enabled;
     client.resources.clone_from(&current.resources);
     client.may_act_for.clone_from(&current.may_act_for);
+    client.unrestricted_token_exchange = current.unrestricted_token_exchange;
+    client.token_endpoint_assertion_audience = current.token_endpoint_assertion_audience;
     client.may_exchange_agent_grants = current.may_exchange_agent_grants;
     client.allowed_origins.clone_from(&current.allowed_origins);
     client.access_token_signed_response_alg = current.access_token_signed_response_alg;
@@ -282,7 +284,7 @@ fn secret_matches(client: &Client, secret: &str, keyring: &Keyring) -> bool {
 fn apply_policy(document: &Object<'_>, client: &mut Client, settings: &Settings) {
     let rules = &settings.registration;
     let most = rules.default_scope.filter(|s| {
-        ![scope::ADMIN, scope::REVOCATIONS].contains(&s)
+        !scope::PRIVILEGED.contains(&s)
             && (s != scope::OFFLINE_ACCESS
                 || client.may_use(crate::client::GrantType::RefreshToken))
     });
@@ -299,7 +301,12 @@ fn apply_policy(document: &Object<'_>, client: &mut Client, settings: &Settings)
         _ => RefreshRotation::Rotate,
     };
     if client.id_token_signed_response_alg.is_none() {
-        client.id_token_signed_response_alg = Some(settings.id_token_alg);
+        // OpenID Connect Registration section 2: left out, it is RS256.
+        let registered = match settings.signing_algs.contains(&Algorithm::Rs256) {
+            true => Algorithm::Rs256,
+            false => settings.id_token_alg,
+        };
+        client.id_token_signed_response_alg = Some(registered);
     }
     if client.is_public() && client.allowed_origins.is_empty() {
         // A browser application calls the token endpoint from where it is redirected to.

@@ -9,7 +9,7 @@ use signet_jose::base64url;
 
 /// Longest sealed value that is looked at, in bytes of its wire form.
 pub const MAX_WIRE_BYTES: usize = 16 * 1024;
-const CODE_VERSION: u8 = 1;
+const CODE_VERSION: u8 = 2;
 const REFRESH_VERSION: u8 = 1;
 
 /// An authorization code's content: everything `/token` needs. `id` names the once-row. Times are Unix seconds, or milliseconds where the name says so.
@@ -43,6 +43,8 @@ pub struct AuthorizationCode {
     pub acr: String,
     /// Authentication methods (RFC 8176).
     pub amr: Vec<String>,
+    /// When the session ends at the latest; what it does not outlive ends then, too.
+    pub session_ends_at: u64,
     /// The `claims` request parameter, checked JSON.
     pub claims: Option<String>,
     /// The key that the token request must prove (RFC 9449 section 10).
@@ -126,6 +128,7 @@ impl AuthorizationCode {
             .number(self.auth_time)
             .text(&self.acr)
             .texts(self.amr.iter().map(String::as_str))
+            .number(self.session_ends_at)
             .optional_text(self.claims.as_deref())
             .optional_text(self.dpop_jkt.as_deref())
             .number(self.issued_at_ms)
@@ -149,6 +152,7 @@ impl AuthorizationCode {
             auth_time: d.number()?,
             acr: d.string()?,
             amr: d.strings()?,
+            session_ends_at: d.number()?,
             claims: d.optional_string()?,
             dpop_jkt: d.optional_string()?,
             issued_at_ms: d.number()?,
@@ -327,8 +331,9 @@ mod tests {
         #[test]
         fn decoding_never_panics_and_has_one_encoding(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
             let mut bytes = bytes;
-            if let Some(first) = bytes.first_mut() { *first = 1; }
+            if let Some(first) = bytes.first_mut() { *first = CODE_VERSION; }
             if let Ok(code) = AuthorizationCode::decode(&bytes) { prop_assert_eq!(code.encode(), bytes.clone()); }
+            if let Some(first) = bytes.first_mut() { *first = REFRESH_VERSION; }
             if let Ok(token) = RefreshToken::decode(&bytes) { prop_assert_eq!(token.encode(), bytes); }
         }
         #[test]

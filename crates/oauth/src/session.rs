@@ -13,6 +13,8 @@ pub struct Session {
     pub acr: String,
     /// the methods that were used (RFC 8176)
     pub amr: Vec<String>,
+    /// when it ends at the latest, however it is used; Unix seconds
+    pub ends_at: u64,
 }
 /// What the person has agreed to for one client.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

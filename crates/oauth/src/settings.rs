@@ -44,7 +44,8 @@ pub struct Settings {
     pub otp_lifetime: u64,
     /// where neither client nor resource says otherwise; ES256
     pub access_token_alg: Algorithm,
-    /// where the client does not say otherwise; RS256 (OpenID Connect Registration section 2)
+    /// where the client does not say otherwise; ES256. A client that registers itself without naming one gets RS256
+    /// (OpenID Connect Registration section 2), where this server signs with it.
     pub id_token_alg: Algorithm,
     /// the algorithms that signing keys exist for
     pub signing_algs: Vec<Algorithm>,
@@ -117,7 +118,7 @@ impl Settings {
             session_absolute_lifetime: 7 * DAY,
             otp_lifetime: 5 * MINUTE,
             access_token_alg: Algorithm::Es256,
-            id_token_alg: Algorithm::Rs256,
+            id_token_alg: Algorithm::Es256,
             signing_algs: vec![Algorithm::Es256, Algorithm::Rs256],
             compact_alg: signet_compact::Algorithm::Ed25519,
             default_audience: None,

@@ -28,6 +28,7 @@ pub fn code() -> AuthorizationCode {
         sid: "sid-1".into(),
         auth_time: NOW - 30,
         acr: "urn:signet:acr:password".into(),
+        session_ends_at: NOW + 7 * 86_400,
         amr: vec!["pwd".into()],
         claims: None,
         dpop_jkt: None,

@@ -4,7 +4,7 @@
 //! their order, signs, and answers.
 use crate::{
     access_token::TokenLookup,
-    agent_grants::PresentedChain,
+    agent_grants::{self, PresentedChain},
     client::{Client, GrantType},
     client_auth::{self, ClientKeys, Credentials},
     decision::Decision,
@@ -41,7 +41,10 @@ pub fn device_code_id(
         .map(|code| code.id)
 }
 
-/// Decides a token request of authenticated-to-be `credentials`.
+/// Decides a token request. Authenticates the client first.
+///
+/// # Errors
+/// What the client is told; nothing was spent.
 pub fn decide(
     context: &Context<'_>,
     request: &Request<'_>,
@@ -51,7 +54,12 @@ pub fn decide(
     decide_with(context, request, credentials, looked_up, context)
 }
 
-pub(crate) fn decide_with(
+/// As [`decide`], with a look-up of the caller's own for subject and actor tokens: one that keeps what
+/// [`crate::access_token::verify`] gave, say.
+///
+/// # Errors
+/// As [`decide`].
+pub fn decide_with(
     context: &Context<'_>,
     request: &Request<'_>,
     credentials: &Credentials<'_>,
@@ -76,12 +84,17 @@ pub(crate) fn decide_with(
             "the client may not use this grant",
         ));
     }
+    if !agent_grants::is_presented(request.params) {
+        agent_grants::refuse_details(request.params)?;
+    }
     let possession = dpop_policy::check(context, request.dpop, request.htm, request.htu)?;
     let confirmation = dpop_policy::bind(client, possession.as_ref(), request.certificate)?;
     let grant_request = GrantRequest {
         context,
         client,
         params: request.params,
+        credentials,
+        certificate: request.certificate,
         confirmation,
         lookup,
         device: looked_up.device,

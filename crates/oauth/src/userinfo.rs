@@ -7,6 +7,8 @@ use crate::{
     error::{Challenge, ErrorCode, OAuthError},
     scope::{OPENID, ScopeSet},
     session::UserClaims,
+    settings::Settings,
+    target,
 };
 use signet_jose::json::Writer;
 
@@ -52,9 +54,26 @@ pub fn require_openid(scope: &ScopeSet) -> Result<(), OAuthError> {
     } else {
         Err(OAuthError::new(
             ErrorCode::InsufficientScope,
-            "the access token has not the scope openid",
+            "the access token lacks the scope openid",
         )
         .with_challenge(Challenge::Bearer))
+    }
+}
+
+/// Userinfo is a resource of the issuer's own: a token that a person let a client have for another resource server does not open it,
+/// whatever its scope (RFC 9068 section 4, RFC 8707 section 2). Or that server could read the person's profile with it.
+///
+/// # Errors
+/// `invalid_token` with a Bearer challenge where neither the issuer nor the default audience is in `aud`.
+pub fn require_audience(audience: &[String], settings: &Settings) -> Result<(), OAuthError> {
+    let own = [settings.issuer.as_str(), target::default_audience(settings)];
+    match audience.iter().any(|aud| own.contains(&aud.as_str())) {
+        true => Ok(()),
+        false => Err(OAuthError::new(
+            ErrorCode::InvalidToken,
+            "the access token is for another resource server",
+        )
+        .with_challenge(Challenge::Bearer)),
     }
 }
 
@@ -230,5 +249,21 @@ mod tests {
     fn userinfo_needs_openid() {
         let error = require_openid(&ScopeSet::parse("email").unwrap()).unwrap_err();
         assert_eq!(error.status(), 403);
+    }
+
+    #[test]
+    fn a_token_for_another_resource_server_does_not_open_userinfo() {
+        let mut settings = Settings::new("https://as.example");
+        let code = |settings: &Settings, audience: &[&str]| {
+            let audience: Vec<String> = audience.iter().map(|&aud| aud.to_owned()).collect();
+            require_audience(&audience, settings).map_err(|error| error.code)
+        };
+        let api = "https://api.example";
+        assert_eq!(code(&settings, &["https://as.example"]), Ok(()));
+        assert_eq!(code(&settings, &[api, "https://as.example"]), Ok(()));
+        assert_eq!(code(&settings, &[api]), Err(ErrorCode::InvalidToken));
+        settings.default_audience = Some("https://default.example".into());
+        assert_eq!(code(&settings, &["https://default.example"]), Ok(()));
+        assert_eq!(code(&settings, &[api]), Err(ErrorCode::InvalidToken));
     }
 }

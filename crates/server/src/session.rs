@@ -57,6 +57,7 @@ impl SessionRow {
             auth_time: self.auth_time,
             acr: self.acr.clone(),
             amr: self.amr.clone(),
+            ends_at: self.ends_at,
         }
     }
 }

@@ -431,6 +431,7 @@ impl Device {
             auth_time: now,
             acr: "0".to_owned(),
             amr: Vec::new(),
+            session_ends_at: u64::MAX,
             claims: None,
             dpop_jkt: None,
             issued_at_ms: server.realm.now_ms(),

@@ -9,7 +9,10 @@
 //! `actions`, `resources` and one `budget` in `constraints`: what is to be spent with the token, 0 unless said. Locations come from
 //! `resource` and `audience`.
 use crate::error::{ErrorCode, OAuthError};
-use signet_agent::{capability::Capability, constraint::Budget, grant::Grant};
+use signet_agent::{
+    capability::Capability,
+    constraint::{Budget, Constraints},
+};
 use signet_jose::json::{self, Limits, Object, Value, Writer};
 use std::collections::BTreeMap;
 
@@ -21,9 +24,11 @@ pub const MAX_DETAILS_BYTES: usize = 4096;
 /// What is to be done.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Details {
-    /// at least one
-    pub capabilities: Vec<Capability>,
-    /// what the token may be used to spend
+    /// what nothing may be spent on
+    free: Vec<Capability>,
+    /// what the one budget is shared by; empty where there is none
+    paid: Vec<Capability>,
+    /// what the token may be used to spend, all in all
     pub budget: Option<Budget>,
 }
 
@@ -32,6 +37,31 @@ fn invalid(description: &'static str) -> OAuthError {
 }
 
 impl Details {
+    /// These capabilities, at least one, and nothing to spend.
+    pub(crate) fn of(capabilities: Vec<Capability>) -> Details {
+        let mut details = Details {
+            free: capabilities,
+            ..Details::default()
+        };
+        details.sort();
+        details
+    }
+
+    /// Every capability, once; at least one.
+    pub fn capabilities(&self) -> Vec<Capability> {
+        let mut all = [&self.free[..], &self.paid[..]].concat();
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+
+    fn sort(&mut self) {
+        for capabilities in [&mut self.free, &mut self.paid] {
+            capabilities.sort_unstable();
+            capabilities.dedup();
+        }
+    }
+
     /// Reads a request's parameter.
     ///
     /// # Errors
@@ -53,8 +83,7 @@ impl Details {
         for object in objects {
             details.add(object.as_object().ok_or_else(malformed)?)?;
         }
-        details.capabilities.sort_unstable();
-        details.capabilities.dedup();
+        details.sort();
         Ok(details)
     }
 
@@ -77,20 +106,25 @@ impl Details {
                 "actions and resources must be arrays of strings, not empty",
             )),
         };
+        let mut capabilities = Vec::new();
         for action in list("actions")? {
             for resource in list("resources")? {
                 // The first colon ends the action: one with a colon would be another capability.
                 let capability = format!("{action}:{resource}").parse::<Capability>().ok();
                 let capability = capability.filter(|capability| capability.action() == action);
-                self.capabilities.push(capability.ok_or_else(|| {
+                capabilities.push(capability.ok_or_else(|| {
                     invalid("an action and a resource are no capability together")
                 })?);
             }
         }
         match object.get("constraints") {
-            None => Ok(()),
-            Some(constraints) => self.spend(constraints),
+            None => self.free.extend(capabilities),
+            Some(constraints) => {
+                self.spend(constraints)?;
+                self.paid = capabilities;
+            }
         }
+        Ok(())
     }
 
     fn spend(&mut self, constraints: &Value<'_>) -> Result<(), OAuthError> {
@@ -112,26 +146,45 @@ impl Details {
         Ok(())
     }
 
-    /// The token's claim: these capabilities at these audiences, under what `last`, the narrowest grant of the chain, constrains.
+    /// The token's claim: these capabilities at these audiences, under `last`, the constraints of the chain's narrowest grant.
+    ///
+    /// A resource server may read each object by itself (RFC 9396 section 2), so the budget stands in one object alone, that of
+    /// everything it was asked for; in every other one, nothing may be spent.
     ///
     /// # Errors
     /// `invalid_authorization_details` where it is longer than [`MAX_DETAILS_BYTES`].
-    pub fn write(&self, audience: &[String], last: &Grant) -> Result<String, OAuthError> {
+    pub fn write(&self, audience: &[String], last: &Constraints) -> Result<String, OAuthError> {
+        let granted = last.budget.as_ref();
+        let unit = self.budget.as_ref().or(granted).map(|b| b.unit.as_str());
         let mut by_action: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-        for capability in &self.capabilities {
+        for capability in &self.free {
             let resources = by_action.entry(capability.action()).or_default();
             resources.push(capability.resource());
         }
         let mut out = Vec::with_capacity(256);
         Writer::new(&mut out).array(|w| {
-            for (action, resources) in &by_action {
+            let mut object = |actions: &[&str], resources: &[&str], amount: u64| {
                 w.object(|w| {
                     w.member("type").string(DETAILS_TYPE);
                     w.member("locations").strings(audience);
-                    w.member("actions").strings([action]);
+                    w.member("actions").strings(actions);
                     w.member("resources").strings(resources);
-                    self.constraints(w, last);
+                    constraints(w, last, unit.map(|unit| (amount, unit)));
                 });
+            };
+            for (action, resources) in &by_action {
+                object(&[action], resources, 0);
+            }
+            if let Some(budget) = &self.budget {
+                // As asked: each of its actions on each of its resources.
+                let distinct = |of: fn(&Capability) -> &str| {
+                    let mut names: Vec<&str> = self.paid.iter().map(of).collect();
+                    names.sort_unstable();
+                    names.dedup();
+                    names
+                };
+                let actions = distinct(Capability::action);
+                object(&actions, &distinct(Capability::resource), budget.amount);
             }
         });
         // The writer gives UTF-8 and nothing else.
@@ -142,34 +195,27 @@ impl Details {
                 invalid("the chain grants more than a token can say: ask for less by authorization_details")
             })
     }
+}
 
-    fn constraints(&self, w: &mut Writer<'_>, last: &Grant) {
-        let of = &last.constraints;
-        let budget = match (&self.budget, &of.budget) {
-            (Some(asked), _) => Some((asked.amount, asked.unit.as_str())),
-            // A budget of which nothing was asked: nothing may be spent.
-            (None, Some(granted)) => Some((0, granted.unit.as_str())),
-            (None, None) => None,
-        };
-        if of.networks.is_empty() && of.custom.is_empty() && budget.is_none() {
-            return;
-        }
-        w.member("constraints").object(|w| {
-            if !of.networks.is_empty() {
-                w.member("network")
-                    .strings(of.networks.iter().map(ToString::to_string));
-            }
-            if let Some((amount, unit)) = budget {
-                w.member("budget").object(|w| {
-                    w.member("amount").number(amount);
-                    w.member("unit").string(unit);
-                });
-            }
-            for (name, value) in of.custom.iter() {
-                w.member(name).string(value);
-            }
-        });
+fn constraints(w: &mut Writer<'_>, of: &Constraints, budget: Option<(u64, &str)>) {
+    if of.networks.is_empty() && of.custom.is_empty() && budget.is_none() {
+        return;
     }
+    w.member("constraints").object(|w| {
+        if !of.networks.is_empty() {
+            w.member("network")
+                .strings(of.networks.iter().map(ToString::to_string));
+        }
+        if let Some((amount, unit)) = budget {
+            w.member("budget").object(|w| {
+                w.member("amount").number(amount);
+                w.member("unit").string(unit);
+            });
+        }
+        for (name, value) in of.custom.iter() {
+            w.member(name).string(value);
+        }
+    });
 }
 
 #[cfg(test)]
@@ -183,11 +229,8 @@ mod tests {
                 {"type":"signet_agent_capability","actions":["pay"],"resources":["invoices"],"constraints":{"budget":{"amount":5,"unit":"eur"}}}]"#,
         )
         .unwrap();
-        let names: Vec<&str> = details
-            .capabilities
-            .iter()
-            .map(Capability::as_str)
-            .collect();
+        let capabilities = details.capabilities();
+        let names: Vec<&str> = capabilities.iter().map(Capability::as_str).collect();
         assert_eq!(names, ["list:files/*", "pay:invoices", "read:files/*"]);
         assert_eq!(details.budget.unwrap().amount, 5);
     }
@@ -212,5 +255,41 @@ mod tests {
             let error = Details::parse(bad).unwrap_err();
             assert_eq!(error.code, ErrorCode::InvalidAuthorizationDetails, "{bad}");
         }
+    }
+
+    /// A resource server may read each object by itself: what is set aside once stands in one of them.
+    #[test]
+    fn a_budget_stands_in_the_object_that_asked_for_it_and_nowhere_else() {
+        let details = Details::parse(
+            r#"[{"type":"signet_agent_capability","actions":["order"],"resources":["goods"]},
+                {"type":"signet_agent_capability","actions":["refund","pay"],"resources":["invoices"],"constraints":{"budget":{"amount":10,"unit":"eur"}}}]"#,
+        )
+        .unwrap();
+        let last = Constraints {
+            budget: Some(Budget {
+                amount: 10,
+                unit: "eur".into(),
+            }),
+            ..Constraints::default()
+        };
+        let written = details
+            .write(&["https://api.example".to_owned()], &last)
+            .unwrap();
+        let value = json::parse(written.as_bytes(), &Limits::default()).unwrap();
+        let said: Vec<(Vec<&str>, u64)> = value
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|object| {
+                let object = object.as_object().unwrap();
+                let budget = object.get("constraints").unwrap().as_object().unwrap();
+                let budget = budget.get("budget").unwrap().as_object().unwrap();
+                (
+                    object.strings("actions").unwrap().unwrap(),
+                    budget.u64("amount").unwrap().unwrap(),
+                )
+            })
+            .collect();
+        assert_eq!(said, [(vec!["order"], 0), (vec!["pay", "refund"], 10)]);
     }
 }

@@ -42,6 +42,20 @@ pub fn read(params: &Params) -> Result<Presentation, OAuthError> {
     }
 }
 
+/// RFC 9396 section 5: authorization details of a type that is not supported must be refused, and where no chain is presented none is.
+///
+/// # Errors
+/// `invalid_authorization_details` where the request has any.
+pub(crate) fn refuse_details(params: &Params) -> Result<(), OAuthError> {
+    match params.contains("authorization_details") {
+        false => Ok(()),
+        true => Err(OAuthError::new(
+            ErrorCode::InvalidAuthorizationDetails,
+            "authorization_details of this type are not supported in this request",
+        )),
+    }
+}
+
 /// RFC 8693 section 2.2.2: a subject token that is not good is `invalid_request`. The text is the name that `signet agent explain` uses.
 pub(crate) fn refused(reason: Refusal) -> OAuthError {
     OAuthError::new(ErrorCode::InvalidRequest, reason.name())

@@ -78,12 +78,15 @@ const CHECKS: &[Check] = {
     &[
         //   check              runs at                     function
         row("client",           &[Authorize],               client),
+        // What lies inside a request object is missing outside of it: say that first, where the answer is direct.
+        row("pushed object",    &[Par, Device],             request_object),
         row("redirect_uri",     &[Authorize, Par],          redirect_uri),
         // From here on the client hears of errors.
         row("state",            &[Authorize, Par],          state),
         row("response_mode",    &[Authorize, Par],          response_mode),
-        row("request object",   &[Authorize, Par, Device],  request_object),
+        row("request object",   &[Authorize],               request_object),
         row("registration",     &[Authorize, Par],          registration),
+        row("authorization_details", &[Authorize, Par, Device], authorization_details),
         row("response_type",    &[Authorize, Par],          response_type),
         row("pushed",           &[Authorize],               must_be_pushed),
         row("grant",            &[Authorize, Par, Device],  grant),

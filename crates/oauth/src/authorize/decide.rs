@@ -128,6 +128,7 @@ impl Granted<'_> {
             auth_time: self.session.auth_time,
             acr: self.acr.clone(),
             amr: self.session.amr.clone(),
+            session_ends_at: self.session.ends_at,
             claims: request.claims.as_ref().map(|c| c.to_json()),
             dpop_jkt: request.dpop_jkt.clone(),
             issued_at_ms: ids.now_ms,

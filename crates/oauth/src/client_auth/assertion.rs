@@ -1,7 +1,11 @@
 //! What `client_secret_jwt` and `private_key_jwt` share: the assertion of RFC 7523 section 2.2, with the audience rule of
 //! draft-ietf-oauth-rfc7523bis: the issuer, alone, as a string. An assertion made for another server's token endpoint is worth nothing here
 //! (known fault A20).
-use crate::{decision::Once, request::Context};
+//!
+//! OpenID Connect Core section 9 says that the audience SHOULD be the token endpoint's URL, and older libraries know nothing else. A
+//! client's record may allow it, alone, as a string, too; never where the client belongs to a profile that forbids it
+//! ([`Client::accepts_token_endpoint_audience`]).
+use crate::{client::Client, decision::Once, endpoint::EndpointId, request::Context};
 use signet_crypto::{Algorithm, PublicKey, VerifyingKey};
 use signet_jose::{
     jws::{self, Compact, Header},
@@ -64,8 +68,9 @@ impl<'a> Assertion<'a> {
     pub(super) fn check(
         &self,
         context: &Context<'_>,
-        client_id: &str,
+        client: &Client,
     ) -> Result<Once, &'static str> {
+        let client_id = client.client_id.as_str();
         let typ = self.header.typ.as_deref();
         // RFC 8725 section 3.11: an ID token, a DPoP proof or an access token under the same key is no assertion.
         if typ.is_some() && !TYPES.iter().any(|expected| jws::typ_is(typ, expected)) {
@@ -75,9 +80,16 @@ impl<'a> Assertion<'a> {
         if claims.iss.as_deref() != Some(client_id) || claims.sub.as_deref() != Some(client_id) {
             return Err("the assertion's iss and sub are not the client");
         }
+        let settings = context.settings;
         match &claims.aud[..] {
             // FAPI 2.0 section 5.3.2.1: a string. An array has room for another server's name.
-            [only] if *only == context.settings.issuer && !claims.aud_is_array => {}
+            [_] if claims.aud_is_array => {
+                return Err("the assertion's aud is an array, not a string");
+            }
+            [only] if *only == settings.issuer => {}
+            [only]
+                if client.accepts_token_endpoint_audience(settings)
+                    && settings.urls(EndpointId::Token).any(|url| *only == url) => {}
             _ => return Err("the assertion's aud is not the issuer alone, as a string"),
         }
         let now = context.now();

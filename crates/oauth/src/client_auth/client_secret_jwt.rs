@@ -25,9 +25,7 @@ pub(super) fn verify(attempt: &Attempt<'_>) -> Result<Option<Once>, &'static str
         .filter_map(|secret| VerifyingKey::hmac(alg, secret.expose()).ok())
         .any(|key| assertion.signature_holds(&key));
     match held {
-        true => assertion
-            .check(context, &attempt.client.client_id)
-            .map(Some),
+        true => assertion.check(context, attempt.client).map(Some),
         false => Err("the assertion's HMAC is wrong"),
     }
 }

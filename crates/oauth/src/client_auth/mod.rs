@@ -24,6 +24,7 @@ use crate::{
     request::{Context, PeerCertificate, Request},
 };
 use assertion::Assertion;
+use signet_crypto::hash::sha256;
 use std::{borrow::Cow, sync::Arc};
 
 /// Longest `client_id` that is looked up, in bytes.
@@ -161,6 +162,27 @@ impl<'a> Credentials<'a> {
             _ => None,
         }
     }
+    /// Which credential was shown, as a digest: the same for two requests that showed the same secret, named the same key, or came
+    /// with the same certificate. It proves nothing by itself.
+    pub(crate) fn digest(&self, certificate: Option<PeerCertificate<'_>>) -> [u8; 32] {
+        match &self.proof {
+            Proof::Basic(secret) => sha256(&[b"secret:", secret.as_bytes()].concat()),
+            Proof::Post(secret) => sha256(&[b"secret:", secret.as_bytes()].concat()),
+            Proof::Assertion(assertion) => {
+                let kid = assertion.header.kid.as_deref().unwrap_or_default();
+                let alg = assertion.header.alg.name();
+                // No name of an algorithm has a colon.
+                sha256(format!("assertion:{alg}:{kid}").as_bytes())
+            }
+            Proof::Nothing => match certificate {
+                Some(peer) => {
+                    sha256(&[&b"certificate:"[..], &peer.certificate.thumbprint].concat())
+                }
+                None => sha256(b"none"),
+            },
+        }
+    }
+
     /// Whether the client's own public keys decide: those of `jwks_uri` must be handed to [`authenticate`] then.
     pub fn needs_keys(&self, client: &Client) -> bool {
         matches!(

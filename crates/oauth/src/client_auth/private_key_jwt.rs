@@ -30,9 +30,7 @@ pub(super) fn verify(attempt: &Attempt<'_>) -> Result<Option<Once>, &'static str
         .select(assertion.header.kid.as_deref(), alg)
         .ok_or("no registered key fits the assertion")?;
     match assertion.signature_holds(key) {
-        true => assertion
-            .check(attempt.context, &attempt.client.client_id)
-            .map(Some),
+        true => assertion.check(attempt.context, attempt.client).map(Some),
         false => Err("the assertion's signature is wrong"),
     }
 }

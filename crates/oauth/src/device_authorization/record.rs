@@ -9,7 +9,7 @@ use crate::{
 
 /// RFC 8628 section 3.5: a poll that comes too soon adds this many seconds.
 const SLOW_DOWN_SECONDS: u64 = 5;
-const VERSION: u8 = 1;
+const VERSION: u8 = 2;
 
 /// What a device asked for, and what became of it. Stored under its `id`; the user code leads to the id.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -201,6 +201,7 @@ impl DeviceRecord {
                 .number(a.session.auth_time)
                 .text(&a.session.acr)
                 .texts(a.session.amr.iter().map(String::as_str))
+                .number(a.session.ends_at)
                 .number(a.approved_at_ms),
         };
         e.finish()
@@ -233,6 +234,7 @@ impl DeviceRecord {
                         auth_time: d.number()?,
                         acr: d.string()?,
                         amr: d.strings()?,
+                        ends_at: d.number()?,
                     },
                     approved_at_ms: d.number()?,
                 }),
@@ -275,6 +277,7 @@ mod tests {
             auth_time: 900,
             acr: "a".into(),
             amr: vec!["pwd".into()],
+            ends_at: u64::MAX,
         }
     }
     fn code(poll: &Poll) -> ErrorCode {

@@ -176,7 +176,7 @@ fn confirmation<'a>(
 }
 
 /// How many claims a token can have by name.
-const NAMES: usize = 10;
+const NAMES: usize = 11;
 
 /// JSON text of the claims that have no field, ascending by name as the format wants them.
 struct NamedClaims {
@@ -221,6 +221,9 @@ impl NamedClaims {
         }
         if let Some(sid) = &token.sid {
             named.add("sid", |w| w.string(sid));
+        }
+        if !token.subject_jtis.is_empty() {
+            named.add("subject_jtis", |w| w.strings(&token.subject_jtis));
         }
         named
     }

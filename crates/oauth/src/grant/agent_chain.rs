@@ -68,19 +68,15 @@ pub(super) fn decide(request: &GrantRequest<'_>) -> Result<Decision, OAuthError>
 
     let target = chosen_target(request, chain)?;
     let scope = chosen_scope(request, &target)?;
-    let mut details = match params.get("authorization_details") {
+    let details = match params.get("authorization_details") {
         Some(text) => Details::parse(text)?,
-        None => Details {
-            capabilities: granted(&last.body().capabilities),
-            budget: None,
-        },
+        None => Details::of(granted(&last.body().capabilities)),
     };
     let accepted = check(request, chain, root, &target, &scope, &details)?;
     let now = context.now();
     // A grant counts to the end of its last second.
     let left = accepted.not_after.saturating_add(1).saturating_sub(now);
-    details.capabilities.sort_unstable();
-    let authorization_details = details.write(&target.audience, last.body())?;
+    let authorization_details = details.write(&target.audience, &last.body().constraints)?;
     let proof = chain.shown.proof.body();
     let settings = context.settings;
     let mut once = vec![Once::AgentProof {
@@ -126,6 +122,7 @@ pub(super) fn decide(request: &GrantRequest<'_>) -> Result<Decision, OAuthError>
                 amr: Vec::new(),
                 confirmation: Some(confirmation.clone()),
                 act: Some(act(&accepted.agents)?),
+                subject_jtis: Vec::new(),
                 claims: None,
                 chain: Some(Box::new(ChainClaims {
                     grants: accepted.grants.iter().map(|grant| grant.0).collect(),
@@ -197,7 +194,7 @@ fn chosen_scope(request: &GrantRequest<'_>, target: &Target) -> Result<ScopeSet,
     let allowed = request
         .client
         .scope
-        .filter(|name| name != scope::ADMIN && name != scope::OFFLINE_ACCESS);
+        .filter(|name| !scope::PRIVILEGED.contains(&name) && name != scope::OFFLINE_ACCESS);
     match asked.is_subset(&allowed) {
         true => Ok(target.narrow(&asked)),
         false => Err(OAuthError::new(
@@ -227,7 +224,7 @@ fn check(
     details: &Details,
 ) -> Result<Accepted, OAuthError> {
     let context = request.context;
-    let mut capabilities = details.capabilities.clone();
+    let mut capabilities = details.capabilities();
     for name in scope.iter() {
         let capability = format!("{SCOPE_ACTION}:{name}").parse();
         capabilities.push(capability.map_err(|_| outside(name))?);

@@ -52,6 +52,7 @@ pub(super) fn decide(request: &GrantRequest<'_>) -> Result<Decision, OAuthError>
         resources: &code.resources,
         user_id: &code.user_id,
         sid: Some(&code.sid),
+        session_ends_at: code.session_ends_at,
         auth_time: code.auth_time,
         acr: &code.acr,
         amr: &code.amr,

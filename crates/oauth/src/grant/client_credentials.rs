@@ -3,7 +3,7 @@ use super::GrantRequest;
 use crate::{
     decision::{AccessToken, Decision, Issue},
     error::{ErrorCode, OAuthError},
-    scope::ScopeSet,
+    scope::{PRIVILEGED, ScopeSet},
     target,
 };
 
@@ -46,7 +46,12 @@ pub(super) fn decide(request: &GrantRequest<'_>) -> Result<Decision, OAuthError>
             }
             scope
         }
-        None => target.narrow(&client.scope.filter(|name| !OF_A_PERSON.contains(&name))),
+        // RFC 6749 section 3.3: the default is what is registered, without what only an explicit request gives.
+        None => target.narrow(
+            &client
+                .scope
+                .filter(|name| !OF_A_PERSON.contains(&name) && !PRIVILEGED.contains(&name)),
+        ),
     };
     Ok(Decision {
         once: Vec::new(),
@@ -66,6 +71,7 @@ pub(super) fn decide(request: &GrantRequest<'_>) -> Result<Decision, OAuthError>
                 amr: Vec::new(),
                 confirmation: request.confirmation.clone(),
                 act: None,
+                subject_jtis: Vec::new(),
                 claims: None,
                 chain: None,
             },

@@ -38,6 +38,7 @@ pub(super) fn decide(request: &GrantRequest<'_>) -> Result<Decision, OAuthError>
         resources: &device.resources,
         user_id: &session.user_id,
         sid: Some(&session.sid),
+        session_ends_at: session.ends_at,
         auth_time: session.auth_time,
         acr: &session.acr,
         amr: &session.amr,

@@ -17,11 +17,12 @@ use crate::{
     access_token::TokenLookup,
     agent_grants::PresentedChain,
     client::{Client, GrantType},
+    client_auth::Credentials,
     decision::{Decision, TokenIdentity},
     device_authorization::DeviceRecord,
     error::{ErrorCode, OAuthError},
     params::Params,
-    request::{Context, unavailable},
+    request::{Context, PeerCertificate, unavailable},
     scope::ScopeSet,
     sealed::Confirmation,
 };
@@ -62,6 +63,10 @@ pub(crate) struct GrantRequest<'a> {
     pub(crate) context: &'a Context<'a>,
     pub(crate) client: &'a Client,
     pub(crate) params: &'a Params,
+    /// how the client was authenticated
+    pub(crate) credentials: &'a Credentials<'a>,
+    /// the certificate of the connection, if there is one
+    pub(crate) certificate: Option<PeerCertificate<'a>>,
     /// what new tokens are bound to
     pub(crate) confirmation: Option<Confirmation>,
     /// what our own access tokens are worth

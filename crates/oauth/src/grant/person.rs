@@ -18,6 +18,8 @@ pub(super) struct PersonGrant<'a> {
     pub(super) resources: &'a [String],
     pub(super) user_id: &'a str,
     pub(super) sid: Option<&'a str>,
+    /// when that session ends at the latest
+    pub(super) session_ends_at: u64,
     pub(super) auth_time: u64,
     pub(super) acr: &'a str,
     pub(super) amr: &'a [String],
@@ -66,6 +68,7 @@ impl PersonGrant<'_> {
                 amr: self.amr.to_vec(),
                 confirmation: request.confirmation.clone(),
                 act: None,
+                subject_jtis: Vec::new(),
                 claims: self.userinfo_claims(),
                 chain: None,
             },
@@ -93,10 +96,14 @@ impl PersonGrant<'_> {
             return None;
         }
         let now = context.now();
-        let family_expires_at = now
-            + client
-                .refresh_token_lifetime
-                .unwrap_or(context.settings.refresh_token_lifetime);
+        let lifetime = client
+            .refresh_token_lifetime
+            .unwrap_or(context.settings.refresh_token_lifetime);
+        let offline = self.scope.contains(scope::OFFLINE_ACCESS);
+        let family_expires_at = match offline {
+            true => now + lifetime,
+            false => (now + lifetime).min(self.session_ends_at),
+        };
         Some(RefreshToken {
             grant_id: self.grant_id,
             generation: 0,
@@ -104,10 +111,7 @@ impl PersonGrant<'_> {
             scope: self.scope.clone(),
             resources: self.resources.to_vec(),
             user_id: self.user_id.to_owned(),
-            sid: self
-                .sid
-                .filter(|_| !self.scope.contains(scope::OFFLINE_ACCESS))
-                .map(str::to_owned),
+            sid: self.sid.filter(|_| !offline).map(str::to_owned),
             auth_time: self.auth_time,
             acr: self.acr.to_owned(),
             amr: self.amr.to_vec(),

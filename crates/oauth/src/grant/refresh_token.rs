@@ -7,11 +7,11 @@ use super::{
     person::{self, PersonGrant},
 };
 use crate::{
-    decision::{Decision, Once, Refresh, TokenIdentity},
+    decision::{Decision, Once, Refresh, Retry, TokenIdentity},
     error::OAuthError,
     sealed::{Confirmation, RefreshToken},
 };
-use signet_crypto::ct_eq;
+use signet_crypto::{ct_eq, hash::sha256};
 
 pub(super) fn decide(request: &GrantRequest<'_>) -> Result<Decision, OAuthError> {
     let context = request.context;
@@ -60,12 +60,7 @@ pub(super) fn decide(request: &GrantRequest<'_>) -> Result<Decision, OAuthError>
             grant_id: token.grant_id,
             from: token.generation,
             end: token.family_expires_at,
-            // A retry is answered only where a thief of the token alone could not make it.
-            retry_window: if request.confirmation.is_some() {
-                context.settings.refresh_retry_window
-            } else {
-                0
-            },
+            retry: retry(request, &token),
         };
         let next = RefreshToken {
             generation: token.generation + 1,
@@ -81,6 +76,8 @@ pub(super) fn decide(request: &GrantRequest<'_>) -> Result<Decision, OAuthError>
         resources: &token.resources,
         user_id: &token.user_id,
         sid: token.sid.as_deref(),
+        // A family that began earlier keeps the end that it began with.
+        session_ends_at: token.family_expires_at,
         auth_time: token.auth_time,
         acr: &token.acr,
         amr: &token.amr,
@@ -92,6 +89,29 @@ pub(super) fn decide(request: &GrantRequest<'_>) -> Result<Decision, OAuthError>
     Ok(Decision {
         once: vec![once],
         issue,
+    })
+}
+
+/// Who may repeat this rotation: only whom a thief of the token alone cannot pass for.
+///
+/// A public client has nothing but the key that the *token* is bound to: a proof that merely came along with this request is one that
+/// a thief can bring, too (RFC 9700 section 4.14.2). A confidential client's tokens are not bound; it repeats a rotation with the
+/// credential and the key of that rotation, which the family's row remembers.
+fn retry(request: &GrantRequest<'_>, token: &RefreshToken) -> Option<Retry> {
+    let binding = match request.client.is_public() {
+        true => token.confirmation.as_ref(),
+        false => request.confirmation.as_ref(),
+    };
+    let (kind, proven) = match binding? {
+        Confirmation::Jkt(thumbprint) => (&b"jkt"[..], thumbprint),
+        Confirmation::X5tS256(thumbprint) => (&b"x5t#S256"[..], thumbprint),
+    };
+    let credential = request.credentials.digest(request.certificate);
+    // Of fixed length but for the last: no two of them have one encoding.
+    let by = sha256(&[&credential[..], &sha256(kind), proven.as_bytes()].concat());
+    Some(Retry {
+        by,
+        window: request.context.settings.refresh_retry_window,
     })
 }
 

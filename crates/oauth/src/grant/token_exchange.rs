@@ -1,7 +1,9 @@
 //! `urn:ietf:params:oauth:grant-type:token-exchange`: RFC 8693.
 //!
 //! The result never exceeds the subject token: scope, audience and end are only narrowed, a bound token does not become a bearer token,
-//! and the chain of actors is kept. With an actor token the result is a delegation (`act`); without, the client acts as the subject
+//! and the chain of actors is kept. Nor does it exceed the exchanging client's own record (scope, resources), so that a service that is
+//! broken into gives no more than it needs; `unrestricted_token_exchange` of the record takes this second bound away.
+//! With an actor token the result is a delegation (`act`); without, the client acts as the subject
 //! and is named by `client_id`.
 //!
 //! Subject and actor must belong together (known fault A23): both from this issuer; the actor token the requesting client's own;
@@ -60,11 +62,14 @@ pub(super) fn decide(request: &GrantRequest<'_>) -> Result<Decision, OAuthError>
     if bound && request.confirmation.is_none() {
         return Err(refused("a bound token, and no proof of possession"));
     }
-    // What the subject token carries is the bound. A client's own registration adds none, but for the scope that administers the server.
-    let allowed = subject.scope.filter(|name| {
-        name != scope::OFFLINE_ACCESS
-            && (name != scope::ADMIN || client.scope.contains(scope::ADMIN))
-    });
+    // What power over the server itself needs is always the client's own, too.
+    let own = |name: &str| {
+        client.scope.contains(name)
+            || client.unrestricted_token_exchange && !scope::PRIVILEGED.contains(&name)
+    };
+    let allowed = subject
+        .scope
+        .filter(|name| name != scope::OFFLINE_ACCESS && own(name));
     let asked = request.scope_within(&allowed)?;
     let target = target::target(context, client, &audience(request, &subject)?);
     let scope = target.narrow(&asked);
@@ -98,6 +103,7 @@ pub(super) fn decide(request: &GrantRequest<'_>) -> Result<Decision, OAuthError>
                 amr: subject.amr.clone(),
                 confirmation: request.confirmation.clone(),
                 act,
+                subject_jtis: subject_jtis(&subject)?,
                 claims: None,
                 chain: None,
             },
@@ -208,28 +214,57 @@ fn check_context(
     Ok(())
 }
 
-/// `audience` and `resource` together name a part of the subject token's audience; nothing named means all of it.
+/// `audience` and `resource` together name a part of the subject token's audience that the client may ask for; nothing named means
+/// all of that.
 fn audience<'a>(
     request: &'a GrantRequest<'_>,
     subject: &'a AccessTokenFacts,
 ) -> Result<Vec<&'a str>, OAuthError> {
+    let client = request.client;
+    let default = target::default_audience(request.context.settings);
+    let own = |audience: &str| {
+        client.unrestricted_token_exchange
+            || audience == default
+            || client.resources.iter().any(|own| own == audience)
+    };
+    let refuse = |why| Err(OAuthError::new(ErrorCode::InvalidTarget, why));
     let mut named = request.params.all("resource");
     named.extend(request.params.all("audience"));
     if named.is_empty() {
-        return Ok(subject.audience.iter().map(String::as_str).collect());
+        let all = subject.audience.iter().map(String::as_str);
+        let all: Vec<&str> = all.filter(|audience| own(audience)).collect();
+        return match all.is_empty() {
+            true => {
+                refuse("none of the subject token's audiences is one of the client's resources")
+            }
+            false => Ok(all),
+        };
     }
     named.sort_unstable();
     named.dedup();
-    match named
+    if !named
         .iter()
         .all(|asked| subject.audience.iter().any(|aud| aud == asked))
     {
-        true => Ok(named),
-        false => Err(OAuthError::new(
-            ErrorCode::InvalidTarget,
-            "the audience is wider than the subject token's",
-        )),
+        return refuse("the audience is wider than the subject token's");
     }
+    match named.iter().all(|asked| own(asked)) {
+        true => Ok(named),
+        false => refuse("the audience is not one of the client's resources"),
+    }
+}
+
+/// The subject token's id and those that it names itself. As many as actors may nest: whoever exchanges without an actor token gets no
+/// further than who names each.
+fn subject_jtis(subject: &AccessTokenFacts) -> Result<Vec<String>, OAuthError> {
+    if subject.subject_jtis.len() >= MAX_ACT_DEPTH {
+        return Err(refused("exchanged too often"));
+    }
+    let earlier = subject.subject_jtis.iter();
+    Ok(std::iter::once(&subject.jti)
+        .chain(earlier)
+        .cloned()
+        .collect())
 }
 
 /// RFC 8693 section 4.1: the new actor outermost, the earlier ones nested, no deeper than [`MAX_ACT_DEPTH`].

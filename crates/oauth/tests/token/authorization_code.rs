@@ -262,3 +262,34 @@ fn a_resource_must_be_granted_and_narrows_the_token() {
         ErrorCode::InvalidTarget
     );
 }
+
+/// Without `offline_access` a refresh family ends with the session that it began in, at the latest.
+#[test]
+fn a_refresh_family_does_not_outlive_its_session() {
+    let world = World::new();
+    let family_end = |scope_text: &str, session_ends_at: u64| {
+        let code = AuthorizationCode {
+            scope: scope(scope_text),
+            session_ends_at,
+            ..world.code("web")
+        };
+        let form = code_form(&code.seal(&world.keyring).unwrap());
+        let decision = world.ask_as("web", &form).unwrap();
+        let Some(Refresh::New(token)) = &decision.issue.refresh else {
+            panic!("no refresh token")
+        };
+        assert!(token.expires_at <= token.family_expires_at);
+        let Some(Once::Code { family_end, .. }) = decision.once.last() else {
+            panic!("no code")
+        };
+        assert_eq!(*family_end, Some(token.family_expires_at));
+        token.family_expires_at
+    };
+    let lifetime = world.settings.refresh_token_lifetime;
+    assert_eq!(family_end("openid", NOW + 60), NOW + 60);
+    assert_eq!(family_end("openid", NOW + 2 * lifetime), NOW + lifetime);
+    assert_eq!(
+        family_end("openid offline_access", NOW + 60),
+        NOW + lifetime
+    );
+}

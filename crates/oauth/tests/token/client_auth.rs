@@ -481,3 +481,61 @@ fn self_signed_tls_client_auth_needs_the_registered_certificate() {
         ErrorCode::InvalidClient
     );
 }
+
+/// OpenID Connect Core section 9 names the token endpoint; FAPI 2.0 section 5.3.2.1 forbids it. A record decides, strict by default.
+#[test]
+fn the_token_endpoint_is_an_assertions_audience_only_where_the_record_allows_it() {
+    let key = ClientKey::new(Some("c1"));
+    let ask = |change: &dyn Fn(&mut World), claims: &Claims<'_>| {
+        let mut world = private_key_world(&key);
+        change(&mut world);
+        let assertion = jws(&key.key, HEADER, &claims.payload());
+        world.ask(&with_assertion(&assertion), None, None, None)
+    };
+    let endpoint = || Claims {
+        aud: Some(vec![HTU]),
+        ..Claims::default()
+    };
+    fn allow(world: &mut World) {
+        world.change("web", |client| {
+            client.token_endpoint_assertion_audience = true
+        });
+    }
+    assert_eq!(code_of(ask(&|_| {}, &endpoint())), ErrorCode::InvalidClient);
+    assert!(ask(&allow, &endpoint()).is_ok());
+    assert!(ask(&allow, &Claims::default()).is_ok());
+    for aud in [
+        vec![HTU, ISSUER],
+        vec!["https://as.example/introspect"],
+        vec!["https://other.example/token"],
+    ] {
+        let claims = Claims {
+            aud: Some(aud),
+            ..Claims::default()
+        };
+        assert_eq!(code_of(ask(&allow, &claims)), ErrorCode::InvalidClient);
+    }
+    let array = Claims {
+        aud_as_array: true,
+        ..endpoint()
+    };
+    assert_eq!(code_of(ask(&allow, &array)), ErrorCode::InvalidClient);
+    // Profiles that forbid it win over the record.
+    let strict: [&dyn Fn(&mut World); 4] = [
+        &|world| world.settings.require_pushed_authorization_requests = true,
+        &|world| world.change("web", |c| c.require_pushed_authorization_requests = true),
+        &|world| world.change("web", |c| c.dpop_bound_access_tokens = true),
+        &|world| {
+            world.change("web", |c| {
+                c.tls_client_certificate_bound_access_tokens = true
+            })
+        },
+    ];
+    for profile in strict {
+        let both = |world: &mut World| {
+            allow(world);
+            profile(world);
+        };
+        assert_eq!(code_of(ask(&both, &endpoint())), ErrorCode::InvalidClient);
+    }
+}

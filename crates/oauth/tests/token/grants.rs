@@ -175,6 +175,7 @@ fn a_device_code_gives_what_the_session_approved_to_its_own_client() {
         auth_time: NOW - 5,
         acr: "a".into(),
         amr: vec!["pwd".into()],
+        ends_at: u64::MAX,
     };
     let approved = record
         .approve(&session, false, [9; 16], world.now_ms)
@@ -226,4 +227,41 @@ fn token_error(world: &World, code: &str, device: &DeviceRecord) -> ErrorCode {
     )
     .unwrap_err()
     .code
+}
+
+#[test]
+fn power_over_the_server_is_given_only_to_who_asks_for_it_by_name() {
+    let mut world = World::new();
+    world.change("web", |client| {
+        client.scope = scope("api:read signet:admin signet:revocations");
+    });
+    let scope = |more: &str| {
+        let decision = world.ask_as("web", &format!("grant_type=client_credentials{more}"));
+        decision.unwrap().issue.access_token.scope.to_string()
+    };
+    assert_eq!(scope(""), "api:read");
+    assert_eq!(scope("&scope=signet:admin"), "signet:admin");
+    assert_eq!(
+        scope("&scope=api:read+signet:revocations"),
+        "api:read signet:revocations"
+    );
+}
+
+/// RFC 9396 section 5: what is not understood is refused, not dropped, whether or not chains of delegations are exchanged here.
+#[test]
+fn authorization_details_are_refused_where_no_chain_is_presented() {
+    let mut world = World::new();
+    for enabled in [false, true] {
+        world.settings.agents.enabled = enabled;
+        for kind in ["payment_initiation", "signet_agent_capability"] {
+            let form = format!(
+                "grant_type=client_credentials&authorization_details=[{{\"type\":\"{kind}\"}}]"
+            );
+            assert_eq!(
+                world.ask_as("web", &form).unwrap_err().code,
+                ErrorCode::InvalidAuthorizationDetails,
+                "{enabled} {kind}"
+            );
+        }
+    }
 }

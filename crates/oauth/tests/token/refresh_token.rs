@@ -47,7 +47,7 @@ fn a_refresh_rotates_within_its_family() {
             grant_id: [2; 16],
             from: 3,
             end: NOW + 5000,
-            retry_window: 0
+            retry: None
         }]
     );
     let Some(Refresh::New(next)) = decision.issue.refresh else {
@@ -168,13 +168,7 @@ fn a_public_clients_bound_token_needs_its_key() {
     // a retry is answered only where a thief of the token could not make it
     assert!(matches!(
         decision.once[..],
-        [
-            Once::DpopProof { .. },
-            Once::Rotate {
-                retry_window: 10,
-                ..
-            }
-        ]
+        [Once::DpopProof { .. }, Once::Rotate { retry: Some(_), .. }]
     ));
     assert_eq!(
         world
@@ -222,4 +216,81 @@ fn only_a_sender_constrained_confidential_client_keeps_its_token() {
         )
         .unwrap();
     assert!(matches!(public.once[..], [_, Once::Rotate { .. }]));
+}
+
+/// Who may repeat a rotation: {token bound, unbound} x {no proof, own key, other key} x {public, confidential}.
+#[test]
+fn a_rotation_is_repeated_by_its_own_key_and_credential_alone() {
+    let world = World::new();
+    let (own, other) = (ClientKey::new(None), ClientKey::new(None));
+    let retry = |client_id: &str, bound: bool, key: Option<&ClientKey>, jti: &str| {
+        let token = RefreshToken {
+            confirmation: bound.then(|| Confirmation::Jkt(own.jkt())),
+            ..token(&world, client_id)
+        };
+        let form = form(&world, &token, "");
+        let proof = key.map(|key| key.proof(jti, NOW, None, None));
+        let decision = match client_id {
+            "native" => world.ask_public(&form, proof.as_deref()),
+            _ => world.ask(
+                &form,
+                Some(&basic(client_id, SECRET)),
+                proof.as_deref(),
+                None,
+            ),
+        };
+        decision.map(|decision| match decision.once.last() {
+            Some(Once::Rotate { retry, .. }) => retry.map(|retry| {
+                assert_eq!(retry.window, 10);
+                retry.by
+            }),
+            other => panic!("{other:?}"),
+        })
+    };
+    // A public client's unbound token: whoever holds it can bring a key of his own.
+    for key in [None, Some(&own), Some(&other)] {
+        assert_eq!(retry("native", false, key, "a"), Ok(None));
+    }
+    // A bound one is refused without its key, and repeated with it.
+    for key in [None, Some(&other)] {
+        let refused = retry("native", true, key, "b").unwrap_err();
+        assert_eq!(refused.code, ErrorCode::InvalidGrant);
+    }
+    let public = retry("native", true, Some(&own), "c").unwrap();
+    assert!(public.is_some());
+    assert_eq!(retry("native", true, Some(&own), "d"), Ok(public));
+    // A confidential client's tokens are not bound; each key is another sender, and no key is none.
+    assert_eq!(retry("web", false, None, "e"), Ok(None));
+    let (first, again, second) = (
+        retry("web", false, Some(&own), "f").unwrap(),
+        retry("web", false, Some(&own), "g").unwrap(),
+        retry("web", false, Some(&other), "h").unwrap(),
+    );
+    assert!(first.is_some() && first == again && first != second && first != public);
+}
+
+#[test]
+fn another_credential_of_the_client_is_another_sender() {
+    let mut world = World::new();
+    let second = "another-secret-another-secret-another";
+    world.change("web", |client| {
+        client
+            .secrets
+            .push(signet_oauth::client::ClientSecret::Sha256 {
+                hash: signet_crypto::hash::sha256(second.as_bytes()),
+                expires_at: None,
+            });
+    });
+    let key = ClientKey::new(None);
+    let form = form(&world, &token(&world, "web"), "");
+    let by = |secret: &str, jti: &str| {
+        let proof = key.proof(jti, NOW, None, None);
+        let decision = world.ask(&form, Some(&basic("web", secret)), Some(&proof), None);
+        match decision.unwrap().once.last() {
+            Some(Once::Rotate { retry, .. }) => retry.unwrap().by,
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(by(SECRET, "a"), by(SECRET, "b"));
+    assert_ne!(by(SECRET, "c"), by(second, "d"));
 }

@@ -365,3 +365,85 @@ fn types_are_stated_and_supported() {
         ErrorCode::InvalidRequest
     );
 }
+
+#[test]
+fn an_exchange_gives_no_more_than_the_clients_own_record() {
+    let mut world = World::new();
+    let subject = world.sign(
+        &world
+            .ask_as("web", &{
+                let code = AuthorizationCode {
+                    scope: scope("openid profile api:read api:write"),
+                    resources: vec![API.into()],
+                    ..world.code("web")
+                };
+                code_form(&code.seal(&world.keyring).unwrap())
+            })
+            .unwrap(),
+    );
+    world.change("service", |client| client.scope = scope("api:read"));
+    let narrowed = exchange(&world, "service", &subject, "").unwrap();
+    let token = &narrowed.issue.access_token;
+    assert_eq!(token.scope.to_string(), "api:read");
+    assert_eq!(token.audience, [API]);
+    for wider in ["api:write", "openid", "api:read+profile"] {
+        let refused = exchange(&world, "service", &subject, &format!("&scope={wider}"));
+        assert_eq!(
+            refused.unwrap_err().code,
+            ErrorCode::InvalidScope,
+            "{wider}"
+        );
+    }
+    world.change("service", |client| client.resources.clear());
+    for asked in [
+        "".to_owned(),
+        format!("&audience={API}"),
+        format!("&resource={API}"),
+    ] {
+        let refused = exchange(&world, "service", &subject, &asked);
+        assert_eq!(
+            refused.unwrap_err().code,
+            ErrorCode::InvalidTarget,
+            "{asked}"
+        );
+    }
+    // The record opts out; power over the server is still the client's own or nobody's.
+    world.change("service", |client| {
+        client.unrestricted_token_exchange = true
+    });
+    let token = exchange(&world, "service", &subject, "").unwrap();
+    assert_eq!(
+        token.issue.access_token.scope.to_string(),
+        "openid profile api:read api:write"
+    );
+}
+
+#[test]
+fn revoking_a_subject_token_ends_what_was_exchanged_from_it() {
+    let mut world = World::new();
+    world.change("gateway", |client| {
+        client.may_act_for = vec!["service".into()]
+    });
+    let subject = world.person_token("web", "openid api:read");
+    let first = world.sign(&exchange(&world, "service", &subject, "").unwrap());
+    world.now_ms += 1;
+    let second = world.sign(&exchange(&world, "gateway", &first, "").unwrap());
+    let jti = facts(&world, &subject).jti;
+    assert_eq!(
+        facts(&world, &second).subject_jtis,
+        [facts(&world, &first).jti, jti.clone()]
+    );
+    *world.index.borrow_mut() = Index::Jti(jti);
+    for token in [&subject, &first, &second] {
+        let state = world.context().look_up(token);
+        assert!(matches!(state, TokenState::Revoked(_)), "{state:?}");
+    }
+    // Not the other way round.
+    *world.index.borrow_mut() = Index::Clear;
+    let last = facts(&world, &second).jti;
+    *world.index.borrow_mut() = Index::Jti(last);
+    assert!(matches!(
+        world.context().look_up(&first),
+        TokenState::Valid(_)
+    ));
+}

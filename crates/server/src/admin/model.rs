@@ -97,6 +97,10 @@ pub(super) struct ClientDocument {
     pub(super) resources: Option<Vec<String>>,
     /// Policy: clients whose tokens it may exchange or introspect besides its own.
     pub(super) may_act_for: Option<Vec<String>>,
+    /// Policy: token exchange gives it all that the subject token has, beyond its own scope and resources.
+    pub(super) unrestricted_token_exchange: Option<bool>,
+    /// Policy: its assertions may name the token endpoint as their audience.
+    pub(super) token_endpoint_assertion_audience: Option<bool>,
     /// Policy: it may exchange chains of agents' grants for tokens.
     pub(super) may_exchange_agent_grants: Option<bool>,
     /// Policy: false frees a confidential client of PKCE.

@@ -57,7 +57,9 @@ async fn answer(call: &Call) -> Result<Vec<u8>, OAuthError> {
         let keyring = call.context.realm.keyring();
         let index = call.index();
         let rules = call.rules(&keyring, &index);
-        token::decide(&rules, &request, &credentials, looked_up)
+        let tokens = &call.context.realm.verified_tokens;
+        let lookup = tokens.before(&rules, &call.snapshot().keys);
+        token::decide_with(&rules, &request, &credentials, looked_up, &lookup)
     };
     let decision = match decided {
         Ok(decision) => decision,

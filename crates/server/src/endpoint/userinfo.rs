@@ -16,7 +16,7 @@ use signet_oauth::{
     endpoint::EndpointId,
     error::{Challenge, ErrorCode, OAuthError},
     params::Params,
-    userinfo::{require_openid, userinfo_payload},
+    userinfo::{require_audience, require_openid, userinfo_payload},
 };
 
 pub(super) async fn handle(mut context: Context) -> Response {
@@ -49,6 +49,7 @@ async fn answer(call: &Call) -> Result<Response, OAuthError> {
             .await
             .map_err(|error| error.with_challenge(Challenge::Dpop))?;
     }
+    require_audience(&facts.audience, &call.snapshot().settings)?;
     require_openid(&facts.scope)?;
     call.context.note_client(&facts.client_id);
     let users = &call.context.realm.people.users;

@@ -8,6 +8,7 @@ mod agent_use;
 
 pub use agent_use::agent_uses;
 
+use signet_crypto::ct_eq;
 use signet_oauth::{decision::Once, device_authorization::DeviceRecord};
 use signet_store::{Change, Key, Op, Outcome, Row, Store, StoreError, Table};
 
@@ -193,7 +194,7 @@ async fn plan(store: &dyn Store, condition: &Once, now: u64) -> Result<Plan, Sto
             grant_id,
             from,
             end,
-            ..
+            retry,
         } => {
             let key = family_key(grant_id);
             let row = store.get(&key, now).await?;
@@ -207,6 +208,7 @@ async fn plan(store: &dyn Store, condition: &Once, now: u64) -> Result<Plan, Sto
                             value: Family {
                                 generation: from + 1,
                                 written_at: now,
+                                rotated_by: retry.map(|retry| retry.by),
                             }
                             .encode(),
                             end: Some(*end),
@@ -242,15 +244,20 @@ fn judge(condition: &Once, row: Option<&Row>, now: u64) -> Option<Refusal> {
         Once::Rotate {
             grant_id,
             from,
-            retry_window,
+            retry,
             ..
         } => {
             // A row that cannot be read is refused like one that is gone: never believed.
             let Some(family) = row.and_then(|row| Family::read(row).ok()) else {
                 return Some(Refusal::FamilyEnded);
             };
-            let is_retry = family.generation == from + 1
-                && now < family.written_at.saturating_add(*retry_window);
+            // The rotation is repeated by who made it, with the same credential and the same key; a proof of some other key is a
+            // replay like any other (RFC 9700 section 4.14.2).
+            let is_retry = retry.is_some_and(|retry| {
+                family.generation == from + 1
+                    && now < family.written_at.saturating_add(retry.window)
+                    && family.rotated_by.is_some_and(|by| ct_eq(&by, &retry.by))
+            });
             if family.generation == *from || is_retry {
                 None
             } else {
@@ -290,20 +297,29 @@ pub struct Family {
     pub generation: u64,
     /// When it was written, Unix seconds.
     pub written_at: u64,
+    /// Who made this generation ([`signet_oauth::decision::Retry::by`]); none for the first, and where nobody may retry.
+    pub rotated_by: Option<[u8; 32]>,
 }
 
 impl Family {
     fn encode(self) -> Vec<u8> {
-        [self.generation.to_be_bytes(), self.written_at.to_be_bytes()].concat()
+        let mut row = [self.generation.to_be_bytes(), self.written_at.to_be_bytes()].concat();
+        row.extend(self.rotated_by.iter().flatten());
+        row
     }
     /// # Errors
     /// A row that is none.
     pub fn read(row: &Row) -> Result<Family, StoreError> {
         let corrupt = || StoreError::Corrupt("a refresh family".to_owned());
-        let (generation, written_at) = row.value.split_at_checked(8).ok_or_else(corrupt)?;
+        let (generation, rest) = row.value.split_at_checked(8).ok_or_else(corrupt)?;
+        let (written_at, by) = rest.split_at_checked(8).ok_or_else(corrupt)?;
         Ok(Family {
             generation: u64::from_be_bytes(generation.try_into().map_err(|_| corrupt())?),
             written_at: u64::from_be_bytes(written_at.try_into().map_err(|_| corrupt())?),
+            rotated_by: match by.is_empty() {
+                true => None,
+                false => Some(by.try_into().map_err(|_| corrupt())?),
+            },
         })
     }
 }
@@ -319,6 +335,7 @@ fn new_family(grant_id: &[u8; 16], family_end: Option<u64>, now: u64) -> Option<
         value: Family {
             generation: 0,
             written_at: now,
+            rotated_by: None,
         }
         .encode(),
         end: Some(family_end?),
@@ -357,6 +374,7 @@ fn once_key(kind: u8, owner: &str, id: &str) -> Key {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use signet_oauth::decision::Retry;
     use signet_store::MemoryStore;
 
     const GRANT: [u8; 16] = [7; 16];
@@ -382,12 +400,19 @@ mod tests {
             family_end: Some(9000),
         }
     }
-    fn rotate(from: u64, retry_window: u64) -> Once {
+    fn rotate(from: u64, window: u64) -> Once {
+        rotate_by(1, from, window)
+    }
+    fn rotate_by(who: u8, from: u64, window: u64) -> Once {
+        let retry = Retry {
+            by: [who; 32],
+            window,
+        };
         Once::Rotate {
             grant_id: GRANT,
             from,
             end: 9000,
-            retry_window,
+            retry: (who != 0).then_some(retry),
         }
     }
     fn proof(jti: &str) -> Once {
@@ -431,6 +456,28 @@ mod tests {
         assert_eq!(refusal(&store, &[rotate(1, 10)], 110), None);
         assert_eq!(refusal(&store, &[rotate(0, 10)], 111), replay);
         assert_eq!(refusal(&store, &[rotate(1, 0)], 111), replay);
+    }
+
+    #[test]
+    fn a_retry_is_of_the_sender_that_rotated() {
+        // (who rotated, who sends the same token again, whether that is a retry); 0: whom nothing but the token tells
+        for (rotated, again, is_retry) in [
+            (1, 1, true),
+            (1, 2, false),
+            (1, 0, false),
+            (0, 1, false),
+            (0, 0, false),
+        ] {
+            let store = MemoryStore::new();
+            assert_eq!(refusal(&store, &[code(1)], 100), None);
+            assert_eq!(refusal(&store, &[rotate_by(rotated, 0, 10)], 100), None);
+            let replay = Refusal::RefreshReplay { grant_id: GRANT };
+            assert_eq!(
+                refusal(&store, &[rotate_by(again, 0, 10)], 101),
+                (!is_retry).then_some(replay),
+                "{rotated} {again}"
+            );
+        }
     }
 
     #[test]

@@ -41,6 +41,7 @@ pub fn code_content(server: &Server, client_id: &str, user_id: &str) -> Authoriz
         auth_time: server.realm.now() - 5,
         acr: "urn:signet:acr:password".to_owned(),
         amr: vec!["pwd".to_owned()],
+        session_ends_at: u64::MAX,
         claims: None,
         dpop_jkt: None,
         issued_at_ms: server.realm.now_ms(),

@@ -106,16 +106,8 @@ pub fn client(
         );
     }
     let client = Client {
-        client_id: entry.client_id.clone(),
-        revision: 0,
-        created_at: 0,
-        enabled: true,
         client_name: entry.client_name.clone(),
         client_uri: entry.client_uri.clone(),
-        logo_uri: None,
-        policy_uri: None,
-        tos_uri: None,
-        contacts: Vec::new(),
         application_type: if native {
             ApplicationType::Native
         } else {
@@ -124,7 +116,6 @@ pub fn client(
         redirect_uris,
         post_logout_redirect_uris,
         allowed_origins: entry.allowed_origins.clone(),
-        initiate_login_uri: None,
         response_types: if uses_code {
             vec!["code".into()]
         } else {
@@ -132,7 +123,6 @@ pub fn client(
         },
         grant_types,
         token_endpoint_auth_method: method,
-        token_endpoint_auth_signing_alg: None,
         secrets,
         jwks,
         jwks_uri: entry.jwks_uri.clone(),
@@ -140,21 +130,18 @@ pub fn client(
         scope: faults.scopes(&format!("{path}.scope"), &entry.scope),
         resources: entry.resources.clone(),
         may_act_for: entry.may_act_for.clone(),
+        unrestricted_token_exchange: entry.unrestricted_token_exchange,
+        token_endpoint_assertion_audience: entry.token_endpoint_assertion_audience,
         may_exchange_agent_grants: entry.may_exchange_agent_grants,
         id_token_signed_response_alg: faults.algorithm_of(
             format!("{path}.id_token_signed_response_alg"),
             entry.id_token_signed_response_alg.as_ref(),
         ),
-        userinfo_signed_response_alg: None,
         access_token_signed_response_alg: faults.algorithm_of(
             format!("{path}.access_token_signed_response_alg"),
             entry.access_token_signed_response_alg.as_ref(),
         ),
         access_token_format: entry.access_token_format.map(Into::into),
-        introspection_signed_response_alg: None,
-        default_max_age: None,
-        require_auth_time: false,
-        default_acr_values: Vec::new(),
         require_pkce: entry.require_pkce,
         require_pushed_authorization_requests: entry.require_pushed_authorization_requests,
         dpop_bound_access_tokens: entry.dpop_bound_access_tokens,
@@ -172,11 +159,7 @@ pub fn client(
         },
         access_token_lifetime: entry.access_token_lifetime.map(|d| d.0),
         refresh_token_lifetime: entry.refresh_token_lifetime.map(|d| d.0),
-        registration_token_hash: None,
-        software_id: None,
-        software_version: None,
-        sector_identifier_uri: None,
-        expires_at: None,
+        ..Client::new(entry.client_id.clone(), 0)
     };
     (faults.0.len() == before).then_some(client)
 }

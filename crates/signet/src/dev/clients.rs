@@ -90,6 +90,7 @@ fn service(file: &DevFile, keyring: &Keyring, now: u64) -> Result<Client, String
     ];
     // Chains of agents' grants, too: from the identities that the people here bind.
     client.may_exchange_agent_grants = true;
+    // What it may exchange is within this.
     client.scope = scopes("openid profile email")?;
     Ok(client)
 }
@@ -98,6 +99,9 @@ fn service(file: &DevFile, keyring: &Keyring, now: u64) -> Result<Client, String
 fn web(file: &DevFile, keyring: &Keyring, now: u64) -> Result<Client, String> {
     let mut client = confidential(&file.clients.web, keyring, now)?;
     client.client_name = Some("Example web application".into());
+    // It stands for a program on a developer's machine, on whatever port that has: RFC 8252 section 7.3 lets a native application's
+    // loopback redirect have any.
+    client.application_type = signet_oauth::client::ApplicationType::Native;
     client.grant_types = vec![
         GrantType::AuthorizationCode,
         GrantType::RefreshToken,

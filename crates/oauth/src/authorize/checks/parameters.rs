@@ -1,6 +1,7 @@
 //! The checks themselves: one function a row of the table, each about one parameter.
 use super::{Context, Door, Draft, not_registered, unknown_client};
 use crate::{
+    agent_grants,
     authorize::{
         claims::ClaimsRequest,
         hint::verify_id_token_hint,
@@ -36,7 +37,11 @@ pub(super) fn redirect_uri(d: &mut Draft<'_>) -> Result<(), OAuthError> {
         (Some(_), _) => return Err(not_registered()),
         // OAuth 2.1 section 4.1.1: it may be left out where one is registered. FAPI 2.0 wants it pushed.
         (None, [only]) if d.door == Door::Authorize => only.as_str(),
-        (None, _) => return Err(OAuthError::invalid_request("redirect_uri is missing")),
+        (None, _) => {
+            // It may lie inside a request object, which is the true reason then.
+            request_object(d)?;
+            return Err(OAuthError::invalid_request("redirect_uri is missing"));
+        }
     };
     d.request.return_to.redirect_uri = uri.to_owned();
     d.request.redirect_uri_was_sent = d.params.contains("redirect_uri");
@@ -96,6 +101,12 @@ pub(super) fn registration(d: &mut Draft<'_>) -> Result<(), OAuthError> {
     Ok(())
 }
 
+/// RFC 9396 section 5: what is not understood must be refused, not dropped. No type can be asked for here: chains of delegations bring
+/// theirs to token exchange.
+pub(super) fn authorization_details(d: &mut Draft<'_>) -> Result<(), OAuthError> {
+    agent_grants::refuse_details(d.params)
+}
+
 pub(super) fn response_type(d: &mut Draft<'_>) -> Result<(), OAuthError> {
     match d.params.get("response_type") {
         None => Err(OAuthError::invalid_request("response_type is missing")),
@@ -151,7 +162,9 @@ pub(super) fn requested_scope(d: &mut Draft<'_>) -> Result<(), OAuthError> {
         Some(text) => ScopeSet::parse(text)?.filter(may_have),
         // RFC 6749 section 3.3: the default, which is what is registered, without what only an explicit request gives.
         None => client.scope.filter(|s| {
-            may_have(s) && ![scope::OPENID, scope::OFFLINE_ACCESS, scope::ADMIN].contains(&s)
+            may_have(s)
+                && ![scope::OPENID, scope::OFFLINE_ACCESS].contains(&s)
+                && !scope::PRIVILEGED.contains(&s)
         }),
     };
     if scope.is_empty() {

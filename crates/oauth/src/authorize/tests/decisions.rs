@@ -279,6 +279,7 @@ fn consent_covers_what_was_agreed_to_and_no_more() {
 #[test]
 fn a_native_apps_remembered_consent_does_not_count() {
     let h = house_with(|c| {
+        c.application_type = ApplicationType::Native;
         c.token_endpoint_auth_method = crate::client::AuthMethod::None;
         c.redirect_uris = vec![RedirectUri::parse("http://127.0.0.1/cb", true).unwrap()];
     });

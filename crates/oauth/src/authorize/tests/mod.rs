@@ -5,7 +5,7 @@ mod requests;
 
 use super::*;
 use crate::{
-    client::{Client, ConsentPolicy, GrantType},
+    client::{ApplicationType, Client, ConsentPolicy, GrantType},
     error::ErrorCode,
     par,
     params::Params,
@@ -158,6 +158,7 @@ fn session() -> Session {
         auth_time: NOW - 100,
         acr: acr::PASSWORD.into(),
         amr: vec!["pwd".into()],
+        ends_at: u64::MAX,
     }
 }
 

@@ -197,3 +197,66 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_web_clients_loopback_redirect_has_its_port_and_a_native_ones_any() {
+    let at = |application_type, port: &str| {
+        house_with(|client| {
+            client.application_type = application_type;
+            client.redirect_uris =
+                vec![RedirectUri::parse("http://localhost:3000/cb", false).unwrap()];
+        })
+        .validate(&[("redirect_uri", &format!("http://localhost{port}/cb"))])
+        .is_ok()
+    };
+    for (port, web, native) in [
+        (":3000", true, true),
+        (":9999", false, true),
+        ("", false, true),
+    ] {
+        assert_eq!(at(ApplicationType::Web, port), web, "{port}");
+        assert_eq!(at(ApplicationType::Native, port), native, "{port}");
+    }
+}
+
+/// RFC 9396 section 5: refused, not taken and forgotten.
+#[test]
+fn authorization_details_of_a_type_that_is_not_supported_are_refused() {
+    let mut h = house();
+    for enabled in [false, true] {
+        h.settings.agents.enabled = enabled;
+        let details = [(
+            "authorization_details",
+            r#"[{"type":"payment_initiation"}]"#,
+        )];
+        assert_eq!(
+            h.redirected(&details),
+            ErrorCode::InvalidAuthorizationDetails
+        );
+        assert_eq!(
+            h.push(&details),
+            Err(ErrorCode::InvalidAuthorizationDetails)
+        );
+    }
+}
+
+/// OpenID Connect Core section 3.1.2.6: what is missing may lie inside the object, so that is no answer.
+#[test]
+fn a_request_object_is_what_is_wrong_with_a_request_that_has_one() {
+    let inside = [
+        ("request", "e30.e30."),
+        ("redirect_uri", ""),
+        ("response_type", ""),
+        ("scope", ""),
+        ("code_challenge", ""),
+        ("code_challenge_method", ""),
+    ];
+    let h = house();
+    assert_eq!(h.push(&inside), Err(ErrorCode::RequestNotSupported));
+    assert_eq!(h.redirected(&inside), ErrorCode::RequestNotSupported);
+    let two = house_with(|client| {
+        let second = RedirectUri::parse("https://client.example/other", false).unwrap();
+        client.redirect_uris.push(second);
+    });
+    assert_eq!(two.page(&inside), ErrorCode::RequestNotSupported);
+}

@@ -59,6 +59,8 @@ pub fn check(client: &Client, settings: &Settings) -> Result<(), OAuthError> {
             "token_endpoint_auth_signing_alg does not fit private_key_jwt"),
         (method != AuthMethod::ClientSecretJwt || assertion_alg.is_none_or(|a| a.is_symmetric()),
             "token_endpoint_auth_signing_alg does not fit client_secret_jwt"),
+        (!client.token_endpoint_assertion_audience || client.accepts_token_endpoint_audience(settings),
+            "a client that must push its requests or bind its tokens names the issuer as the audience of its assertions (FAPI 2.0 section 5.3.2.1)"),
         (signs(client.id_token_signed_response_alg),
             "id_token_signed_response_alg is not one that this server signs with"),
         (signs(client.userinfo_signed_response_alg),

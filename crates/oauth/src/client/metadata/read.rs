@@ -240,6 +240,16 @@ pub fn read(document: &Object<'_>, client: &mut Client, rules: &Rules) -> Result
         set!(allowed_origins, strings, "an array of origins");
         set!(resources, strings, "an array of strings");
         set!(may_act_for, strings, "an array of strings");
+        set!(
+            unrestricted_token_exchange,
+            |v| v.as_bool(),
+            "true or false"
+        );
+        set!(
+            token_endpoint_assertion_audience,
+            |v| v.as_bool(),
+            "true or false"
+        );
         set!(may_exchange_agent_grants, |v| v.as_bool(), "true or false");
         set_some!(
             access_token_signed_response_alg,

@@ -117,8 +117,23 @@ pub fn write_policy(w: &mut Writer<'_>, client: &Client) {
     w.member("refresh_rotation")
         .string(client.refresh_rotation.as_str());
     w.member("consent").string(client.consent.as_str());
-    if client.may_exchange_agent_grants {
-        w.member("may_exchange_agent_grants").bool(true);
+    for (name, value) in [
+        (
+            "unrestricted_token_exchange",
+            client.unrestricted_token_exchange,
+        ),
+        (
+            "token_endpoint_assertion_audience",
+            client.token_endpoint_assertion_audience,
+        ),
+        (
+            "may_exchange_agent_grants",
+            client.may_exchange_agent_grants,
+        ),
+    ] {
+        if value {
+            w.member(name).bool(true);
+        }
     }
     for (name, values) in [
         ("allowed_origins", &client.allowed_origins),

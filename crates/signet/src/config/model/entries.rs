@@ -64,6 +64,12 @@ pub struct Client {
     /// Clients whose tokens it may exchange and introspect besides its own.
     #[serde(default)]
     pub may_act_for: Vec<String>,
+    /// Does token exchange give it all that the subject token has, beyond its own scope and resources?
+    #[serde(default)]
+    pub unrestricted_token_exchange: bool,
+    /// May its assertions name the token endpoint as their audience (OpenID Connect Core section 9)?
+    #[serde(default)]
+    pub token_endpoint_assertion_audience: bool,
     /// May it exchange chains of agents' grants? It needs the grant type token exchange, too.
     #[serde(default)]
     pub may_exchange_agent_grants: bool,
