@@ -13,7 +13,7 @@
 use crate::{
     client::{
         AuthMethod, Client, ClientSecret, ConsentPolicy, RefreshRotation,
-        metadata::{self, Rules},
+        metadata::{self, MEMBERS, Rules, SetBy},
     },
     endpoint::EndpointId,
     error::{Challenge, ErrorCode, OAuthError},
@@ -130,19 +130,10 @@ pub fn update(
     let mut client = Client::new(current.client_id.clone(), current.created_at);
     // The operator's policy is not the client's to change.
     client.revision = current.revision + 1;
-    client.enabled = current.enabled;
-    client.resources.clone_from(&current.resources);
-    client.may_act_for.clone_from(&current.may_act_for);
-    client.unrestricted_token_exchange = current.unrestricted_token_exchange;
-    client.token_endpoint_assertion_audience = current.token_endpoint_assertion_audience;
-    client.may_exchange_agent_grants = current.may_exchange_agent_grants;
-    client.allowed_origins.clone_from(&current.allowed_origins);
-    client.access_token_signed_response_alg = current.access_token_signed_response_alg;
-    client.access_token_lifetime = current.access_token_lifetime;
-    client.refresh_token_lifetime = current.refresh_token_lifetime;
     client.registration_token_hash = current.registration_token_hash;
-    client.expires_at = current.expires_at;
-    client.consent = current.consent;
+    for member in MEMBERS.iter().filter(|m| m.set_by == SetBy::Operator) {
+        member.copy(current, &mut client);
+    }
     metadata::read(&document, &mut client, &Rules::dynamic(settings))?;
     apply_policy(&document, &mut client, settings);
     client.require_pkce |= current.require_pkce;

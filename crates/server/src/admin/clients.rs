@@ -10,10 +10,11 @@ use http::StatusCode;
 use signet_crypto::random;
 use signet_jose::{
     base64url,
-    json::{self, Limits, Writer},
+    json::{self, Limits, Object, Value, Writer},
 };
 use signet_oauth::{
     client::{ApplicationType, AuthMethod, Client, ClientSecret, metadata},
+    error::OAuthError,
     redirect_uri::RedirectUri,
     registration::client_secret,
 };
@@ -120,24 +121,43 @@ async fn show(call: Call) -> Outcome {
     reply(StatusCode::OK, &*known(&call)?, None)
 }
 
-/// Reads a document over `client`, which has the defaults, and checks it as every other client is checked.
-fn read(call: &Call, body: &[u8], client: &mut Client) -> Result<ClientDocument, Problem> {
-    let document: ClientDocument = parse(body)?;
-    if document.client_secret.is_some() {
-        return Err(Problem::invalid(
-            "client_secret is made by the server: POST to …/secrets for a new one",
-        ));
-    }
+/// A document that was sent.
+fn document(body: &[u8]) -> Result<Object<'_>, Problem> {
     let limits = Limits {
         bytes: 256 * 1024,
         depth: 16,
         members: 4096,
     };
-    let object =
+    let document =
         json::parse_object(body, &limits).map_err(|error| Problem::invalid(error.to_string()))?;
-    metadata::read(&object, client, &metadata::Rules::operator())?;
-    metadata::check(client, &call.context.snapshot.settings)?;
+    if let Some((name, _)) = document.iter().find(|(name, _)| !ClientDocument::has(name)) {
+        return Err(Problem::invalid(format!("a client has no member {name}")));
+    }
+    if document
+        .get("client_secret")
+        .is_some_and(|secret| *secret != Value::Null)
+    {
+        return Err(Problem::invalid(
+            "client_secret is made by the server: POST to …/secrets for a new one",
+        ));
+    }
     Ok(document)
+}
+
+/// The `client_id` that a document names.
+fn named(document: &Object<'_>) -> Result<Option<String>, Problem> {
+    match document.get("client_id") {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(id)) => Ok(Some(id.clone().into_owned())),
+        Some(_) => Err(Problem::invalid("client_id must be a string")),
+    }
+}
+
+/// Reads a document over `client`, which has the defaults, and checks it as every other client is checked.
+fn read(call: &Call, document: &Object<'_>, client: &mut Client) -> Result<(), Problem> {
+    metadata::read(document, client, &metadata::Rules::operator())?;
+    metadata::check(client, &call.context.snapshot.settings).map_err(OAuthError::from)?;
+    Ok(())
 }
 
 fn new_secret_text() -> String {
@@ -165,8 +185,8 @@ fn complete_secrets(call: &Call, client: &mut Client) -> Result<Option<String>, 
 
 async fn create(mut call: Call) -> Outcome {
     let body = call.bytes().await?;
-    let wanted: ClientDocument = parse(&body)?;
-    let id = match wanted.client_id {
+    let document = document(&body)?;
+    let id = match named(&document)? {
         None => base64url::encode(&random::bytes::<16>()),
         Some(id) if is_client_id(&id) => id,
         Some(_) => {
@@ -177,7 +197,7 @@ async fn create(mut call: Call) -> Outcome {
     };
     let mut client = Client::new(id, call.now());
     client.revision = 1;
-    read(&call, &body, &mut client)?;
+    read(&call, &document, &mut client)?;
     let secret = complete_secrets(&call, &mut client)?;
     let client = call.realm().insert_client(client).await?;
     reply(StatusCode::CREATED, &client, secret.as_deref())
@@ -198,8 +218,9 @@ async fn replace(mut call: Call) -> Outcome {
     client.revision = current.revision + 1;
     client.secrets.clone_from(&current.secrets);
     client.registration_token_hash = current.registration_token_hash;
-    let document = read(&call, &body, &mut client)?;
-    if document.client_id.is_some_and(|id| id != client.client_id) {
+    let document = document(&body)?;
+    read(&call, &document, &mut client)?;
+    if named(&document)?.is_some_and(|id| id != client.client_id) {
         return Err(Problem::invalid("client_id cannot be changed"));
     }
     let secret = complete_secrets(&call, &mut client)?;

@@ -5,13 +5,15 @@ use crate::{
     session::SessionRow,
     user::{Profile, User},
 };
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
-use signet_jose::base64url;
+use signet_jose::{base64url, json::Writer};
 use signet_oauth::{
+    client::metadata::{MEMBERS, Member},
     registry::{Resource, ScopeEntry},
     session::Consent,
 };
+use std::borrow::Cow;
 
 pub(super) use super::problem::Problem as ErrorDocument;
 
@@ -35,86 +37,66 @@ impl<T> List<T> {
     }
 }
 
-/// A client: RFC 7591 metadata and the operator's policy. Absent members are at their defaults.
-#[derive(Default, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-#[schemars(rename = "Client")]
-pub(super) struct ClientDocument {
-    /// Chosen by the server where a new client has none. Read-only afterwards.
-    pub(super) client_id: Option<String>,
-    /// Read-only: the revision of the record.
-    pub(super) revision: Option<u64>,
-    /// Read-only.
-    pub(super) created_at: Option<u64>,
-    /// Only in the answer that made it; never again.
-    pub(super) client_secret: Option<String>,
-    pub(super) client_name: Option<String>,
-    pub(super) client_uri: Option<String>,
-    pub(super) logo_uri: Option<String>,
-    pub(super) policy_uri: Option<String>,
-    pub(super) tos_uri: Option<String>,
-    pub(super) contacts: Option<Vec<String>>,
-    /// `web` or `native`
-    pub(super) application_type: Option<String>,
-    pub(super) redirect_uris: Option<Vec<String>>,
-    pub(super) post_logout_redirect_uris: Option<Vec<String>>,
-    pub(super) initiate_login_uri: Option<String>,
-    pub(super) grant_types: Option<Vec<String>>,
-    pub(super) response_types: Option<Vec<String>>,
-    pub(super) token_endpoint_auth_method: Option<String>,
-    pub(super) token_endpoint_auth_signing_alg: Option<String>,
-    /// A JWK Set (RFC 7517).
-    pub(super) jwks: Option<serde_json::Value>,
-    pub(super) jwks_uri: Option<String>,
-    pub(super) tls_client_auth_subject_dn: Option<String>,
-    pub(super) tls_client_auth_san_dns: Option<String>,
-    pub(super) tls_client_auth_san_uri: Option<String>,
-    pub(super) tls_client_auth_san_ip: Option<String>,
-    pub(super) tls_client_auth_san_email: Option<String>,
-    /// Everything that it may ask for, separated by spaces.
-    pub(super) scope: Option<String>,
-    pub(super) subject_type: Option<String>,
-    pub(super) id_token_signed_response_alg: Option<String>,
-    pub(super) userinfo_signed_response_alg: Option<String>,
-    pub(super) access_token_signed_response_alg: Option<String>,
-    /// `jwt` or `compact`; none: as the resource wants them
-    pub(super) access_token_format: Option<String>,
-    pub(super) introspection_signed_response_alg: Option<String>,
-    pub(super) default_max_age: Option<u64>,
-    pub(super) require_auth_time: Option<bool>,
-    pub(super) default_acr_values: Option<Vec<String>>,
-    pub(super) require_pushed_authorization_requests: Option<bool>,
-    pub(super) dpop_bound_access_tokens: Option<bool>,
-    pub(super) tls_client_certificate_bound_access_tokens: Option<bool>,
-    pub(super) software_id: Option<String>,
-    pub(super) software_version: Option<String>,
-    pub(super) sector_identifier_uri: Option<String>,
-    /// Policy: false is as if it did not exist.
-    pub(super) enabled: Option<bool>,
-    /// Policy: web origins that may call the token side.
-    pub(super) allowed_origins: Option<Vec<String>>,
-    /// Policy: resources (RFC 8707) that it may ask for.
-    pub(super) resources: Option<Vec<String>>,
-    /// Policy: clients whose tokens it may exchange or introspect besides its own.
-    pub(super) may_act_for: Option<Vec<String>>,
-    /// Policy: token exchange gives it all that the subject token has, beyond its own scope and resources.
-    pub(super) unrestricted_token_exchange: Option<bool>,
-    /// Policy: its assertions may name the token endpoint as their audience.
-    pub(super) token_endpoint_assertion_audience: Option<bool>,
-    /// Policy: it may exchange chains of agents' grants for tokens.
-    pub(super) may_exchange_agent_grants: Option<bool>,
-    /// Policy: false frees a confidential client of PKCE.
-    pub(super) require_pkce: Option<bool>,
-    /// Policy: `rotate` or `keep`
-    pub(super) refresh_rotation: Option<String>,
-    /// Policy: `ask` or `implicit`
-    pub(super) consent: Option<String>,
-    /// Policy: seconds.
-    pub(super) access_token_lifetime: Option<u64>,
-    /// Policy: seconds.
-    pub(super) refresh_token_lifetime: Option<u64>,
-    /// Policy: from then on it does not exist.
-    pub(super) expires_at: Option<u64>,
+/// A client: RFC 7591 metadata and the operator's policy, as [`MEMBERS`] has them, and what the server alone sets.
+pub(super) struct ClientDocument;
+
+/// The members of the document that are not of the record's table: (name, JSON type, description).
+const SERVER_SET: [(&str, &str, &str); 5] = [
+    (
+        "client_id",
+        "string",
+        "Chosen by the server where a new client has none. Read-only afterwards.",
+    ),
+    (
+        "revision",
+        "integer",
+        "Read-only: the revision of the record.",
+    ),
+    ("created_at", "integer", "Read-only."),
+    (
+        "client_secret",
+        "string",
+        "Only in the answer that made it; never again.",
+    ),
+    ("subject_type", "string", "Always `public`."),
+];
+
+impl ClientDocument {
+    /// Whether a client's document may have a member of this name.
+    pub(super) fn has(name: &str) -> bool {
+        Member::named(name).is_some() || SERVER_SET.iter().any(|(known, ..)| *known == name)
+    }
+}
+
+impl JsonSchema for ClientDocument {
+    fn schema_name() -> Cow<'static, str> {
+        "Client".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let mut out = Vec::with_capacity(8192);
+        Writer::new(&mut out).object(|w| {
+            w.member("type").string("object");
+            w.member("description").string(
+                "A client: RFC 7591 metadata and the operator's policy. Absent members are at their defaults.",
+            );
+            w.member("additionalProperties").bool(false);
+            w.member("properties").object(|w| {
+                for (name, kind, doc) in SERVER_SET {
+                    w.member(name).object(|w| {
+                        w.member("description").string(doc);
+                        w.member("type").string(kind);
+                    });
+                }
+                for member in MEMBERS {
+                    member.write_schema(w.member(member.name));
+                }
+            });
+        });
+        // Invariant: the writer gives one JSON object.
+        let value: serde_json::Value = serde_json::from_slice(&out).expect("a schema is JSON");
+        Schema::try_from(value).expect("a schema is an object")
+    }
 }
 
 /// Entries to add to and to remove from a list; what others changed meanwhile stays.

@@ -53,44 +53,8 @@ pub fn check(config: &Config, base: &Path, secrets: bool) -> Vec<Fault> {
         let path = format!("clients[{i}]");
         if let Some(client) =
             clients::client(entry, &path, base, secrets.then_some(seal), &mut faults)
-            && let Err(error) = signet_oauth::client::metadata::check(&client, &settings)
         {
-            // The rules that a dynamically registered client is held to, too.
-            faults.add(&path, error.description);
-        }
-        for (member, name) in [
-            (
-                "id_token_signed_response_alg",
-                &entry.id_token_signed_response_alg,
-            ),
-            (
-                "access_token_signed_response_alg",
-                &entry.access_token_signed_response_alg,
-            ),
-        ] {
-            let known = |n: &String| settings.signing_algs.iter().any(|a| a.name() == n);
-            if let Some(name) = name
-                && !known(name)
-            {
-                faults.add(
-                    format!("{path}.{member}"),
-                    format!("{name} is not among keys.algorithms"),
-                );
-            }
-        }
-        if settings.mtls_base.is_none()
-            && config
-                .proxy
-                .as_ref()
-                .is_none_or(|p| p.client_certificate_header.is_none())
-            && entry
-                .token_endpoint_auth_method
-                .ends_with("tls_client_auth")
-        {
-            faults.add(
-                format!("{path}.token_endpoint_auth_method"),
-                "needs a listener with protocol = \"mtls\" and a public_url, or proxy.client_certificate_header",
-            );
+            clients::check(entry, &client, &settings, &path, &mut faults);
         }
     }
     for (i, entry) in config.resources.iter().enumerate() {

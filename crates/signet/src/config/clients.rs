@@ -1,20 +1,31 @@
-//! A client of the configuration as the server's record of it.
+//! A client of the configuration as the server's record of it: its members are read by the rows that every other client's are.
 
 use std::path::Path;
 
 use signet_crypto::hash::sha256;
-use signet_jose::jwk::JwkSet;
+use signet_jose::{
+    json::{self, Limits, Object},
+    jwk::JwkSet,
+};
 use signet_oauth::{
     client::{
-        ApplicationType, AuthMethod, Client, ClientSecret, ConsentPolicy, GrantType,
-        RefreshRotation, TlsClientAuth,
+        AuthMethod, Client, ClientSecret, ConsentPolicy, RefreshRotation,
+        metadata::{self, MEMBERS, Member, Rules, Shape},
     },
-    redirect_uri::RedirectUri,
+    settings::Settings,
 };
 
 use super::{
     apply::{Faults, Seal},
+    duration::Duration,
     model,
+};
+
+/// What a member may take: a client's keys are the longest.
+const LIMITS: Limits = Limits {
+    bytes: 256 * 1024,
+    depth: 16,
+    members: 4096,
 };
 
 /// One client. `seal`: `None` checks without reading secrets.
@@ -26,51 +37,6 @@ pub fn client(
     faults: &mut Faults,
 ) -> Option<Client> {
     let before = faults.0.len();
-    let method = AuthMethod::from_name(&entry.token_endpoint_auth_method);
-    if method.is_none() {
-        faults.add(
-            format!("{path}.token_endpoint_auth_method"),
-            format!(
-                "\"{}\" is not an authentication method",
-                entry.token_endpoint_auth_method
-            ),
-        );
-    }
-    let method = method.unwrap_or(AuthMethod::ClientSecretBasic);
-    let mut grant_types = Vec::new();
-    for (i, name) in entry.grant_types.iter().enumerate() {
-        match GrantType::from_name(name) {
-            Some(grant) if !grant_types.contains(&grant) => grant_types.push(grant),
-            Some(_) => {}
-            None => faults.add(
-                format!("{path}.grant_types[{i}]"),
-                format!("\"{name}\" is not a grant"),
-            ),
-        }
-    }
-    let native = entry.application_type == model::ApplicationType::Native;
-    let mut uris = |uris: &[String], member: &str| {
-        let mut parsed = Vec::new();
-        for (i, uri) in uris.iter().enumerate() {
-            match RedirectUri::parse(uri, native) {
-                Ok(uri) => parsed.push(uri),
-                Err(e) => faults.add(format!("{path}.{member}[{i}]"), e.description),
-            }
-        }
-        parsed
-    };
-    let redirect_uris = uris(&entry.redirect_uris, "redirect_uris");
-    let post_logout_redirect_uris = uris(
-        &entry.post_logout_redirect_uris,
-        "post_logout_redirect_uris",
-    );
-    let uses_code = grant_types.contains(&GrantType::AuthorizationCode);
-    if uses_code && entry.redirect_uris.is_empty() {
-        faults.add(
-            path,
-            "a client that uses authorization_code needs redirect_uris",
-        );
-    }
     if entry.client_id.is_empty()
         || entry.client_id.len() > 128
         || !entry.client_id.bytes().all(|b| b.is_ascii_graphic())
@@ -80,88 +46,152 @@ pub fn client(
             "a client_id is 1 to 128 visible ASCII characters",
         );
     }
-    let secrets = secrets(entry, method, path, base, seal, faults);
-    let jwks = jwks(entry, method, path, base, faults);
-    let tls_client_auth = tls_client_auth(entry, method, path, faults);
-    if method == AuthMethod::None {
-        if grant_types.contains(&GrantType::ClientCredentials) {
-            faults.add(
-                format!("{path}.grant_types"),
-                "a public client cannot use client_credentials",
-            );
-        }
-        if !entry.require_pkce {
-            faults.add(
-                format!("{path}.require_pkce"),
-                "a public client always needs PKCE",
-            );
-        }
+    let mut client = Client::new(entry.client_id.clone(), 0);
+    members(entry, path, &mut client, faults);
+    if let Some(rotate) = entry.rotate_refresh_tokens {
+        said_once(
+            entry,
+            "refresh_rotation",
+            "rotate_refresh_tokens",
+            path,
+            faults,
+        );
+        client.refresh_rotation = match rotate {
+            true => RefreshRotation::Rotate,
+            false => RefreshRotation::Keep,
+        };
     }
-    let constrained =
-        entry.dpop_bound_access_tokens || entry.tls_client_certificate_bound_access_tokens;
-    if !entry.rotate_refresh_tokens && (method == AuthMethod::None || !constrained) {
+    if let Some(ask) = entry.ask_for_consent {
+        said_once(entry, "consent", "ask_for_consent", path, faults);
+        client.consent = match ask {
+            true => ConsentPolicy::Ask,
+            false => ConsentPolicy::Implicit,
+        };
+    }
+    if entry.jwks.is_some() {
+        client.jwks = jwks(entry, path, base, faults);
+    }
+    client.secrets = secrets(
+        entry,
+        client.token_endpoint_auth_method,
+        path,
+        base,
+        seal,
+        faults,
+    );
+    (faults.0.len() == before).then_some(client)
+}
+
+/// The rules that every client is held to, whoever registered it.
+pub fn check(
+    entry: &model::Client,
+    client: &Client,
+    settings: &Settings,
+    path: &str,
+    faults: &mut Faults,
+) {
+    if let Err(bad) = metadata::check(client, settings) {
+        let member = match bad.member {
+            "refresh_rotation" if entry.rotate_refresh_tokens.is_some() => "rotate_refresh_tokens",
+            "consent" if entry.ask_for_consent.is_some() => "ask_for_consent",
+            member => member,
+        };
+        faults.add(format!("{path}.{member}"), bad.error.description);
+    }
+}
+
+fn said_once(entry: &model::Client, member: &str, switch: &str, path: &str, faults: &mut Faults) {
+    if entry.members.contains_key(member) {
         faults.add(
-            format!("{path}.rotate_refresh_tokens"),
-            "only a confidential client with bound access tokens may keep its refresh token",
+            format!("{path}.{switch}"),
+            format!("{switch} and {member} say one thing: use one of them"),
         );
     }
-    let client = Client {
-        client_name: entry.client_name.clone(),
-        client_uri: entry.client_uri.clone(),
-        application_type: if native {
-            ApplicationType::Native
-        } else {
-            ApplicationType::Web
-        },
-        redirect_uris,
-        post_logout_redirect_uris,
-        allowed_origins: entry.allowed_origins.clone(),
-        response_types: if uses_code {
-            vec!["code".into()]
-        } else {
-            Vec::new()
-        },
-        grant_types,
-        token_endpoint_auth_method: method,
-        secrets,
-        jwks,
-        jwks_uri: entry.jwks_uri.clone(),
-        tls_client_auth,
-        scope: faults.scopes(&format!("{path}.scope"), &entry.scope),
-        resources: entry.resources.clone(),
-        may_act_for: entry.may_act_for.clone(),
-        unrestricted_token_exchange: entry.unrestricted_token_exchange,
-        token_endpoint_assertion_audience: entry.token_endpoint_assertion_audience,
-        may_exchange_agent_grants: entry.may_exchange_agent_grants,
-        id_token_signed_response_alg: faults.algorithm_of(
-            format!("{path}.id_token_signed_response_alg"),
-            entry.id_token_signed_response_alg.as_ref(),
-        ),
-        access_token_signed_response_alg: faults.algorithm_of(
-            format!("{path}.access_token_signed_response_alg"),
-            entry.access_token_signed_response_alg.as_ref(),
-        ),
-        access_token_format: entry.access_token_format.map(Into::into),
-        require_pkce: entry.require_pkce,
-        require_pushed_authorization_requests: entry.require_pushed_authorization_requests,
-        dpop_bound_access_tokens: entry.dpop_bound_access_tokens,
-        tls_client_certificate_bound_access_tokens: entry
-            .tls_client_certificate_bound_access_tokens,
-        refresh_rotation: if entry.rotate_refresh_tokens {
-            RefreshRotation::Rotate
-        } else {
-            RefreshRotation::Keep
-        },
-        consent: if entry.ask_for_consent {
-            ConsentPolicy::Ask
-        } else {
-            ConsentPolicy::Implicit
-        },
-        access_token_lifetime: entry.access_token_lifetime.map(|d| d.0),
-        refresh_token_lifetime: entry.refresh_token_lifetime.map(|d| d.0),
-        ..Client::new(entry.client_id.clone(), 0)
-    };
-    (faults.0.len() == before).then_some(client)
+}
+
+/// Reads the members that the file names, each by its row, and then together for what they say together.
+fn members(entry: &model::Client, path: &str, client: &mut Client, faults: &mut Faults) {
+    let before = faults.0.len();
+    let mut document = Vec::new();
+    for member in MEMBERS {
+        let Some(value) = entry.members.get(member.name) else {
+            continue;
+        };
+        let here = format!("{path}.{}", member.name);
+        let value = match in_json(member, value) {
+            Ok(value) => value,
+            Err(fault) => {
+                faults.add(here, fault);
+                continue;
+            }
+        };
+        match read(member, &value, client) {
+            Ok(()) => document.push((member.name, value)),
+            Err(fault) => {
+                // Of a list, the entry that is wrong by itself.
+                let alone = |item: &serde_json::Value| {
+                    let list = serde_json::Value::Array(vec![item.clone()]);
+                    read(member, &list, &mut client.clone()).is_err()
+                };
+                let wrong = value
+                    .as_array()
+                    .and_then(|list| list.iter().position(alone));
+                match wrong {
+                    Some(index) => faults.add(format!("{here}[{index}]"), fault),
+                    None => faults.add(here, fault),
+                }
+            }
+        }
+    }
+    if faults.0.len() > before {
+        return;
+    }
+    let document: serde_json::Map<_, _> = document
+        .into_iter()
+        .map(|(name, value)| (name.to_owned(), value))
+        .collect();
+    let text = serde_json::Value::Object(document).to_string();
+    let together = parse(&text).and_then(|document| {
+        metadata::read(&document, client, &Rules::operator()).map_err(|e| e.description)
+    });
+    if let Err(fault) = together {
+        faults.add(path, fault);
+    }
+}
+
+fn parse(text: &str) -> Result<Object<'_>, &'static str> {
+    json::parse_object(text.as_bytes(), &LIMITS).map_err(|_| "a value is not one of JSON")
+}
+
+fn read(member: &Member, value: &serde_json::Value, client: &mut Client) -> Result<(), String> {
+    let text = value.to_string();
+    let value = json::parse(text.as_bytes(), &LIMITS).map_err(|error| error.to_string())?;
+    member
+        .read(&value, client)
+        .map_err(|error| match error.hint {
+            None => error.description.to_owned(),
+            Some(hint) => format!("{}: {hint}", error.description),
+        })
+}
+
+/// A value of the file as the rows read it: a length of time may have a unit, and scopes may be a list.
+fn in_json(member: &Member, value: &toml::Value) -> Result<serde_json::Value, String> {
+    match (member.shape, value) {
+        (Shape::Seconds, toml::Value::String(text)) => Duration::parse(text)
+            .map(|d| d.0.into())
+            .map_err(str::to_owned),
+        (Shape::Scope, toml::Value::Array(list)) => {
+            let names: Option<Vec<&str>> = list
+                .iter()
+                .map(|name| name.as_str().filter(|name| !name.contains(' ')))
+                .collect();
+            match names {
+                Some(names) => Ok(names.join(" ").into()),
+                None => Err("a scope is 1 to 128 visible ASCII characters without quote, space and backslash".to_owned()),
+            }
+        }
+        _ => serde_json::to_value(value).map_err(|error| error.to_string()),
+    }
 }
 
 fn secrets(
@@ -207,31 +237,7 @@ fn secrets(
     made
 }
 
-fn jwks(
-    entry: &model::Client,
-    method: AuthMethod,
-    path: &str,
-    base: &Path,
-    faults: &mut Faults,
-) -> Option<JwkSet> {
-    if entry.jwks.is_some() && entry.jwks_uri.is_some() {
-        faults.add(
-            format!("{path}.jwks_uri"),
-            "jwks and jwks_uri exclude each other (RFC 7591 section 2)",
-        );
-    }
-    if let Some(uri) = &entry.jwks_uri
-        && !uri.starts_with("https://")
-    {
-        faults.add(format!("{path}.jwks_uri"), "jwks_uri must be an https URL");
-    }
-    let needs = matches!(
-        method,
-        AuthMethod::PrivateKeyJwt | AuthMethod::SelfSignedTlsClientAuth
-    );
-    if needs && entry.jwks.is_none() && entry.jwks_uri.is_none() {
-        faults.add(path, format!("{method} needs jwks or jwks_uri"));
-    }
+fn jwks(entry: &model::Client, path: &str, base: &Path, faults: &mut Faults) -> Option<JwkSet> {
     let file = base.join(entry.jwks.as_ref()?);
     let here = format!("{path}.jwks");
     let text = std::fs::read(&file)
@@ -240,50 +246,4 @@ fn jwks(
     JwkSet::parse(&text)
         .map_err(|e| faults.add(&here, format!("{}: {e}", file.display())))
         .ok()
-}
-
-fn tls_client_auth(
-    entry: &model::Client,
-    method: AuthMethod,
-    path: &str,
-    faults: &mut Faults,
-) -> Option<TlsClientAuth> {
-    let mut named: Vec<TlsClientAuth> = [
-        entry
-            .tls_client_auth_subject_dn
-            .clone()
-            .map(TlsClientAuth::SubjectDn),
-        entry
-            .tls_client_auth_san_dns
-            .clone()
-            .map(TlsClientAuth::SanDns),
-        entry
-            .tls_client_auth_san_uri
-            .clone()
-            .map(TlsClientAuth::SanUri),
-        entry.tls_client_auth_san_ip.map(TlsClientAuth::SanIp),
-        entry
-            .tls_client_auth_san_email
-            .clone()
-            .map(TlsClientAuth::SanEmail),
-    ]
-    .into_iter()
-    .flatten()
-    .collect();
-    // RFC 8705 section 2.1.2: exactly one.
-    match (method, named.len()) {
-        (AuthMethod::TlsClientAuth, 1) => named.pop(),
-        (AuthMethod::TlsClientAuth, _) => {
-            faults.add(
-                path,
-                "tls_client_auth needs exactly one of the tls_client_auth_... members",
-            );
-            None
-        }
-        (_, 0) => None,
-        _ => {
-            faults.add(path, format!("{method} uses no tls_client_auth_... member"));
-            None
-        }
-    }
 }

@@ -1,19 +1,34 @@
 //! The rules between the members of a client's metadata.
-use super::invalid;
+use super::{invalid, invalid_redirect};
 use crate::{
     client::{AuthMethod, Client, GrantType, RefreshRotation},
-    error::{ErrorCode, OAuthError},
+    error::OAuthError,
     redirect_uri::RedirectUri,
     settings::Settings,
     uri,
 };
 use signet_crypto::Algorithm;
 
+/// A member that does not fit the others, or this server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BadMember {
+    /// which one: a name of [`super::MEMBERS`]
+    pub member: &'static str,
+    /// what the registrant hears; the description says which rule
+    pub error: OAuthError,
+}
+
+impl From<BadMember> for OAuthError {
+    fn from(bad: BadMember) -> OAuthError {
+        bad.error
+    }
+}
+
 /// The rules that hold for every client, whoever registered it.
 ///
 /// # Errors
-/// `invalid_client_metadata` or `invalid_redirect_uri`; the description says which rule.
-pub fn check(client: &Client, settings: &Settings) -> Result<(), OAuthError> {
+/// `invalid_client_metadata` or `invalid_redirect_uri`, and the member that it is about.
+pub fn check(client: &Client, settings: &Settings) -> Result<(), BadMember> {
     let code = client.may_use(GrantType::AuthorizationCode);
     let method = client.token_endpoint_auth_method;
     let has_keys = client.jwks.is_some() || client.jwks_uri.is_some();
@@ -21,65 +36,70 @@ pub fn check(client: &Client, settings: &Settings) -> Result<(), OAuthError> {
     let signs = |alg: Option<Algorithm>| alg.is_none_or(|a| settings.signing_algs.contains(&a));
     let assertion_alg = client.token_endpoint_auth_signing_alg;
     if code && client.redirect_uris.is_empty() {
-        return Err(OAuthError::new(
-            ErrorCode::InvalidRedirectUri,
-            "redirect_uris is missing: the authorization_code grant needs one",
-        ));
+        return Err(BadMember {
+            member: "redirect_uris",
+            error: invalid_redirect(
+                "redirect_uris is missing: the authorization_code grant needs one",
+            ),
+        });
     }
-    // (what must hold, what is said where it does not)
+    // (the member, what must hold, what is said where it does not)
     #[rustfmt::skip]
     let rules = [
-        (client.grant_types.iter().enumerate().all(|(i, g)| !client.grant_types[..i].contains(g)),
+        ("grant_types", client.grant_types.iter().enumerate().all(|(i, g)| !client.grant_types[..i].contains(g)),
             "grant_types names one grant twice"),
-        (client.response_types.iter().all(|t| t == "code") && client.response_types.len() <= 1,
+        ("response_types", client.response_types.iter().all(|t| t == "code") && client.response_types.len() <= 1,
             "the only supported response type is code"),
-        (code != client.response_types.is_empty(),
+        ("response_types", code != client.response_types.is_empty(),
             "response_type code and grant type authorization_code go together (RFC 7591 section 2.1)"),
-        (!(client.is_public() && client.may_use(GrantType::ClientCredentials)),
+        ("grant_types", !(client.is_public() && client.may_use(GrantType::ClientCredentials)),
             "client_credentials is for clients that authenticate (RFC 6749 section 4.4)"),
-        (!(client.is_public() && client.may_use(GrantType::TokenExchange)),
+        ("grant_types", !(client.is_public() && client.may_use(GrantType::TokenExchange)),
             "token exchange is for clients that authenticate"),
-        (!(client.is_public() && !client.require_pkce && code),
+        ("require_pkce", !(client.is_public() && !client.require_pkce && code),
             "a public client cannot be freed of PKCE (RFC 7636, OAuth 2.1 section 4.1.1)"),
-        (!(client.jwks.is_some() && client.jwks_uri.is_some()),
+        ("jwks_uri", !(client.jwks.is_some() && client.jwks_uri.is_some()),
             "jwks and jwks_uri must not be used together (RFC 7591 section 2)"),
-        (client.jwks.as_ref().is_none_or(|k| !k.keys.is_empty()),
+        ("jwks", client.jwks.as_ref().is_none_or(|k| !k.keys.is_empty()),
             "jwks has no key that can be used"),
-        (method != AuthMethod::PrivateKeyJwt || has_keys,
+        ("token_endpoint_auth_method", method != AuthMethod::PrivateKeyJwt || has_keys,
             "private_key_jwt needs jwks or jwks_uri"),
-        (method != AuthMethod::SelfSignedTlsClientAuth || has_keys,
+        ("token_endpoint_auth_method", method != AuthMethod::SelfSignedTlsClientAuth || has_keys,
             "self_signed_tls_client_auth needs jwks or jwks_uri (RFC 8705 section 2.2.2)"),
-        (method != AuthMethod::TlsClientAuth || client.tls_client_auth.is_some(),
+        ("token_endpoint_auth_method", method != AuthMethod::TlsClientAuth || client.tls_client_auth.is_some(),
             "tls_client_auth needs exactly one tls_client_auth_* member (RFC 8705 section 2.1.2)"),
-        (!method.is_mtls() || mtls,
+        ("token_endpoint_auth_method", !method.is_mtls() || mtls,
             "this server has no listener that asks for client certificates"),
-        (!client.tls_client_certificate_bound_access_tokens || mtls,
+        ("tls_client_certificate_bound_access_tokens", !client.tls_client_certificate_bound_access_tokens || mtls,
             "this server has no listener that asks for client certificates"),
-        (method != AuthMethod::PrivateKeyJwt || assertion_alg.is_none_or(|a| !a.is_symmetric()),
+        ("token_endpoint_auth_signing_alg", method != AuthMethod::PrivateKeyJwt || assertion_alg.is_none_or(|a| !a.is_symmetric()),
             "token_endpoint_auth_signing_alg does not fit private_key_jwt"),
-        (method != AuthMethod::ClientSecretJwt || assertion_alg.is_none_or(|a| a.is_symmetric()),
+        ("token_endpoint_auth_signing_alg", method != AuthMethod::ClientSecretJwt || assertion_alg.is_none_or(|a| a.is_symmetric()),
             "token_endpoint_auth_signing_alg does not fit client_secret_jwt"),
-        (!client.token_endpoint_assertion_audience || client.accepts_token_endpoint_audience(settings),
+        ("token_endpoint_assertion_audience", !client.token_endpoint_assertion_audience || client.accepts_token_endpoint_audience(settings),
             "a client that must push its requests or bind its tokens names the issuer as the audience of its assertions (FAPI 2.0 section 5.3.2.1)"),
-        (signs(client.id_token_signed_response_alg),
+        ("id_token_signed_response_alg", signs(client.id_token_signed_response_alg),
             "id_token_signed_response_alg is not one that this server signs with"),
-        (signs(client.userinfo_signed_response_alg),
+        ("userinfo_signed_response_alg", signs(client.userinfo_signed_response_alg),
             "userinfo_signed_response_alg is not one that this server signs with"),
-        (signs(client.access_token_signed_response_alg),
+        ("access_token_signed_response_alg", signs(client.access_token_signed_response_alg),
             "access_token_signed_response_alg is not one that this server signs with"),
-        (signs(client.introspection_signed_response_alg),
+        ("introspection_signed_response_alg", signs(client.introspection_signed_response_alg),
             "introspection_signed_response_alg is not one that this server signs with"),
-        (client.refresh_rotation == RefreshRotation::Rotate || !client.is_public() && client.is_sender_constrained(),
+        ("refresh_rotation", client.refresh_rotation == RefreshRotation::Rotate || !client.is_public() && client.is_sender_constrained(),
             "only a confidential client with sender-constrained tokens may keep its refresh token"),
-        (client.initiate_login_uri.as_ref().is_none_or(|u| u.starts_with("https:")),
+        ("initiate_login_uri", client.initiate_login_uri.as_ref().is_none_or(|u| u.starts_with("https:")),
             "initiate_login_uri must be an https URL"),
-        (client.allowed_origins.iter().all(|o| uri::is_origin(o)),
+        ("allowed_origins", client.allowed_origins.iter().all(|o| uri::is_origin(o)),
             "allowed_origins must be web origins, without path"),
     ];
-    if let Some((_, fault)) = rules.iter().find(|(holds, _)| !holds) {
-        return Err(invalid(fault));
+    match rules.iter().find(|(_, holds, _)| !holds) {
+        None => Ok(()),
+        Some((member, _, fault)) => Err(BadMember {
+            member,
+            error: invalid(fault),
+        }),
     }
-    Ok(())
 }
 
 /// OpenID Connect Registration section 5: every redirect URI must be in the list that `sector_identifier_uri` leads to.
