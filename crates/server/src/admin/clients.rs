@@ -1,6 +1,6 @@
 //! Clients.
 use super::{
-    call::{Call, Reply, parse},
+    call::{Call, Reply},
     model::{ClientDocument, List, ListChange, NewSecret, SecretShownOnce},
     operation::{IfMatch, Method, Operation, Outcome, handler},
     problem::Problem,
@@ -264,7 +264,7 @@ async fn change(
         if client == *current {
             return Ok(current);
         }
-        metadata::check(&client, &call.context.snapshot.settings)?;
+        metadata::check(&client, &call.context.snapshot.settings).map_err(OAuthError::from)?;
         client.revision = current.revision + 1;
         match call.realm().replace_client(client, current.revision).await {
             Err(RegistryError::Conflict) => {}

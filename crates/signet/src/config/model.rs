@@ -15,7 +15,7 @@ use super::{duration::Duration, secret::SecretRef};
 
 mod entries;
 
-pub use entries::{ApplicationType, Client, Resource, Scope, User};
+pub use entries::{Client, Resource, Scope, User};
 
 /// The whole file.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
@@ -301,7 +301,7 @@ impl Default for Keys {
             .map(String::from)
             .to_vec(),
             access_token: "ES256".into(),
-            id_token: "RS256".into(),
+            id_token: "ES256".into(),
             compact: CompactAlgorithm::default(),
             rotate_after: Duration(life.period),
             publish_ahead: Duration(life.publish_ahead),
