@@ -390,6 +390,7 @@ const ACTS: &[Act] = &[
         "the client revokes the access token",
         Left {
             access: false,
+            exchanged: false,
             ..ALL_STAY
         },
         |scene| scene.revoke(&scene.access),
