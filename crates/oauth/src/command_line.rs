@@ -124,6 +124,7 @@ pub fn password_login(
             amr: vec![PASSWORD.to_owned()],
             confirmation: None,
             act: None,
+            subject_jtis: Vec::new(),
             claims: None,
             chain: None,
         },
