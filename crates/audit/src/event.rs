@@ -23,7 +23,7 @@ pub const MAX_ITEM: usize = 256;
 pub const MAX_LIST: usize = 16;
 
 /// The type of an action, as lines name it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Action(pub &'static str);
 
 impl Action {
@@ -399,6 +399,82 @@ fn list<'a>(out: &mut Encoder, key: u64, items: impl ExactSizeIterator<Item = &'
         } else {
             out.text(&bounded(item, MAX_ITEM));
         }
+    }
+}
+
+/// What refusals have in common that say the same.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct Kind<T> {
+    action: Action,
+    error: Option<T>,
+    subject: Option<T>,
+    client: Option<T>,
+    sid: Option<T>,
+    method: Option<T>,
+    operation: Option<T>,
+    target: Option<T>,
+}
+
+impl<T> Kind<T> {
+    fn map<'a, U>(&'a self, with: impl Fn(&'a T) -> U) -> Kind<U> {
+        let of = |member: &'a Option<T>| member.as_ref().map(&with);
+        Kind {
+            action: self.action,
+            error: of(&self.error),
+            subject: of(&self.subject),
+            client: of(&self.client),
+            sid: of(&self.sid),
+            method: of(&self.method),
+            operation: of(&self.operation),
+            target: of(&self.target),
+        }
+    }
+}
+
+impl Kind<&str> {
+    /// To be kept; what is longer than a line would show is cut, and then equals nothing.
+    pub(crate) fn owned(&self) -> Kind<String> {
+        self.map(|text| text.chars().take(MAX_ITEM).collect())
+    }
+}
+
+impl Kind<String> {
+    pub(crate) fn borrowed(&self) -> Kind<&str> {
+        self.map(String::as_str)
+    }
+}
+
+impl<'a> Event<'a> {
+    /// Whether something was refused, or could not be done.
+    pub(crate) fn is_refusal(&self) -> bool {
+        self.outcome == Outcome::Failure
+    }
+
+    pub(crate) fn kind(&self) -> Kind<&'a str> {
+        Kind {
+            action: self.action,
+            error: self.error,
+            subject: self.subject,
+            client: self.client,
+            sid: self.sid,
+            method: self.method,
+            operation: self.operation,
+            target: self.target,
+        }
+    }
+
+    /// A refusal of this kind.
+    pub(crate) fn of_kind(kind: Kind<&'a str>, at_ms: u64) -> Event<'a> {
+        let event = Event {
+            subject: kind.subject,
+            client: kind.client,
+            sid: kind.sid,
+            method: kind.method,
+            operation: kind.operation,
+            target: kind.target,
+            ..Event::new(kind.action, at_ms)
+        };
+        event.refused(kind.error.unwrap_or_default())
     }
 }
 

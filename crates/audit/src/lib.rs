@@ -11,7 +11,8 @@
 //! - A **state change** ([`Audit::act`]) carries its line: [`outbox`] puts it into the same transaction of the store, from where the
 //!   writer takes it into the log. Neither is ever there without the other.
 //! - **Frequent questions** ([`Audit::count`]: introspection, userinfo, reads of the admin API) are counted for each caller, and the
-//!   count is a line every minute.
+//!   count is a line every minute. So are **refusals** that say the same as one before them: whoever can send requests can cause
+//!   them, and what they write is bounded.
 //!
 //! The log rests in segments, append-only files ([`segment`]); [`verify`] needs nothing but them and the public document.
 //! No line holds a secret, a token, what somebody typed, or an address: the request id leads to the log line that has it.
@@ -24,6 +25,7 @@ mod identity;
 pub mod line;
 pub mod outbox;
 pub mod read;
+mod refusals;
 pub mod segment;
 mod shared;
 mod trail;

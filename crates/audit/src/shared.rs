@@ -12,6 +12,7 @@ use signet_store::Store;
 
 use crate::counters::Counters;
 use crate::event::Entry;
+use crate::refusals::Refusals;
 
 /// Decisions that may wait for the audit trail's writer; beyond it they are counted, and the count is a line.
 pub(crate) const MAX_QUEUED: usize = 65536;
@@ -22,6 +23,7 @@ pub(crate) struct Shared {
     pub(crate) directory: PathBuf,
     pub(crate) document: VerifiedDocument,
     pub(crate) counters: Counters,
+    pub(crate) refusals: Refusals,
     pub(crate) store: Arc<dyn Store>,
     pub(crate) clock: Arc<dyn Clock>,
     /// Decisions that found the queue full, and since when.
@@ -49,12 +51,14 @@ impl Shared {
         document: VerifiedDocument,
         store: Arc<dyn Store>,
         clock: Arc<dyn Clock>,
+        refusals_per_second: u32,
     ) -> Shared {
         Shared {
             sender,
             directory,
             document,
             counters: Counters::default(),
+            refusals: Refusals::new(refusals_per_second),
             store,
             clock,
             dropped: AtomicU64::new(0),

@@ -28,6 +28,8 @@ pub struct AuditOptions {
     pub interval: Duration,
     /// A segment of this many bytes is followed by another.
     pub segment_bytes: u64,
+    /// Most lines a second of refusals that nothing like was refused before in the same minute; further ones are counted.
+    pub refusals_per_second: u32,
 }
 
 impl AuditOptions {
@@ -37,6 +39,7 @@ impl AuditOptions {
             directory: directory.into(),
             interval: Duration::from_millis(100),
             segment_bytes: 32 * 1024 * 1024,
+            refusals_per_second: 20,
         }
     }
 }
@@ -72,6 +75,7 @@ impl Audit {
             identity.document.clone(),
             Arc::clone(&store),
             Arc::clone(&clock),
+            options.refusals_per_second,
         ));
         let parts = writer::Parts {
             shared: Arc::clone(&shared),
@@ -101,9 +105,12 @@ impl Audit {
         }
     }
 
-    /// Records a decision: a hash and a place in the queue. Never waits.
+    /// Records a decision: a hash and a place in the queue. Never waits. A refusal is counted in place of a line where the same was
+    /// refused before in the same minute, or where refusals are more than the trail takes.
     pub fn record(&self, event: Event<'_>) {
-        if let Some(shared) = &self.0 {
+        if let Some(shared) = &self.0
+            && (!event.is_refusal() || shared.refusals.admit(&event))
+        {
             shared.push(event.entry(None));
         }
     }

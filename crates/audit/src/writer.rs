@@ -437,8 +437,9 @@ impl Writer {
         let now_ms = self.clock.now_ms();
         if Instant::now() >= self.next_count || self.shared.closing.load(SeqCst) {
             let counts = self.shared.counters.take(self.counted_at_ms, now_ms);
+            let refused = self.shared.refusals.take(now_ms);
             self.waiting
-                .extend(counts.into_iter().map(|entry| (entry, None)));
+                .extend(counts.into_iter().chain(refused).map(|entry| (entry, None)));
             self.counted_at_ms = now_ms;
             self.next_count = Instant::now() + COUNT_EVERY;
             self.shared.pending.store(true, SeqCst);

@@ -46,6 +46,7 @@ pub mod state;
 pub mod streams;
 pub mod tasks;
 pub mod terminate;
+pub mod time;
 pub mod user;
 pub mod verified_tokens;
 pub mod visit;

@@ -112,7 +112,7 @@ impl Mailer {
 
     /// Into a folder, one `.eml` file a message: development mode and tests.
     pub fn directory(from: &str, directory: &Path) -> Result<Mailer, MailError> {
-        std::fs::create_dir_all(directory).map_err(|e| MailError::Send(e.to_string()))?;
+        private_directory(directory).map_err(|e| MailError::Send(e.to_string()))?;
         Ok(Mailer {
             from: from.parse().map_err(|_| MailError::From)?,
             transport: Transport::Directory(directory.to_owned()),
@@ -162,7 +162,7 @@ impl Mailer {
                 let aside = directory.join(format!(".{id}.part"));
                 let bytes = message.formatted();
                 let written = tokio::task::spawn_blocking(move || {
-                    std::fs::write(&aside, bytes)?;
+                    write_private(&aside, &bytes)?;
                     std::fs::rename(&aside, &target)
                 });
                 match written.await {
@@ -173,6 +173,27 @@ impl Mailer {
             }
         }
     }
+}
+
+/// Letters carry codes and links: nobody else of this machine reads them. A folder that exists loses what others may do in it.
+fn private_directory(path: &Path) -> std::io::Result<()> {
+    use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+    std::fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(path)?;
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o700))
+}
+
+fn write_private(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    use std::os::unix::fs::OpenOptionsExt;
+    let mut options = std::fs::OpenOptions::new();
+    let mut file = options
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(path)?;
+    std::io::Write::write_all(&mut file, bytes)
 }
 
 fn tls_parameters(options: &SmtpOptions) -> Result<TlsParameters, MailError> {

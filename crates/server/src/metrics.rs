@@ -37,6 +37,8 @@ pub struct Metrics {
     pub replays: AtomicU64,
     /// Errors of the store.
     pub store_errors: AtomicU64,
+    /// Steps of the clock that stopped the removal of what has ended.
+    pub clock_steps: AtomicU64,
     /// Lines of the audit trail; set when figures are asked for.
     pub audit_lines: AtomicU64,
     /// Decisions that found the audit trail's queue full.
@@ -155,6 +157,12 @@ impl Metrics {
                 "counter",
                 "Codes and refresh tokens that came a second time.",
                 &self.replays,
+            ),
+            (
+                "signet_clock_steps_total",
+                "counter",
+                "Steps of the clock by more than a minute.",
+                &self.clock_steps,
             ),
             (
                 "signet_store_errors_total",

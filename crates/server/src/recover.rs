@@ -13,12 +13,13 @@ use signet_oauth::error::{ErrorCode, OAuthError};
 use signet_oauth::params::Params;
 use signet_store::StoreError;
 
-use crate::attempts::{self, Kind, Refused};
+use crate::attempts::{Kind, Refused};
 use crate::http::{Context, Response};
 use crate::interaction::{Goal, Page};
+use crate::login::budgets::{Budgets, Standing};
 use crate::page::{self, Notice};
 use crate::passwords::{PoolError, check_new};
-use crate::user::{MAX_EMAIL_BYTES, User, UserError, fold};
+use crate::user::{MAX_EMAIL_BYTES, User, UserError};
 use crate::visit::{Visit, error_page};
 use signet_audit::Action;
 
@@ -131,31 +132,12 @@ async fn try_send(visit: &Visit, typed: &str) -> Result<(), Refused> {
     let (realm, now) = (&context.realm, context.now());
     let user = realm.people.users.by_login(typed, now).await;
     let user = user.map_err(store_error)?;
-    let folded = fold(typed);
-    let account = match &user {
-        Some(user) => &*user.id,
-        None => folded.as_deref().unwrap_or(typed),
-    };
-    let device = visit.device();
-    let known = match (&user, &device) {
-        (Some(user), Some(device)) => device.known(user),
-        _ => None,
-    };
-    let limits = &realm.people.limits;
-    attempts::count(
-        &*realm.store,
-        &limits.of_address(Kind::Mail, context.peer),
-        now,
-    )
-    .await?;
-    attempts::count(
-        &*realm.store,
-        &limits.of_account(Kind::Mail, account, known),
-        now,
-    )
-    .await?;
-    let (Some(user), Some(mailer)) = (user.filter(|user| user.enabled), &realm.people.mailer)
-    else {
+    let budgets = Budgets::of(visit, Kind::Mail, user.as_ref(), typed);
+    let standing = budgets.begin(visit).await?;
+    budgets.wrong(visit).await?;
+    // Where the account's mails are used up, none is sent, and the answer is the same.
+    let user = user.filter(|user| user.enabled && standing == Standing::Open);
+    let (Some(user), Some(mailer)) = (user, &realm.people.mailer) else {
         return Ok(());
     };
     let Some(email) = user.email.clone() else {

@@ -1,30 +1,71 @@
 //! What has to happen from time to time, beside the requests.
-use crate::{keys::KeysError, state::Realm};
-use std::{sync::Arc, time::Duration};
+use crate::{
+    keys::KeysError,
+    state::Realm,
+    time::{Kept, MARGIN, Watch},
+};
+use std::{
+    sync::{Arc, atomic::Ordering::Relaxed},
+    time::{Duration, Instant},
+};
 
 /// Rows removed in one step: bounded, so that a sweep never holds up the writers for long.
 const SWEEP_STEP: usize = 500;
-/// Rows that ended this recently stay, seconds: on several machines clocks differ, and what was swept could happen again.
-const SWEEP_MARGIN: u64 = 120;
 
 /// Removes what has ended, forever. To be spawned once per process; it ends with its runtime.
 pub async fn sweep(realm: Arc<Realm>, every: Duration) {
+    let started = Instant::now();
+    let mut watch = None;
     loop {
         tokio::time::sleep(every).await;
-        sweep_once(&realm).await;
+        let (wall, monotonic) = (realm.host.clock.unbounded(), started.elapsed());
+        let (watch, step) = match &mut watch {
+            None => {
+                let kept = match Kept::load(&*realm.store, realm.now()).await {
+                    Ok(kept) => kept,
+                    Err(error) => {
+                        tracing::warn!(%error, "the sweep failed; it will be tried again");
+                        continue;
+                    }
+                };
+                let (begun, step) = Watch::begin(kept, wall, monotonic);
+                (watch.insert(begun), step)
+            }
+            Some(watch) => {
+                let step = watch.look(wall, monotonic);
+                (watch, step)
+            }
+        };
+        if let Some(seconds) = step {
+            realm.host.metrics.clock_steps.fetch_add(1, Relaxed);
+            tracing::error!(
+                seconds,
+                "the clock stepped: for an hour nothing that was spent or revoked is forgotten"
+            );
+        }
+        if watch.may_remove(monotonic) {
+            sweep_once(&realm).await;
+        }
     }
 }
 
 /// One sweep: as many bounded steps as there is to remove.
 pub async fn sweep_once(realm: &Realm) {
     let now = realm.now();
-    realm.revocations.sweep(now);
+    let removed_to = now.saturating_sub(MARGIN);
+    let kept = Kept {
+        highest: now,
+        removed_to,
+    };
+    // First said, then done: after a crash, too, the server's time is not before what was removed.
+    if let Err(error) = kept.save(&*realm.store, now).await {
+        tracing::warn!(%error, "the sweep failed; it will be tried again");
+        return;
+    }
+    realm.host.clock.raise(removed_to);
+    realm.revocations.sweep(removed_to);
     loop {
-        match realm
-            .store
-            .sweep(now.saturating_sub(SWEEP_MARGIN), SWEEP_STEP)
-            .await
-        {
+        match realm.store.sweep(removed_to, SWEEP_STEP).await {
             Ok(removed) if removed == SWEEP_STEP => tokio::task::yield_now().await,
             Ok(_) => return,
             Err(error) => {

@@ -726,3 +726,55 @@ fn a_request_that_the_pages_could_not_carry_is_refused_before_any_page() {
     assert_eq!(error_of(&page), "invalid_request");
     assert_eq!(page.param("state").as_deref(), Some(&*state));
 }
+
+#[test]
+fn the_budgets_of_guesses_do_not_tell_which_names_exist_nor_which_address_is_whose() {
+    let mail = Mail::new();
+    let server = start(&mail, |_| {});
+    let most = server.realm.people.limits.account;
+    let attempt = |name: &str, password: &str| {
+        let mut browser = Browser::new(&server);
+        let page = browser.get("/account");
+        let page = browser.log_in(&page, name, password);
+        let said = page.text().contains("is not right");
+        (page.reply.status, said)
+    };
+    for (name, address) in [
+        ("alice", "alice@example.test"),
+        ("nobody7", "nobody7@example.test"),
+    ] {
+        for _ in 0..most {
+            assert_eq!(attempt(name, "wrong"), (200, true), "{name}");
+        }
+        assert_eq!(attempt(name, "wrong"), (429, false), "{name}");
+        // The same for an address that leads to an account whose guesses are used up, and for one that leads nowhere.
+        assert_eq!(attempt(address, "wrong"), (200, true), "{address}");
+    }
+    // And no guess is open by another name: it would be wrong if it were right.
+    assert_eq!(attempt("alice@example.test", PASSWORD), (200, true));
+    server.pass(server.realm.people.limits.window);
+    let mut browser = Browser::new(&server);
+    let page = browser.get("/account");
+    browser
+        .log_in(&page, "alice", PASSWORD)
+        .expect("Your account");
+}
+
+#[test]
+fn mails_are_limited_for_an_account_by_whatever_name_and_without_a_word() {
+    let mut mail = Mail::new();
+    let server = start(&mail, |_| {});
+    let most = server.realm.people.limits.mails;
+    let mut ask = |name: &str| {
+        let mut browser = Browser::new(&server);
+        let page = browser.get("/account/recover");
+        let page = browser.press(&page, "email", &[("username", name)]);
+        (page.reply.status, mail.fresh().len())
+    };
+    for _ in 0..most {
+        assert_eq!(ask("alice"), (200, 1));
+    }
+    assert_eq!(ask("alice"), (429, 0));
+    assert_eq!(ask("alice@example.test"), (200, 0));
+    assert_eq!(ask("nobody"), (200, 0));
+}

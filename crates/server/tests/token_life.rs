@@ -584,9 +584,21 @@ fn a_sweep_removes_what_has_ended_and_nothing_else() {
     let (server, _, first) = logged_in(Setup::default());
     let made = rows(&server, Table::Once);
     assert_eq!(made, 1);
-    server.pass(3600);
+    // The code's own end is not enough: a clock that was forward for a moment must not make it good again.
+    server.pass(signet_server::time::MARGIN);
     crate::common::block_on(signet_server::tasks::sweep_once(&server.realm));
-    assert_eq!(rows(&server, Table::Once), 0);
+    assert!(
+        !crate::common::block_on(server.realm.store.page(Table::Once, None, 9, 0))
+            .unwrap()
+            .is_empty()
+    );
+    server.pass(300);
+    crate::common::block_on(signet_server::tasks::sweep_once(&server.realm));
+    assert!(
+        crate::common::block_on(server.realm.store.page(Table::Once, None, 9, 0))
+            .unwrap()
+            .is_empty()
+    );
     refresh(&server, &first.member("refresh_token")).expect(200);
 }
 
@@ -694,4 +706,35 @@ fn a_client_that_leaves_the_configuration_and_comes_back_holds_nothing() {
     let form = [("grant_type", "client_credentials")];
     let fresh = token(&server, &form).expect(200).member("access_token");
     assert!(is_active(&server, &fresh));
+}
+
+#[test]
+fn a_clock_that_was_forward_for_one_sweep_undoes_neither_once_nor_a_revocation() {
+    let (server, _, first) = logged_in(Setup::default());
+    let user = crate::common::block_on(server.realm.people.users.by_login("alice", 0));
+    let user = user.unwrap().unwrap().id;
+    let spent = code(&server, "service", &user);
+    token(&server, &redeem(&spent)).expect(200);
+    let access = first.member("access_token");
+    let revoke = Call::post("/revoke").basic("service", SECRET);
+    revoke.form(&[("token", &access)]).send(&server).expect(200);
+    let swept = |server: &Server| {
+        crate::common::block_on(signet_server::tasks::sweep_once(&server.realm));
+    };
+    // As far as a step may go that is not noticed before a sweep.
+    server.pass(1500);
+    swept(&server);
+    server.clock.0.fetch_sub(1_500_000, SeqCst);
+    token(&server, &redeem(&spent)).expect_error(400, "invalid_grant");
+    assert!(!is_active(&server, &access));
+    // And where something was removed, the server's time does not go back behind it.
+    server.pass(86_400);
+    swept(&server);
+    let floor = server.realm.now() - signet_server::time::MARGIN;
+    server.clock.0.fetch_sub(86_400_000, SeqCst);
+    assert_eq!(server.realm.now(), floor);
+    token(&server, &redeem(&spent)).expect_error(400, "invalid_grant");
+    assert!(!is_active(&server, &access));
+    let kept = crate::common::block_on(signet_server::time::Kept::load(&*server.realm.store, 0));
+    assert_eq!(kept.unwrap().unwrap().removed_to, floor);
 }

@@ -2,18 +2,28 @@
 
 use std::io::IsTerminal;
 
-use tracing_subscriber::{EnvFilter, fmt};
+use tracing_subscriber::{
+    EnvFilter, fmt,
+    layer::SubscriberExt,
+    util::{SubscriberInitExt, TryInitError},
+};
 
-use crate::config::model::{Log, LogFormat, LogRequests};
+use crate::{
+    config::model::{Log, LogFormat, LogRequests},
+    log_budget::LogBudget,
+};
 
 /// Changes the level of the running process.
 pub struct LogLevel {
     set: Box<dyn Fn(EnvFilter) -> bool + Send>,
+    /// How many lines a second each place of the program may log.
+    pub budget: LogBudget,
 }
 
 impl LogLevel {
     /// Puts the configuration's level in place, unless RUST_LOG rules. False: it could not be changed.
     pub fn apply(&self, log: &Log) -> bool {
+        self.budget.set(log.per_second);
         filter(log).is_ok_and(|f| (self.set)(f))
     }
 }
@@ -41,13 +51,15 @@ pub fn start(log: &Log) -> Result<LogLevel, String> {
         LogFormat::Json
     };
     let filter = filter(log)?;
-    let failed = |e: Box<dyn std::error::Error + Send + Sync>| e.to_string();
+    let budget = LogBudget::new(log.per_second);
+    let failed = |e: TryInitError| e.to_string();
     let base = fmt().with_writer(std::io::stderr).with_ansi(terminal);
     let set: Box<dyn Fn(EnvFilter) -> bool + Send> = match log.format.unwrap_or(default) {
         LogFormat::Text => {
             let builder = base.with_env_filter(filter).with_filter_reloading();
             let handle = builder.reload_handle();
-            builder.try_init().map_err(failed)?;
+            let lines = builder.finish().with(budget.clone());
+            lines.try_init().map_err(failed)?;
             Box::new(move |f| handle.reload(f).is_ok())
         }
         LogFormat::Json => {
@@ -58,9 +70,10 @@ pub fn start(log: &Log) -> Result<LogLevel, String> {
                 .with_span_list(false);
             let builder = json.with_env_filter(filter).with_filter_reloading();
             let handle = builder.reload_handle();
-            builder.try_init().map_err(failed)?;
+            let lines = builder.finish().with(budget.clone());
+            lines.try_init().map_err(failed)?;
             Box::new(move |f| handle.reload(f).is_ok())
         }
     };
-    Ok(LogLevel { set })
+    Ok(LogLevel { set, budget })
 }

@@ -11,6 +11,7 @@ mod gate;
 mod http_client;
 mod input;
 mod log;
+mod log_budget;
 mod mapped;
 mod memory;
 mod output;

@@ -6,13 +6,28 @@ use crate::attempts::{self, Budget, Kind, Refused};
 use crate::user::{User, fold};
 use crate::visit::Visit;
 
-/// The budgets of one attempt. Known and unknown names have budgets alike.
+/// The budgets of one attempt.
+///
+/// A known browser of the account has a budget of its own, and is told when it is used up. From everywhere else two things are
+/// counted: the text that was typed, folded, whether it names an account or not; and the account that it names, by whatever
+/// name. What is said (429) depends on the text alone. Where the account's guesses are used up, everything that is typed is
+/// wrong, as it is for a name that is nobody's: otherwise the answers would tell which names exist, and which address is whose.
 pub struct Budgets {
-    account: Budget,
-    /// For what is worth guessing for longer than a window.
-    day: Option<Budget>,
+    /// Said when it is used up.
+    told: Vec<Budget>,
+    /// Not said. For a name that is nobody's there are as many, so that counting takes as long.
+    silent: Vec<Budget>,
     /// None: a known browser of the account counts for itself, also behind an address that others share.
     address: Option<Budget>,
+}
+
+/// What may be done with an attempt that was counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// It is decided.
+    Open,
+    /// The account's guesses are used up: it is wrong, whatever was typed.
+    UsedUp,
 }
 
 impl Budgets {
@@ -20,36 +35,52 @@ impl Budgets {
     pub fn of(visit: &Visit, kind: Kind, user: Option<&User>, typed: &str) -> Budgets {
         let limits = &visit.context.realm.people.limits;
         let device = visit.device();
-        let known = match (user, &device) {
-            (Some(user), Some(device)) => device.known(user),
-            _ => None,
-        };
-        let folded = fold(typed);
+        if let (Some(user), Some(device)) = (user, &device)
+            && let Some(known) = device.known(user)
+        {
+            return Budgets {
+                told: vec![limits.of_account(kind, &user.id, Some(known))],
+                silent: Vec::new(),
+                address: None,
+            };
+        }
+        let text = format!("typed {}", fold(typed).as_deref().unwrap_or(typed));
         let account = match user {
-            Some(user) => &*user.id,
-            None => folded.as_deref().unwrap_or(typed),
+            Some(user) => user.id.clone(),
+            None => format!("nobody {text}"),
+        };
+        // The window first: what it refuses is no guess, and must not use up the day.
+        let both = |name: &str| {
+            let window = limits.of_account(kind, name, None);
+            std::iter::once(window)
+                .chain(limits.of_account_day(kind, name, None))
+                .collect()
         };
         Budgets {
-            account: limits.of_account(kind, account, known),
-            day: limits.of_account_day(kind, account, known),
-            address: known
-                .is_none()
-                .then(|| limits.of_address(kind, visit.context.peer)),
+            told: both(&text),
+            silent: both(&account),
+            address: Some(limits.of_address(kind, visit.context.peer)),
         }
     }
 
-    /// Counts a guess of the account; the address only has to have something left.
-    pub async fn begin(&self, visit: &Visit) -> Result<(), Refused> {
+    /// Counts a guess; the address only has to have something left.
+    pub async fn begin(&self, visit: &Visit) -> Result<Standing, Refused> {
         let (store, now) = (&*visit.context.realm.store, visit.context.now());
         if let Some(address) = &self.address {
             attempts::check(store, address, now).await?;
         }
-        // The window first: what it refuses is no guess, and must not use up the day.
-        attempts::count(store, &self.account, now).await?;
-        match &self.day {
-            Some(day) => attempts::count(store, day, now).await,
-            None => Ok(()),
+        for budget in &self.told {
+            attempts::count(store, budget, now).await?;
         }
+        let mut standing = Standing::Open;
+        for budget in &self.silent {
+            match attempts::count(store, budget, now).await {
+                Ok(()) => {}
+                Err(Refused::TooMany { .. }) => standing = Standing::UsedUp,
+                Err(error @ Refused::Store(_)) => return Err(error),
+            }
+        }
+        Ok(standing)
     }
 
     /// The guess was wrong: it also counts for the address.
@@ -67,9 +98,9 @@ impl Budgets {
     /// The guess was right, or was not looked at.
     pub async fn right(&self, visit: &Visit) -> Result<(), StoreError> {
         let (store, now) = (&*visit.context.realm.store, visit.context.now());
-        if let Some(day) = &self.day {
-            attempts::give_back(store, day, now).await?;
+        for budget in self.silent.iter().chain(&self.told) {
+            attempts::give_back(store, budget, now).await?;
         }
-        attempts::give_back(store, &self.account, now).await
+        Ok(())
     }
 }

@@ -2,6 +2,7 @@
 
 use signet_store::StoreError;
 
+use super::budgets::Standing;
 use super::method::{Answer, Attempt as Try, Method, MethodPage, Start, Verdict};
 use super::one_time_code::{self, Attempt, CodeId};
 use crate::attempts::Kind;
@@ -78,7 +79,11 @@ fn verify<'a>(attempt: &'a Try<'a>) -> Answer<'a, Verdict> {
         let Ok(id) = CodeId::try_from(attempt.state) else {
             return Ok(Verdict::Expired);
         };
-        let typed = attempt.form.get("otp").unwrap_or("");
+        let typed = match attempt.standing {
+            Standing::Open => attempt.form.get("otp").unwrap_or(""),
+            // No code: it counts against the code's own tries, as a wrong one does.
+            Standing::UsedUp => "",
+        };
         let keyring = realm.keyring().clone();
         let users = &realm.people.users;
         match one_time_code::attempt(&*realm.store, &keyring, &id, typed, now).await? {

@@ -7,7 +7,7 @@ use signet_oauth::params::Params;
 use signet_store::StoreError;
 
 use super::METHODS;
-use super::budgets::Budgets;
+use super::budgets::{Budgets, Standing};
 use super::method::{Attempt, Method, MethodPage, Start, Verdict};
 use crate::attempts::Refused;
 use crate::http::Response;
@@ -227,12 +227,13 @@ pub(crate) async fn verify(
     let users = &visit.context.realm.people.users;
     let user = users.by_login(typed, visit.context.now()).await?;
     let budgets = Budgets::of(visit, method.guess, user.as_ref(), typed);
-    budgets.begin(visit).await?;
+    let standing = budgets.begin(visit).await?;
     let attempt = Attempt {
         visit,
         user: user.as_ref(),
         state,
         form,
+        standing,
     };
     match (method.verify)(&attempt).await? {
         Verdict::Proven(user) => {
@@ -304,8 +305,9 @@ async fn run(visit: &Visit, start: &Start, typed: &str) -> Result<Vec<u8>, Failu
     let users = &visit.context.realm.people.users;
     let user = users.by_login(typed, visit.context.now()).await?;
     let budgets = Budgets::of(visit, start.counts, user.as_ref(), typed);
-    budgets.begin(visit).await?;
+    let standing = budgets.begin(visit).await?;
     budgets.wrong(visit).await?;
+    let user = user.filter(|_| standing == Standing::Open);
     Ok((start.run)(visit, user.as_ref()).await?)
 }
 

@@ -7,6 +7,7 @@ use signet_oauth::authorize::AuthorizationRequest;
 use signet_oauth::params::Params;
 use signet_store::StoreError;
 
+use super::budgets::Standing;
 use crate::attempts::Kind;
 use crate::page::{Html, Notice};
 use crate::user::User;
@@ -82,6 +83,8 @@ pub struct Attempt<'a> {
     pub state: &'a [u8],
     /// The form.
     pub form: &'a Params,
+    /// Whatever was typed is wrong where the account's guesses are used up; it must cost and look the same.
+    pub standing: Standing,
 }
 
 /// What an attempt came to.

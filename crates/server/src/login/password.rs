@@ -2,6 +2,7 @@
 
 use signet_crypto::Secret;
 
+use super::budgets::Standing;
 use super::method::{Answer, Attempt, Method, MethodPage, Verdict};
 use crate::attempts::Kind;
 use crate::page::Html;
@@ -30,14 +31,15 @@ fn verify<'a>(attempt: &'a Attempt<'a>) -> Answer<'a, Verdict> {
     Box::pin(async move {
         let password = attempt.form.get("password").unwrap_or("");
         let password = Secret::new(password.to_owned());
-        let stored = attempt.user.and_then(|user| user.password.as_deref());
+        let user = attempt.user.filter(|_| attempt.standing == Standing::Open);
+        let stored = user.and_then(|user| user.password.as_deref());
         let pool = &attempt.visit.context.realm.host.passwords;
         let right = match pool.verify(password, stored).await {
             Ok(right) => right,
             Err(PoolError::TooLong | PoolError::Parameters) => false,
             Err(PoolError::Busy) => return Ok(Verdict::Busy),
         };
-        Ok(match attempt.user {
+        Ok(match user {
             Some(user) if right && user.enabled => Verdict::Proven(Box::new(user.clone())),
             _ => Verdict::Wrong,
         })

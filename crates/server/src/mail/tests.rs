@@ -227,3 +227,21 @@ async fn a_certificate_of_an_unknown_authority_gets_neither_credentials_nor_mess
         }
     }
 }
+
+#[tokio::test]
+async fn letters_in_a_folder_are_for_nobody_else() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    let mode = |path: &std::path::Path| path.metadata().unwrap().permissions().mode() & 0o777;
+    let there = folder.path().join("there");
+    std::fs::create_dir(&there).unwrap();
+    std::fs::set_permissions(&there, std::fs::Permissions::from_mode(0o755)).unwrap();
+    for mails in [there, folder.path().join("new").join("mail")] {
+        let mailer = Mailer::directory("a@example.test", &mails).unwrap();
+        let sent = mailer.send("b@example.test", "s", "t".to_owned(), 1);
+        sent.await.unwrap();
+        assert_eq!(mode(&mails), 0o700);
+        let letter = std::fs::read_dir(&mails).unwrap().next().unwrap().unwrap();
+        assert_eq!(mode(&letter.path()), 0o600);
+    }
+}

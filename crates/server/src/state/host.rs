@@ -3,6 +3,7 @@ use crate::{
     metrics::Metrics,
     outbound::{Outbound, OutboundOptions},
     passwords::{PasswordOptions, PasswordPool},
+    time::FloorClock,
 };
 use signet_crypto::Clock;
 use std::{net::IpAddr, sync::Arc};
@@ -57,7 +58,7 @@ pub struct HostParts {
 /// The process. It knows no realm: realms know it.
 pub struct Host {
     /// The time.
-    pub clock: Arc<dyn Clock>,
+    pub clock: Arc<FloorClock>,
     /// Policy beyond the protocol.
     pub policy: Policy,
     /// Counters and histograms, lock-free.
@@ -72,7 +73,7 @@ impl Host {
     /// Puts the parts together, and starts the password threads.
     pub fn new(parts: HostParts) -> Arc<Host> {
         Arc::new(Host {
-            clock: parts.clock,
+            clock: Arc::new(FloorClock::new(parts.clock)),
             policy: parts.policy,
             metrics: Metrics::new(parts.routes),
             outbound: Arc::new(Outbound::new(parts.outbound)),

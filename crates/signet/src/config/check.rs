@@ -17,6 +17,12 @@ pub fn check(config: &Config, base: &Path, secrets: bool) -> Vec<Fault> {
     let mut faults = Faults::default();
     let settings = apply::settings(config, &mut faults);
     listeners(config, &mut faults);
+    if !(1..=100_000).contains(&config.log.per_second) {
+        faults.add("log.per_second", "must be from 1 to 100000");
+    }
+    if !(1..=10_000).contains(&config.audit.refusals_per_second) {
+        faults.add("audit.refusals_per_second", "must be from 1 to 10000");
+    }
     if !(10..=10_000).contains(&config.audit.interval_ms) {
         faults.add("audit.interval_ms", "must be from 10 to 10000");
     }

@@ -556,7 +556,7 @@ impl Default for Guessing {
 }
 
 /// Logs go to standard error.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Log {
     /// A level ("info"), or directives as in RUST_LOG ("info,signet_server=debug"). RUST_LOG wins. Default: info.
@@ -566,6 +566,20 @@ pub struct Log {
     pub requests: LogRequests,
     /// Default: text on a terminal, JSON otherwise.
     pub format: Option<LogFormat>,
+    /// Most lines a second of one place in the program, 1 to 100000; one line says how many are left out. Lines below level info are
+    /// not bounded.
+    pub per_second: u32,
+}
+
+impl Default for Log {
+    fn default() -> Self {
+        Log {
+            level: None,
+            requests: LogRequests::default(),
+            format: None,
+            per_second: 50,
+        }
+    }
 }
 
 /// Which requests get a line in the log.
@@ -590,6 +604,9 @@ pub struct Audit {
     /// How many milliseconds a decision waits for others to share a signature and a flush with, 10 to 10000: about as much is lost on
     /// a crash. Lines of state changes wait for nothing: they commit with their change.
     pub interval_ms: u64,
+    /// Most lines a second of refusals of a new kind, 1 to 10000. Refusals that say the same are counted, a line a minute; beyond
+    /// this one line says how many are left out.
+    pub refusals_per_second: u32,
 }
 
 impl Default for Audit {
@@ -598,6 +615,7 @@ impl Default for Audit {
             enabled: true,
             directory: "audit".into(),
             interval_ms: 100,
+            refusals_per_second: 20,
         }
     }
 }

@@ -125,6 +125,7 @@ async fn start(source: Source, level: log::LogLevel) -> Result<Server, String> {
     let running =
         listener::start(service, listeners).map_err(|e| format!("the server cannot start: {e}"))?;
 
+    tokio::spawn(level.budget.clone().tell());
     tokio::spawn(tasks::sweep(realm.clone(), SWEEP_EVERY));
     tokio::spawn(parts::keep_keys(realm.clone()));
     if let Some(dev) = &mut dev {

@@ -17,6 +17,7 @@ use signet_server::{
     registry,
     state::{Host, HostParts, Partition, Parts, Realm, RealmId, Snapshot},
     tasks,
+    time::Kept,
     user::{NewUser, Profile, UserError, Users},
 };
 use signet_store::{RevocationIndex, SqliteStore, Store};
@@ -96,7 +97,8 @@ pub async fn build(
     if let Some(fault) = faults.0.first() {
         return Err(format!("{}: {}", fault.path, fault.message));
     }
-    let revocations = RevocationIndex::load(shared.clone(), now)
+    let kept = Kept::load(&*shared, now).await.map_err(|e| e.to_string())?;
+    let revocations = RevocationIndex::load(shared.clone(), Kept::to_read_by(kept, now))
         .await
         .map_err(|e| e.to_string())?;
     let moment = Moment {
@@ -134,6 +136,9 @@ pub async fn build(
         people: people(config, base)?,
     };
     let realm = Realm::new(host, parts);
+    if let Some(kept) = kept {
+        realm.host.clock.raise(kept.removed_to);
+    }
     realm
         .note_declared_clients(&apply::declared_clients(config))
         .await
@@ -154,6 +159,7 @@ async fn open_audit(
     }
     let options = AuditOptions {
         interval: Duration::from_millis(config.audit.interval_ms),
+        refusals_per_second: config.audit.refusals_per_second,
         ..AuditOptions::new(config.data_dir.join(&config.audit.directory))
     };
     let opened = Audit::open(options, store, keyring, clock).await;
