@@ -199,11 +199,11 @@ impl Constraints {
 
     pub(crate) fn read(map: &mut MapReader<'_, '_>) -> Result<Constraints> {
         let constraints = Constraints {
-            audience: map.list(13, 64, |d| Ok(d.text()?.to_owned()))?,
+            audience: map.list(13, 64, |d| Ok::<_, Refusal>(d.text()?.to_owned()))?,
             max_uses: map.optional(14, Decoder::uint)?,
             budget: map.optional(15, |d| {
                 d.tuple(2, |d| {
-                    Ok(Budget {
+                    Ok::<_, Refusal>(Budget {
                         amount: d.uint()?,
                         unit: d.text()?.to_owned(),
                     })

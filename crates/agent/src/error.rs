@@ -167,6 +167,22 @@ refusals! {
     Library = "library", "the cryptography library failed";
 }
 
+impl From<signet_cbor::Error> for Refusal {
+    fn from(error: signet_cbor::Error) -> Refusal {
+        use signet_cbor::Error;
+        match error {
+            Error::Malformed => Refusal::Malformed,
+            Error::NotCanonical => Refusal::NotCanonical,
+            Error::TooLarge => Refusal::TooLarge,
+            Error::UnknownMember => Refusal::UnknownMember,
+            Error::WrongType => Refusal::WrongType,
+            Error::WrongAlgorithm => Refusal::WrongAlgorithm,
+            Error::SignatureInvalid => Refusal::SignatureInvalid,
+            Error::Library => Refusal::Library,
+        }
+    }
+}
+
 /// What this crate answers.
 pub type Result<T> = std::result::Result<T, Refusal>;
 

@@ -155,7 +155,7 @@ impl IdentityFile {
                 let document = VerifiedDocument::parse(d.bytes()?.to_vec())?;
                 let cost = d.tuple(3, |d| {
                     let mut number = || u32::try_from(d.uint()?).map_err(|_| Refusal::InvalidValue);
-                    Ok(Cost {
+                    Ok::<_, Refusal>(Cost {
                         memory_kib: number()?,
                         passes: number()?,
                         lanes: number()?,

@@ -6,9 +6,7 @@ use std::str::FromStr;
 use signet_crypto::hash::sha256;
 
 use crate::base64url;
-use crate::cbor::Encoder;
 use crate::error::{Refusal, Result};
-use crate::keys::KeySet;
 
 /// An agent: SHA-256 over its inception key and the hash of its next key. It never changes; see [`AgentId::commit`].
 ///
@@ -21,17 +19,6 @@ pub struct AgentId(pub [u8; 32]);
 pub struct Hash(pub [u8; 32]);
 
 const PREFIX: &str = "agent:";
-
-impl AgentId {
-    /// The id that belongs to this inception: `SHA-256(["signet-agent", keys, next])` in CBOR.
-    pub fn commit(inception: &KeySet, next: &Hash) -> AgentId {
-        let mut out = Encoder::new();
-        out.array(3).text("signet-agent");
-        inception.write(&mut out);
-        out.bytes(&next.0);
-        AgentId(sha256(&out.finish()))
-    }
-}
 
 impl Hash {
     /// The hash of these bytes.

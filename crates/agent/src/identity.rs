@@ -16,6 +16,7 @@ pub use authority::{KeyState, newest};
 
 use crate::attestation::Attestation;
 use crate::cbor::{Decoder, MapReader};
+use crate::cose;
 use crate::error::{Refusal, Result, ensure};
 use crate::id::{AgentId, Hash};
 use crate::keys::{Alg, KeySet, SigningKeys, Suite, VerifyingKeys};
@@ -96,7 +97,7 @@ impl Object for Rotation {
             at: map.required(8, Decoder::uint)?,
             compromised_keys: map.list(9, MAX_ROTATIONS, |d| {
                 d.tuple(2, |d| {
-                    Ok(CompromisedKey {
+                    Ok::<_, Refusal>(CompromisedKey {
                         key: d.uint()?,
                         since: d.uint()?,
                     })
@@ -332,7 +333,7 @@ impl VerifiedDocument {
             let keys = VerifyingKeys::new(&step.keys)?;
             // The first key is pushed above, and one with each step.
             let last = epochs.last_mut().ok_or(Refusal::HistoryBroken)?;
-            rotation.message()?.verify(&[&last.keys, &keys])?;
+            cose::verify(&rotation.message()?, &[&last.keys, &keys])?;
             last.retired = Some(step.at);
             if step.compromised {
                 last.give_up(step.at);

@@ -169,7 +169,7 @@ pub fn to_json(message: &[u8]) -> Result<Map<String, Value>> {
                     members.insert(field.name.into(), value);
                 }
             }
-            Ok(())
+            Ok::<_, Refusal>(())
         })
     })?;
     let signatures = message.signatures().iter().map(

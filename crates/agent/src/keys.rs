@@ -5,66 +5,14 @@
 
 use std::fmt;
 
-use signet_crypto::{Algorithm, PublicKey, Secret, SigningKey, VerifyingKey};
+pub use signet_cbor::cose::Alg;
+use signet_crypto::hash::sha256;
+use signet_crypto::{PublicKey, Secret, SigningKey, VerifyingKey};
 
 use crate::base64url;
 use crate::cbor::{Decoder, Encoder};
 use crate::error::{Refusal, Result, ensure};
-use crate::id::Hash;
-
-/// One signature algorithm, by its number of the COSE registry.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Alg {
-    /// EdDSA over Ed25519, -8 (RFC 9053 section 2.2).
-    Ed25519,
-    /// ML-DSA-44, -48 (FIPS 204).
-    MlDsa44,
-    /// ML-DSA-65, -49.
-    MlDsa65,
-}
-
-impl Alg {
-    /// All of them.
-    pub const ALL: [Alg; 3] = [Alg::Ed25519, Alg::MlDsa44, Alg::MlDsa65];
-
-    const fn row(self) -> (i64, &'static str, Algorithm, usize, usize) {
-        match self {
-            Alg::Ed25519 => (-8, "EdDSA", Algorithm::EdDsa, 32, 64),
-            Alg::MlDsa44 => (-48, "ML-DSA-44", Algorithm::MlDsa44, 1312, 2420),
-            Alg::MlDsa65 => (-49, "ML-DSA-65", Algorithm::MlDsa65, 1952, 3309),
-        }
-    }
-
-    /// The number of the COSE registry.
-    pub const fn number(self) -> i64 {
-        self.row().0
-    }
-
-    /// The registered name.
-    pub const fn name(self) -> &'static str {
-        self.row().1
-    }
-
-    /// Length of a public key in bytes.
-    pub const fn public_len(self) -> usize {
-        self.row().3
-    }
-
-    /// Length of a signature in bytes.
-    pub const fn signature_len(self) -> usize {
-        self.row().4
-    }
-
-    /// The algorithm of a COSE number.
-    pub fn from_number(number: i64) -> Option<Alg> {
-        Self::ALL.into_iter().find(|alg| alg.number() == number)
-    }
-
-    /// The algorithm of a registered name.
-    pub fn from_name(name: &str) -> Option<Alg> {
-        Self::ALL.into_iter().find(|alg| alg.name() == name)
-    }
-}
+use crate::id::{AgentId, Hash};
 
 /// The algorithms that sign together.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -197,6 +145,17 @@ impl KeySet {
     }
 }
 
+impl AgentId {
+    /// The id that belongs to this inception: `SHA-256(["signet-agent", keys, next])` in CBOR.
+    pub fn commit(inception: &KeySet, next: &Hash) -> AgentId {
+        let mut out = Encoder::new();
+        out.array(3).text("signet-agent");
+        inception.write(&mut out);
+        out.bytes(&next.0);
+        AgentId(sha256(&out.finish()))
+    }
+}
+
 impl fmt::Debug for KeySet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let keys = self
@@ -220,7 +179,7 @@ impl VerifyingKeys {
     /// [`Refusal::InvalidKey`] for what is no key, or is weak (Ed25519 of small order).
     pub fn new(set: &KeySet) -> Result<VerifyingKeys> {
         let keys = set.iter().map(|(alg, key)| {
-            let algorithm = alg.row().2;
+            let algorithm = alg.algorithm();
             let public = match alg {
                 Alg::Ed25519 => PublicKey::Ed25519 {
                     x: key.try_into().map_err(|_| Refusal::InvalidKey)?,
@@ -244,7 +203,7 @@ impl VerifyingKeys {
     }
 
     /// Each algorithm with its key, in the order of their signatures.
-    pub(crate) fn keys(&self) -> impl Iterator<Item = (Alg, &VerifyingKey)> {
+    pub(crate) fn keys(&self) -> impl Iterator<Item = (Alg, &VerifyingKey)> + Clone {
         self.set.suite.algorithms().iter().copied().zip(&self.keys)
     }
 }
@@ -281,7 +240,9 @@ impl SigningKeys {
             .zip(&seeds)
             .map(|(alg, seed)| match alg {
                 Alg::Ed25519 => SigningKey::ed25519_from_seed(seed.expose()),
-                Alg::MlDsa44 | Alg::MlDsa65 => SigningKey::from_private(alg.row().2, seed.expose()),
+                Alg::MlDsa44 | Alg::MlDsa65 => {
+                    SigningKey::from_private(alg.algorithm(), seed.expose())
+                }
             })
             .collect::<std::result::Result<Vec<_>, _>>()
             .map_err(|_| Refusal::Library)?;
@@ -310,7 +271,7 @@ impl SigningKeys {
         &self.seeds
     }
 
-    pub(crate) fn keys(&self) -> impl Iterator<Item = (Alg, &SigningKey)> {
+    pub(crate) fn keys(&self) -> impl Iterator<Item = (Alg, &SigningKey)> + Clone {
         self.set.suite.algorithms().iter().copied().zip(&self.keys)
     }
 }

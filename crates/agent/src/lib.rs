@@ -19,7 +19,6 @@ pub mod anchor;
 pub mod attestation;
 pub mod base64url;
 pub mod capability;
-pub mod cbor;
 pub mod chain;
 pub mod competence;
 pub mod constraint;
@@ -50,3 +49,5 @@ pub mod witness;
 pub use error::{Refusal, Result};
 pub use id::{AgentId, Hash};
 pub use keys::{Alg, KeySet, SigningKeys, Suite, VerifyingKeys};
+/// The encoding of every object: its [`Decoder`](cbor::Decoder) and [`Encoder`](cbor::Encoder) are in [`object::Object`].
+pub use signet_cbor as cbor;

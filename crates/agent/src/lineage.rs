@@ -6,6 +6,7 @@
 use crate::anchor::Anchors;
 use crate::capability::Capability;
 use crate::cbor::{Decoder, MapReader};
+use crate::cose;
 use crate::error::{Refusal, Result, ensure};
 use crate::id::{AgentId, Hash};
 use crate::identity::{VerifiedDocument, newest};
@@ -140,9 +141,7 @@ impl VerifiedLineage {
                 let document = newest(documents, who.agent).ok_or(Refusal::DocumentMissing)?;
                 document.key_for(who.key, &birth.id(), Some(body.at), anchors)
             };
-            birth
-                .message()?
-                .verify(&[key(body.by)?, key(body.child)?])?;
+            cose::verify(&birth.message()?, &[key(body.by)?, key(body.child)?])?;
             agents.push(body.child.agent);
             authorities.push(body.authority.clone());
             previous = Some(birth);

@@ -195,7 +195,7 @@ pub(crate) fn read_by(map: &mut MapReader<'_, '_>) -> Result<KeyRef> {
 }
 
 pub(crate) fn read_hash(d: &mut Decoder<'_>) -> Result<Hash> {
-    d.fixed().map(Hash)
+    Ok(Hash(d.fixed()?))
 }
 
 /// Whether the items ascend and none repeats: a set has one order.
@@ -271,12 +271,12 @@ impl<T: Object> Signed<T> {
         let payload = body.payload();
         // What nobody would read is not signed.
         let body = T::from_payload(&payload)?;
-        let (data, start) = cose::sign_and_place(&payload, keys)?;
+        let made = cose::make(&payload, keys)?;
         Ok(Signed {
             id: Hash::of(&payload),
-            payload: start..start + payload.len(),
+            payload: made.payload,
             body,
-            data,
+            data: made.message,
         })
     }
 
@@ -320,7 +320,7 @@ impl<T: Object> Signed<T> {
     }
 
     pub(crate) fn message(&self) -> Result<Message<'_>> {
-        Message::parse(&self.data)
+        Ok(Message::parse(&self.data)?)
     }
 
     /// Checks the signatures with these keys. Whether they are the right ones is the caller's to know.
@@ -328,6 +328,6 @@ impl<T: Object> Signed<T> {
     /// # Errors
     /// As [`Message::verify`].
     pub fn verify(&self, keys: &VerifyingKeys) -> Result<()> {
-        self.message()?.verify(&[keys])
+        cose::verify(&self.message()?, &[keys])
     }
 }

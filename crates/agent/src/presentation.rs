@@ -74,7 +74,7 @@ impl Presentation {
         let presentation = Decoder::whole(data, |d| {
             d.tuple(6, |d| {
                 ensure(d.uint()? == VERSION, Refusal::WrongType)?;
-                Ok(Presentation {
+                Ok::<_, Refusal>(Presentation {
                     grants: list(d, MAX_LINKS)?,
                     proof: Signed::parse(d.bytes()?.to_vec())?,
                     documents: d.list(MAX_COMPANIONS, |d| {

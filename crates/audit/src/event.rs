@@ -5,8 +5,8 @@
 
 use serde_json::{Map, Value, json};
 use signet_agent::Refusal;
-use signet_agent::cbor::{Decoder, Encoder};
 use signet_agent::receipt::{Decision, Outcome};
+use signet_cbor::{Decoder, Encoder};
 use signet_crypto::hash::sha256;
 use signet_jose::base64url;
 

@@ -8,12 +8,12 @@
 //!
 //! The length in front of each frame lets a reader find the next one in what it has not understood, and a torn end shows.
 
-use signet_agent::cbor::{Decoder, Encoder};
 use signet_agent::identity::VerifiedDocument;
 use signet_agent::log::{Checkpoint, Frontier};
 use signet_agent::object::{KeyRef, Object};
 use signet_agent::receipt::Receipt;
 use signet_agent::{Hash, Refusal};
+use signet_cbor::{Decoder, Encoder};
 
 use crate::event::{Content, Entry, MAX_CONTENT};
 

@@ -12,8 +12,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use signet_agent::Refusal;
-use signet_agent::cbor::{Decoder, Encoder};
 use signet_agent::receipt::{Decision, Outcome as Ended};
+use signet_cbor::{Decoder, Encoder};
 use signet_crypto::hash::sha256;
 use signet_store::{
     Change, Key, MAX_THEN, Op, Outcome, Row, Store, StoreError, StoreFuture, Table,

@@ -16,10 +16,10 @@ use std::sync::mpsc::Receiver;
 use std::thread::park_timeout;
 use std::time::{Duration, Instant};
 
-use signet_agent::cbor::{Decoder, Encoder};
 use signet_agent::log::{Checkpoint, Frontier};
 use signet_agent::object::Object;
 use signet_agent::{Hash, Refusal};
+use signet_cbor::{Decoder, Encoder};
 use signet_crypto::Clock;
 use signet_store::{Change, Key, MAX_THEN, Op, Store, StoreError, Table};
 

@@ -414,9 +414,9 @@ fn a_log_of_another_key_is_refused() {
         keys: &keys,
     };
     let forged = Checkpoint::sign_root(real.size, real.root, &signer, real.at).unwrap();
-    let mut body = signet_agent::cbor::Encoder::new();
+    let mut body = signet_cbor::Encoder::new();
     body.array(2).uint(2).bytes(&forged.to_bytes());
-    let mut frame = signet_agent::cbor::Encoder::new();
+    let mut frame = signet_cbor::Encoder::new();
     frame.bytes(&body.finish());
     parts[at].1 = frame.finish();
     let broken = verify_with(&join(&parts), Some(&document), None).unwrap_err();

@@ -457,6 +457,85 @@ fn a_chain_is_granted_delegated_proven_explained_and_revoked() {
 }
 
 #[test]
+fn a_stolen_copy_signs_nothing_after_a_rotation_and_a_later_one_gives_it_up() {
+    let room = Room::new();
+    room.agent("root");
+    room.agent("mallory");
+    std::fs::copy(room.path("root.aid"), room.path("stolen.aid")).expect("copied");
+    room.grant("root", "mallory", "read:a", "before.json", &[]);
+    room.ok(&["rotate", "root.aid", "--reason", "the laptop was sold"]);
+    room.document("root");
+    let rotated = room.json(&["show", "root.aid"])["rotations"][0]["at"]
+        .as_u64()
+        .expect("a time");
+    // Objects are dated in seconds: the thief signs in the next one.
+    let now = || {
+        let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+        since.expect("after 1970").as_secs()
+    };
+    while now() <= rotated {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    room.grant("stolen", "mallory", "*:*", "evil.json", &[]);
+    let verify = |capability: &str, file: &str| {
+        [
+            "chain",
+            "verify",
+            "--root",
+            "root.json",
+            "--capability",
+            capability,
+            file,
+        ]
+        .map(str::to_owned)
+    };
+    let refused = |arguments: &[String]| {
+        room.refused(&arguments.iter().map(String::as_str).collect::<Vec<_>>())
+    };
+    let ok =
+        |arguments: &[String]| room.ok(&arguments.iter().map(String::as_str).collect::<Vec<_>>());
+    assert_eq!(
+        refused(&verify("delete:everything", "evil.json")),
+        "retired_key"
+    );
+    ok(&verify("read:a", "before.json"));
+    let demanding = [
+        &verify("read:a", "before.json")[..],
+        &["--require-anchors".into()],
+    ]
+    .concat();
+    assert_eq!(refused(&demanding), "retired_key");
+    // It turns out that the copy was made earlier than that.
+    let unknown = [
+        "rotate",
+        "root.aid",
+        "--reason",
+        "x",
+        "--compromised-key",
+        "7",
+    ];
+    assert_eq!(room.run(&unknown).status.code(), Some(2));
+    room.ok(&[
+        "rotate",
+        "root.aid",
+        "--reason",
+        "the laptop was read",
+        "--compromised-key",
+        "0",
+    ]);
+    room.document("root");
+    assert_eq!(refused(&verify("read:a", "before.json")), "key_compromised");
+    let shown = room.json(&["show", "root.aid"]);
+    assert!(shown["keys"][0]["compromised_since"].is_u64(), "{shown}");
+    assert!(shown["keys"][1]["compromised_since"].is_null(), "{shown}");
+    assert!(shown["keys"][1]["retired"].is_u64() && shown["keys"][2]["retired"].is_null());
+    assert!(
+        room.ok(&["show", "root.json"])
+            .contains("key        0 from ")
+    );
+}
+
+#[test]
 fn constraints_refuse_without_their_context() {
     let room = Room::new();
     room.agent("alice");

@@ -107,14 +107,14 @@ pub(super) fn check(
                 }
             }
         };
-        let message = Message::parse(signature.message).map_err(at)?;
+        let message = Message::parse(signature.message).map_err(|error| at(error.into()))?;
         unknown.push((signature.link, name, message, ready));
     }
     let batch: Vec<(Message<'_>, &VerifyingKeys)> = unknown
         .iter()
         .map(|(_, _, message, ready)| (message.clone(), &**ready))
         .collect();
-    cose::verify_batch(&batch).map_err(|(i, reason)| (unknown[i].0, reason))?;
+    cose::verify_batch(batch).map_err(|(i, reason)| (unknown[i].0, reason))?;
     if let Some(cache) = cache {
         let names = unknown.iter().filter_map(|(_, name, ..)| *name);
         names.for_each(|name| cache.remember(name));

@@ -27,8 +27,12 @@ pub(super) fn to_json(kind: &Kind, d: &mut Decoder<'_>) -> Result<Value> {
         }
         Kind::List(item) => Value::Array(d.list(usize::MAX, |d| to_json(item, d))?),
         Kind::Network => Network::read(d)?.to_string().into(),
-        Kind::Budget => d.tuple(2, |d| Ok(json!({ "amount": d.uint()?, "unit": d.text()? })))?,
-        Kind::KeySince => d.tuple(2, |d| Ok(json!({ "key": d.uint()?, "since": d.uint()? })))?,
+        Kind::Budget => d.tuple(2, |d| {
+            Ok::<_, Refusal>(json!({ "amount": d.uint()?, "unit": d.text()? }))
+        })?,
+        Kind::KeySince => d.tuple(2, |d| {
+            Ok::<_, Refusal>(json!({ "key": d.uint()?, "since": d.uint()? }))
+        })?,
         Kind::Map => {
             let map = TextMap::read(d)?;
             let members: Map<String, Value> =
@@ -72,7 +76,7 @@ fn items(value: Value) -> Result<Vec<Value>> {
 
 pub(super) fn from_json(kind: &Kind, value: Value) -> Result<cbor::Value> {
     let uint = |value: &Value| {
-        Ok(cbor::Value::Int(
+        Ok::<_, Refusal>(cbor::Value::Int(
             value.as_u64().ok_or(Refusal::Malformed)?.into(),
         ))
     };

@@ -63,7 +63,7 @@ fn read_header(data: &[u8]) -> Result<(Option<Alg>, KeyRef, u64, u64)> {
                 .transpose()?;
             let (agent, at) = map.required(15, |d| {
                 d.map(|claims| {
-                    Ok((
+                    Ok::<_, Refusal>((
                         claims.required(1, Decoder::text)?.parse()?,
                         claims.required(6, Decoder::uint)?,
                     ))
@@ -311,7 +311,7 @@ fn read(data: &[u8]) -> Result<(Checkpoint, ProofPart<'_>)> {
                     d.map(|kinds| {
                         let kind = kinds.key(Decoder::int)?;
                         let proof = kinds.value().tuple(1, |d| d.bytes())?;
-                        Ok((kind, proof))
+                        Ok::<_, Refusal>((kind, proof))
                     })
                 })
             })?;
@@ -329,8 +329,8 @@ fn read(data: &[u8]) -> Result<(Checkpoint, ProofPart<'_>)> {
                             d.map(|map| map.required(1, Decoder::int))
                         })?;
                         let alg = Alg::from_number(alg).ok_or(Refusal::WrongAlgorithm)?;
-                        d.map(|_| Ok(()))?;
-                        Ok((alg, d.bytes()?.to_vec()))
+                        d.map(|_| Ok::<_, Refusal>(()))?;
+                        Ok::<_, Refusal>((alg, d.bytes()?.to_vec()))
                     })
                 })?,
                 _ => return Err(Refusal::WrongAlgorithm),

@@ -198,7 +198,9 @@ pub fn anchor(
     entries.verify(None, keeper).map_err(failed)?;
     for (place, object) in (0_u64..).zip(&entries.objects) {
         let covering = entries.checkpoints.iter().find(|c| c.size > place);
-        let payload = Message::parse(object).map_err(failed)?.payload();
+        let payload = Message::parse(object)
+            .map_err(|error| failed(error.into()))?
+            .payload();
         if let Some(checkpoint) = covering {
             anchors.add(Hash::of(payload), checkpoint.at);
         }

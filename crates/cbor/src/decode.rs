@@ -1,7 +1,7 @@
 //! Reading.
 
-use super::{MAX_BYTES, MAX_DEPTH};
-use crate::error::{Refusal, Result, ensure};
+use crate::error::{Error, Result, ensure};
+use crate::{MAX_BYTES, MAX_DEPTH};
 
 /// Reads one item after the other.
 #[derive(Debug, Clone)]
@@ -15,9 +15,9 @@ impl<'a> Decoder<'a> {
     /// At the first byte of `data`.
     ///
     /// # Errors
-    /// [`Refusal::TooLarge`] beyond [`MAX_BYTES`].
+    /// [`Error::TooLarge`] beyond [`MAX_BYTES`].
     pub fn new(data: &'a [u8]) -> Result<Self> {
-        ensure(data.len() <= MAX_BYTES, Refusal::TooLarge)?;
+        ensure(data.len() <= MAX_BYTES, Error::TooLarge)?;
         Ok(Decoder {
             data,
             at: 0,
@@ -28,8 +28,11 @@ impl<'a> Decoder<'a> {
     /// Reads exactly one item with `read`.
     ///
     /// # Errors
-    /// What `read` refuses; [`Refusal::Malformed`] for bytes after the item.
-    pub fn whole<T>(data: &'a [u8], read: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+    /// What `read` refuses; [`Error::Malformed`] for bytes after the item.
+    pub fn whole<T, E: From<Error>>(
+        data: &'a [u8],
+        read: impl FnOnce(&mut Self) -> std::result::Result<T, E>,
+    ) -> std::result::Result<T, E> {
         let mut decoder = Self::new(data)?;
         let value = read(&mut decoder)?;
         decoder.end()?;
@@ -39,25 +42,25 @@ impl<'a> Decoder<'a> {
     /// Nothing may follow.
     ///
     /// # Errors
-    /// [`Refusal::Malformed`] if something does.
+    /// [`Error::Malformed`] if something does.
     pub fn end(&self) -> Result<()> {
-        ensure(self.at == self.data.len(), Refusal::Malformed)
+        ensure(self.at == self.data.len(), Error::Malformed)
     }
 
     /// The major type of the next item, 0 to 7.
     ///
     /// # Errors
-    /// [`Refusal::Malformed`] at the end.
+    /// [`Error::Malformed`] at the end.
     pub fn peek(&self) -> Result<u8> {
         self.data
             .get(self.at)
             .map(|byte| byte >> 5)
-            .ok_or(Refusal::Malformed)
+            .ok_or(Error::Malformed)
     }
 
     fn take(&mut self, len: usize) -> Result<&'a [u8]> {
         let rest = &self.data[self.at..];
-        let taken = rest.get(..len).ok_or(Refusal::Malformed)?;
+        let taken = rest.get(..len).ok_or(Error::Malformed)?;
         self.at += len;
         Ok(taken)
     }
@@ -70,10 +73,10 @@ impl<'a> Decoder<'a> {
             0..=23 => return Ok((major, u64::from(low))),
             24..=27 => 1_usize << (low - 24),
             // 28 to 30 are reserved, 31 is an indefinite length.
-            _ => return Err(Refusal::NotCanonical),
+            _ => return Err(Error::NotCanonical),
         };
         // 24 to 27 after major type 7 are floats and extended simple values, of which none is used.
-        ensure(major != 7, Refusal::Malformed)?;
+        ensure(major != 7, Error::Malformed)?;
         let value = self
             .take(width)?
             .iter()
@@ -84,20 +87,20 @@ impl<'a> Decoder<'a> {
             4 => 0x1_0000,
             _ => 0x1_0000_0000,
         };
-        ensure(value >= least, Refusal::NotCanonical)?;
+        ensure(value >= least, Error::NotCanonical)?;
         Ok((major, value))
     }
 
     fn expect(&mut self, major: u8) -> Result<u64> {
         let (found, value) = self.head()?;
-        ensure(found == major, Refusal::Malformed)?;
+        ensure(found == major, Error::Malformed)?;
         Ok(value)
     }
 
     /// An unsigned integer.
     ///
     /// # Errors
-    /// As all of these: [`Refusal::Malformed`] for another item or too few bytes, [`Refusal::NotCanonical`] for another form.
+    /// As all of these: [`Error::Malformed`] for another item or too few bytes, [`Error::NotCanonical`] for another form.
     pub fn uint(&mut self) -> Result<u64> {
         self.expect(0)
     }
@@ -108,11 +111,11 @@ impl<'a> Decoder<'a> {
     /// As [`uint`](Self::uint).
     pub fn int(&mut self) -> Result<i64> {
         let (major, value) = self.head()?;
-        let value = i64::try_from(value).map_err(|_| Refusal::TooLarge)?;
+        let value = i64::try_from(value).map_err(|_| Error::TooLarge)?;
         match major {
             0 => Ok(value),
             1 => Ok(!value),
-            _ => Err(Refusal::Malformed),
+            _ => Err(Error::Malformed),
         }
     }
 
@@ -122,7 +125,7 @@ impl<'a> Decoder<'a> {
     /// As [`uint`](Self::uint).
     pub fn bytes(&mut self) -> Result<&'a [u8]> {
         let len = self.expect(2)?;
-        self.take(usize::try_from(len).map_err(|_| Refusal::TooLarge)?)
+        self.take(usize::try_from(len).map_err(|_| Error::TooLarge)?)
     }
 
     /// A byte string of exactly `N` bytes.
@@ -130,7 +133,7 @@ impl<'a> Decoder<'a> {
     /// # Errors
     /// As [`uint`](Self::uint), for another length too.
     pub fn fixed<const N: usize>(&mut self) -> Result<[u8; N]> {
-        self.bytes()?.try_into().map_err(|_| Refusal::Malformed)
+        self.bytes()?.try_into().map_err(|_| Error::Malformed)
     }
 
     /// A text string.
@@ -139,8 +142,8 @@ impl<'a> Decoder<'a> {
     /// As [`uint`](Self::uint), for what is not UTF-8 too.
     pub fn text(&mut self) -> Result<&'a str> {
         let len = self.expect(3)?;
-        let bytes = self.take(usize::try_from(len).map_err(|_| Refusal::TooLarge)?)?;
-        std::str::from_utf8(bytes).map_err(|_| Refusal::Malformed)
+        let bytes = self.take(usize::try_from(len).map_err(|_| Error::TooLarge)?)?;
+        std::str::from_utf8(bytes).map_err(|_| Error::Malformed)
     }
 
     /// `true` or `false`.
@@ -151,7 +154,7 @@ impl<'a> Decoder<'a> {
         match self.head()? {
             (7, 20) => Ok(false),
             (7, 21) => Ok(true),
-            _ => Err(Refusal::Malformed),
+            _ => Err(Error::Malformed),
         }
     }
 
@@ -160,7 +163,7 @@ impl<'a> Decoder<'a> {
     /// # Errors
     /// As [`uint`](Self::uint).
     pub fn null(&mut self) -> Result<()> {
-        ensure(self.head()? == (7, 22), Refusal::Malformed)
+        ensure(self.head()? == (7, 22), Error::Malformed)
     }
 
     /// The tag in front of an item.
@@ -172,9 +175,9 @@ impl<'a> Decoder<'a> {
     }
 
     fn count(&mut self, major: u8, least_bytes: usize) -> Result<usize> {
-        let len = usize::try_from(self.expect(major)?).map_err(|_| Refusal::TooLarge)?;
+        let len = usize::try_from(self.expect(major)?).map_err(|_| Error::TooLarge)?;
         let room = (self.data.len() - self.at) / least_bytes;
-        ensure(len <= room, Refusal::Malformed)?;
+        ensure(len <= room, Error::Malformed)?;
         Ok(len)
     }
 
@@ -189,14 +192,14 @@ impl<'a> Decoder<'a> {
     /// An array of `read`s, at most `most` of them.
     ///
     /// # Errors
-    /// As [`uint`](Self::uint); [`Refusal::TooLarge`] for more items or too deep a nesting.
-    pub fn list<T>(
+    /// As [`uint`](Self::uint); [`Error::TooLarge`] for more items or too deep a nesting.
+    pub fn list<T, E: From<Error>>(
         &mut self,
         most: usize,
-        mut read: impl FnMut(&mut Self) -> Result<T>,
-    ) -> Result<Vec<T>> {
+        mut read: impl FnMut(&mut Self) -> std::result::Result<T, E>,
+    ) -> std::result::Result<Vec<T>, E> {
         let len = self.array()?;
-        ensure(len <= most, Refusal::TooLarge)?;
+        ensure(len <= most, Error::TooLarge)?;
         self.nested(|d| (0..len).map(|_| read(d)).collect())
     }
 
@@ -204,16 +207,23 @@ impl<'a> Decoder<'a> {
     ///
     /// # Errors
     /// As [`list`](Self::list).
-    pub fn tuple<T>(&mut self, len: usize, read: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
-        ensure(self.array()? == len, Refusal::Malformed)?;
+    pub fn tuple<T, E: From<Error>>(
+        &mut self,
+        len: usize,
+        read: impl FnOnce(&mut Self) -> std::result::Result<T, E>,
+    ) -> std::result::Result<T, E> {
+        ensure(self.array()? == len, Error::Malformed)?;
         self.nested(read)
     }
 
     /// A map, read by `read` to its end.
     ///
     /// # Errors
-    /// As [`list`](Self::list); [`Refusal::UnknownMember`] if `read` leaves pairs over.
-    pub fn map<T>(&mut self, read: impl FnOnce(&mut MapReader<'_, 'a>) -> Result<T>) -> Result<T> {
+    /// As [`list`](Self::list); [`Error::UnknownMember`] if `read` leaves pairs over.
+    pub fn map<T, E: From<Error>>(
+        &mut self,
+        read: impl FnOnce(&mut MapReader<'_, 'a>) -> std::result::Result<T, E>,
+    ) -> std::result::Result<T, E> {
         let left = self.count(5, 2)?;
         self.nested(|decoder| {
             let mut map = MapReader {
@@ -222,7 +232,7 @@ impl<'a> Decoder<'a> {
                 last: None,
             };
             let value = read(&mut map)?;
-            ensure(map.left == 0, Refusal::UnknownMember)?;
+            ensure(map.left == 0, Error::UnknownMember)?;
             Ok(value)
         })
     }
@@ -230,9 +240,12 @@ impl<'a> Decoder<'a> {
     /// Reads one level deeper.
     ///
     /// # Errors
-    /// What `read` refuses; [`Refusal::TooLarge`] beyond [`MAX_DEPTH`].
-    pub fn nested<T>(&mut self, read: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
-        ensure(self.depth < MAX_DEPTH, Refusal::TooLarge)?;
+    /// What `read` refuses; [`Error::TooLarge`] beyond [`MAX_DEPTH`].
+    pub fn nested<T, E: From<Error>>(
+        &mut self,
+        read: impl FnOnce(&mut Self) -> std::result::Result<T, E>,
+    ) -> std::result::Result<T, E> {
+        ensure(self.depth < MAX_DEPTH, Error::TooLarge)?;
         self.depth += 1;
         let value = read(self)?;
         self.depth -= 1;
@@ -265,15 +278,18 @@ impl<'d, 'a> MapReader<'d, 'a> {
     /// Reads the next key with `read`; its value is read from [`value`](Self::value).
     ///
     /// # Errors
-    /// What `read` refuses; [`Refusal::NotCanonical`] for a key that does not ascend.
-    pub fn key<K>(&mut self, read: impl FnOnce(&mut Decoder<'a>) -> Result<K>) -> Result<K> {
-        self.left = self.left.checked_sub(1).ok_or(Refusal::Malformed)?;
+    /// What `read` refuses; [`Error::NotCanonical`] for a key that does not ascend.
+    pub fn key<K, E: From<Error>>(
+        &mut self,
+        read: impl FnOnce(&mut Decoder<'a>) -> std::result::Result<K, E>,
+    ) -> std::result::Result<K, E> {
+        self.left = self.left.checked_sub(1).ok_or(Error::Malformed)?;
         let start = self.decoder.position();
         let key = read(self.decoder)?;
         let encoded = self.decoder.since(start);
         ensure(
             self.last.is_none_or(|last| last < encoded),
-            Refusal::NotCanonical,
+            Error::NotCanonical,
         )?;
         self.last = Some(encoded);
         Ok(key)
@@ -305,49 +321,49 @@ impl<'d, 'a> MapReader<'d, 'a> {
     /// The value under a key that has to be next.
     ///
     /// # Errors
-    /// What `read` refuses; [`Refusal::Malformed`] if another key, or none, is next.
-    pub fn required<T>(
+    /// What `read` refuses; [`Error::Malformed`] if another key, or none, is next.
+    pub fn required<T, E: From<Error>>(
         &mut self,
         key: u64,
-        read: impl FnOnce(&mut Decoder<'a>) -> Result<T>,
-    ) -> Result<T> {
-        ensure(self.at(key)?, Refusal::Malformed)?;
+        read: impl FnOnce(&mut Decoder<'a>) -> std::result::Result<T, E>,
+    ) -> std::result::Result<T, E> {
+        ensure(self.at(key)?, Error::Malformed)?;
         read(self.decoder)
     }
 
     /// A number that is left out where it is 0.
     ///
     /// # Errors
-    /// As [`Decoder::uint`]; [`Refusal::NotCanonical`] for a 0 that was written out.
+    /// As [`Decoder::uint`]; [`Error::NotCanonical`] for a 0 that was written out.
     pub fn uint(&mut self, key: u64) -> Result<u64> {
         let value = self.optional(key, Decoder::uint)?;
-        ensure(value != Some(0), Refusal::NotCanonical)?;
+        ensure(value != Some(0), Error::NotCanonical)?;
         Ok(value.unwrap_or(0))
     }
 
     /// A text that is left out where it is empty.
     ///
     /// # Errors
-    /// As [`Decoder::text`]; [`Refusal::NotCanonical`] for an empty one that was written out.
+    /// As [`Decoder::text`]; [`Error::NotCanonical`] for an empty one that was written out.
     pub fn text(&mut self, key: u64) -> Result<&'a str> {
         let value = self.optional(key, Decoder::text)?;
-        ensure(value != Some(""), Refusal::NotCanonical)?;
+        ensure(value != Some(""), Error::NotCanonical)?;
         Ok(value.unwrap_or(""))
     }
 
     /// A list that is left out where it is empty; at most `most` items, each read by `read`.
     ///
     /// # Errors
-    /// As [`Decoder::list`]; [`Refusal::NotCanonical`] for an empty one that was written out.
-    pub fn list<T>(
+    /// As [`Decoder::list`]; [`Error::NotCanonical`] for an empty one that was written out.
+    pub fn list<T, E: From<Error>>(
         &mut self,
         key: u64,
         most: usize,
-        read: impl FnMut(&mut Decoder<'a>) -> Result<T>,
-    ) -> Result<Vec<T>> {
+        read: impl FnMut(&mut Decoder<'a>) -> std::result::Result<T, E>,
+    ) -> std::result::Result<Vec<T>, E> {
         let items = self.optional(key, |d| d.list(most, read))?;
         let written_out = items.as_ref().is_some_and(Vec::is_empty);
-        ensure(!written_out, Refusal::NotCanonical)?;
+        ensure(!written_out, Error::NotCanonical)?;
         Ok(items.unwrap_or_default())
     }
 
@@ -355,11 +371,11 @@ impl<'d, 'a> MapReader<'d, 'a> {
     ///
     /// # Errors
     /// What `read` refuses.
-    pub fn optional<T>(
+    pub fn optional<T, E: From<Error>>(
         &mut self,
         key: u64,
-        read: impl FnOnce(&mut Decoder<'a>) -> Result<T>,
-    ) -> Result<Option<T>> {
+        read: impl FnOnce(&mut Decoder<'a>) -> std::result::Result<T, E>,
+    ) -> std::result::Result<Option<T>, E> {
         if self.at(key)? {
             read(self.decoder).map(Some)
         } else {

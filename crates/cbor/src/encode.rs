@@ -1,6 +1,6 @@
 //! Writing.
 
-/// Appends CBOR items to a buffer. The caller writes map keys in order; [`super::Decoder`] refuses what it got wrong.
+/// Appends CBOR items to a buffer. The caller writes map keys in order; [`crate::Decoder`] refuses what it got wrong.
 #[derive(Debug, Default)]
 pub struct Encoder {
     out: Vec<u8>,
@@ -20,8 +20,13 @@ impl Encoder {
     }
 
     /// Bytes written so far.
-    pub(crate) fn len(&self) -> usize {
+    pub fn len(&self) -> usize {
         self.out.len()
+    }
+
+    /// Whether nothing was written yet.
+    pub fn is_empty(&self) -> bool {
+        self.out.is_empty()
     }
 
     /// What was written.
@@ -77,7 +82,7 @@ impl Encoder {
     ///
     /// # Errors
     /// What `write` says.
-    pub(crate) fn bytes_by<E>(
+    pub fn bytes_by<E>(
         &mut self,
         len: usize,
         write: impl FnOnce(&mut Vec<u8>) -> Result<(), E>,

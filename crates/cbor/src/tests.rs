@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 
-use super::{Decoder, Encoder, MAX_BYTES, MAX_DEPTH, Value};
-use crate::error::Refusal;
+use crate::error::Error;
+use crate::{Decoder, Encoder, MAX_BYTES, MAX_DEPTH, Value};
 
 fn hex(text: &str) -> Vec<u8> {
     (0..text.len() / 2)
@@ -76,7 +76,7 @@ fn other_encodings_of_a_value_are_refused() {
         assert!(
             matches!(
                 Value::decode(&data),
-                Err(Refusal::NotCanonical | Refusal::Malformed)
+                Err(Error::NotCanonical | Error::Malformed)
             ),
             "{text}"
         );
@@ -93,7 +93,7 @@ fn floats_and_simple_values_are_refused() {
         "f0",
         "f818",
     ] {
-        assert_eq!(Value::decode(&hex(text)), Err(Refusal::Malformed), "{text}");
+        assert_eq!(Value::decode(&hex(text)), Err(Error::Malformed), "{text}");
     }
 }
 
@@ -105,7 +105,7 @@ fn bytes_after_the_item_and_cut_items_are_refused() {
     }
     let mut longer = whole;
     longer.push(0);
-    assert_eq!(Value::decode(&longer), Err(Refusal::Malformed));
+    assert_eq!(Value::decode(&longer), Err(Error::Malformed));
 }
 
 #[test]
@@ -127,19 +127,16 @@ fn nesting_and_size_are_bounded() {
     deep.push(0);
     assert!(Value::decode(&deep).is_ok());
     deep.insert(0, 0x81);
-    assert_eq!(Value::decode(&deep), Err(Refusal::TooLarge));
+    assert_eq!(Value::decode(&deep), Err(Error::TooLarge));
     let mut tags = vec![0xc1; MAX_DEPTH + 1];
     tags.push(0);
-    assert_eq!(Value::decode(&tags), Err(Refusal::TooLarge));
-    assert_eq!(
-        Value::decode(&vec![0; MAX_BYTES + 1]),
-        Err(Refusal::TooLarge)
-    );
+    assert_eq!(Value::decode(&tags), Err(Error::TooLarge));
+    assert_eq!(Value::decode(&vec![0; MAX_BYTES + 1]), Err(Error::TooLarge));
 }
 
 #[test]
 fn text_that_is_not_utf_8_is_refused() {
-    assert_eq!(Value::decode(&hex("62c328")), Err(Refusal::Malformed));
+    assert_eq!(Value::decode(&hex("62c328")), Err(Error::Malformed));
 }
 
 fn values() -> impl Strategy<Value = Value> {

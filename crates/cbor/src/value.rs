@@ -1,7 +1,7 @@
 //! Any item as a tree: for what is not read field by field.
 
-use super::{Decoder, Encoder};
-use crate::error::{Refusal, Result};
+use crate::error::{Error, Result};
+use crate::{Decoder, Encoder};
 
 /// One CBOR item of the kinds that are used.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,7 +50,7 @@ impl Value {
                     let key = map.key(|d| d.nested(Value::read))?;
                     pairs.push((key, Value::read(map.value())?));
                 }
-                Ok(pairs)
+                Ok::<_, Error>(pairs)
             })?),
             6 => Value::Tag(d.tag()?, Box::new(d.nested(Value::read)?)),
             _ => {
@@ -68,7 +68,7 @@ impl Value {
     /// The one encoding of the item.
     ///
     /// # Errors
-    /// [`Refusal::NotCanonical`] for a map with two equal keys, [`Refusal::TooLarge`] for an integer beyond 64 bits.
+    /// [`Error::NotCanonical`] for a map with two equal keys, [`Error::TooLarge`] for an integer beyond 64 bits.
     pub fn encode(&self) -> Result<Vec<u8>> {
         let mut out = Encoder::new();
         self.write(&mut out)?;
@@ -81,7 +81,7 @@ impl Value {
                 if let Ok(value) = u64::try_from(*value) {
                     out.uint(value);
                 } else {
-                    out.int(i64::try_from(*value).map_err(|_| Refusal::TooLarge)?);
+                    out.int(i64::try_from(*value).map_err(|_| Error::TooLarge)?);
                 }
             }
             Value::Bytes(value) => {
@@ -101,7 +101,7 @@ impl Value {
                 }
                 encoded.sort_by(|a, b| a.0.cmp(&b.0));
                 if encoded.windows(2).any(|pair| pair[0].0 == pair[1].0) {
-                    return Err(Refusal::NotCanonical);
+                    return Err(Error::NotCanonical);
                 }
                 out.map(encoded.len());
                 for (key, value) in encoded {
