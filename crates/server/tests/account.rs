@@ -116,7 +116,7 @@ fn the_current_password_cannot_be_guessed_from_an_open_browser() {
 }
 
 #[test]
-fn sessions_are_listed_and_ended_one_by_one_or_all_others() {
+pub fn sessions_are_listed_and_ended_one_by_one_or_all_others() {
     let mail = Mail::new();
     let server = server(&mail);
     let mut here = log_in(&server, "alice");
@@ -188,7 +188,7 @@ fn nobody_ends_somebody_elses_session() {
 }
 
 #[test]
-fn a_withdrawn_consent_is_asked_for_again() {
+pub fn a_withdrawn_consent_is_asked_for_again() {
     let mail = Mail::new();
     let server = server(&mail);
     let mut browser = log_in(&server, "alice");
@@ -202,7 +202,7 @@ fn a_withdrawn_consent_is_asked_for_again() {
 }
 
 #[test]
-fn a_forgotten_password_is_recovered_by_a_link_that_works_once() {
+pub fn a_forgotten_password_is_recovered_by_a_link_that_works_once() {
     let mut mail = Mail::new();
     let server = server(&mail);
     let mut old = log_in(&server, "alice");
@@ -294,7 +294,7 @@ fn a_link_asks_for_its_account_and_is_limited() {
 }
 
 #[test]
-fn logging_out_is_asked_for_and_ends_the_session() {
+pub fn logging_out_is_asked_for_and_ends_the_session() {
     let mail = Mail::new();
     let server = server(&mail);
     let mut browser = log_in(&server, "alice");
@@ -315,7 +315,7 @@ fn logging_out_is_asked_for_and_ends_the_session() {
 }
 
 #[test]
-fn a_logout_goes_to_a_registered_place_or_nowhere() {
+pub fn a_logout_goes_to_a_registered_place_or_nowhere() {
     let mail = Mail::new();
     let server = server(&mail);
     let mut browser = log_in(&server, "alice");
@@ -400,7 +400,7 @@ fn confirm_page(browser: &mut Browser<'_>) -> Page {
 }
 
 #[test]
-fn a_device_is_approved_by_the_sessions_user() {
+pub fn a_device_is_approved_by_the_sessions_user() {
     let mail = Mail::new();
     let server = server(&mail);
     let bob = add_user(&server, "bob");

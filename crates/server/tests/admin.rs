@@ -101,7 +101,7 @@ fn service_document() -> Value {
 }
 
 #[test]
-fn without_a_token_of_the_admin_scope_nothing_is_answered() {
+pub fn without_a_token_of_the_admin_scope_nothing_is_answered() {
     let server = server();
     let anonymous = Call::get(CLIENTS).send(&server).expect(401);
     assert_eq!(anonymous.header("content-type"), "application/problem+json");
@@ -356,7 +356,7 @@ fn what_is_shown_can_be_written_back_and_typing_errors_are_refused() {
 }
 
 #[test]
-fn a_disabled_or_removed_client_holds_nothing() {
+pub fn a_disabled_or_removed_client_holds_nothing() {
     let server = server();
     let operator = Operator::of(&server);
     for end in ["disable", "revoke", "remove"] {
@@ -473,7 +473,7 @@ impl Device {
 
 // A13
 #[test]
-fn revoke_all_ends_every_device_also_after_a_rotation_and_nobody_elses() {
+pub fn revoke_all_ends_every_device_also_after_a_rotation_and_nobody_elses() {
     let server = server();
     let operator = Operator::of(&server);
     let (alice, bob) = (
@@ -564,7 +564,7 @@ fn an_administrator_who_is_demoted_or_disabled_is_out_at_once() {
 }
 
 #[test]
-fn users_are_made_listed_changed_and_removed() {
+pub fn users_are_made_listed_changed_and_removed() {
     let server = server();
     let operator = Operator::of(&server);
     let wanted = json!({
@@ -668,7 +668,7 @@ fn a_new_sealing_key_leaves_what_people_and_clients_hold_in_force() {
 }
 
 #[test]
-fn keys_are_listed_and_rotated_without_a_restart() {
+pub fn keys_are_listed_and_rotated_without_a_restart() {
     let (server, _directory) = server_with_old_keys();
     let operator = Operator::of(&server);
     let active = |listed: &Value| {

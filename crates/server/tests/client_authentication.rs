@@ -31,7 +31,7 @@ fn with(method: AuthMethod, change: impl FnOnce(&mut Client)) -> Setup {
     setup
 }
 
-fn public_set(signer: &JwtSigner) -> JwkSet {
+pub fn public_set(signer: &JwtSigner) -> JwkSet {
     let public = signer.key().public().unwrap().clone();
     JwkSet {
         keys: vec![Jwk::for_signatures(
@@ -94,7 +94,7 @@ fn wrong_unknown_and_missing_credentials_look_alike() {
 }
 
 #[test]
-fn an_address_that_guesses_secrets_hears_429_and_good_secrets_go_on() {
+pub fn an_address_that_guesses_secrets_hears_429_and_good_secrets_go_on() {
     let mut setup = Setup::default();
     setup.people.limits.address = 3;
     let server = Server::start(setup);
@@ -112,7 +112,7 @@ fn an_address_that_guesses_secrets_hears_429_and_good_secrets_go_on() {
 }
 
 #[test]
-fn private_key_jwt_names_the_issuer_alone_and_counts_once() {
+pub fn private_key_jwt_names_the_issuer_alone_and_counts_once() {
     let key = signer(Algorithm::Es256);
     let server = Server::start(with(AuthMethod::PrivateKeyJwt, |c| {
         c.secrets.clear();

@@ -60,7 +60,7 @@ fn logged_in(server: &Server) -> (String, Reply) {
 }
 
 #[test]
-fn the_same_story_is_told_the_same_way_in_both_formats() {
+pub fn the_same_story_is_told_the_same_way_in_both_formats() {
     let mut stories = [Jwt, Compact].map(|format| {
         let server = ed25519(format);
         let (user, reply) = logged_in(&server);

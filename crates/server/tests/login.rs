@@ -47,7 +47,7 @@ fn arrive(browser: &mut Browser<'_>, request: &str) -> Page {
 }
 
 #[test]
-fn a_password_and_consent_give_a_code() {
+pub fn a_password_and_consent_give_a_code() {
     let mail = Mail::new();
     let server = server(&mail);
     let mut browser = Browser::new(&server);
@@ -132,7 +132,7 @@ fn deny_and_cancel_answer_access_denied() {
 }
 
 #[test]
-fn prompt_none_answers_from_the_session_alone() {
+pub fn prompt_none_answers_from_the_session_alone() {
     let mail = Mail::new();
     let server = server(&mail);
     let silent = request(&[("prompt", "none")]);
@@ -263,7 +263,7 @@ fn select_account_goes_on_or_lets_somebody_else_in() {
 }
 
 #[test]
-fn a_cross_site_post_goes_on_as_a_get_with_the_session() {
+pub fn a_cross_site_post_goes_on_as_a_get_with_the_session() {
     let mail = Mail::new();
     let server = server(&mail);
     let mut browser = Browser::new(&server);
@@ -349,7 +349,7 @@ fn hostile_client_names_are_shown_as_text() {
 }
 
 #[test]
-fn a_form_of_another_browser_is_refused() {
+pub fn a_form_of_another_browser_is_refused() {
     let mail = Mail::new();
     let server = server(&mail);
     let mut attacker = Browser::new(&server);
@@ -470,7 +470,7 @@ fn a_revoked_user_or_session_has_to_log_in_again() {
 }
 
 #[test]
-fn wrong_passwords_are_limited_and_the_owners_browser_still_gets_in() {
+pub fn wrong_passwords_are_limited_and_the_owners_browser_still_gets_in() {
     let mail = Mail::new();
     let server = server(&mail);
     let mut owner = Browser::new(&server);

@@ -34,7 +34,7 @@ fn ask(browser: &mut Browser<'_>, name: &str) -> Page {
 }
 
 #[test]
-fn the_mailed_code_logs_in() {
+pub fn the_mailed_code_logs_in() {
     let mut mail = Mail::new();
     let server = server(&mail);
     let mut browser = Browser::new(&server);

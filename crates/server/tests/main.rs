@@ -14,6 +14,7 @@ mod known_faults;
 mod login;
 mod login_code;
 mod password_login;
+mod realms;
 mod registration;
 mod remembered_tokens;
 mod revocation_stream;

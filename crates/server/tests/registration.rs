@@ -16,7 +16,7 @@ fn open() -> Setup {
 }
 
 #[test]
-fn a_client_registers_reads_changes_and_removes_itself() {
+pub fn a_client_registers_reads_changes_and_removes_itself() {
     let server = Server::start(open());
     let document = json!({ "redirect_uris": [REDIRECT], "client_name": "Test", "grant_types": ["authorization_code", "client_credentials"] });
     let made = Call::post("/register")
@@ -151,7 +151,7 @@ fn closed_registration_is_not_there() {
 }
 
 #[test]
-fn a_pushed_request_is_checked_and_comes_back_sealed() {
+pub fn a_pushed_request_is_checked_and_comes_back_sealed() {
     let server = Server::start(Setup::default());
     let good = [
         ("response_type", "code"),

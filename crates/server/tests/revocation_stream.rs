@@ -109,7 +109,7 @@ fn only_an_authenticated_client_with_the_scope_may_read_it() {
 }
 
 #[test]
-fn it_says_what_counts_already_and_then_each_kind_as_it_happens() {
+pub fn it_says_what_counts_already_and_then_each_kind_as_it_happens() {
     let server = server();
     let end = end(&server.realm);
     revoke(&server.realm, Subject::Grant([1; 16]), end);

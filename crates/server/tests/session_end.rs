@@ -58,7 +58,7 @@ fn refresh(server: &Server, tokens: &Reply) -> u16 {
 }
 
 #[test]
-fn logging_out_with_the_sessions_own_id_token_asks_nothing_and_ends_its_access_tokens() {
+pub fn logging_out_with_the_sessions_own_id_token_asks_nothing_and_ends_its_access_tokens() {
     let mail = Mail::new();
     let server = server(&mail);
     let mut browser = Browser::new(&server);
@@ -164,7 +164,7 @@ fn a_recovered_password_ends_every_token() {
 }
 
 #[test]
-fn a_pushed_request_is_answered_once() {
+pub fn a_pushed_request_is_answered_once() {
     let mail = Mail::new();
     let server = server(&mail);
     let pushed = Call::post("/par")

@@ -53,7 +53,7 @@ fn logged_in(setup: Setup) -> (Server, String, Reply) {
 }
 
 #[test]
-fn a_code_gives_tokens_that_say_who_and_how() {
+pub fn a_code_gives_tokens_that_say_who_and_how() {
     let (server, user, reply) = logged_in(Setup::default());
     let id_token = claims(&reply.member("id_token"));
     assert_eq!(id_token["sub"], user.as_str());
@@ -77,7 +77,7 @@ fn a_code_gives_tokens_that_say_who_and_how() {
 }
 
 #[test]
-fn the_replay_of_a_code_ends_the_tokens_it_gave() {
+pub fn the_replay_of_a_code_ends_the_tokens_it_gave() {
     let server = Server::start(Setup::default());
     let user = alice(&server);
     let code = code(&server, "service", &user);
@@ -134,7 +134,7 @@ fn of_many_racing_redemptions_one_succeeds() {
 }
 
 #[test]
-fn an_old_refresh_token_ends_its_family_and_no_other() {
+pub fn an_old_refresh_token_ends_its_family_and_no_other() {
     let (server, user, first) = logged_in(Setup::default());
     let other_device = token(&server, &redeem(&code(&server, "service", &user))).expect(200);
     let second = refresh(&server, &first.member("refresh_token")).expect(200);
@@ -205,7 +205,7 @@ fn a_client_that_keeps_its_refresh_token_gets_no_new_one() {
 }
 
 #[test]
-fn a_proof_counts_once_is_for_its_url_and_brings_its_nonce() {
+pub fn a_proof_counts_once_is_for_its_url_and_brings_its_nonce() {
     let mut setup = Setup::default();
     setup.settings.dpop_nonce_required = true;
     let server = Server::start(setup);
@@ -292,7 +292,7 @@ fn a_bound_token_is_no_bearer_token() {
 }
 
 #[test]
-fn a_certificate_bound_token_needs_its_certificate() {
+pub fn a_certificate_bound_token_needs_its_certificate() {
     let mut setup = Setup::default();
     setup.clients[0].tls_client_certificate_bound_access_tokens = true;
     let server = Server::start(setup);
@@ -318,7 +318,7 @@ fn a_certificate_bound_token_needs_its_certificate() {
 }
 
 #[test]
-fn revoking_takes_effect_at_once_and_only_for_the_owner() {
+pub fn revoking_takes_effect_at_once_and_only_for_the_owner() {
     let mut setup = Setup::default();
     setup.clients.push(client("other"));
     let server = Server::start(setup);
@@ -349,7 +349,7 @@ fn revoking_takes_effect_at_once_and_only_for_the_owner() {
 }
 
 #[test]
-fn revoking_a_user_a_client_or_a_session_ends_everything_at_once() {
+pub fn revoking_a_user_a_client_or_a_session_ends_everything_at_once() {
     for what in 0..3 {
         let server = Server::start(Setup::default());
         let (realm, user) = (&server.realm, alice(&server));
@@ -520,7 +520,7 @@ fn a_verifier_without_a_challenge_is_refused() {
 }
 
 #[test]
-fn a_device_gets_its_tokens_once_after_a_person_said_yes() {
+pub fn a_device_gets_its_tokens_once_after_a_person_said_yes() {
     use signet_oauth::{device_authorization::DeviceRecord, session::Session};
     use signet_store::{Change, Key, Op};
     let server = Server::start(Setup::default());
@@ -580,7 +580,7 @@ fn a_device_gets_its_tokens_once_after_a_person_said_yes() {
 }
 
 #[test]
-fn a_sweep_removes_what_has_ended_and_nothing_else() {
+pub fn a_sweep_removes_what_has_ended_and_nothing_else() {
     let (server, _, first) = logged_in(Setup::default());
     let made = rows(&server, Table::Once);
     assert_eq!(made, 1);

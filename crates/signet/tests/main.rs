@@ -11,5 +11,6 @@ mod gate_revocations;
 mod gate_tokens;
 mod mcp;
 mod once;
+mod rooms;
 mod serve;
 mod support;

@@ -63,6 +63,8 @@ pub struct Setup {
     pub policy: Policy,
     pub outbound: OutboundOptions,
     pub people: PeopleOptions,
+    /// Those of the default realm, where this one is the second.
+    pub people_beside: PeopleOptions,
     pub passwords: PasswordOptions,
     pub store: Option<Arc<dyn Store>>,
     /// Where the sealing keys come from; new ones, in memory, without it.
@@ -92,6 +94,7 @@ impl Default for Setup {
                 ..OutboundOptions::default()
             },
             people: PeopleOptions::default(),
+            people_beside: PeopleOptions::default(),
             passwords: PasswordOptions::default(),
             store: None,
             sealing: None,
@@ -269,10 +272,7 @@ impl Server {
             let first = RealmSetup {
                 settings: settings_of("", ""),
                 clients: setup.clients.clone(),
-                people: PeopleOptions {
-                    mailer: None,
-                    limits: setup.people.limits,
-                },
+                people: setup.people_beside,
                 sealing: None,
                 keys_age: 0,
             };

@@ -27,6 +27,12 @@ pub struct Mail {
     read: BTreeSet<PathBuf>,
 }
 
+impl Default for Mail {
+    fn default() -> Mail {
+        Mail::new()
+    }
+}
+
 impl Mail {
     pub fn new() -> Mail {
         Mail {
