@@ -31,6 +31,14 @@ impl<C, F> Route<C, F> {
             .map(|(_, h)| h)
     }
 
+    /// The methods that were added, in that order.
+    pub fn methods(&self) -> Vec<Method> {
+        self.methods
+            .iter()
+            .map(|(method, _)| method.clone())
+            .collect()
+    }
+
     /// The `Allow` header's value.
     pub fn allow(&self) -> String {
         let mut allow = String::new();

@@ -9,7 +9,6 @@ use signet_crypto::Algorithm;
 /// A condition that must be committed before anything is answered: one atomic call of the store each. Ends are Unix seconds, after
 /// which the row may go.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Once {
     /// A client assertion's `jti` (RFC 7523 section 3, item 7). A refusal is `invalid_client`.
     Assertion {

@@ -6,7 +6,6 @@
 
 /// The methods that an endpoint answers. `HEAD` comes with `Get`, `OPTIONS` with `cors`; both are the router's business.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[non_exhaustive]
 pub enum Method {
     /// GET
     Get,
@@ -60,7 +59,6 @@ pub enum Cors {
 
 /// The endpoints by name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
-#[non_exhaustive]
 pub enum EndpointId {
     /// RFC 8414
     OauthMetadata,

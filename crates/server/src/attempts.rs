@@ -45,7 +45,6 @@ impl Default for Limits {
 
 /// What is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Kind {
     /// Passwords.
     Password,

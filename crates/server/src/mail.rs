@@ -50,7 +50,6 @@ pub struct SmtpOptions {
 
 /// Why a mailer could not be made, or a message not sent.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
 pub enum MailError {
     /// The operator's: the sender's address cannot be one.
     #[error("the sender is not an e-mail address")]

@@ -50,7 +50,6 @@ pub struct PasswordPool {
 
 /// Why a password was not hashed or compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
 pub enum PoolError {
     /// The queue is full: the person tries again in a moment (503 with `Retry-After`).
     #[error("too many logins at once")]

@@ -18,7 +18,6 @@ const PAGE: usize = 256;
 
 /// Why a record could not be written.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
 pub enum RegistryError {
     /// There is one with this identifier already.
     #[error("a record with this identifier exists")]

@@ -16,7 +16,6 @@ const MARGIN: u64 = 86_400;
 /// Why the sealing key was not rotated, or not to the end. Doing it again is always right: an older key is only
 /// forgotten when everything at rest has been sealed anew.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
 pub enum RewrapError {
     /// The file.
     #[error(transparent)]

@@ -8,6 +8,7 @@ use signet_oauth::{
     device_authorization::{DeviceRecord, DeviceState},
     redirect_uri::RedirectUri,
 };
+use signet_server::cookie::Cookie;
 use signet_store::{Change, Key, Op, Table};
 
 const CALLBACK: &str = "https://client.example/cb?";
@@ -307,7 +308,11 @@ pub fn logging_out_is_asked_for_and_ends_the_session() {
     browser
         .press(&page, "allow", &[])
         .expect("<main id=\"signed-out\"");
-    assert!(!browser.cookies.contains_key("__Host-signet-session"));
+    assert!(
+        !browser
+            .cookies
+            .contains_key(&browser.cookie_name(Cookie::Session))
+    );
     assert_eq!(silent(&mut browser), Err("login_required".into()));
     // A copy of the cookie is worth nothing.
     browser.cookies = cookies;
@@ -462,7 +467,8 @@ fn a_device_is_not_approved_without_a_session_or_with_a_foreign_form() {
         .post("/device", &forged[1..])
         .expect_status(400);
     // Alice's own browser, but her session has ended.
-    alice.cookies.remove("__Host-signet-session");
+    let session = alice.cookie_name(Cookie::Session);
+    alice.cookies.remove(&session);
     alice.post("/device", &forged).expect("name=\"password\"");
     assert_eq!(state_of(&server), DeviceState::Pending);
 }

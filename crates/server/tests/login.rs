@@ -8,7 +8,9 @@ use crate::common::{
 use signet_oauth::{client::ConsentPolicy, sealed::AuthorizationCode};
 
 const CALLBACK: &str = "https://client.example/cb?";
-const SESSION: &str = "__Host-signet-session";
+use signet_server::cookie::Cookie;
+
+const SESSION: Cookie = Cookie::Session;
 
 fn server(mail: &Mail) -> Server {
     start(mail, |_| {})
@@ -68,7 +70,7 @@ pub fn a_password_and_consent_give_a_code() {
     assert_eq!(code.nonce.as_deref(), Some("n-1"));
     assert_eq!(code.amr, ["pwd"]);
     // The public session id is not what the cookie holds (A4).
-    let cookie = &browser.cookies[SESSION];
+    let cookie = &browser.cookies[&browser.cookie_name(SESSION)];
     assert!(!cookie.contains(&code.sid) && !code.sid.contains(cookie.as_str()));
 }
 
@@ -101,7 +103,7 @@ fn wrong_password_unknown_user_and_disabled_user_look_the_same() {
         let page = browser
             .log_in(&page, name, password)
             .expect("role=\"alert\"");
-        assert!(!browser.cookies.contains_key(SESSION));
+        assert!(!browser.cookies.contains_key(&browser.cookie_name(SESSION)));
         let sealed = page.field("interaction");
         texts.push(
             page.text()
@@ -195,7 +197,7 @@ fn prompt_login_asks_again_and_gives_a_new_auth_time() {
     let server = server(&mail);
     let mut browser = Browser::new(&server);
     let first = code_of(&server, &arrive(&mut browser, &request(&[])));
-    let before = browser.cookies[SESSION].clone();
+    let before = browser.cookies[&browser.cookie_name(SESSION)].clone();
     server.pass(60);
     let page = browser
         .get(&request(&[("prompt", "login")]))
@@ -204,8 +206,8 @@ fn prompt_login_asks_again_and_gives_a_new_auth_time() {
     assert!(second.auth_time >= first.auth_time + 60);
     // One session to relying parties, another secret in the cookie; the old cookie is worth nothing.
     assert_eq!(second.sid, first.sid);
-    assert_ne!(browser.cookies[SESSION], before);
-    browser.cookies.insert(SESSION.into(), before);
+    assert_ne!(browser.cookies[&browser.cookie_name(SESSION)], before);
+    browser.cookies.insert(browser.cookie_name(SESSION), before);
     let silent = browser.get(&request(&[("prompt", "none")]));
     assert_eq!(error_of(&silent), "login_required");
 }
@@ -374,7 +376,7 @@ pub fn a_form_of_another_browser_is_refused() {
             .post("/interaction", &fields)
             .expect_status(400);
     }
-    assert!(!victim.cookies.contains_key(SESSION));
+    assert!(!victim.cookies.contains_key(&victim.cookie_name(SESSION)));
 }
 
 #[test]
@@ -475,7 +477,8 @@ pub fn wrong_passwords_are_limited_and_the_owners_browser_still_gets_in() {
     let server = server(&mail);
     let mut owner = Browser::new(&server);
     arrive(&mut owner, &request(&[]));
-    owner.cookies.remove(SESSION);
+    let session = owner.cookie_name(SESSION);
+    owner.cookies.remove(&session);
     let mut stranger = Browser::new(&server);
     let page = stranger.get(&request(&[]));
     let most = server.realm.people.limits.account;
@@ -598,7 +601,8 @@ fn hostile_forms_get_an_answer_and_no_fault() {
         assert!((400..500).contains(&status), "{path}: {status}");
     }
     for cookie in ["", "x", "AAAA", "\"", &"A".repeat(3000)] {
-        for name in [SESSION, "__Host-signet-browser", "__Host-signet-device"] {
+        for name in [SESSION, Cookie::Browser, Cookie::Device] {
+            let name = browser.cookie_name(name);
             let mut browser = Browser::new(&server);
             browser.cookies.insert(name.into(), cookie.into());
             browser

@@ -38,8 +38,10 @@ impl Lines {
             .set_read_timeout(Some(Duration::from_secs(60)))
             .unwrap();
         let authorization = client::basic("reader", SECRET);
+        let target = server.place_of("/revocations");
+        let name = server.name(server.address.port());
         let head = format!(
-            "POST /revocations HTTP/1.1\r\nhost: localhost\r\nauthorization: {authorization}\r\n\
+            "POST {target} HTTP/1.1\r\nhost: {name}\r\nauthorization: {authorization}\r\n\
              content-type: application/x-www-form-urlencoded\r\ncontent-length: 0\r\n\r\n"
         );
         stream.write_all(head.as_bytes()).unwrap();

@@ -25,7 +25,6 @@ const LEEWAY: u64 = 60;
 
 /// Why something about agents was not done.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
 pub enum AgentError {
     /// The object, or what it says, is refused.
     #[error("{0}")]

@@ -259,7 +259,18 @@ impl Call {
             EndpointId::Par => Action::PUSHED,
             EndpointId::DeviceAuthorization => Action::DEVICE,
             EndpointId::Userinfo => Action::USERINFO,
-            _ => Action::TOKEN,
+            EndpointId::Token
+            | EndpointId::PasswordLogin
+            | EndpointId::OauthMetadata
+            | EndpointId::OpenidMetadata
+            | EndpointId::Jwks
+            | EndpointId::CompactKeys
+            | EndpointId::Authorize
+            | EndpointId::Register
+            | EndpointId::RegisterClient
+            | EndpointId::DeviceVerification
+            | EndpointId::Logout
+            | EndpointId::AgentStatements => Action::TOKEN,
         };
         // These say "not yet" and decide nothing.
         if matches!(

@@ -22,20 +22,38 @@ mod userinfo;
 
 use crate::http::{RouteFacts, Router};
 use crate::{account, recover};
-use signet_oauth::endpoint::{ENDPOINTS, EndpointId, Method};
+use signet_oauth::endpoint::{ENDPOINTS, Endpoint, EndpointId, Method};
 
 /// Adds every endpoint of the protocol's table: its path, methods, CORS and mTLS alias come from there.
+///
+/// # Panics
+/// At start, where a row's methods are not those that have a handler: what is advertised must be answered.
 pub fn routes(router: &mut Router) {
     for endpoint in ENDPOINTS {
-        for method in endpoint.methods {
-            add(router, endpoint.id, endpoint.path, *method);
-        }
+        add(router, endpoint);
         *router.facts(endpoint.path) = RouteFacts {
             cors: endpoint.cors,
             mtls: endpoint.mtls_alias,
         };
+        let answered = router.find(endpoint.path).map(|(route, _)| route.methods());
+        let listed: Vec<http::Method> = endpoint.methods.iter().map(|m| method(*m)).collect();
+        assert_eq!(
+            answered.as_deref(),
+            Some(&*listed),
+            "the handlers of {} are not those of its row",
+            endpoint.path
+        );
     }
     pages(router);
+}
+
+fn method(method: Method) -> http::Method {
+    match method {
+        Method::Get => http::Method::GET,
+        Method::Post => http::Method::POST,
+        Method::Put => http::Method::PUT,
+        Method::Delete => http::Method::DELETE,
+    }
 }
 
 /// What only people meet: no part of the protocol, so not in its table.
@@ -49,43 +67,33 @@ fn pages(router: &mut Router) {
         .post("/account/recover", recover::submit);
 }
 
-fn add(router: &mut Router, id: EndpointId, path: &'static str, method: Method) {
-    let name = match method {
-        Method::Get => http::Method::GET,
-        Method::Post => http::Method::POST,
-        Method::Put => http::Method::PUT,
-        Method::Delete => http::Method::DELETE,
-        _ => return,
-    };
-    match id {
-        EndpointId::OauthMetadata | EndpointId::OpenidMetadata => {
-            router.route(name, path, metadata::show)
-        }
-        EndpointId::CompactKeys => router.route(name, path, compact_keys::show),
-        EndpointId::Jwks => router.route(name, path, jwks::show),
-        EndpointId::Authorize => match method {
-            Method::Get => router.route(name, path, authorize::show),
-            _ => router.route(name, path, authorize::submit),
-        },
-        EndpointId::DeviceVerification => match method {
-            Method::Get => router.route(name, path, device::show),
-            _ => router.route(name, path, device::submit),
-        },
-        EndpointId::Logout => match method {
-            Method::Get => router.route(name, path, logout::show),
-            _ => router.route(name, path, logout::submit),
-        },
-        EndpointId::AgentStatements => router.route(name, path, agent_statements::submit),
-        EndpointId::PasswordLogin => router.route(name, path, password_login::submit),
-        EndpointId::Token => router.route(name, path, token::handle),
-        EndpointId::Introspect => router.route(name, path, introspect::handle),
-        EndpointId::Revoke => router.route(name, path, revoke::handle),
-        EndpointId::RevocationStream => router.route(name, path, revocation_stream::handle),
-        EndpointId::Userinfo => router.route(name, path, userinfo::handle),
-        EndpointId::Par => router.route(name, path, par::handle),
-        EndpointId::DeviceAuthorization => router.route(name, path, device_authorization::handle),
-        EndpointId::Register => router.route(name, path, register::submit),
-        EndpointId::RegisterClient => router.route(name, path, register::manage),
-        _ => router,
+/// The handlers of a row. No arm for the rest: a new endpoint does not compile before it has one.
+fn add(router: &mut Router, endpoint: &Endpoint) {
+    let path = endpoint.path;
+    match endpoint.id {
+        EndpointId::OauthMetadata | EndpointId::OpenidMetadata => router.get(path, metadata::show),
+        EndpointId::CompactKeys => router.get(path, compact_keys::show),
+        EndpointId::Jwks => router.get(path, jwks::show),
+        EndpointId::Authorize => router
+            .get(path, authorize::show)
+            .post(path, authorize::submit),
+        EndpointId::DeviceVerification => router.get(path, device::show).post(path, device::submit),
+        EndpointId::Logout => router.get(path, logout::show).post(path, logout::submit),
+        EndpointId::AgentStatements => router.post(path, agent_statements::submit),
+        EndpointId::PasswordLogin => router.post(path, password_login::submit),
+        EndpointId::Token => router.post(path, token::handle),
+        EndpointId::Introspect => router.post(path, introspect::handle),
+        EndpointId::Revoke => router.post(path, revoke::handle),
+        EndpointId::RevocationStream => router.post(path, revocation_stream::handle),
+        EndpointId::Userinfo => router
+            .get(path, userinfo::handle)
+            .post(path, userinfo::handle),
+        EndpointId::Par => router.post(path, par::handle),
+        EndpointId::DeviceAuthorization => router.post(path, device_authorization::handle),
+        EndpointId::Register => router.post(path, register::submit),
+        EndpointId::RegisterClient => router
+            .get(path, register::manage)
+            .route(http::Method::PUT, path, register::manage)
+            .route(http::Method::DELETE, path, register::manage),
     };
 }

@@ -16,7 +16,6 @@ const PAGE: usize = 256;
 
 /// Why the keys could not be had or changed. None of it is a client's fault.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
 pub enum KeysError {
     /// The store failed.
     #[error(transparent)]

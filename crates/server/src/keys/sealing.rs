@@ -21,7 +21,6 @@ const MAX_BYTES: u64 = 64 * 1024;
 
 /// Why the sealing keys could not be had or changed. For the operator.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
 pub enum SealingError {
     /// The file cannot be read or written.
     #[error("{path}: {source}")]

@@ -227,8 +227,8 @@ async fn plan(store: &dyn Store, condition: &Once, now: u64) -> Result<Plan, Sto
                 None => Plan::Holds,
             }
         }
-        // A condition that this server does not know cannot hold.
-        _ => return Err(StoreError::Unavailable("an unknown condition".to_owned())),
+        // Counted by `agent_use::spend`, when everything else has held.
+        Once::AgentUse { .. } => Plan::Holds,
     })
 }
 
@@ -277,7 +277,9 @@ fn judge(condition: &Once, row: Option<&Row>, now: u64) -> Option<Refusal> {
                 grant_id: *grant_id,
             })
         }
-        _ => Some(Refusal::DeviceCode),
+        Once::DeviceCode { .. } => Some(Refusal::DeviceCode),
+        // Never planned as a change: see `agent_use`.
+        Once::AgentUse { .. } => Some(Refusal::AgentUses),
     }
 }
 

@@ -30,7 +30,6 @@ pub struct NewUser {
 
 /// Why a user could not be made, found or changed. All but the last two are the caller's to put right.
 #[derive(Debug, Clone, thiserror::Error)]
-#[non_exhaustive]
 pub enum UserError {
     /// The user name is empty, too long, or has characters that a name may not have.
     #[error("the user name must have 1 to 64 visible characters and no spaces")]

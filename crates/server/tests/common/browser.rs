@@ -3,6 +3,7 @@ use super::{
     Server,
     client::{Call, Reply, escape},
 };
+use signet_server::cookie::Cookie;
 use std::collections::BTreeMap;
 
 /// Its own cookies, and nothing else.
@@ -28,6 +29,11 @@ impl<'s> Browser<'s> {
             cookies: BTreeMap::new(),
             from: None,
         }
+    }
+
+    /// What a cookie is called in the server's realm.
+    pub fn cookie_name(&self, cookie: Cookie) -> String {
+        cookie.name(self.server.realm.id()).into_owned()
     }
 
     #[track_caller]

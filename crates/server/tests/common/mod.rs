@@ -67,8 +67,10 @@ pub struct Setup {
     pub people_beside: PeopleOptions,
     pub passwords: PasswordOptions,
     pub store: Option<Arc<dyn Store>>,
-    /// Where the sealing keys come from; new ones, in memory, without it.
+    /// Where the sealing keys come from; without it, they are this one.
     pub sealing: Option<SealingFile>,
+    /// In memory. Nodes with one store have one.
+    pub sealing_key: SealingKey,
     /// The signing keys were made so many seconds ago, and have standbys since then.
     pub keys_age: u64,
     /// Plain HTTP at the public door, as behind a proxy.
@@ -98,6 +100,7 @@ impl Default for Setup {
             passwords: PasswordOptions::default(),
             store: None,
             sealing: None,
+            sealing_key: SealingKey::generate(),
             keys_age: 0,
             plain: false,
             trust_client_ca: true,
@@ -256,7 +259,7 @@ impl Server {
                 .unwrap_or_else(|| Arc::new(MemoryStore::new()) as Arc<dyn Store>),
             sealing: match &setup.sealing {
                 Some(file) => file.keys(),
-                None => (SealingKey::generate(), Vec::new()),
+                None => (setup.sealing_key, Vec::new()),
             },
         };
         let settings_of = |name: &str, path: &str| {

@@ -217,9 +217,11 @@ fn once_is_once_for_every_node_and_after_a_restart() {
     let open = || SqliteStore::open(folder.path(), Options::default());
     let store: Arc<SqliteStore> = Arc::new(open().unwrap());
     assert!(matches!(open(), Err(OpenError::InUse { .. })));
+    let sealing_key = signet_crypto::seal::SealingKey::generate();
     let node = || {
         Server::start(Setup {
             store: Some(store.clone()),
+            sealing_key: sealing_key.clone(),
             ..Setup::default()
         })
     };
