@@ -5,8 +5,13 @@
 pub mod json;
 pub mod metadata;
 
+pub use crate::settings::RefreshRotation;
+
 use crate::{
-    format::AccessTokenFormat, redirect_uri::RedirectUri, scope::ScopeSet, settings::Settings,
+    names::{AccessTokenFormat, wire_names},
+    redirect_uri::RedirectUri,
+    scope::ScopeSet,
+    settings::Settings,
 };
 use signet_crypto::Algorithm;
 use signet_jose::jwk::JwkSet;
@@ -124,7 +129,6 @@ pub enum ApplicationType {
 }
 /// The grants, as `grant_types` and `grant_type` name them.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-#[non_exhaustive]
 pub enum GrantType {
     /// RFC 6749 section 4.1
     AuthorizationCode,
@@ -139,7 +143,6 @@ pub enum GrantType {
 }
 /// How a client proves who it is, as `token_endpoint_auth_method` names it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-#[non_exhaustive]
 pub enum AuthMethod {
     /// RFC 6749 section 2.3.1, in the `Authorization` header
     ClientSecretBasic,
@@ -188,14 +191,6 @@ pub enum TlsClientAuth {
     /// `tls_client_auth_san_email`
     SanEmail(String),
 }
-/// Public clients always rotate. `Keep`: FAPI 2.0, sender-constrained confidential clients only.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum RefreshRotation {
-    /// a new refresh token at every use
-    Rotate,
-    /// the same one goes on
-    Keep,
-}
 /// Is a person asked before a client gets a token?
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ConsentPolicy {
@@ -203,29 +198,6 @@ pub enum ConsentPolicy {
     Ask,
     /// never: a first-party client
     Implicit,
-}
-
-/// One name for each value, both ways: the metadata, the registration and the stored form share it.
-macro_rules! wire_names {
-    ($type:ident { $($variant:ident = $name:literal),* $(,)? }) => {
-        impl $type {
-            /// Every value.
-            pub const ALL: &'static [$type] = &[$($type::$variant),*];
-            /// The name on the wire.
-            pub const fn as_str(self) -> &'static str {
-                match self { $($type::$variant => $name),* }
-            }
-            /// The value of this name, exactly.
-            pub fn from_name(name: &str) -> Option<$type> {
-                match name { $($name => Some($type::$variant),)* _ => None }
-            }
-        }
-        impl std::fmt::Display for $type {
-            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.write_str(self.as_str())
-            }
-        }
-    };
 }
 
 wire_names!(ApplicationType { Web = "web", Native = "native" });
@@ -245,7 +217,6 @@ wire_names!(AuthMethod {
     SelfSignedTlsClientAuth = "self_signed_tls_client_auth",
     None = "none",
 });
-wire_names!(RefreshRotation { Rotate = "rotate", Keep = "keep" });
 wire_names!(ConsentPolicy { Ask = "ask", Implicit = "implicit" });
 
 impl AuthMethod {

@@ -1,6 +1,6 @@
 //! What a grant decides, as data: the tokens to make, and the once-only conditions that must hold first.
 use crate::{
-    format::AccessTokenFormat,
+    names::AccessTokenFormat,
     scope::ScopeSet,
     sealed::{Confirmation, RefreshToken},
 };

@@ -31,7 +31,6 @@ pub enum Challenge {
 
 /// Registered error codes; see [`TABLE`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
 #[expect(
     missing_docs,
     reason = "the names are the specifications' own, the table documents each"

@@ -11,6 +11,7 @@
 pub mod access_token;
 pub mod agent_grants;
 pub mod authorize;
+pub mod claims;
 pub mod client;
 pub mod client_auth;
 pub mod codec;
@@ -26,6 +27,7 @@ pub mod introspect;
 pub mod issue;
 pub mod logout;
 pub mod metadata;
+mod names;
 pub mod par;
 pub mod params;
 pub mod redirect_uri;
@@ -39,6 +41,7 @@ pub mod session;
 pub mod settings;
 pub mod target;
 pub mod token;
+pub mod token_facts;
 pub mod uri;
 pub mod userinfo;
 

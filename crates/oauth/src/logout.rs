@@ -8,10 +8,10 @@ use crate::{
     error::OAuthError,
     params::Params,
     registry::Registry,
+    request::IssuerKeys,
     session::Session,
     settings::Settings,
 };
-use signet_crypto::VerifyingKey;
 use std::sync::Arc;
 
 /// What a logout request comes to.
@@ -27,7 +27,7 @@ pub struct Logout {
     pub ui_locales: Option<String>,
 }
 
-/// Checks a logout request. `session`: the browser's; `key`: this server's verification keys by `kid`; `now`: Unix seconds.
+/// Checks a logout request. `session`: the browser's; `keys`: this server's own; `now`: Unix seconds.
 ///
 /// # Errors
 /// `invalid_request`, always a page: a redirect URI that is not registered, or a hint of another client than `client_id`.
@@ -35,13 +35,13 @@ pub fn logout(
     params: &Params,
     registry: &Registry,
     settings: &Settings,
-    key: &dyn Fn(&str) -> Option<Arc<VerifyingKey>>,
+    keys: &dyn IssuerKeys,
     session: Option<&Session>,
     now: u64,
 ) -> Result<Logout, OAuthError> {
     let hint = params
         .get("id_token_hint")
-        .and_then(|token| verify_id_token_hint(token, &settings.issuer, key));
+        .and_then(|token| verify_id_token_hint(token, &settings.issuer, keys));
     let client = client(params, registry, hint.as_ref(), now)?;
     let then = match (params.get("post_logout_redirect_uri"), &client) {
         (Some(uri), Some(client)) => {
@@ -101,8 +101,8 @@ fn client<'r>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::redirect_uri::RedirectUri;
-    use signet_crypto::{Algorithm, SigningKey};
+    use crate::{redirect_uri::RedirectUri, testing};
+    use signet_crypto::{Algorithm, SigningKey, VerifyingKey};
     use signet_jose::jwt::{JwtSigner, Typ};
 
     const ISSUER: &str = "https://as.example";
@@ -111,7 +111,7 @@ mod tests {
         registry: Registry,
         settings: Settings,
         signer: JwtSigner,
-        key: Arc<VerifyingKey>,
+        key: testing::OneKey,
     }
     fn house() -> House {
         let mut client = Client::new("client", 1);
@@ -125,7 +125,7 @@ mod tests {
             registry,
             settings: Settings::new(ISSUER),
             signer: JwtSigner::new(key, "k"),
-            key: Arc::new(public),
+            key: testing::OneKey("k", public),
         }
     }
     impl House {
@@ -150,12 +150,11 @@ mod tests {
                 ends_at: u64::MAX,
             };
             let params = Params::from_pairs(pairs.iter().copied()).unwrap();
-            let key = |kid: &str| (kid == "k").then(|| self.key.clone());
             logout(
                 &params,
                 &self.registry,
                 &self.settings,
-                &key,
+                &self.key,
                 Some(&session),
                 1_800_000_000,
             )

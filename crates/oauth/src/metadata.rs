@@ -5,7 +5,7 @@
 //! One document serves both well-known paths: their members never disagree.
 use crate::{
     agent_grants::{CHAIN_TYPE, DETAILS_TYPE},
-    authorize::{PROMPT_VALUES, ResponseMode, acr},
+    authorize::{PROMPT_VALUES, RESPONSE_MODES, acr},
     client::AuthMethod,
     client_auth::METHODS,
     endpoint::{ENDPOINTS, EndpointId},
@@ -36,7 +36,7 @@ pub fn metadata(settings: &Settings, registry: &Registry) -> Vec<u8> {
         );
         w.member("response_types_supported").strings(["code"]);
         w.member("response_modes_supported")
-            .strings(ResponseMode::ALL.iter().map(|m| m.as_str()));
+            .strings(RESPONSE_MODES.iter().map(|m| m.name()));
         w.member("grant_types_supported")
             .strings(GRANTS.iter().map(|g| g.grant_type.as_str()));
         // RFC 9396 section 10, and what token exchange takes: RFC 8693 registers no member for that.
@@ -107,7 +107,21 @@ pub fn is_served(id: EndpointId, settings: &Settings) -> bool {
         EndpointId::Register => settings.registration.enabled && settings.registration.open,
         EndpointId::RegisterClient => settings.registration.enabled,
         EndpointId::AgentStatements => settings.agents.enabled,
-        _ => true,
+        EndpointId::OauthMetadata
+        | EndpointId::OpenidMetadata
+        | EndpointId::Jwks
+        | EndpointId::CompactKeys
+        | EndpointId::Authorize
+        | EndpointId::Token
+        | EndpointId::Introspect
+        | EndpointId::Revoke
+        | EndpointId::RevocationStream
+        | EndpointId::Userinfo
+        | EndpointId::Par
+        | EndpointId::DeviceAuthorization
+        | EndpointId::DeviceVerification
+        | EndpointId::PasswordLogin
+        | EndpointId::Logout => true,
     }
 }
 

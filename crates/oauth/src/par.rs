@@ -2,20 +2,18 @@
 //!
 //! The `request_uri` is the request itself, sealed: no row is written at the pushing. Its id's once-row is written
 //! when the person's answer is given, so that a page may be reloaded before, and a used one is refused after.
+pub use crate::authorize::{URN, is_request_uri};
+
 use crate::{
-    authorize::{AuthorizationRequest, Context, Pushed, validate_pushed},
+    authorize::{MAX_REQUEST_URI_BYTES, Pushed, validate_pushed},
     client::Client,
     error::{ErrorCode, OAuthError},
     params::Params,
+    request::Context,
 };
-use signet_crypto::seal::{Keyring, Purpose};
+use signet_crypto::seal::Purpose;
 use signet_jose::{base64url, json::Writer};
 use std::sync::Arc;
-
-/// What RFC 9126 section 2.2 puts in front.
-pub const URN: &str = "urn:ietf:params:oauth:request_uri:";
-/// The longest `request_uri`, in bytes.
-const MAX_REQUEST_URI_BYTES: usize = 16 * 1024;
 
 /// The answer of the pushed authorization request endpoint, 201.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,7 +60,7 @@ pub fn push(
     let expires_in = context.settings.par_lifetime;
     request.pushed = Some(Pushed {
         id,
-        expires_at: context.now + expires_in,
+        expires_at: context.now() + expires_in,
     });
     let sealed = context
         .keyring
@@ -76,19 +74,4 @@ pub fn push(
         request_uri,
         expires_in,
     })
-}
-
-/// Has it the form of one of ours?
-pub fn is_request_uri(request_uri: &str) -> bool {
-    request_uri.starts_with(URN)
-}
-
-/// Opens a `request_uri` that this server gave. Says nothing of its end, its client or its use.
-pub(crate) fn open(keyring: &Keyring, request_uri: &str) -> Option<AuthorizationRequest> {
-    let sealed = request_uri
-        .strip_prefix(URN)
-        .filter(|s| s.len() <= MAX_REQUEST_URI_BYTES)?;
-    let sealed = base64url::decode(sealed.as_bytes()).ok()?;
-    let bytes = keyring.open(Purpose::PushedRequest, &sealed).ok()?;
-    AuthorizationRequest::from_bytes(&bytes).ok()
 }

@@ -1,5 +1,5 @@
 //! What every request may look up, as one immutable snapshot: no lock, no store.
-use crate::{client::Client, format::AccessTokenFormat, scope::ScopeSet};
+use crate::{client::Client, names::AccessTokenFormat, scope::ScopeSet};
 use std::{collections::HashMap, sync::Arc};
 
 /// Clients, resource servers and scopes of one moment. Built whole by the caller, and replaced whole.

@@ -230,7 +230,6 @@ impl RefreshToken {
 
 /// Why a value could not be sealed or opened. The peer hears `invalid_grant`, and no difference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
 pub enum Unsealable {
     /// Not base64url, too long, altered, or sealed under a key that is gone.
     #[error("the value was not sealed here")]

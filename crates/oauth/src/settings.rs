@@ -3,8 +3,8 @@
 //! Every lifetime is in seconds. [`Settings::new`] gives the defaults, [`Settings::validate`] says what
 //! cannot be served; nothing that did not pass it should become a snapshot.
 use crate::{
-    client::RefreshRotation,
     endpoint::{EndpointId, split_issuer},
+    names::wire_names,
     scope::ScopeSet,
     uri::Uri,
 };
@@ -95,6 +95,16 @@ pub struct RegistrationSettings {
     /// what a registered confidential, sender-constrained client gets; every other one rotates
     pub refresh_rotation: RefreshRotation,
 }
+
+/// Public clients always rotate. `Keep`: FAPI 2.0, sender-constrained confidential clients only.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum RefreshRotation {
+    /// a new refresh token at every use
+    Rotate,
+    /// the same one goes on
+    Keep,
+}
+wire_names!(RefreshRotation { Rotate = "rotate", Keep = "keep" });
 
 impl Settings {
     /// The defaults for `issuer`.

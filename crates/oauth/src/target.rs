@@ -3,7 +3,7 @@
 use crate::{
     client::Client,
     error::{ErrorCode, OAuthError},
-    format::AccessTokenFormat,
+    names::AccessTokenFormat,
     registry::{Registry, Resource},
     request::Context,
     scope::{self, ScopeSet},

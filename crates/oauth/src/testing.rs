@@ -1,6 +1,35 @@
 //! Fixtures of this crate's tests.
-use crate::{scope::ScopeSet, sealed::*};
-use signet_crypto::seal::{Keyring, SealingKey};
+use crate::{
+    decision::{Revocations, TokenIdentity, Unavailable},
+    request::IssuerKeys,
+    scope::ScopeSet,
+    sealed::*,
+};
+use signet_crypto::{
+    VerifyingKey,
+    seal::{Keyring, SealingKey},
+};
+
+/// An issuer with one key, of this id.
+pub struct OneKey(pub &'static str, pub VerifyingKey);
+
+impl IssuerKeys for OneKey {
+    fn verifying_key(&self, kid: &str) -> Option<&VerifyingKey> {
+        (kid == self.0).then_some(&self.1)
+    }
+    fn compact_keys(&self) -> Option<&signet_compact::KeySet> {
+        None
+    }
+}
+
+/// An index in which nothing was revoked.
+pub struct NothingRevoked;
+
+impl Revocations for NothingRevoked {
+    fn is_revoked(&self, _: &TokenIdentity<'_>) -> Result<bool, Unavailable> {
+        Ok(false)
+    }
+}
 
 pub fn keyring() -> Keyring {
     Keyring::new(SealingKey::generate(), Vec::new())

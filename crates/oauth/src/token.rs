@@ -1,17 +1,23 @@
-//! The token endpoint's one entry: authenticate, prove possession, choose the grant from the table, decide.
+//! The token endpoint's rules, in two steps with the caller's reading between them.
 //!
-//! The caller reads what a decision needs beforehand ([`Credentials::needs_keys`], [`device_code_id`]), commits the decision's `once` conditions in
-//! their order, signs, and answers.
+//! ```text
+//! begin(..)          authenticates the client and finds its grant's row
+//! Begun::needs(..)   what that grant must know of the store: the caller reads it, and nothing for whoever is not a client
+//! decide_begun(..)   proof of possession, then the grant
+//! ```
+//!
+//! The caller then commits the decision's `once` conditions in their order, signs, and answers. A grant with state of its own says in
+//! its row what it needs, and finds it in [`LookedUp`].
 use crate::{
     access_token::TokenLookup,
     agent_grants::{self, PresentedChain},
-    client::{Client, GrantType},
-    client_auth::{self, ClientKeys, Credentials},
+    client::Client,
+    client_auth::{self, Authenticated, ClientKeys, Credentials},
     decision::Decision,
-    device_authorization::{DeviceRecord, open_device_code},
+    device_authorization::DeviceRecord,
     dpop_policy,
     error::{ErrorCode, OAuthError},
-    grant::{GRANTS, GrantRequest},
+    grant::{GRANTS, Grant, GrantRequest, Needs},
     request::{Context, Request},
 };
 
@@ -20,56 +26,43 @@ use crate::{
 pub struct LookedUp<'a> {
     /// the client's keys, where [`Credentials::needs_keys`] asks for them
     pub keys: Option<&'a ClientKeys>,
-    /// the row that [`device_code_id`] names
+    /// the row that [`Needs::device`] names
     pub device: Option<&'a DeviceRecord>,
-    /// the chain that the request presents, where [`agent_grants::is_presented`](crate::agent_grants::is_presented) says that it does
+    /// the chain that the request presents, where [`Needs::chain`] asks for it
     pub chain: Option<&'a PresentedChain>,
 }
 
-/// The store's row that this request needs read, if it is a device's poll with a code of this client that has not ended.
-pub fn device_code_id(
-    context: &Context<'_>,
-    request: &Request<'_>,
-    credentials: &Credentials<'_>,
-) -> Option<[u8; 16]> {
-    if request.params.get("grant_type") != Some(GrantType::DeviceCode.as_str()) {
-        return None;
+/// A token request of an authenticated client that may use its grant.
+pub struct Begun {
+    authenticated: Authenticated,
+    grant: &'static Grant,
+}
+
+impl Begun {
+    /// The client.
+    pub fn client(&self) -> &Client {
+        &self.authenticated.client
     }
-    let code = request.params.get("device_code")?;
-    open_device_code(context.keyring, code, &credentials.client_id, context.now())
-        .ok()
-        .map(|code| code.id)
+
+    /// What must be read before [`decide_begun`].
+    pub fn needs(&self, context: &Context<'_>, request: &Request<'_>) -> Needs {
+        (self.grant.needs)(context, request.params, &self.authenticated.client)
+    }
 }
 
-/// Decides a token request. Authenticates the client first.
+/// Authenticates the client and finds the grant. `keys`: where [`Credentials::needs_keys`] asks for them.
 ///
 /// # Errors
-/// What the client is told; nothing was spent.
-pub fn decide(
+/// `invalid_client`, `unsupported_grant_type`, `unauthorized_client`, `invalid_authorization_details`.
+pub fn begin(
     context: &Context<'_>,
     request: &Request<'_>,
     credentials: &Credentials<'_>,
-    looked_up: LookedUp<'_>,
-) -> Result<Decision, OAuthError> {
-    decide_with(context, request, credentials, looked_up, context)
-}
-
-/// As [`decide`], with a look-up of the caller's own for subject and actor tokens: one that keeps what
-/// [`crate::access_token::verify`] gave, say.
-///
-/// # Errors
-/// As [`decide`].
-pub fn decide_with(
-    context: &Context<'_>,
-    request: &Request<'_>,
-    credentials: &Credentials<'_>,
-    looked_up: LookedUp<'_>,
-    lookup: &dyn TokenLookup,
-) -> Result<Decision, OAuthError> {
-    let authenticated = client_auth::authenticate(context, request, credentials, looked_up.keys)?;
-    let client: &Client = &authenticated.client;
+    keys: Option<&ClientKeys>,
+) -> Result<Begun, OAuthError> {
+    let authenticated = client_auth::authenticate(context, request, credentials, keys)?;
     let name = request.params.require("grant_type")?;
-    let row = GRANTS
+    let grant = GRANTS
         .iter()
         .find(|row| row.grant_type.as_str() == name)
         .ok_or_else(|| {
@@ -78,7 +71,7 @@ pub fn decide_with(
                 "the grant type is not supported",
             )
         })?;
-    if !client.may_use(row.grant_type) {
+    if !authenticated.client.may_use(grant.grant_type) {
         return Err(OAuthError::new(
             ErrorCode::UnauthorizedClient,
             "the client may not use this grant",
@@ -87,6 +80,26 @@ pub fn decide_with(
     if !agent_grants::is_presented(request.params) {
         agent_grants::refuse_details(request.params)?;
     }
+    Ok(Begun {
+        authenticated,
+        grant,
+    })
+}
+
+/// Decides a token request that [`begin`] let in. `lookup`: what subject and actor tokens are worth; the context itself, or a memory
+/// before it that keeps what [`crate::access_token::verify`] gave.
+///
+/// # Errors
+/// What the client is told; nothing was spent.
+pub fn decide_begun(
+    begun: Begun,
+    context: &Context<'_>,
+    request: &Request<'_>,
+    credentials: &Credentials<'_>,
+    looked_up: LookedUp<'_>,
+    lookup: &dyn TokenLookup,
+) -> Result<Decision, OAuthError> {
+    let client: &Client = &begun.authenticated.client;
     let possession = dpop_policy::check(context, request.dpop, request.htm, request.htu)?;
     let confirmation = dpop_policy::bind(client, possession.as_ref(), request.certificate)?;
     let grant_request = GrantRequest {
@@ -100,16 +113,31 @@ pub fn decide_with(
         device: looked_up.device,
         chain: looked_up.chain,
     };
-    let mut decision = (row.decide)(&grant_request)?;
+    let mut decision = (begun.grant.decide)(&grant_request)?;
     // What its format cannot say is refused before anything is spent.
     let token = &decision.issue.access_token;
     let format = token.format.implementation();
     format.admits(token, &context.settings.issuer)?;
-    // A stranger's values first, the grant's own condition last (known fault A12).
-    let first = authenticated
+    // What an unauthenticated caller could send first, the grant's own condition last (known fault A12).
+    let first = begun
+        .authenticated
         .once
         .into_iter()
         .chain(possession.map(|possession| possession.once));
     decision.once.splice(0..0, first);
     Ok(decision)
+}
+
+/// Both steps at once, for a caller that has everything: [`begin`], then [`decide_begun`].
+///
+/// # Errors
+/// As both.
+pub fn decide(
+    context: &Context<'_>,
+    request: &Request<'_>,
+    credentials: &Credentials<'_>,
+    looked_up: LookedUp<'_>,
+) -> Result<Decision, OAuthError> {
+    let begun = begin(context, request, credentials, looked_up.keys)?;
+    decide_begun(begun, context, request, credentials, looked_up, context)
 }

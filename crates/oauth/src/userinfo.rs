@@ -3,7 +3,7 @@
 //! In the code flow, scopes give claims at userinfo only; the ID token gets the single claims that were asked for
 //! there. A claim that the record has no value for is left out, never null.
 use crate::{
-    authorize::{ClaimRequest, ClaimsRequest},
+    claims::{ClaimRequest, ClaimsRequest},
     error::{Challenge, ErrorCode, OAuthError},
     scope::{OPENID, ScopeSet},
     session::UserClaims,

@@ -4,37 +4,21 @@
 //! where the browser may be sent (RFC 6749 section 4.1.2.1); from then on it goes back to the client, with its state.
 mod parameters;
 
-use super::request::{AuthorizationRequest, Prompts, ResponseMode, ReturnTo};
+use super::pushed;
+use super::request::{AuthorizationRequest, Prompts, ReturnTo};
+use super::response_mode::ResponseMode;
 use crate::{
     client::Client,
     error::{ErrorCode, OAuthError},
-    par,
     params::Params,
-    registry::Registry,
+    request::Context,
     scope::ScopeSet,
-    settings::Settings,
 };
-use signet_crypto::{VerifyingKey, seal::Keyring};
 use std::sync::Arc;
 
 /// The largest checked request, in bytes of its encoded form: sealed together with what the pages
 /// know, it is a field of a form, and fields end at [`crate::params::MAX_VALUE_BYTES`].
 pub const MAX_REQUEST_BYTES: usize = 11_000;
-
-/// What a request is checked against: one snapshot, and the moment.
-#[derive(Clone, Copy)]
-pub struct Context<'a> {
-    /// clients, resources, scopes
-    pub registry: &'a Registry,
-    /// the server's settings
-    pub settings: &'a Settings,
-    /// opens pushed requests
-    pub keyring: &'a Keyring,
-    /// this server's verification keys by `kid`, for `id_token_hint`
-    pub keys: &'a dyn Fn(&str) -> Option<Arc<VerifyingKey>>,
-    /// Unix seconds
-    pub now: u64,
-}
 
 /// A refused authorization request.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -129,7 +113,10 @@ pub fn validate(
     params: &Params,
     context: &Context<'_>,
 ) -> Result<AuthorizationRequest, AuthorizeError> {
-    if let Some(request_uri) = params.get("request_uri").filter(|u| par::is_request_uri(u)) {
+    if let Some(request_uri) = params
+        .get("request_uri")
+        .filter(|u| pushed::is_request_uri(u))
+    {
         return pushed(params, request_uri, context).map_err(AuthorizeError::Page);
     }
     let mut draft = Draft::new(Door::Authorize, params, context, None);
@@ -181,19 +168,19 @@ fn pushed(
     let client_id = params.get("client_id").ok_or_else(|| {
         OAuthError::invalid_request("client_id must be sent along with request_uri")
     })?;
-    let request = par::open(context.keyring, request_uri).ok_or_else(gone)?;
+    let request = pushed::open(context.keyring, request_uri).ok_or_else(gone)?;
     if request.client_id != client_id {
         return Err(OAuthError::invalid_request(
             "the request_uri was given to another client",
         ));
     }
-    if request.pushed.is_none_or(|p| context.now >= p.expires_at) {
+    if request.pushed.is_none_or(|p| context.now() >= p.expires_at) {
         return Err(gone());
     }
     // What may have changed since it was pushed.
     let client = context
         .registry
-        .client(client_id, context.now)
+        .client(client_id, context.now())
         .ok_or_else(unknown_client)?;
     if client
         .redirect_uri(&request.return_to.redirect_uri)
@@ -222,7 +209,7 @@ impl<'a> Draft<'a> {
                 client_id: client.map(|c| c.client_id.clone()).unwrap_or_default(),
                 return_to: ReturnTo {
                     redirect_uri: String::new(),
-                    response_mode: ResponseMode::Query,
+                    response_mode: ResponseMode::QUERY,
                     state: None,
                 },
                 redirect_uri_was_sent: false,

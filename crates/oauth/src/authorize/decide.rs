@@ -39,7 +39,6 @@ pub struct Progress {
 
 /// What comes next.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Step<'a> {
     /// Show the login page.
     Login {
@@ -67,7 +66,6 @@ pub enum Step<'a> {
 
 /// Why somebody has to log in who perhaps is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum LoginReason {
     /// nobody is
     NoSession,

@@ -1,8 +1,7 @@
 //! `id_token_hint`: an ID token of this server, given back by a client. It names a person; it proves nothing about
 //! who is at the browser (known fault A5).
-use signet_crypto::VerifyingKey;
+use crate::request::IssuerKeys;
 use signet_jose::{jws, jwt::Claims};
-use std::sync::Arc;
 
 /// The longest hint, in bytes.
 pub const MAX_HINT_BYTES: usize = 16 * 1024;
@@ -18,12 +17,12 @@ pub struct IdTokenHint {
     pub sid: Option<String>,
 }
 
-/// Verifies signature, type and issuer of an ID token; its end is not looked at. `key` gives this server's keys by
-/// `kid`. None for everything that is not an ID token that this server signed: also for its access and logout tokens.
+/// Verifies signature, type and issuer of an ID token; its end is not looked at. `keys`: this server's
+/// own. None for everything that is not an ID token that this server signed: also for its access and logout tokens.
 pub fn verify_id_token_hint(
     token: &str,
     issuer: &str,
-    key: &dyn Fn(&str) -> Option<Arc<VerifyingKey>>,
+    keys: &dyn IssuerKeys,
 ) -> Option<IdTokenHint> {
     let compact = jws::split(token.as_bytes(), MAX_HINT_BYTES).ok()?;
     let header = compact.decode_header().ok()?;
@@ -32,7 +31,7 @@ pub fn verify_id_token_hint(
         return None;
     }
     let payload = compact
-        .verify(&header, &*key(header.kid.as_deref()?)?)
+        .verify(&header, keys.verifying_key(header.kid.as_deref()?)?)
         .ok()?;
     let claims = Claims::parse(&payload).ok()?;
     if claims.iss.as_deref() != Some(issuer) {

@@ -21,18 +21,22 @@
 //! ([`crate::par`]) and device authorization ([`crate::device_authorization`]) run the same table of checks.
 pub mod acr;
 mod checks;
-mod claims;
 mod decide;
 mod hint;
+mod pushed;
 mod request;
 pub mod response;
+mod response_mode;
 
-pub use checks::{AuthorizeError, Context, ErrorReturn, MAX_REQUEST_BYTES, validate};
+pub use crate::claims::{ClaimRequest, ClaimsRequest};
+pub use checks::{AuthorizeError, ErrorReturn, MAX_REQUEST_BYTES, validate};
 pub(crate) use checks::{validate_device, validate_pushed};
-pub use claims::{ClaimRequest, ClaimsRequest};
 pub use decide::{CodeIds, Facts, Granted, LoginReason, Progress, Step, decide, denied};
 pub use hint::{IdTokenHint, verify_id_token_hint};
-pub use request::{AuthorizationRequest, PROMPT_VALUES, Prompts, Pushed, ResponseMode, ReturnTo};
+pub(crate) use pushed::MAX_REQUEST_URI_BYTES;
+pub use pushed::{URN, is_request_uri};
+pub use request::{AuthorizationRequest, PROMPT_VALUES, Prompts, Pushed, ReturnTo};
+pub use response_mode::{RESPONSE_MODES, ResponseMode};
 
 #[cfg(test)]
 mod tests;

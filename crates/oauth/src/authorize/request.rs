@@ -1,5 +1,6 @@
 //! A checked authorization request, and its form inside a seal (interactions and pushed requests).
-use super::claims::ClaimsRequest;
+use super::response_mode::ResponseMode;
+use crate::claims::ClaimsRequest;
 use crate::{
     codec::{Decoder, Encoder, Undecodable},
     scope::ScopeSet,
@@ -9,7 +10,6 @@ const VERSION: u8 = 1;
 
 /// An authorization request that passed every check. It can only be made by them, or read back from a seal.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct AuthorizationRequest {
     /// who asks
     pub client_id: String,
@@ -54,32 +54,6 @@ pub struct ReturnTo {
     pub response_mode: ResponseMode,
     /// handed back as it came
     pub state: Option<String>,
-}
-
-/// OAuth 2.0 Multiple Response Types section 2.1, Form Post Response Mode.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum ResponseMode {
-    /// the default for `code`
-    Query,
-    /// a page that posts itself to the client
-    FormPost,
-}
-
-impl ResponseMode {
-    /// Every mode: `response_modes_supported`.
-    pub const ALL: &'static [ResponseMode] = &[ResponseMode::Query, ResponseMode::FormPost];
-    /// The name on the wire.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            ResponseMode::Query => "query",
-            ResponseMode::FormPost => "form_post",
-        }
-    }
-    /// The mode of this name.
-    pub fn from_name(name: &str) -> Option<ResponseMode> {
-        Self::ALL.iter().copied().find(|m| m.as_str() == name)
-    }
 }
 
 /// The `prompt` values of a request. `none` stands alone.
@@ -153,7 +127,7 @@ impl AuthorizationRequest {
         let mut e = Encoder::new(VERSION);
         e.text(&self.client_id)
             .text(&self.return_to.redirect_uri)
-            .text(self.return_to.response_mode.as_str())
+            .text(self.return_to.response_mode.name())
             .optional_text(self.return_to.state.as_deref())
             .flag(self.redirect_uri_was_sent)
             .text(&self.scope.to_string())
@@ -186,7 +160,7 @@ impl AuthorizationRequest {
             client_id: d.string()?,
             return_to: ReturnTo {
                 redirect_uri: d.string()?,
-                response_mode: ResponseMode::from_name(d.text()?).ok_or(Undecodable)?,
+                response_mode: ResponseMode::named(d.text()?).ok_or(Undecodable)?,
                 state: d.optional_string()?,
             },
             redirect_uri_was_sent: d.flag()?,
@@ -238,7 +212,7 @@ mod tests {
             client_id: "web".into(),
             return_to: ReturnTo {
                 redirect_uri: "https://rp.example/cb".into(),
-                response_mode: ResponseMode::FormPost,
+                response_mode: ResponseMode::FORM_POST,
                 state: Some("s t\u{e4}te".into()),
             },
             redirect_uri_was_sent: true,

@@ -1,5 +1,5 @@
 //! Authorization responses: success and error, by redirect or by form post, always with `iss` (RFC 9207).
-use super::request::{ResponseMode, ReturnTo};
+use super::request::ReturnTo;
 use crate::error::OAuthError;
 
 /// What the caller sends to the browser.
@@ -35,13 +35,7 @@ fn respond(to: &ReturnTo, mut fields: Vec<(&'static str, String)>, issuer: &str)
         fields.push(("state", state.clone()));
     }
     fields.push(("iss", issuer.to_owned()));
-    match to.response_mode {
-        ResponseMode::Query => Response::Redirect(with_query(&to.redirect_uri, &fields)),
-        ResponseMode::FormPost => Response::FormPost {
-            action: to.redirect_uri.clone(),
-            fields,
-        },
-    }
+    to.response_mode.write(&to.redirect_uri, fields)
 }
 
 /// `uri` with the fields added to its query; what was there stays (RFC 6749 section 3.1.2).
@@ -66,7 +60,7 @@ pub fn with_query(uri: &str, fields: &[(&str, impl AsRef<str>)]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::ErrorCode;
+    use crate::{authorize::ResponseMode, error::ErrorCode};
 
     fn to(redirect_uri: &str, response_mode: ResponseMode) -> ReturnTo {
         ReturnTo {
@@ -79,7 +73,7 @@ mod tests {
     #[test]
     fn a_success_carries_code_state_and_iss() {
         assert_eq!(
-            success(&to("https://rp.example/cb", ResponseMode::Query), "c+1", "https://id.example"),
+            success(&to("https://rp.example/cb", ResponseMode::QUERY), "c+1", "https://id.example"),
             Response::Redirect(
                 "https://rp.example/cb?code=c%2B1&state=a%20b%26c%3Dd%22%27&iss=https%3A%2F%2Fid.example".into()
             )
@@ -89,7 +83,7 @@ mod tests {
     #[test]
     fn a_registered_query_is_kept() {
         let Response::Redirect(url) = success(
-            &to("https://rp.example/cb?x=1", ResponseMode::Query),
+            &to("https://rp.example/cb?x=1", ResponseMode::QUERY),
             "c",
             "i",
         ) else {
@@ -102,7 +96,7 @@ mod tests {
     #[test]
     fn an_error_goes_back_in_the_requested_mode_and_never_with_its_hint() {
         let error = error(
-            &to("https://rp.example/cb", ResponseMode::FormPost),
+            &to("https://rp.example/cb", ResponseMode::FORM_POST),
             &OAuthError::new(ErrorCode::LoginRequired, "nobody is logged in").with_hint("private"),
             "https://id.example",
         );

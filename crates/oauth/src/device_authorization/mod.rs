@@ -19,11 +19,12 @@ pub use user_code::{
 };
 
 use crate::{
-    authorize::{Context, validate_device},
+    authorize::validate_device,
     client::Client,
     endpoint::EndpointId,
     error::{ErrorCode, OAuthError},
     params::{self, Params},
+    request::Context,
 };
 use signet_jose::json::Writer;
 use std::sync::Arc;
@@ -91,7 +92,7 @@ pub fn authorize_device(
         resources,
         interval: settings.device_poll_interval,
         last_poll: 0,
-        expires_at: context.now + settings.device_code_lifetime,
+        expires_at: context.now() + settings.device_code_lifetime,
         state: DeviceState::Pending,
     };
     let response = DeviceResponse {

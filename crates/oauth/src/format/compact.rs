@@ -4,12 +4,12 @@
 //! same. `expires_at` is the last second in which the token lives, so it is `exp - 1`. A token has one audience.
 use super::{Format, NotWritten, Stamp};
 use crate::{
-    access_token::{AccessTokenFacts, MAX_BYTES},
     decision::AccessToken,
     error::{ErrorCode, OAuthError},
     request::{IssuerKeys, IssuerSigners},
     scope::{Scope, ScopeSet},
     sealed,
+    token_facts::{AccessTokenFacts, MAX_BYTES},
 };
 use signet_compact::{
     Claim, Claims, Confirmation, MAX_CLAIM_BYTES, MAX_SCOPES, MAX_STRING_BYTES, Payload, Policy,

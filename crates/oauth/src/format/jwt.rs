@@ -1,11 +1,10 @@
 //! RFC 9068: a JWT of type `at+jwt`.
-use super::{Format, NotWritten, Stamp};
+use super::{Format, NotWritten, Stamp, write_access_token};
 use crate::{
-    access_token::{AccessTokenFacts, MAX_BYTES},
     decision::AccessToken,
     error::OAuthError,
-    issue::write_access_token,
     request::{IssuerKeys, IssuerSigners},
+    token_facts::{AccessTokenFacts, MAX_BYTES},
 };
 use signet_jose::{jws, jwt::Typ};
 

@@ -5,49 +5,27 @@
 //! one of the other.
 mod compact;
 mod jwt;
+mod write;
+
+pub use crate::names::AccessTokenFormat;
+pub use write::write_access_token;
+pub(crate) use write::{token_type, write_agent_grants, write_confirmation};
 
 use crate::{
-    access_token::AccessTokenFacts,
     decision::AccessToken,
     error::OAuthError,
     request::{IssuerKeys, IssuerSigners},
+    token_facts::AccessTokenFacts,
 };
 use signet_jose::base64url;
 
-/// `access_token_format`: what a client or a resource server asks for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum AccessTokenFormat {
-    /// RFC 9068
-    #[default]
-    Jwt,
-    /// version 1 of the compact format, base64url on the wire
-    Compact,
-}
-
 impl AccessTokenFormat {
-    /// Every format.
-    pub const ALL: [AccessTokenFormat; 2] = [AccessTokenFormat::Jwt, AccessTokenFormat::Compact];
-
-    /// As records and requests name it.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            AccessTokenFormat::Jwt => "jwt",
-            AccessTokenFormat::Compact => "compact",
-        }
-    }
-
-    /// The format of a name.
-    pub fn from_name(name: &str) -> Option<AccessTokenFormat> {
-        AccessTokenFormat::ALL
-            .into_iter()
-            .find(|format| format.as_str() == name)
-    }
-
     /// The format that a token string has by its outer form; none for what is no access token (a refresh token, say). Nothing
     /// of the string is believed for it.
     pub fn of(token: &str) -> Option<AccessTokenFormat> {
         AccessTokenFormat::ALL
-            .into_iter()
+            .iter()
+            .copied()
             .find(|format| format.implementation().has_form(token))
     }
 
@@ -115,7 +93,6 @@ impl Stamp<'_> {
 
 /// Why a token could not be made; none of it is the client's fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
 pub enum NotWritten {
     /// Nothing signs.
     #[error("there is no active key for this format and algorithm")]

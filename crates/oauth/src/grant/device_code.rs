@@ -5,12 +5,27 @@
 //! decision's [`Once::DeviceCode`] on success, and likewise after `authorization_pending` and `slow_down`, to remember the poll.
 //!
 //! [`DeviceRecord::poll`]: crate::device_authorization::DeviceRecord::poll
-use super::{GrantRequest, person::PersonGrant};
+use super::{GrantRequest, Needs, person::PersonGrant};
 use crate::{
+    client::Client,
     decision::{Decision, Once, Refresh, TokenIdentity},
     device_authorization::open_device_code,
     error::{ErrorCode, OAuthError},
+    params::Params,
+    request::Context,
 };
+
+/// The row of a code of this client that has not expired.
+pub(super) fn needs(context: &Context<'_>, params: &Params, client: &Client) -> Needs {
+    let code = params.get("device_code");
+    let code = code.and_then(|code| {
+        open_device_code(context.keyring, code, &client.client_id, context.now()).ok()
+    });
+    Needs {
+        device: code.map(|code| code.id),
+        ..Needs::default()
+    }
+}
 
 pub(super) fn decide(request: &GrantRequest<'_>) -> Result<Decision, OAuthError> {
     let (context, client_id) = (request.context, &request.client.client_id);

@@ -27,10 +27,20 @@ use crate::{
     sealed::Confirmation,
 };
 
-/// One row: a grant and what decides it.
+/// What a grant must know of the store before it can decide.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Needs {
+    /// the row of a device's code
+    pub device: Option<[u8; 16]>,
+    /// the chain of delegations that the request presents, and its standing
+    pub chain: bool,
+}
+
+/// One row: a grant, what it must know, and what decides it.
 pub struct Grant {
     /// `grant_type` is its `as_str`
     pub grant_type: GrantType,
+    pub(crate) needs: fn(&Context<'_>, &Params, &Client) -> Needs,
     pub(crate) decide: fn(&GrantRequest<'_>) -> Result<Decision, OAuthError>,
 }
 
@@ -38,25 +48,35 @@ pub struct Grant {
 pub const GRANTS: &[Grant] = &[
     Grant {
         grant_type: GrantType::AuthorizationCode,
+        needs: nothing,
         decide: authorization_code::decide,
     },
     Grant {
         grant_type: GrantType::RefreshToken,
+        needs: nothing,
         decide: refresh_token::decide,
     },
     Grant {
         grant_type: GrantType::ClientCredentials,
+        needs: nothing,
         decide: client_credentials::decide,
     },
     Grant {
         grant_type: GrantType::DeviceCode,
+        needs: device_code::needs,
         decide: device_code::decide,
     },
     Grant {
         grant_type: GrantType::TokenExchange,
+        needs: token_exchange::needs,
         decide: token_exchange::decide,
     },
 ];
+
+/// The value itself, or the snapshot, says everything.
+fn nothing(_: &Context<'_>, _: &Params, _: &Client) -> Needs {
+    Needs::default()
+}
 
 /// What a grant decides on: a client that is authenticated, and a binding that is proven.
 pub(crate) struct GrantRequest<'a> {
@@ -71,7 +91,7 @@ pub(crate) struct GrantRequest<'a> {
     pub(crate) confirmation: Option<Confirmation>,
     /// what our own access tokens are worth
     pub(crate) lookup: &'a dyn TokenLookup,
-    /// the row that [`crate::token::device_code_id`] names
+    /// the row that [`Needs::device`] names
     pub(crate) device: Option<&'a DeviceRecord>,
     /// the chain that [`crate::agent_grants::read`] gave, with its standing
     pub(crate) chain: Option<&'a PresentedChain>,

@@ -1,7 +1,7 @@
 //! What the grants of a person share: a code, a device code and a refresh token all end in the same tokens.
 use super::GrantRequest;
 use crate::{
-    authorize::ClaimsRequest,
+    claims::ClaimsRequest,
     client::GrantType,
     decision::{AccessToken, IdToken, Issue, Refresh},
     error::OAuthError,

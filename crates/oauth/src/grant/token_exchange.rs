@@ -9,15 +9,16 @@
 //! Subject and actor must belong together (known fault A23): both from this issuer; the actor token the requesting client's own;
 //! the subject token that client's, or of a client that its record lists in `may_act_for`; and an actor who is another person
 //! only where the subject token's `may_act` names them.
-use super::{GrantRequest, agent_chain};
+use super::{GrantRequest, Needs, agent_chain};
 use crate::{
     access_token::{AccessTokenFacts, MAX_ACT_DEPTH, TokenState},
     agent_grants,
+    client::Client,
     decision::{AccessToken, Decision, Issue},
     error::{ErrorCode, OAuthError},
     format::AccessTokenFormat,
     params::Params,
-    request::unavailable,
+    request::{Context, unavailable},
     scope, target,
 };
 use signet_jose::json::{self, JsonError, Limits, Reader, Writer};
@@ -29,6 +30,16 @@ pub const ACCESS_TOKEN_TYPE: &str = "urn:ietf:params:oauth:token-type:access_tok
 pub const JWT_TYPE: &str = "urn:ietf:params:oauth:token-type:jwt";
 /// What is accepted as subject and actor token, and issued.
 pub const SUBJECT_TOKEN_TYPES: [&str; 2] = [ACCESS_TOKEN_TYPE, JWT_TYPE];
+
+/// A chain, where the request presents one and the client may. Others cost no look-up: [`decide`] refuses them.
+pub(super) fn needs(context: &Context<'_>, params: &Params, client: &Client) -> Needs {
+    Needs {
+        chain: agent_grants::is_presented(params)
+            && context.settings.agents.enabled
+            && client.may_exchange_agent_grants,
+        ..Needs::default()
+    }
+}
 
 pub(super) fn decide(request: &GrantRequest<'_>) -> Result<Decision, OAuthError> {
     let (context, client, params) = (request.context, request.client, request.params);

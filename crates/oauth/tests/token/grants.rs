@@ -1,6 +1,5 @@
 use crate::support::*;
 use signet_oauth::{
-    authorize,
     client::GrantType,
     client_auth::Credentials,
     decision::{Decision, Once},
@@ -125,7 +124,8 @@ fn poll(
     };
     let credentials = Credentials::of(&request).unwrap();
     let context = world.context();
-    let named = token::device_code_id(&context, &request, &credentials);
+    let begun = token::begin(&context, &request, &credentials, None).unwrap();
+    let named = begun.needs(&context, &request).device;
     assert_eq!(named.is_some(), client_id == "web");
     token::decide(
         &context,
@@ -142,14 +142,7 @@ fn poll(
 #[test]
 fn a_device_code_gives_what_the_session_approved_to_its_own_client() {
     let mut world = World::new();
-    let (keyring, registry, settings) = (&world.keyring, &world.registry, &world.settings);
-    let context = authorize::Context {
-        registry,
-        settings,
-        keyring,
-        keys: &|_| None,
-        now: NOW,
-    };
+    let context = world.context();
     let params = Params::parse(b"scope=openid+profile").unwrap();
     let (response, record) =
         authorize_device(&params, &world.client("web"), [7; 16], |_| 0, &context).unwrap();
@@ -264,4 +257,50 @@ fn authorization_details_are_refused_where_no_chain_is_presented() {
             );
         }
     }
+}
+
+/// What is read for a request is read for who authenticated and may use its grant, and nothing for anybody else.
+#[test]
+fn a_grants_rows_are_needed_only_of_a_client_that_may_use_it() {
+    let mut world = World::new();
+    let needs = |world: &World, secret: &str, grant: &str, kind: &str| {
+        let form = format!("grant_type={grant}&subject_token=x&subject_token_type={kind}");
+        let params = Params::parse(form.as_bytes()).unwrap();
+        let authorization = basic("service", secret);
+        let request = Request {
+            params: &params,
+            authorization: Some(&authorization),
+            certificate: None,
+            dpop: None,
+            htm: "POST",
+            htu: HTU,
+        };
+        let credentials = Credentials::of(&request).unwrap();
+        let context = world.context();
+        let begun = token::begin(&context, &request, &credentials, None);
+        begun
+            .map(|begun| begun.needs(&context, &request).chain)
+            .map_err(|error| error.code)
+    };
+    let exchange = GrantType::TokenExchange.as_str();
+    let chain = signet_oauth::agent_grants::CHAIN_TYPE;
+    assert_eq!(needs(&world, SECRET, exchange, chain), Ok(false));
+    world.settings.agents.enabled = true;
+    assert_eq!(needs(&world, SECRET, exchange, chain), Ok(false));
+    world.change("service", |client| client.may_exchange_agent_grants = true);
+    assert_eq!(needs(&world, SECRET, exchange, chain), Ok(true));
+    let access_token = "urn:ietf:params:oauth:token-type:access_token";
+    assert_eq!(needs(&world, SECRET, exchange, access_token), Ok(false));
+    let wrong = "not-the-secret-not-the-secret-not-the-secret";
+    assert_eq!(
+        needs(&world, wrong, exchange, chain),
+        Err(ErrorCode::InvalidClient)
+    );
+    world.change("service", |client| {
+        client.grant_types = vec![GrantType::ClientCredentials]
+    });
+    assert_eq!(
+        needs(&world, SECRET, exchange, chain),
+        Err(ErrorCode::UnauthorizedClient)
+    );
 }

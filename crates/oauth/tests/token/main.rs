@@ -5,6 +5,7 @@ mod dpop;
 mod formats;
 mod grants;
 mod introspect_revoke;
+mod members;
 mod refresh_token;
 mod robustness;
 mod support;

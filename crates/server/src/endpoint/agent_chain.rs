@@ -10,7 +10,6 @@ use signet_agent::AgentId;
 use signet_jose::base64url;
 use signet_oauth::{
     agent_grants::{self, PresentedChain},
-    client_auth::{self, ClientKeys, Credentials},
     decision::Decision,
     error::OAuthError,
 };
@@ -26,28 +25,11 @@ pub(super) struct Chain {
 }
 
 impl Chain {
-    /// The chain of this request, if it presents one and its client may. Others cost no look-up: the rules refuse them.
+    /// The chain of this request, of a client that may present one.
     ///
     /// # Errors
-    /// The client's authentication, the chain's form, the store's failure.
-    pub(super) async fn read(
-        call: &Call,
-        credentials: &Credentials<'_>,
-        keys: Option<&ClientKeys>,
-    ) -> Result<Option<Chain>, OAuthError> {
-        if !agent_grants::is_presented(&call.params) || !call.snapshot().settings.agents.enabled {
-            return Ok(None);
-        }
-        let may = {
-            let keyring = call.context.realm.keyring();
-            let index = call.index();
-            let rules = call.rules(&keyring, &index);
-            let found = client_auth::authenticate(&rules, &call.request(), credentials, keys)?;
-            found.client.may_exchange_agent_grants
-        };
-        if !may {
-            return Ok(None);
-        }
+    /// The chain's form, the store's failure.
+    pub(super) async fn read(call: &Call) -> Result<Chain, OAuthError> {
         let shown = agent_grants::read(&call.params)?;
         let store = &*call.context.realm.store;
         let Known {
@@ -58,7 +40,7 @@ impl Chain {
         } = standing::read(store, &shown, call.now())
             .await
             .map_err(|error| call.store_failed(&error))?;
-        Ok(Some(Chain {
+        Ok(Chain {
             presented: PresentedChain {
                 shown,
                 standing,
@@ -67,7 +49,7 @@ impl Chain {
             listed,
             strangers,
             ends,
-        }))
+        })
     }
 
     /// The writes that list what the decision begins. `id`: of its token.

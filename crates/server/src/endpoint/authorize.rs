@@ -16,6 +16,7 @@ use signet_oauth::params::Params;
 use signet_oauth::scope::ScopeSet;
 use signet_store::{Change, Key, Op, Outcome, StoreError, Table};
 
+use super::rules;
 use crate::consent;
 use crate::http::{Context, Response};
 use crate::interaction::{self, Goal, Interaction, Page};
@@ -67,18 +68,7 @@ pub async fn submit(mut context: Context) -> Response {
 
 fn check(context: &mut Context, params: &Params) -> Result<AuthorizationRequest, Box<Response>> {
     let snapshot = context.snapshot.clone();
-    let keyring = context.realm.keyring().clone();
-    let key = |kid: &str| snapshot.keys.verifying_key(kid).cloned();
-    let checked = authorize::validate(
-        params,
-        &authorize::Context {
-            registry: &snapshot.registry,
-            settings: &snapshot.settings,
-            keyring: &keyring,
-            keys: &key,
-            now: context.now(),
-        },
-    );
+    let checked = rules::with(context, |rules| authorize::validate(params, rules));
     checked.map_err(|error| {
         let client_id = params
             .get("client_id")
@@ -195,10 +185,6 @@ pub async fn proceed(visit: Visit, interaction: Interaction, consented: bool) ->
         }
         Step::Refuse(error) => refuse(visit, &request, &error),
         Step::Grant(granted) => grant(visit, &interaction, &request, &granted).await,
-        _ => visit.error(&OAuthError::new(
-            ErrorCode::ServerError,
-            "The server does not know how to go on.",
-        )),
     }
 }
 

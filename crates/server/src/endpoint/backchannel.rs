@@ -1,15 +1,14 @@
 //! What the endpoints that clients call directly have in common: the form, the headers that must be alone, client
 //! authentication with its keys, and how an error leaves.
+use super::rules;
 use crate::{
     attempts::{self, Kind, Refused},
     http::{Context, Response, response},
     once::{self, OnceError, Refusal},
-    revoked::Index,
     state::Snapshot,
 };
 use http::{HeaderName, HeaderValue, StatusCode, header};
 use signet_audit::{self as audit, Action, Event};
-use signet_crypto::seal::Keyring;
 use signet_http::PresentedCertificate;
 use signet_oauth::{
     client::GrantType,
@@ -118,21 +117,9 @@ impl Call {
         self.context.now()
     }
 
-    /// What the rules may look at. The borrowed parts live in the caller: nothing is shared that could change meanwhile.
-    pub fn rules<'a>(&'a self, keyring: &'a Keyring, index: &'a Index<'a>) -> request::Context<'a> {
-        let snapshot = &self.context.snapshot;
-        request::Context {
-            registry: &snapshot.registry,
-            settings: &snapshot.settings,
-            keyring,
-            keys: &*snapshot.keys,
-            revocations: index,
-            now_ms: self.context.now_ms,
-        }
-    }
-
-    pub fn index(&self) -> Index<'_> {
-        Index(&self.context.realm.revocations)
+    /// Asks the rules, with their view of this request's snapshot.
+    pub fn decide<T>(&self, decide: impl FnOnce(&request::Context<'_>) -> T) -> T {
+        rules::with(&self.context, decide)
     }
 
     /// The public keys that decide about the client, where they do. A set that cannot be fetched is as if empty: the
@@ -174,10 +161,9 @@ impl Call {
         let request = self.request();
         let credentials = Credentials::of(&request)?;
         let keys = self.keys(&credentials).await;
-        let keyring = self.context.realm.keyring();
-        let index = self.index();
-        let rules = self.rules(&keyring, &index);
-        client_auth::authenticate(&rules, &request, &credentials, keys.as_deref())
+        self.decide(|rules| {
+            client_auth::authenticate(rules, &request, &credentials, keys.as_deref())
+        })
     }
 
     /// Commits once-only conditions. A replayed code or refresh token ends its grant here, before anything is answered.

@@ -1,5 +1,5 @@
 //! `/device_authorization` (RFC 8628): a device asks for its codes.
-use super::{backchannel::Call, front};
+use super::backchannel::Call;
 use crate::http::{Context, Response, response};
 use http::StatusCode;
 use signet_audit::{self as audit, Action};
@@ -65,8 +65,7 @@ async fn answer(call: &Call) -> Result<Vec<u8>, OAuthError> {
 
 fn draw(call: &Call, client: &Arc<Client>) -> Result<(DeviceResponse, DeviceRecord), OAuthError> {
     let id = signet_crypto::random::bytes();
-    let keyring = call.context.realm.keyring();
-    front::with_rules(&call.context, &keyring, |rules| {
+    call.decide(|rules| {
         authorize_device(
             &call.params,
             client,

@@ -27,14 +27,11 @@ pub(super) async fn handle(context: Context) -> Response {
 
 async fn answer(call: &Call) -> Result<Response, OAuthError> {
     let caller = call.authenticate().await?.client;
-    let found = {
-        let keyring = call.context.realm.keyring();
-        let index = call.index();
-        let rules = call.rules(&keyring, &index);
+    let found = call.decide(|rules| {
         let tokens = &call.context.realm.verified_tokens;
-        let lookup = tokens.before(&rules, &call.snapshot().keys);
-        introspect::decide_with(&rules, &caller, &call.params, &lookup)?
-    };
+        let lookup = tokens.before(rules, &call.snapshot().keys);
+        introspect::decide_with(rules, &caller, &call.params, &lookup)
+    })?;
     let found = match found.family() {
         None => found,
         Some(grant_id) => {

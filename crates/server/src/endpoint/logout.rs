@@ -67,13 +67,12 @@ async fn request(context: Context, params: &Params) -> Response {
         Err(response) => return response,
     };
     let snapshot = visit.context.snapshot.clone();
-    let key = |kid: &str| snapshot.keys.verifying_key(kid).cloned();
     let session = visit.present().map(|present| present.found.row.facts());
     let decided = logout(
         params,
         &snapshot.registry,
         &snapshot.settings,
-        &key,
+        &*snapshot.keys,
         session.as_ref(),
         visit.context.now(),
     );

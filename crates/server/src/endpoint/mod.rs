@@ -6,7 +6,6 @@ mod backchannel;
 mod compact_keys;
 mod device;
 mod device_authorization;
-mod front;
 mod interaction;
 mod introspect;
 mod jwks;
@@ -17,6 +16,7 @@ mod password_login;
 mod register;
 pub mod revocation_stream;
 mod revoke;
+mod rules;
 mod token;
 mod userinfo;
 

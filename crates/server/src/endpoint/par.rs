@@ -1,5 +1,5 @@
 //! `/par` (RFC 9126): the request itself comes back sealed, as a `request_uri`.
-use super::{backchannel::Call, front};
+use super::backchannel::Call;
 use crate::http::{Context, Response, response};
 use http::StatusCode;
 use signet_audit::Action;
@@ -24,22 +24,15 @@ pub(super) async fn handle(context: Context) -> Response {
 
 async fn answer(call: &Call) -> Result<Vec<u8>, OAuthError> {
     let client = call.authenticate().await?.client;
-    let possession = {
-        let keyring = call.context.realm.keyring();
-        let index = call.index();
-        let request = call.request();
-        let rules = call.rules(&keyring, &index);
-        dpop_policy::check(&rules, request.dpop, request.htm, request.htu)?
-    };
+    let request = call.request();
+    let possession =
+        call.decide(|rules| dpop_policy::check(rules, request.dpop, request.htm, request.htu))?;
     if let Some(possession) = &possession {
         let once = std::slice::from_ref(&possession.once);
         call.commit(once, Vec::new()).await?;
     }
     let jkt = possession.as_ref().map(|p| p.jkt.as_str());
     let id = signet_crypto::random::bytes();
-    let keyring = call.context.realm.keyring();
-    front::with_rules(&call.context, &keyring, |rules| {
-        par::push(&call.params, &client, jkt, id, rules)
-    })
-    .map(|pushed| pushed.to_json())
+    call.decide(|rules| par::push(&call.params, &client, jkt, id, rules))
+        .map(|pushed| pushed.to_json())
 }

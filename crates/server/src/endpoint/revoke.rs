@@ -26,11 +26,7 @@ pub(super) async fn handle(context: Context) -> Response {
 
 async fn answer(call: &Call) -> Result<(), OAuthError> {
     let client = call.authenticate().await?.client;
-    let revocation = {
-        let keyring = call.context.realm.keyring();
-        let index = call.index();
-        revoke::decide(&call.rules(&keyring, &index), &client, &call.params)?
-    };
+    let revocation = call.decide(|rules| revoke::decide(rules, &client, &call.params))?;
     let realm = &call.context.realm;
     let event = call.event(Action::REVOKE);
     let audit = realm.audit();

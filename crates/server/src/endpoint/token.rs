@@ -45,22 +45,30 @@ pub(super) async fn handle(context: Context) -> Response {
 async fn answer(call: &Call) -> Result<Vec<u8>, OAuthError> {
     let request = call.request();
     let credentials = Credentials::of(&request)?;
-    let device = Device::read(call, &credentials).await?;
     let keys = call.keys(&credentials).await;
-    let chain = Chain::read(call, &credentials, keys.as_deref()).await?;
+    let (begun, needs) = call.decide(|rules| {
+        let begun = token::begin(rules, &request, &credentials, keys.as_deref())?;
+        let needs = begun.needs(rules, &request);
+        Ok::<_, OAuthError>((begun, needs))
+    })?;
+    let device = match needs.device {
+        Some(id) => Device::read(call, id).await?,
+        None => None,
+    };
+    let chain = match needs.chain {
+        true => Some(Chain::read(call).await?),
+        false => None,
+    };
     let looked_up = LookedUp {
         keys: keys.as_deref(),
         device: device.as_ref().map(|device| &device.record),
         chain: chain.as_ref().map(|chain| &chain.presented),
     };
-    let decided = {
-        let keyring = call.context.realm.keyring();
-        let index = call.index();
-        let rules = call.rules(&keyring, &index);
+    let decided = call.decide(|rules| {
         let tokens = &call.context.realm.verified_tokens;
-        let lookup = tokens.before(&rules, &call.snapshot().keys);
-        token::decide_with(&rules, &request, &credentials, looked_up, &lookup)
-    };
+        let lookup = tokens.before(rules, &call.snapshot().keys);
+        token::decide_begun(begun, rules, &request, &credentials, looked_up, &lookup)
+    });
     let decision = match decided {
         Ok(decision) => decision,
         Err(error) => {
@@ -149,17 +157,7 @@ struct Device {
 }
 
 impl Device {
-    async fn read(
-        call: &Call,
-        credentials: &Credentials<'_>,
-    ) -> Result<Option<Device>, OAuthError> {
-        let id = {
-            let keyring = call.context.realm.keyring();
-            let index = call.index();
-            let rules = call.rules(&keyring, &index);
-            token::device_code_id(&rules, &call.request(), credentials)
-        };
-        let Some(id) = id else { return Ok(None) };
+    async fn read(call: &Call, id: [u8; 16]) -> Result<Option<Device>, OAuthError> {
         let key = Key::new(Table::DeviceCode, id.to_vec());
         let store = &call.context.realm.store;
         let row = match store.get(&key, call.now()).await {

@@ -16,6 +16,7 @@ use signet_oauth::{
     endpoint::EndpointId,
     error::{Challenge, ErrorCode, OAuthError},
     params::Params,
+    request,
     userinfo::{require_audience, require_openid, userinfo_payload},
 };
 
@@ -122,11 +123,17 @@ fn check(
     scheme: Scheme,
     token: &str,
 ) -> Result<(std::sync::Arc<AccessTokenFacts>, Option<Once>), OAuthError> {
-    let keyring = call.context.realm.keyring();
-    let index = call.index();
-    let rules = call.rules(&keyring, &index);
+    call.decide(|rules| check_with(call, scheme, token, rules))
+}
+
+fn check_with(
+    call: &Call,
+    scheme: Scheme,
+    token: &str,
+    rules: &request::Context<'_>,
+) -> Result<(std::sync::Arc<AccessTokenFacts>, Option<Once>), OAuthError> {
     let tokens = &call.context.realm.verified_tokens;
-    let lookup = tokens.before(&rules, &call.snapshot().keys);
+    let lookup = tokens.before(rules, &call.snapshot().keys);
     let facts = match lookup.look_up(token) {
         TokenState::Valid(facts) => facts,
         TokenState::Unknown => {
@@ -139,7 +146,7 @@ fn check(
         TokenState::Revoked(_) => return Err(invalid_token("revoked")),
         TokenState::Forged => return Err(invalid_token("not a token of this server")),
     };
-    let once = check_presentation(&rules, scheme, &call.request(), token, &facts)?;
+    let once = check_presentation(rules, scheme, &call.request(), token, &facts)?;
     Ok((facts, once))
 }
 

@@ -1,14 +1,12 @@
 //! The checks themselves: one function a row of the table, each about one parameter.
-use super::{Context, Door, Draft, not_registered, unknown_client};
+use super::{Door, Draft, not_registered, unknown_client};
 use crate::{
     agent_grants,
-    authorize::{
-        claims::ClaimsRequest,
-        hint::verify_id_token_hint,
-        request::{Prompts, ResponseMode},
-    },
+    authorize::{ResponseMode, hint::verify_id_token_hint, request::Prompts},
+    claims::ClaimsRequest,
     client::GrantType,
     error::{ErrorCode, OAuthError},
+    request::Context,
     scope::{self, ScopeSet},
     target,
 };
@@ -19,7 +17,7 @@ pub(super) fn client(d: &mut Draft<'_>) -> Result<(), OAuthError> {
     let client = d
         .context
         .registry
-        .client(client_id, d.context.now)
+        .client(client_id, d.context.now())
         .ok_or_else(unknown_client)?;
     d.client = Some(client);
     d.request.client_id = client.client_id.clone();
@@ -58,13 +56,10 @@ pub(super) fn response_mode(d: &mut Draft<'_>) -> Result<(), OAuthError> {
     let Some(name) = d.params.get("response_mode") else {
         return Ok(());
     };
-    let mode = ResponseMode::from_name(name)
+    let mode = ResponseMode::named(name)
         .ok_or_else(|| OAuthError::invalid_request("the response_mode is not supported"))?;
-    if mode == ResponseMode::FormPost && !d.request.return_to.redirect_uri.starts_with("http") {
-        return Err(OAuthError::invalid_request(
-            "form_post needs an http redirect_uri",
-        ));
-    }
+    mode.admits(&d.request.return_to.redirect_uri)
+        .map_err(OAuthError::invalid_request)?;
     d.request.return_to.response_mode = mode;
     Ok(())
 }

@@ -11,10 +11,11 @@ use crate::{
     params::Params,
     redirect_uri::RedirectUri,
     registry::{Registry, Resource},
+    request::Context,
     scope::ScopeSet,
     session::{Consent, Session},
     settings::Settings,
-    testing::{CHALLENGE, NOW, keyring, scope},
+    testing::{CHALLENGE, NOW, NothingRevoked, OneKey, keyring, scope},
 };
 use signet_crypto::{Algorithm, SigningKey, VerifyingKey, seal::Keyring};
 use signet_jose::jwt::{JwtSigner, Typ};
@@ -36,7 +37,7 @@ struct House {
     settings: Settings,
     keyring: Keyring,
     signer: JwtSigner,
-    key: Arc<VerifyingKey>,
+    key: OneKey,
     now: u64,
 }
 
@@ -74,7 +75,7 @@ fn house_with(change: impl FnOnce(&mut Client)) -> House {
         settings: Settings::new(ISSUER),
         keyring: keyring(),
         signer: JwtSigner::new(key, "k1"),
-        key: Arc::new(public),
+        key: OneKey("k1", public),
         now: NOW,
     }
 }
@@ -103,13 +104,13 @@ fn params(changes: &[(&str, &str)]) -> Params {
 
 impl House {
     fn with_context<T>(&self, f: impl FnOnce(&Context<'_>) -> T) -> T {
-        let keys = |kid: &str| (kid == "k1").then(|| self.key.clone());
         f(&Context {
             registry: &self.registry,
             settings: &self.settings,
             keyring: &self.keyring,
-            keys: &keys,
-            now: self.now,
+            keys: &self.key,
+            revocations: &NothingRevoked,
+            now_ms: self.now * 1000,
         })
     }
     fn validate(&self, changes: &[(&str, &str)]) -> Result<AuthorizationRequest, AuthorizeError> {

@@ -17,7 +17,7 @@ fn a_good_request_is_read_whole() {
         ("resource", "https://api.example"),
     ]);
     assert_eq!(request.return_to.state.as_deref(), Some("xyz"));
-    assert_eq!(request.return_to.response_mode, ResponseMode::FormPost);
+    assert_eq!(request.return_to.response_mode, ResponseMode::FORM_POST);
     assert!(request.prompts.login && request.prompts.consent);
     assert_eq!(request.max_age, Some(60));
     assert_eq!(request.resources, ["https://api.example"]);
@@ -58,7 +58,7 @@ fn a_proven_redirect_hears_of_errors_with_its_state_and_mode() {
     };
     assert_eq!(back.error.code, ErrorCode::UnsupportedResponseType);
     assert_eq!(back.to.state.as_deref(), Some("xyz"));
-    assert_eq!(back.to.response_mode, ResponseMode::FormPost);
+    assert_eq!(back.to.response_mode, ResponseMode::FORM_POST);
 }
 
 #[test]

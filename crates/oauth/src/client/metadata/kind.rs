@@ -284,7 +284,7 @@ named!(
     crate::client::ConsentPolicy,
     crate::client::GrantType,
     crate::client::RefreshRotation,
-    crate::format::AccessTokenFormat,
+    crate::names::AccessTokenFormat,
 );
 
 impl<T: Named> Kind for Name<T> {

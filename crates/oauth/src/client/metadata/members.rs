@@ -9,7 +9,7 @@ use super::{
 use crate::{
     client::{ApplicationType, AuthMethod, Client, ConsentPolicy, GrantType, RefreshRotation},
     error::OAuthError,
-    format::AccessTokenFormat,
+    names::AccessTokenFormat,
 };
 use signet_jose::json::{Value, Writer};
 

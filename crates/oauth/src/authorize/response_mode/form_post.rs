@@ -1,0 +1,26 @@
+//! `form_post`: a page that posts the answer (OAuth 2.0 Form Post Response Mode).
+use super::Mode;
+use crate::authorize::response::Response;
+
+pub(super) struct FormPost;
+
+impl Mode for FormPost {
+    fn name(&self) -> &'static str {
+        "form_post"
+    }
+
+    /// A form posts to the web; a private-use scheme takes no body.
+    fn admits(&self, redirect_uri: &str) -> Result<(), &'static str> {
+        match redirect_uri.starts_with("http") {
+            true => Ok(()),
+            false => Err("form_post needs an http redirect_uri"),
+        }
+    }
+
+    fn write(&self, redirect_uri: &str, fields: Vec<(&'static str, String)>) -> Response {
+        Response::FormPost {
+            action: redirect_uri.to_owned(),
+            fields,
+        }
+    }
+}

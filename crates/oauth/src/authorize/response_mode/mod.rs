@@ -1,0 +1,78 @@
+//! The response modes (OAuth 2.0 Multiple Response Types section 2.1): one file each, one line each in [`RESPONSE_MODES`].
+mod form_post;
+mod query;
+
+use super::response::Response;
+use std::fmt;
+
+/// How an answer reaches the client.
+pub trait Mode: Sync {
+    /// `response_mode`
+    fn name(&self) -> &'static str;
+
+    /// Whether an answer can reach this redirect URI.
+    ///
+    /// # Errors
+    /// What the client hears.
+    fn admits(&self, redirect_uri: &str) -> Result<(), &'static str>;
+
+    /// The answer of these fields, unescaped.
+    fn write(&self, redirect_uri: &str, fields: Vec<(&'static str, String)>) -> Response;
+}
+
+/// Every mode: `response_modes_supported`. The first is the default for `code`.
+pub const RESPONSE_MODES: &[ResponseMode] = &[ResponseMode::QUERY, ResponseMode::FORM_POST];
+
+/// A mode of the table.
+#[derive(Clone, Copy)]
+pub struct ResponseMode(&'static dyn Mode);
+
+impl ResponseMode {
+    /// In the query of the redirect URI.
+    pub const QUERY: ResponseMode = ResponseMode(&query::Query);
+    /// By a page that posts itself (OAuth 2.0 Form Post Response Mode).
+    pub const FORM_POST: ResponseMode = ResponseMode(&form_post::FormPost);
+
+    /// The mode of this name.
+    pub fn named(name: &str) -> Option<ResponseMode> {
+        RESPONSE_MODES
+            .iter()
+            .copied()
+            .find(|mode| mode.name() == name)
+    }
+}
+
+impl std::ops::Deref for ResponseMode {
+    type Target = dyn Mode;
+
+    fn deref(&self) -> &Self::Target {
+        self.0
+    }
+}
+
+impl PartialEq for ResponseMode {
+    fn eq(&self, other: &ResponseMode) -> bool {
+        self.name() == other.name()
+    }
+}
+
+impl Eq for ResponseMode {}
+
+impl fmt::Debug for ResponseMode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_mode_has_one_name() {
+        for mode in RESPONSE_MODES {
+            assert_eq!(ResponseMode::named(mode.name()), Some(*mode));
+        }
+        assert_eq!(ResponseMode::named("fragment"), None);
+    }
+}
