@@ -74,7 +74,8 @@ pub fn judge(context: &Context<'_>, facts: Arc<AccessTokenFacts>) -> TokenState 
             };
             context.revocations.is_revoked(&subject)
         });
-    // What was exchanged ends with what it was exchanged from (RFC 7009 section 2.1 leaves that to the server).
+    // What was exchanged ends with what it was exchanged from (RFC 7009 section 2.1 leaves that to
+    // the server).
     let revoked = facts.subject_jtis.iter().fold(revoked, |revoked, jti| {
         if revoked? {
             return Ok(true);

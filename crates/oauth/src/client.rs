@@ -56,7 +56,8 @@ pub struct Client {
     pub token_endpoint_auth_method: AuthMethod,
     /// None: any algorithm that fits its keys
     pub token_endpoint_auth_signing_alg: Option<Algorithm>,
-    /// its assertions may name the token endpoint as their audience (OpenID Connect Core section 9), not the issuer alone
+    /// its assertions may name the token endpoint as their audience (OpenID Connect Core section
+    /// 9), not the issuer alone
     pub token_endpoint_assertion_audience: bool,
     /// several, so that a secret can be rotated
     pub secrets: Vec<ClientSecret>,
@@ -72,7 +73,8 @@ pub struct Client {
     pub resources: Vec<String>,
     /// clients whose tokens it may exchange or introspect besides its own
     pub may_act_for: Vec<String>,
-    /// what it gets by token exchange is not narrowed to its own scope and resources: the subject token alone is the bound
+    /// what it gets by token exchange is not narrowed to its own scope and resources: the subject
+    /// token alone is the bound
     pub unrestricted_token_exchange: bool,
     /// the operator lets it exchange chains of agents' grants
     pub may_exchange_agent_grants: bool,
@@ -307,17 +309,18 @@ impl Client {
     pub fn is_sender_constrained(&self) -> bool {
         self.dpop_bound_access_tokens || self.tls_client_certificate_bound_access_tokens
     }
-    /// Whether an assertion of this client may name the token endpoint as its audience: its record says so, and neither it nor the
-    /// server is held to a profile that demands the issuer's identifier (FAPI 2.0 section 5.3.2.1): those push their requests and
-    /// bind their tokens.
+    /// Whether an assertion of this client may name the token endpoint as its audience: its record
+    /// says so, and neither it nor the server is held to a profile that demands the issuer's
+    /// identifier (FAPI 2.0 section 5.3.2.1): those push their requests and bind their tokens.
     pub fn accepts_token_endpoint_audience(&self, settings: &Settings) -> bool {
         self.token_endpoint_assertion_audience
             && !self.is_sender_constrained()
             && !self.require_pushed_authorization_requests
             && !settings.require_pushed_authorization_requests
     }
-    /// The registered redirect URI that `requested` is. The port of a loopback redirect is free for native applications, which get
-    /// it from the operating system (RFC 8252 section 7.3); a web application's is exact (OAuth 2.1 section 4.1.1).
+    /// The registered redirect URI that `requested` is. The port of a loopback redirect is free for
+    /// native applications, which get it from the operating system (RFC 8252 section 7.3); a web
+    /// application's is exact (OAuth 2.1 section 4.1.1).
     pub fn redirect_uri(&self, requested: &str) -> Option<&RedirectUri> {
         self.registered(&self.redirect_uris, requested)
     }

@@ -1,9 +1,10 @@
 //! The client that every server has: the command line's, which administers.
 //!
-//! It is public, and its redirect is loopback: whoever listens there gets the answer (RFC 8252 section 8.6). So it asks for
-//! consent like any other, gets the one scope that it is for, and its tokens expire soon after the command. A person logs in
-//! by a browser (code and PKCE, or a device code). An account whose policy is a password alone may also send that password
-//! directly: see [`password_login`].
+//! It is public, and its redirect is loopback: whoever listens there gets the answer (RFC 8252
+//! section 8.6). So it asks for consent like any other, gets the one scope that it is for, and its
+//! tokens expire soon after the command. A person logs in by a browser (code and PKCE, or a device
+//! code). An account whose policy is a password alone may also send that password directly: see
+//! [`password_login`].
 use crate::{
     authorize::acr,
     client::{ApplicationType, AuthMethod, Client, ConsentPolicy, GrantType},
@@ -26,7 +27,8 @@ const TOKEN_SECONDS: u64 = 300;
 /// `amr` of a password (RFC 8176).
 const PASSWORD: &str = "pwd";
 
-/// Adds the client and the scopes of administration, unless the registry has records of these names.
+/// Adds the client and the scopes of administration, unless the registry has records of these
+/// names.
 ///
 /// # Errors
 /// None in practice: the constants above parse.
@@ -64,11 +66,12 @@ fn client() -> Result<Client, OAuthError> {
     Ok(client)
 }
 
-/// Whether a password alone may log in to the command line: its client exists, and asks for no more than that.
+/// Whether a password alone may log in to the command line: its client exists, and asks for no more
+/// than that.
 ///
 /// # Errors
-/// `unauthorized_client` where the record was disabled, `interaction_required` where it wants another factor: the person
-/// logs in by a browser then.
+/// `unauthorized_client` where the record was disabled, `interaction_required` where it wants
+/// another factor: the person logs in by a browser then.
 pub fn password_alone<'a>(context: &Context<'a>) -> Result<&'a Arc<Client>, OAuthError> {
     let client = context
         .registry
@@ -90,8 +93,9 @@ pub fn password_alone<'a>(context: &Context<'a>) -> Result<&'a Arc<Client>, OAut
     Ok(client)
 }
 
-/// The token of an administrator whose password was right a moment ago: for the admin API of this server and nothing else.
-/// It belongs to no session; it is revoked with the user and the client, and expires within minutes.
+/// The token of an administrator whose password was right a moment ago: for the admin API of this
+/// server and nothing else. It belongs to no session; it is revoked with the user and the client,
+/// and expires within minutes.
 ///
 /// # Errors
 /// As [`password_alone`]; `insufficient_scope` where the user is no administrator.

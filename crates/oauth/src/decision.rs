@@ -51,10 +51,11 @@ pub enum Once {
         /// a refresh family begins, and lives at most this long
         family_end: Option<u64>,
     },
-    /// Refresh rotation: the family's row must be at `from` and goes to `from + 1`, and keeps who rotated it. A missing row is a
-    /// family that ended. Another generation is a replay: revoke the grant and log it, unless the row is at exactly `from + 1`,
-    /// was written less than `retry.window` seconds ago, and by the very same `retry.by`; then this is the documented retry, the
-    /// condition counts as held and the row stays.
+    /// Refresh rotation: the family's row must be at `from` and goes to `from + 1`, and keeps who
+    /// rotated it. A missing row is a family that ended. Another generation is a replay: revoke the
+    /// grant and log it, unless the row is at exactly `from + 1`, was written less than
+    /// `retry.window` seconds ago, and by the very same `retry.by`; then this is the documented
+    /// retry, the condition counts as held and the row stays.
     Rotate {
         /// the family
         grant_id: [u8; 16],
@@ -148,7 +149,8 @@ pub struct AccessToken {
     pub confirmation: Option<Confirmation>,
     /// encoded JSON of `act` (RFC 8693 section 4.1)
     pub act: Option<String>,
-    /// `subject_jtis`: the ids of the tokens that it was exchanged from, the latest first. Revoking one of them revokes it.
+    /// `subject_jtis`: the ids of the tokens that it was exchanged from, the latest first. Revoking
+    /// one of them revokes it.
     pub subject_jtis: Vec<String>,
     /// the `claims` request parameter's JSON, for userinfo; carried as the claim `claims`
     pub claims: Option<String>,

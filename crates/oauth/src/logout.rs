@@ -27,7 +27,8 @@ pub struct Logout {
     pub ui_locales: Option<String>,
 }
 
-/// Checks a logout request. `session`: the browser's; `keys`: this server's own; `now`: Unix seconds.
+/// Checks a logout request. `session`: the browser's; `keys`: this server's own; `now`: Unix
+/// seconds.
 ///
 /// # Errors
 /// `invalid_request`, always a page: a redirect URI that is not registered, or a hint of another client than `client_id`.

@@ -86,8 +86,9 @@ pub fn metadata(settings: &Settings, registry: &Registry) -> Vec<u8> {
         if settings.mtls_base.is_some() {
             w.member("mtls_endpoint_aliases").object(|w| {
                 for endpoint in ENDPOINTS.iter().filter(|e| is_served(e.id, settings)) {
-                    // RFC 8705 section 5: the object's members are endpoints, by their names. A URI of our own that is none
-                    // is found on the same listener, and its clients are told so by hand.
+                    // RFC 8705 section 5: the object's members are endpoints, by their names. A URI
+                    // of our own that is none is found on the same listener, and its clients are
+                    // told so by hand.
                     if let (Some(name), Some(url)) =
                         (endpoint.metadata, settings.mtls_url(endpoint.id))
                         && name.ends_with("_endpoint")
@@ -289,7 +290,8 @@ mod tests {
         );
     }
 
-    /// RFC 8705 section 5: the object names endpoints; a client that reads it as such must find nothing else.
+    /// RFC 8705 section 5: the object names endpoints; a client that reads it as such must find
+    /// nothing else.
     #[test]
     fn every_mtls_alias_is_an_endpoint() {
         let mut settings = Settings::new("https://id.example");

@@ -5,8 +5,9 @@ use crate::{
 };
 use std::fmt;
 
-/// An absolute URI without fragment, registered. Matching is exact, but for the port of a native application's loopback redirect
-/// (RFC 8252 section 7.3): [`crate::client::Client::redirect_uri`] says which rule holds.
+/// An absolute URI without fragment, registered. Matching is exact, but for the port of a native
+/// application's loopback redirect (RFC 8252 section 7.3): [`crate::client::Client::redirect_uri`]
+/// says which rule holds.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct RedirectUri(String);
 
@@ -45,8 +46,8 @@ impl RedirectUri {
         &self.0
     }
 
-    /// Is `requested` this URI, for a native application? Byte for byte; only the port of an `http` loopback redirect may differ
-    /// or be missing (RFC 8252 section 7.3, RFC 9700 section 4.1.3).
+    /// Is `requested` this URI, for a native application? Byte for byte; only the port of an `http`
+    /// loopback redirect may differ or be missing (RFC 8252 section 7.3, RFC 9700 section 4.1.3).
     pub fn matches_any_loopback_port(&self, requested: &str) -> bool {
         self.0 == requested
             || match (

@@ -19,8 +19,8 @@ pub const ADMIN: &str = "signet:admin";
 /// Reading the stream of revocations; only clients whose record has it may. No client can register itself with it.
 pub const REVOCATIONS: &str = "signet:revocations";
 
-/// Scopes that give power over the server itself: never by default, only to a request that names them, of a client whose own
-/// record has them.
+/// Scopes that give power over the server itself: never by default, only to a request that names
+/// them, of a client whose own record has them.
 pub const PRIVILEGED: [&str; 2] = [ADMIN, REVOCATIONS];
 
 /// One scope token (RFC 6749 section 3.3 characters, bounded).

@@ -44,8 +44,9 @@ pub struct Settings {
     pub otp_lifetime: u64,
     /// where neither client nor resource says otherwise; ES256
     pub access_token_alg: Algorithm,
-    /// where the client does not say otherwise; ES256. A client that registers itself without naming one gets RS256
-    /// (OpenID Connect Registration section 2), where this server signs with it.
+    /// where the client does not say otherwise; ES256. A client that registers itself without
+    /// naming one gets RS256 (OpenID Connect Registration section 2), where this server signs with
+    /// it.
     pub id_token_alg: Algorithm,
     /// the algorithms that signing keys exist for
     pub signing_algs: Vec<Algorithm>,

@@ -2,12 +2,12 @@
 //!
 //! ```text
 //! begin(..)          authenticates the client and finds its grant's row
-//! Begun::needs(..)   what that grant must know of the store: the caller reads it, and nothing for whoever is not a client
-//! decide_begun(..)   proof of possession, then the grant
+//! Begun::needs(..) what that grant must know of the store: the caller reads it, and nothing for
+//! whoever is not a client decide_begun(..) proof of possession, then the grant
 //! ```
 //!
-//! The caller then commits the decision's `once` conditions in their order, signs, and answers. A grant with state of its own says in
-//! its row what it needs, and finds it in [`LookedUp`].
+//! The caller then commits the decision's `once` conditions in their order, signs, and answers. A
+//! grant with state of its own says in its row what it needs, and finds it in [`LookedUp`].
 use crate::{
     access_token::TokenLookup,
     agent_grants::{self, PresentedChain},
@@ -50,10 +50,12 @@ impl Begun {
     }
 }
 
-/// Authenticates the client and finds the grant. `keys`: where [`Credentials::needs_keys`] asks for them.
+/// Authenticates the client and finds the grant. `keys`: where [`Credentials::needs_keys`] asks for
+/// them.
 ///
 /// # Errors
-/// `invalid_client`, `unsupported_grant_type`, `unauthorized_client`, `invalid_authorization_details`.
+/// `invalid_client`, `unsupported_grant_type`, `unauthorized_client`,
+/// `invalid_authorization_details`.
 pub fn begin(
     context: &Context<'_>,
     request: &Request<'_>,
@@ -86,8 +88,9 @@ pub fn begin(
     })
 }
 
-/// Decides a token request that [`begin`] let in. `lookup`: what subject and actor tokens are worth; the context itself, or a memory
-/// before it that keeps what [`crate::access_token::verify`] gave.
+/// Decides a token request that [`begin`] let in. `lookup`: what subject and actor tokens are
+/// worth; the context itself, or a memory before it that keeps what [`crate::access_token::verify`]
+/// gave.
 ///
 /// # Errors
 /// What the client is told; nothing was spent.
@@ -118,7 +121,8 @@ pub fn decide_begun(
     let token = &decision.issue.access_token;
     let format = token.format.implementation();
     format.admits(token, &context.settings.issuer)?;
-    // What an unauthenticated caller could send first, the grant's own condition last (known fault A12).
+    // What an unauthenticated caller could send first, the grant's own condition last (known fault
+    // A12).
     let first = begun
         .authenticated
         .once

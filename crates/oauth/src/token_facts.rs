@@ -1,7 +1,7 @@
 //! What an access token of this issuer says, read from claims whose signature held.
 //!
-//! One model for every [format](crate::format). Who issued it, and whether it has expired or was revoked, is judged by
-//! [`crate::access_token`].
+//! One model for every [format](crate::format). Who issued it, and whether it has expired or was
+//! revoked, is judged by [`crate::access_token`].
 use crate::{decision::TokenIdentity, scope::ScopeSet, sealed::Confirmation};
 use signet_jose::{
     base64url,
@@ -72,7 +72,8 @@ pub struct MayAct {
 }
 
 impl AccessTokenFacts {
-    /// Reads the payload of a token whose signature held. A required claim that is missing or of another type refuses it (RFC 9068 section 2.2).
+    /// Reads the payload of a token whose signature held. A required claim that is missing or of
+    /// another type refuses it (RFC 9068 section 2.2).
     pub fn parse(payload: &[u8]) -> Result<Self, JsonError> {
         let mut facts = AccessTokenFacts::default();
         let (mut exp, mut iat) = (None, None);
@@ -112,7 +113,8 @@ impl AccessTokenFacts {
         facts.whole()
     }
 
-    /// One claim by its name, where it is one that no format has a field for. What is not known is skipped.
+    /// One claim by its name, where it is one that no format has a field for. What is not known is
+    /// skipped.
     fn claim(&mut self, name: &str, r: &mut Reader<'_>) -> Result<(), JsonError> {
         match name {
             "client_id" => self.client_id = r.string()?.into_owned(),

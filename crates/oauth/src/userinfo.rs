@@ -60,11 +60,13 @@ pub fn require_openid(scope: &ScopeSet) -> Result<(), OAuthError> {
     }
 }
 
-/// Userinfo is a resource of the issuer's own: a token that a person let a client have for another resource server does not open it,
-/// whatever its scope (RFC 9068 section 4, RFC 8707 section 2). Or that server could read the person's profile with it.
+/// Userinfo is a resource of the issuer's own: a token that a person let a client have for another
+/// resource server does not open it, whatever its scope (RFC 9068 section 4, RFC 8707 section 2).
+/// Or that server could read the person's profile with it.
 ///
 /// # Errors
-/// `invalid_token` with a Bearer challenge where neither the issuer nor the default audience is in `aud`.
+/// `invalid_token` with a Bearer challenge where neither the issuer nor the default audience is in
+/// `aud`.
 pub fn require_audience(audience: &[String], settings: &Settings) -> Result<(), OAuthError> {
     let own = [settings.issuer.as_str(), target::default_audience(settings)];
     match audience.iter().any(|aud| own.contains(&aud.as_str())) {

@@ -146,10 +146,12 @@ impl Details {
         Ok(())
     }
 
-    /// The token's claim: these capabilities at these audiences, under `last`, the constraints of the chain's narrowest grant.
+    /// The token's claim: these capabilities at these audiences, under `last`, the constraints of
+    /// the chain's narrowest grant.
     ///
-    /// A resource server may read each object by itself (RFC 9396 section 2), so the budget stands in one object alone, that of
-    /// everything it was asked for; in every other one, nothing may be spent.
+    /// A resource server may read each object by itself (RFC 9396 section 2), so the budget stands
+    /// in one object alone, that of everything it was asked for; in every other one, nothing may be
+    /// spent.
     ///
     /// # Errors
     /// `invalid_authorization_details` where it is longer than [`MAX_DETAILS_BYTES`].
@@ -257,7 +259,8 @@ mod tests {
         }
     }
 
-    /// A resource server may read each object by itself: what is set aside once stands in one of them.
+    /// A resource server may read each object by itself: what is set aside once stands in one of
+    /// them.
     #[test]
     fn a_budget_stands_in_the_object_that_asked_for_it_and_nowhere_else() {
         let details = Details::parse(

@@ -42,7 +42,8 @@ pub fn read(params: &Params) -> Result<Presentation, OAuthError> {
     }
 }
 
-/// RFC 9396 section 5: authorization details of a type that is not supported must be refused, and where no chain is presented none is.
+/// RFC 9396 section 5: authorization details of a type that is not supported must be refused, and
+/// where no chain is presented none is.
 ///
 /// # Errors
 /// `invalid_authorization_details` where the request has any.

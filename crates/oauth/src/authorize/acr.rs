@@ -1,8 +1,9 @@
 //! Authentication context classes: what an `acr` of this server says.
 //!
-//! A class is a predicate over the methods that a session used. It is computed from them and never taken from a request
-//! (known fault A6). A request may ask for a class; then the login page offers what is missing. A class that is defined
-//! by factors holds for every method of those factors: a further method of login needs no further class.
+//! A class is a predicate over the methods that a session used. It is computed from them and never
+//! taken from a request (known fault A6). A request may ask for a class; then the login page offers
+//! what is missing. A class that is defined by factors holds for every method of those factors: a
+//! further method of login needs no further class.
 
 /// What a method is evidence of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -113,13 +114,15 @@ pub fn of<S: AsRef<str>>(amr: &[S]) -> Option<&'static str> {
         .map(|class| class.name)
 }
 
-/// Whether the class of this name holds for the methods that were used. A name that the server does not have never does.
+/// Whether the class of this name holds for the methods that were used. A name that the server does
+/// not have never does.
 pub fn holds<S: AsRef<str>>(name: &str, amr: &[S]) -> bool {
     class(name).is_some_and(|class| class.holds(amr))
 }
 
-/// Of the methods in `candidates` (values of `amr`), those that bring `amr` to the class of this name, each needed; none
-/// where the class holds already, where it is unknown, or where the candidates do not suffice.
+/// Of the methods in `candidates` (values of `amr`), those that bring `amr` to the class of this
+/// name, each needed; none where the class holds already, where it is unknown, or where the
+/// candidates do not suffice.
 pub fn missing<S: AsRef<str>>(
     name: &str,
     amr: &[S],

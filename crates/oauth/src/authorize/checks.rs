@@ -62,7 +62,8 @@ const CHECKS: &[Check] = {
     &[
         //   check              runs at                     function
         row("client",           &[Authorize],               client),
-        // What lies inside a request object is missing outside of it: say that first, where the answer is direct.
+        // What lies inside a request object is missing outside of it: say that first, where the
+        // answer is direct.
         row("pushed object",    &[Par, Device],             request_object),
         row("redirect_uri",     &[Authorize, Par],          redirect_uri),
         // From here on the client hears of errors.

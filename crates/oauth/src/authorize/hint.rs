@@ -17,8 +17,9 @@ pub struct IdTokenHint {
     pub sid: Option<String>,
 }
 
-/// Verifies signature, type and issuer of an ID token; its end is not looked at. `keys`: this server's
-/// own. None for everything that is not an ID token that this server signed: also for its access and logout tokens.
+/// Verifies signature, type and issuer of an ID token; its end is not looked at. `keys`: this
+/// server's own. None for everything that is not an ID token that this server signed: also for its
+/// access and logout tokens.
 pub fn verify_id_token_hint(
     token: &str,
     issuer: &str,

@@ -2,8 +2,9 @@
 //! draft-ietf-oauth-rfc7523bis: the issuer, alone, as a string. An assertion made for another server's token endpoint is worth nothing here
 //! (known fault A20).
 //!
-//! OpenID Connect Core section 9 says that the audience SHOULD be the token endpoint's URL, and older libraries know nothing else. A
-//! client's record may allow it, alone, as a string, too; never where the client belongs to a profile that forbids it
+//! OpenID Connect Core section 9 says that the audience SHOULD be the token endpoint's URL, and
+//! older libraries know nothing else. A client's record may allow it, alone, as a string, too;
+//! never where the client belongs to a profile that forbids it
 //! ([`Client::accepts_token_endpoint_audience`]).
 use crate::{client::Client, decision::Once, endpoint::EndpointId, request::Context};
 use signet_crypto::{Algorithm, PublicKey, VerifyingKey};

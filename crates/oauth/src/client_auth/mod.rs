@@ -162,8 +162,8 @@ impl<'a> Credentials<'a> {
             _ => None,
         }
     }
-    /// Which credential was shown, as a digest: the same for two requests that showed the same secret, named the same key, or came
-    /// with the same certificate. It proves nothing by itself.
+    /// Which credential was shown, as a digest: the same for two requests that showed the same
+    /// secret, named the same key, or came with the same certificate. It proves nothing by itself.
     pub(crate) fn digest(&self, certificate: Option<PeerCertificate<'_>>) -> [u8; 32] {
         match &self.proof {
             Proof::Basic(secret) => sha256(&[b"secret:", secret.as_bytes()].concat()),

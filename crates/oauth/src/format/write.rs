@@ -65,7 +65,8 @@ pub(crate) fn write_agent_grants(grants: &[[u8; 32]], w: &mut Writer<'_>) {
     }
 }
 
-/// `token_type`: only a DPoP key changes it (RFC 9449 section 5); a certificate-bound token stays `Bearer` (RFC 8705 section 3).
+/// `token_type`: only a DPoP key changes it (RFC 9449 section 5); a certificate-bound token stays
+/// `Bearer` (RFC 8705 section 3).
 pub(crate) fn token_type(confirmation: Option<&Confirmation>) -> &'static str {
     match confirmation {
         Some(Confirmation::Jkt(_)) => "DPoP",

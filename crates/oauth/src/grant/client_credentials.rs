@@ -46,7 +46,8 @@ pub(super) fn decide(request: &GrantRequest<'_>) -> Result<Decision, OAuthError>
             }
             scope
         }
-        // RFC 6749 section 3.3: the default is what is registered, without what only an explicit request gives.
+        // RFC 6749 section 3.3: the default is what is registered, without what only an explicit
+        // request gives.
         None => target.narrow(
             &client
                 .scope

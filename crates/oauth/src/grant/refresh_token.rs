@@ -94,9 +94,10 @@ pub(super) fn decide(request: &GrantRequest<'_>) -> Result<Decision, OAuthError>
 
 /// Who may repeat this rotation: only whom a thief of the token alone cannot pass for.
 ///
-/// A public client has nothing but the key that the *token* is bound to: a proof that merely came along with this request is one that
-/// a thief can bring, too (RFC 9700 section 4.14.2). A confidential client's tokens are not bound; it repeats a rotation with the
-/// credential and the key of that rotation, which the family's row remembers.
+/// A public client has nothing but the key that the *token* is bound to: a proof that merely came
+/// along with this request is one that a thief can bring, too (RFC 9700 section 4.14.2). A
+/// confidential client's tokens are not bound; it repeats a rotation with the credential and the
+/// key of that rotation, which the family's row remembers.
 fn retry(request: &GrantRequest<'_>, token: &RefreshToken) -> Option<Retry> {
     let binding = match request.client.is_public() {
         true => token.confirmation.as_ref(),

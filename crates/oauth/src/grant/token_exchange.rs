@@ -1,10 +1,11 @@
 //! `urn:ietf:params:oauth:grant-type:token-exchange`: RFC 8693.
 //!
 //! The result never exceeds the subject token: scope, audience and end are only narrowed, a bound token does not become a bearer token,
-//! and the chain of actors is kept. Nor does it exceed the exchanging client's own record (scope, resources), so that a service that is
-//! broken into gives no more than it needs; `unrestricted_token_exchange` of the record takes this second bound away.
-//! With an actor token the result is a delegation (`act`); without, the client acts as the subject
-//! and is named by `client_id`.
+//! and the chain of actors is kept. Nor does it exceed the exchanging client's own record (scope,
+//! resources), so that a service that is broken into gives no more than it needs;
+//! `unrestricted_token_exchange` of the record takes this second bound away. With an actor token
+//! the result is a delegation (`act`); without, the client acts as the subject and is named by
+//! `client_id`.
 //!
 //! Subject and actor must belong together (known fault A23): both from this issuer; the actor token the requesting client's own;
 //! the subject token that client's, or of a client that its record lists in `may_act_for`; and an actor who is another person
@@ -31,7 +32,8 @@ pub const JWT_TYPE: &str = "urn:ietf:params:oauth:token-type:jwt";
 /// What is accepted as subject and actor token, and issued.
 pub const SUBJECT_TOKEN_TYPES: [&str; 2] = [ACCESS_TOKEN_TYPE, JWT_TYPE];
 
-/// A chain, where the request presents one and the client may. Others cost no look-up: [`decide`] refuses them.
+/// A chain, where the request presents one and the client may. Others cost no look-up: [`decide`]
+/// refuses them.
 pub(super) fn needs(context: &Context<'_>, params: &Params, client: &Client) -> Needs {
     Needs {
         chain: agent_grants::is_presented(params)
@@ -225,8 +227,8 @@ fn check_context(
     Ok(())
 }
 
-/// `audience` and `resource` together name a part of the subject token's audience that the client may ask for; nothing named means
-/// all of that.
+/// `audience` and `resource` together name a part of the subject token's audience that the client
+/// may ask for; nothing named means all of that.
 fn audience<'a>(
     request: &'a GrantRequest<'_>,
     subject: &'a AccessTokenFacts,
@@ -265,8 +267,8 @@ fn audience<'a>(
     }
 }
 
-/// The subject token's id and those that it names itself. As many as actors may nest: whoever exchanges without an actor token gets no
-/// further than who names each.
+/// The subject token's id and those that it names itself. As many as actors may nest: whoever
+/// exchanges without an actor token gets no further than who names each.
 fn subject_jtis(subject: &AccessTokenFacts) -> Result<Vec<String>, OAuthError> {
     if subject.subject_jtis.len() >= MAX_ACT_DEPTH {
         return Err(refused("exchanged too often"));

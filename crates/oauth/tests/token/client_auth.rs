@@ -482,7 +482,8 @@ fn self_signed_tls_client_auth_needs_the_registered_certificate() {
     );
 }
 
-/// OpenID Connect Core section 9 names the token endpoint; FAPI 2.0 section 5.3.2.1 forbids it. A record decides, strict by default.
+/// OpenID Connect Core section 9 names the token endpoint; FAPI 2.0 section 5.3.2.1 forbids it. A
+/// record decides, strict by default.
 #[test]
 fn the_token_endpoint_is_an_assertions_audience_only_where_the_record_allows_it() {
     let key = ClientKey::new(Some("c1"));

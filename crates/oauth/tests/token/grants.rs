@@ -240,7 +240,8 @@ fn power_over_the_server_is_given_only_to_who_asks_for_it_by_name() {
     );
 }
 
-/// RFC 9396 section 5: what is not understood is refused, not dropped, whether or not chains of delegations are exchanged here.
+/// RFC 9396 section 5: what is not understood is refused, not dropped, whether or not chains of
+/// delegations are exchanged here.
 #[test]
 fn authorization_details_are_refused_where_no_chain_is_presented() {
     let mut world = World::new();
@@ -259,7 +260,8 @@ fn authorization_details_are_refused_where_no_chain_is_presented() {
     }
 }
 
-/// What is read for a request is read for who authenticated and may use its grant, and nothing for anybody else.
+/// What is read for a request is read for who authenticated and may use its grant, and nothing for
+/// anybody else.
 #[test]
 fn a_grants_rows_are_needed_only_of_a_client_that_may_use_it() {
     let mut world = World::new();

@@ -218,7 +218,8 @@ fn only_a_sender_constrained_confidential_client_keeps_its_token() {
     assert!(matches!(public.once[..], [_, Once::Rotate { .. }]));
 }
 
-/// Who may repeat a rotation: {token bound, unbound} x {no proof, own key, other key} x {public, confidential}.
+/// Who may repeat a rotation: {token bound, unbound} x {no proof, own key, other key} x {public,
+/// confidential}.
 #[test]
 fn a_rotation_is_repeated_by_its_own_key_and_credential_alone() {
     let world = World::new();

@@ -37,7 +37,8 @@ impl<T> List<T> {
     }
 }
 
-/// A client: RFC 7591 metadata and the operator's policy, as [`MEMBERS`] has them, and what the server alone sets.
+/// A client: RFC 7591 metadata and the operator's policy, as [`MEMBERS`] has them, and what the
+/// server alone sets.
 pub(super) struct ClientDocument;
 
 /// The members of the document that are not of the record's table: (name, JSON type, description).

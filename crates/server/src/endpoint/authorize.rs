@@ -254,8 +254,9 @@ async fn grant(
     visit.finish(answer)
 }
 
-/// What may lead to a code once: a pushed request (RFC 9126 section 4), or else the pages that a person answered, of which each
-/// form could be sent again. A request that is answered without a page has neither, and costs no write.
+/// What may lead to a code once: a pushed request (RFC 9126 section 4), or else the pages that a
+/// person answered, of which each form could be sent again. A request that is answered without a
+/// page has neither, and costs no write.
 fn once(
     interaction: &Interaction,
     request: &AuthorizationRequest,

@@ -1,7 +1,9 @@
-//! `/password-login`: an administrator's password for a short token of the command line, in one request.
+//! `/password-login`: an administrator's password for a short token of the command line, in one
+//! request.
 //!
-//! For scripts that know a password and have no browser. It begins no session and sets no cookie; guesses count as they do on
-//! the login page, and the audit trail has one record of it. The body is JSON, so no page of another site can send it unasked.
+//! For scripts that know a password and have no browser. It begins no session and sets no cookie;
+//! guesses count as they do on the login page, and the audit trail has one record of it. The body
+//! is JSON, so no page of another site can send it unasked.
 use super::backchannel::store_failed;
 use crate::{
     http::{Context, Response, response},

@@ -2,8 +2,8 @@
 use crate::{http::Context, revoked::Index};
 use signet_oauth::request;
 
-/// Calls `decide` with the rules' view of this request's snapshot. The borrowed parts live here: nothing is shared that could change
-/// meanwhile.
+/// Calls `decide` with the rules' view of this request's snapshot. The borrowed parts live here:
+/// nothing is shared that could change meanwhile.
 pub(super) fn with<T>(context: &Context, decide: impl FnOnce(&request::Context<'_>) -> T) -> T {
     let (snapshot, keyring) = (&context.snapshot, context.realm.keyring());
     decide(&request::Context {

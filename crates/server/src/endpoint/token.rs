@@ -192,8 +192,9 @@ impl Device {
     }
 }
 
-/// A refresh token without `offline_access` ends with the session that it came from (OpenID Connect Core section 11), also
-/// where that was ended by nobody: it was not used for long enough, or its time was over.
+/// A refresh token without `offline_access` ends with the session that it came from (OpenID Connect
+/// Core section 11), also where that was ended by nobody: it was not used for long enough, or its
+/// time was over.
 async fn session_goes_on(call: &Call, decision: &Decision) -> Result<(), OAuthError> {
     let token = &decision.issue.access_token;
     let is_refresh = matches!(
@@ -211,8 +212,9 @@ async fn session_goes_on(call: &Call, decision: &Decision) -> Result<(), OAuthEr
     }
 }
 
-/// The write that lists a grant for its person, together with the change that begins it: what is not listed could not be
-/// withdrawn. One that cannot be refreshed is listed for as long as its token lives, and what was exchanged from that.
+/// The write that lists a grant for its person, together with the change that begins it: what is
+/// not listed could not be withdrawn. One that cannot be refreshed is listed for as long as its
+/// token lives, and what was exchanged from that.
 fn listed(decision: &Decision, now: u64) -> Vec<Op> {
     let token = &decision.issue.access_token;
     let (grant_id, family_end) = match decision.once.last() {

@@ -251,8 +251,8 @@ fn judge(condition: &Once, row: Option<&Row>, now: u64) -> Option<Refusal> {
             let Some(family) = row.and_then(|row| Family::read(row).ok()) else {
                 return Some(Refusal::FamilyEnded);
             };
-            // The rotation is repeated by who made it, with the same credential and the same key; a proof of some other key is a
-            // replay like any other (RFC 9700 section 4.14.2).
+            // The rotation is repeated by who made it, with the same credential and the same key; a
+            // proof of some other key is a replay like any other (RFC 9700 section 4.14.2).
             let is_retry = retry.is_some_and(|retry| {
                 family.generation == from + 1
                     && now < family.written_at.saturating_add(retry.window)
@@ -299,7 +299,8 @@ pub struct Family {
     pub generation: u64,
     /// When it was written, Unix seconds.
     pub written_at: u64,
-    /// Who made this generation ([`signet_oauth::decision::Retry::by`]); none for the first, and where nobody may retry.
+    /// Who made this generation ([`signet_oauth::decision::Retry::by`]); none for the first, and
+    /// where nobody may retry.
     pub rotated_by: Option<[u8; 32]>,
 }
 
@@ -462,7 +463,8 @@ mod tests {
 
     #[test]
     fn a_retry_is_of_the_sender_that_rotated() {
-        // (who rotated, who sends the same token again, whether that is a retry); 0: whom nothing but the token tells
+        // (who rotated, who sends the same token again, whether that is a retry); 0: whom nothing
+        // but the token tells
         for (rotated, again, is_retry) in [
             (1, 1, true),
             (1, 2, false),

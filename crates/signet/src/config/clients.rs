@@ -1,4 +1,5 @@
-//! A client of the configuration as the server's record of it: its members are read by the rows that every other client's are.
+//! A client of the configuration as the server's record of it: its members are read by the rows
+//! that every other client's are.
 
 use std::path::Path;
 
@@ -109,7 +110,8 @@ fn said_once(entry: &model::Client, member: &str, switch: &str, path: &str, faul
     }
 }
 
-/// Reads the members that the file names, each by its row, and then together for what they say together.
+/// Reads the members that the file names, each by its row, and then together for what they say
+/// together.
 fn members(entry: &model::Client, path: &str, client: &mut Client, faults: &mut Faults) {
     let before = faults.0.len();
     let mut document = Vec::new();
@@ -174,7 +176,8 @@ fn read(member: &Member, value: &serde_json::Value, client: &mut Client) -> Resu
         })
 }
 
-/// A value of the file as the rows read it: a length of time may have a unit, and scopes may be a list.
+/// A value of the file as the rows read it: a length of time may have a unit, and scopes may be a
+/// list.
 fn in_json(member: &Member, value: &toml::Value) -> Result<serde_json::Value, String> {
     match (member.shape, value) {
         (Shape::Seconds, toml::Value::String(text)) => Duration::parse(text)
@@ -246,4 +249,77 @@ fn jwks(entry: &model::Client, path: &str, base: &Path, faults: &mut Faults) -> 
     JwkSet::parse(&text)
         .map_err(|e| faults.add(&here, format!("{}: {e}", file.display())))
         .ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn made(text: &str) -> (Option<Client>, Vec<super::super::apply::Fault>) {
+        let entry: model::Client = toml::from_str(text).unwrap();
+        let mut faults = Faults::default();
+        let client = client(&entry, "clients[0]", Path::new("."), None, &mut faults);
+        (client, faults.0)
+    }
+
+    #[test]
+    fn a_configuration_file_can_set_every_member() {
+        let plain = "client_id = \"c\"\ntoken_endpoint_auth_method = \"none\"\n";
+        let (default, _) = made(plain);
+        // `jwks` is the path of a file here.
+        for member in MEMBERS.iter().filter(|member| member.name != "jwks") {
+            let value = match (member.name, member.shape) {
+                ("application_type", _) => r#""native""#.to_owned(),
+                ("refresh_rotation", _) => r#""keep""#.to_owned(),
+                ("consent", _) => r#""implicit""#.to_owned(),
+                ("response_types", _) => "[]".to_owned(),
+                ("enabled" | "require_pkce", _) => "false".to_owned(),
+                ("tls_client_auth_san_ip", _) => r#""192.0.2.1""#.to_owned(),
+                ("token_endpoint_auth_method" | "token_endpoint_auth_signing_alg", _) => continue,
+                (_, Shape::Text) => r#""text""#.to_owned(),
+                (_, Shape::Scope) => r#"["openid", "email"]"#.to_owned(),
+                (_, Shape::Url) => r#""https://a.example/x""#.to_owned(),
+                (_, Shape::List) => r#"["https://a.example"]"#.to_owned(),
+                (_, Shape::Name(names)) => format!("{:?}", names().last().unwrap()),
+                (_, Shape::NameList(names)) => format!("[{:?}]", names().last().unwrap()),
+                (_, Shape::Flag) => "true".to_owned(),
+                (_, Shape::Seconds) => r#""7m""#.to_owned(),
+                (_, Shape::Time) => "77".to_owned(),
+                (_, Shape::KeySet) => unreachable!("jwks alone is one"),
+            };
+            let (client, faults) = made(&format!("{plain}{} = {value}\n", member.name));
+            assert_eq!(faults, [], "{}", member.name);
+            assert_ne!(client, default, "{}", member.name);
+        }
+        let assertion = "client_id = \"c\"\ntoken_endpoint_auth_method = \"private_key_jwt\"\n\
+                         token_endpoint_auth_signing_alg = \"ES256\"\n";
+        let (client, faults) = made(assertion);
+        assert_eq!(faults, []);
+        assert!(client.unwrap().token_endpoint_auth_signing_alg.is_some());
+    }
+
+    #[test]
+    fn a_fault_is_at_its_member_and_one_thing_is_said_once() {
+        let places = |more: &str| {
+            let text = format!("client_id = \"c\"\ntoken_endpoint_auth_method = \"none\"\n{more}");
+            let (_, faults) = made(&text);
+            faults
+                .into_iter()
+                .map(|fault| fault.path)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(places("require_pkce = 1\n"), ["clients[0].require_pkce"]);
+        assert_eq!(
+            places("grant_types = [\"refresh_token\", \"x\"]\n"),
+            ["clients[0].grant_types[1]"]
+        );
+        assert_eq!(
+            places("access_token_lifetime = \"7x\"\n"),
+            ["clients[0].access_token_lifetime"]
+        );
+        assert_eq!(
+            places("consent = \"ask\"\nask_for_consent = false\n"),
+            ["clients[0].ask_for_consent"]
+        );
+    }
 }

@@ -566,8 +566,8 @@ pub struct Log {
     pub requests: LogRequests,
     /// Default: text on a terminal, JSON otherwise.
     pub format: Option<LogFormat>,
-    /// Most lines a second of one place in the program, 1 to 100000; one line says how many are left out. Lines below level info are
-    /// not bounded.
+    /// Most lines a second of one place in the program, 1 to 100000; one line says how many are
+    /// left out. Lines below level info are not bounded.
     pub per_second: u32,
 }
 
@@ -604,8 +604,8 @@ pub struct Audit {
     /// How many milliseconds a decision waits for others to share a signature and a flush with, 10 to 10000: about as much is lost on
     /// a crash. Lines of state changes wait for nothing: they commit with their change.
     pub interval_ms: u64,
-    /// Most lines a second of refusals of a new kind, 1 to 10000. Refusals that say the same are counted, a line a minute; beyond
-    /// this one line says how many are left out.
+    /// Most lines a second of refusals of a new kind, 1 to 10000. Refusals that say the same are
+    /// counted, a line a minute; beyond this one line says how many are left out.
     pub refusals_per_second: u32,
 }
 

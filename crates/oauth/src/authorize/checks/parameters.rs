@@ -96,8 +96,8 @@ pub(super) fn registration(d: &mut Draft<'_>) -> Result<(), OAuthError> {
     Ok(())
 }
 
-/// RFC 9396 section 5: what is not understood must be refused, not dropped. No type can be asked for here: chains of delegations bring
-/// theirs to token exchange.
+/// RFC 9396 section 5: what is not understood must be refused, not dropped. No type can be asked
+/// for here: chains of delegations bring theirs to token exchange.
 pub(super) fn authorization_details(d: &mut Draft<'_>) -> Result<(), OAuthError> {
     agent_grants::refuse_details(d.params)
 }

@@ -1,4 +1,5 @@
-//! The response modes (OAuth 2.0 Multiple Response Types section 2.1): one file each, one line each in [`RESPONSE_MODES`].
+//! The response modes (OAuth 2.0 Multiple Response Types section 2.1): one file each, one line each
+//! in [`RESPONSE_MODES`].
 mod form_post;
 mod query;
 

@@ -240,7 +240,8 @@ fn authorization_details_of_a_type_that_is_not_supported_are_refused() {
     }
 }
 
-/// OpenID Connect Core section 3.1.2.6: what is missing may lie inside the object, so that is no answer.
+/// OpenID Connect Core section 3.1.2.6: what is missing may lie inside the object, so that is no
+/// answer.
 #[test]
 fn a_request_object_is_what_is_wrong_with_a_request_that_has_one() {
     let inside = [

@@ -1,6 +1,7 @@
 //! The kinds of members: how a value of each is read, written and described.
 //!
-//! A kind knows JSON and one Rust type, and no client: which field of a record has it is a row of [`super::MEMBERS`].
+//! A kind knows JSON and one Rust type, and no client: which field of a record has it is a row of
+//! [`super::MEMBERS`].
 use crate::{
     client::{Client, TlsClientAuth},
     error::OAuthError,
@@ -169,7 +170,8 @@ impl Kind for KeySet {
     const SHAPE: Shape = Shape::KeySet;
     fn read(value: &Value<'_>, _: &Client) -> Result<Self::Field, Unread> {
         let keys = value.as_object().ok_or(Unread::Shape)?;
-        // RFC 7517 section 5: keys for encryption, or of kinds that are not known here, are left out.
+        // RFC 7517 section 5: keys for encryption, or of kinds that are not known here, are left
+        // out.
         let keys = JwkSet::from_value(keys).map_err(|error| {
             super::invalid("jwks has a key that cannot be used").with_hint(error.to_string())
         })?;
@@ -251,7 +253,8 @@ impl Kind for Scopes {
     }
 }
 
-/// A value of an enum that has names on the wire; `Names<T>` is a list of them, `MayName<T>` one or none.
+/// A value of an enum that has names on the wire; `Names<T>` is a list of them, `MayName<T>` one or
+/// none.
 pub(super) struct Name<T>(T);
 pub(super) struct Names<T>(T);
 pub(super) struct MayName<T>(T);
@@ -336,7 +339,8 @@ impl<T: Named> Kind for Names<T> {
     }
 }
 
-/// The five members that say which certificate a client of `tls_client_auth` has: each is one value of the same field.
+/// The five members that say which certificate a client of `tls_client_auth` has: each is one value
+/// of the same field.
 macro_rules! certificate_names {
     ($($kind:ident = $variant:ident: |$text:ident| $make:expr;)*) => {$(
         pub(super) struct $kind;

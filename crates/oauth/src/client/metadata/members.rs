@@ -1,7 +1,8 @@
 //! The members of a client's record: one row each.
 //!
-//! Registration and its answers, the stored form, the admin API with its schema, the configuration file with its schema, and the
-//! manual's table are made from these rows. A new member is a field of [`Client`] with its default in [`Client::new`], and a row.
+//! Registration and its answers, the stored form, the admin API with its schema, the configuration
+//! file with its schema, and the manual's table are made from these rows. A new member is a field
+//! of [`Client`] with its default in [`Client::new`], and a row.
 use super::{
     invalid,
     kind::{self, Kind, Shape, Unread},
@@ -168,10 +169,11 @@ macro_rules! members {
     };
 }
 
-/// Every member, in the order in which they are read and written: `application_type` stands before what it decides about.
+/// Every member, in the order in which they are read and written: `application_type` stands before
+/// what it decides about.
 #[rustfmt::skip]
 pub const MEMBERS: &[Member] = members! {
-    // member                           in field                         kind                         who may set  written  what it says
+    // member in field kind who may set written what it says
     client_name                         in client_name:                  Text,                        Registrant, IfSet,  "Its name, shown to people.";
     client_uri                          in client_uri:                   Url,                         Registrant, IfSet,  "Its home page, linked on consent pages.";
     logo_uri                            in logo_uri:                     Url,                         Registrant, IfSet,  "Its picture. Stored; pages load no picture of others.";

@@ -1,5 +1,6 @@
-//! Client metadata as RFC 7591, RFC 8705, RFC 9126, RFC 9449 and OpenID Connect Registration name it: the table of its members,
-//! reading, writing, and the checks that hold for every client, whoever registered it.
+//! Client metadata as RFC 7591, RFC 8705, RFC 9126, RFC 9449 and OpenID Connect Registration name
+//! it: the table of its members, reading, writing, and the checks that hold for every client,
+//! whoever registered it.
 mod check;
 mod kind;
 mod members;

@@ -1,4 +1,5 @@
-//! Reading a metadata document into a client: every member by its row, then what several of them say together.
+//! Reading a metadata document into a client: every member by its row, then what several of them
+//! say together.
 use super::{MEMBERS, Member, SetBy, invalid};
 use crate::{
     client::{AuthMethod, Client, GrantType},

@@ -10,7 +10,8 @@ use signet_oauth::client::metadata::{MEMBERS, Shape};
 use super::AccessTokenFormat;
 use crate::config::{duration::Duration, secret::SecretRef};
 
-/// A client that the configuration owns: every member of a client's record under its own name, and what a file says in its own way.
+/// A client that the configuration owns: every member of a client's record under its own name, and
+/// what a file says in its own way.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Client {
     /// Its id: 1 to 128 visible ASCII characters.
@@ -29,7 +30,8 @@ pub struct Client {
     pub members: BTreeMap<String, toml::Value>,
 }
 
-/// What a file says in its own way: (name, JSON Schema, description). `jwks` takes the place of the record's member.
+/// What a file says in its own way: (name, JSON Schema, description). `jwks` takes the place of the
+/// record's member.
 const OF_THE_FILE: [(&str, &str, &str); 4] = [
     (
         "client_id",
@@ -87,7 +89,8 @@ impl JsonSchema for Client {
     }
 }
 
-/// The JSON types of a shape that a file may also write in another way: a length of time with its unit, scopes as a list.
+/// The JSON types of a shape that a file may also write in another way: a length of time with its
+/// unit, scopes as a list.
 fn of_file(shape: Shape) -> Option<serde_json::Value> {
     match shape {
         Shape::Seconds => Some(serde_json::json!(["integer", "string"])),
