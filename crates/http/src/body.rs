@@ -2,11 +2,17 @@
 use bytes::{Bytes, BytesMut};
 use http::StatusCode;
 use http_body_util::BodyExt;
-use hyper::body::Incoming;
-use std::time::Duration;
+use hyper::body::{Body as _, Incoming};
+use std::{
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
 
 /// A request body, not yet read.
-pub struct Body(Source);
+pub struct Body {
+    source: Source,
+    unread: Option<Unread>,
+}
 
 enum Source {
     Wire(Incoming),
@@ -14,15 +20,27 @@ enum Source {
     Memory(Bytes),
 }
 
+impl Default for Source {
+    fn default() -> Source {
+        Source::Memory(Bytes::new())
+    }
+}
+
 impl From<Incoming> for Body {
     fn from(incoming: Incoming) -> Body {
-        Body(Source::Wire(incoming))
+        Body {
+            source: Source::Wire(incoming),
+            unread: None,
+        }
     }
 }
 
 impl From<Bytes> for Body {
     fn from(bytes: Bytes) -> Body {
-        Body(Source::Memory(bytes))
+        Body {
+            source: Source::Memory(bytes),
+            unread: None,
+        }
     }
 }
 
@@ -32,13 +50,68 @@ impl Default for Body {
     }
 }
 
+impl Drop for Body {
+    /// What nobody read goes back to the connection, which knows what to do with it.
+    fn drop(&mut self) {
+        if let (Some(unread), Source::Wire(incoming)) =
+            (self.unread.take(), std::mem::take(&mut self.source))
+        {
+            *unread.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(incoming);
+        }
+    }
+}
+
+/// How long a refusal waits for the rest of a body that it does not need.
+const DRAIN: Duration = Duration::from_secs(2);
+
+/// Where a body lies after an answer was made without it.
+#[derive(Clone, Default)]
+pub(crate) struct Unread(Arc<Mutex<Option<Incoming>>>);
+
+impl Unread {
+    /// Reads what was left, and drops it: at most `limit` bytes, for [`DRAIN`] at most.
+    ///
+    /// A stream whose answer is complete while its body is still on the way is reset (RFC 9113 section 8.1), and some
+    /// clients, curl 7.88 among them, then show the reset instead of the answer that they have. On HTTP/1.1 the
+    /// connection is closed under a client that still writes, with the same effect.
+    pub(crate) async fn drain(&self, limit: usize) {
+        let left = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let Some(mut incoming) = left else { return };
+        let limit = u64::try_from(limit).unwrap_or(u64::MAX);
+        if incoming.size_hint().lower() > limit {
+            return;
+        }
+        let rest = async {
+            let mut seen = 0;
+            while let Some(Ok(frame)) = incoming.frame().await {
+                seen += frame.data_ref().map_or(0, |data| data.len() as u64);
+                if seen > limit {
+                    break;
+                }
+            }
+        };
+        // What does not come in time is given up: the answer leaves all the same.
+        let _ = tokio::time::timeout(DRAIN, rest).await;
+    }
+}
+
 impl Body {
+    /// A body whose unread rest is handed back.
+    pub(crate) fn watched(incoming: Incoming) -> (Body, Unread) {
+        let unread = Unread::default();
+        let body = Body {
+            source: Source::Wire(incoming),
+            unread: Some(unread.clone()),
+        };
+        (body, unread)
+    }
+
     /// All of it: at most `limit` bytes, within `timeout`.
     ///
     /// # Errors
     /// The caller's: too much, too slow, or cut off.
-    pub async fn read(self, limit: usize, timeout: Duration) -> Result<Bytes, BodyError> {
-        match self.0 {
+    pub async fn read(mut self, limit: usize, timeout: Duration) -> Result<Bytes, BodyError> {
+        match std::mem::take(&mut self.source) {
             Source::Memory(bytes) if bytes.len() > limit => Err(BodyError::TooLarge),
             Source::Memory(bytes) => Ok(bytes),
             Source::Wire(incoming) => read_wire(incoming, limit, timeout).await,
@@ -90,7 +163,6 @@ async fn read_wire(
     limit: usize,
     timeout: Duration,
 ) -> Result<Bytes, BodyError> {
-    use hyper::body::Body as _;
     // A caller that is still writing would see a broken connection and not the answer: a little more is read and dropped.
     let most = limit.saturating_mul(4);
     let announced = incoming.size_hint().exact();

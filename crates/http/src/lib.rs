@@ -9,7 +9,7 @@
 //!
 //! - [`listener`]: sockets, threads, connections, and how they are shut down.
 //! - [`tls`]: TLS 1.3, certificates that change without a restart.
-//! - [`limits`], [`addresses`]: every bound that a connection or a request meets.
+//! - [`limits`], [`addresses`], [`descriptors`]: every bound that a connection or a request meets.
 //! - [`router`]: paths to handlers.
 //! - [`body`], [`response`]: what a handler reads and what it gives back.
 #![forbid(unsafe_code)]
@@ -18,6 +18,7 @@ pub mod addresses;
 pub mod answer;
 pub mod body;
 pub mod certificate;
+pub mod descriptors;
 pub mod limits;
 pub mod listener;
 pub mod percent;

@@ -1,9 +1,12 @@
 //! Sockets, threads, connections, and their end.
 use crate::{
     body::Body,
+    response::{self, Response},
     serves::{Connection, Entrance, Serves},
     tls::Tls,
 };
+use http::{StatusCode, header};
+use hyper::body::{Body as _, Incoming};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use std::{
     convert::Infallible,
@@ -18,7 +21,7 @@ use std::{
     time::Duration,
 };
 use tokio::{
-    io::{AsyncRead, AsyncWrite},
+    io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt},
     sync::{mpsc, watch},
     time::timeout,
 };
@@ -267,6 +270,17 @@ async fn converse<S: Serves>(
     let Some(tls) = tls else {
         return serve(service, stream, false, connection, stopped).await;
     };
+    let begun = timeout(service.limits().handshake, is_plain_http(&stream)).await;
+    if begun != Ok(false) {
+        service
+            .connections()
+            .handshakes_failed
+            .fetch_add(1, Relaxed);
+        if begun == Ok(true) {
+            say_https(stream).await;
+        }
+        return;
+    }
     let acceptor = tokio_rustls::TlsAcceptor::from(tls.config().clone());
     let stream = match timeout(service.limits().handshake, acceptor.accept(stream)).await {
         Ok(Ok(stream)) => stream,
@@ -284,6 +298,37 @@ async fn converse<S: Serves>(
         connection.certificate = tls.presented(chain, service.now()).map(Arc::new);
     }
     serve(service, stream, h2, connection, stopped).await;
+}
+
+/// Whether the connection begins as HTTP without TLS does: with a method, which is an upper-case letter, where TLS has the
+/// number of its handshake record (22, RFC 8446 section 5.1). A connection that ends before its first byte is neither.
+async fn is_plain_http(stream: &tokio::net::TcpStream) -> bool {
+    let mut first = [0];
+    matches!(stream.peek(&mut first).await, Ok(1)) && first[0].is_ascii_uppercase()
+}
+
+/// What a browser or a client shows that came with `http://` to a port that speaks TLS.
+async fn say_https(mut stream: tokio::net::TcpStream) {
+    const TEXT: &str = "this port speaks https: begin the address with https://\n";
+    let answer = format!(
+        "HTTP/1.1 400 Bad Request\r\ncontent-type: text/plain; charset=utf-8\r\n\
+         content-length: {}\r\ncache-control: no-store\r\nconnection: close\r\n\r\n{TEXT}",
+        TEXT.len()
+    );
+    let said = async {
+        stream.write_all(answer.as_bytes()).await?;
+        stream.shutdown().await?;
+        // Closing over unread bytes would reset the connection under the answer.
+        let mut rest = [0; 4096];
+        for _ in 0..16 {
+            if stream.read(&mut rest).await? == 0 {
+                break;
+            }
+        }
+        io::Result::Ok(())
+    };
+    // A peer that is gone or slow is not waited for.
+    let _ = timeout(Duration::from_secs(1), said).await;
 }
 
 /// How long a connection that has not asked anything yet is kept after `stop`: whoever was let in a moment before does not
@@ -334,6 +379,34 @@ impl Drop for UnderWay {
     }
 }
 
+/// One request, within the limits that hyper does not know.
+async fn answer<S: Serves>(
+    service: &S,
+    connection: &Connection,
+    request: http::Request<Incoming>,
+) -> Response {
+    let limits = service.limits();
+    // hyper counts the fields of HTTP/1.1 only; those of HTTP/2 are known when they are decoded.
+    if request.headers().len() > limits.header_fields {
+        return response::text(
+            StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
+            "the request has too many header fields\n",
+        );
+    }
+    let (head, incoming) = request.into_parts();
+    // A client that waits for "100 Continue" has sent nothing, and sends nothing once it sees a refusal
+    // (RFC 9110 section 10.1.1): asking for the body only to drop it would make it come.
+    if incoming.is_end_stream() || head.headers.contains_key(header::EXPECT) {
+        let request = http::Request::from_parts(head, Body::from(incoming));
+        return service.respond(connection, request).await;
+    }
+    let (body, unread) = Body::watched(incoming);
+    let request = http::Request::from_parts(head, body);
+    let response = service.respond(connection, request).await;
+    unread.drain(limits.body_bytes).await;
+    response
+}
+
 async fn serve<S: Serves, T>(
     service: &Arc<S>,
     stream: T,
@@ -351,8 +424,7 @@ async fn serve<S: Serves, T>(
         async move {
             let (service, connection, activity) = &*shared;
             let under_way = activity.clone().begin();
-            let request = request.map(Body::from);
-            let mut response = service.respond(connection, request).await;
+            let mut response = answer(&**service, connection, request).await;
             response.body_mut().hold(under_way);
             Ok::<_, Infallible>(response)
         }

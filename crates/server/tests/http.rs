@@ -146,3 +146,100 @@ fn stopping_lets_the_request_under_way_finish() {
     server.stop();
     assert!(std::net::TcpStream::connect(server.address).is_err());
 }
+
+/// curl, HTTP/2 as it does by default: exit code, and "STATUS BODY".
+fn curl(server: &Server, path: &str, arguments: &[&str]) -> (Option<i32>, String) {
+    let directory = tempfile::tempdir().unwrap();
+    let ca = directory.path().join("ca.pem");
+    std::fs::write(&ca, server.ca.cert_pem()).unwrap();
+    let output = std::process::Command::new("curl")
+        .args(["--silent", "--show-error", "--max-time", "20"])
+        .args(["--write-out", "%{stderr}%{http_code} "])
+        .arg("--cacert")
+        .arg(ca)
+        .args(arguments)
+        .arg(format!("https://localhost:{}{path}", server.address.port()))
+        .output()
+        .expect("curl is installed by scripts/setup-tests.sh");
+    let said = [output.stderr, output.stdout].concat();
+    (
+        output.status.code(),
+        String::from_utf8_lossy(&said).into_owned(),
+    )
+}
+
+#[test]
+fn a_developers_first_mistakes_are_answered_to_curl_with_their_text() {
+    let server = Server::start(Setup::default());
+    let json = "content-type: application/json";
+    for (path, arguments, status, text) in [
+        (
+            "/tokne",
+            &["--data", "grant_type=x"][..],
+            "404",
+            "nothing here",
+        ),
+        ("/jwks", &["--data", "a=b"], "405", "method"),
+        (
+            "/token",
+            &["--header", json, "--data", "{}"],
+            "415",
+            "content type",
+        ),
+        (
+            "/admin/v1/users",
+            &["--header", json, "--data", "{\"username\":\"x\"}"],
+            "401",
+            "error",
+        ),
+        (
+            "/admin/v1/users",
+            &[
+                "--header",
+                "authorization: Bearer x.y.z",
+                "--header",
+                json,
+                "--data",
+                "{}",
+            ],
+            "401",
+            "invalid_token",
+        ),
+    ] {
+        let (code, said) = curl(&server, path, arguments);
+        assert_eq!(code, Some(0), "{path}: {said}");
+        assert!(said.starts_with(status), "{path}: {said}");
+        assert!(said.contains(text), "{path}: {said}");
+    }
+}
+
+#[test]
+fn a_client_that_its_proxy_cannot_name_is_not_taken_for_the_proxy() {
+    let mut setup = Setup {
+        plain: true,
+        ..Setup::default()
+    };
+    setup.policy.trusted_proxies = vec!["127.0.0.1".parse().unwrap()];
+    let server = Server::start(setup);
+    let status = |value: &[u8]| {
+        let mut stream = std::net::TcpStream::connect(server.address).unwrap();
+        let mut request = b"GET /metrics HTTP/1.1\r\nhost: x\r\nconnection: close\r\n".to_vec();
+        if !value.is_empty() {
+            request.extend_from_slice(b"x-forwarded-for: ");
+            request.extend_from_slice(value);
+            request.extend_from_slice(b"\r\n");
+        }
+        request.extend_from_slice(b"\r\n");
+        stream.write_all(&request).unwrap();
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer).unwrap();
+        String::from_utf8_lossy(&answer[9..12]).into_owned()
+    };
+    // The figures are for this machine only: whoever is taken for the proxy sees them.
+    assert_eq!(status(b""), "200");
+    assert_eq!(status(b"203.0.113.9"), "404");
+    assert_eq!(status(b"xx, 203.0.113.9"), "404");
+    assert_eq!(status(b"\xff, 203.0.113.9"), "404");
+    assert_eq!(status(b"\xff"), "400");
+    assert_eq!(status(b"unknown"), "400");
+}

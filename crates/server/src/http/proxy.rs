@@ -5,42 +5,60 @@ use signet_crypto::certificate::ClientCertificate;
 use signet_http::{PresentedCertificate, certificate::der_of_field};
 use std::net::IpAddr;
 
-/// The client's address: the right-most entry that is not itself a trusted proxy. What stands further left was written by
-/// the client. Anything that is no address ends the search at the last hop that is known.
-pub(crate) fn client_address(socket: IpAddr, headers: &HeaderMap, policy: &Policy) -> IpAddr {
-    if !policy.is_trusted_proxy(socket) {
-        return socket;
-    }
-    let mut address = socket;
-    for hop in hops(headers, policy.forwarded).into_iter().rev() {
-        let Some(hop) = hop else { break };
-        address = hop;
-        if !policy.is_trusted_proxy(hop) {
-            break;
-        }
-    }
-    address
-}
+/// A trusted proxy names somebody, and not by an address: who asks is not known, and must not be taken for the proxy.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct UnknownClient;
 
-fn hops(headers: &HeaderMap, which: ForwardedHeader) -> Vec<Option<IpAddr>> {
-    let name = match which {
+/// The client's address: the right-most entry that is not itself a trusted proxy. What stands further left was written by
+/// the client, and is not looked at.
+///
+/// # Errors
+/// The walk from the right met something that is no address (RFC 7239 section 6 has `unknown` and obfuscated names), or the
+/// header is there and names nobody.
+pub(crate) fn client_address(
+    socket: IpAddr,
+    headers: &HeaderMap,
+    policy: &Policy,
+) -> Result<IpAddr, UnknownClient> {
+    if !policy.is_trusted_proxy(socket) {
+        return Ok(socket);
+    }
+    let name = match policy.forwarded {
         ForwardedHeader::XForwardedFor => "x-forwarded-for",
         ForwardedHeader::Forwarded => "forwarded",
     };
-    headers
-        .get_all(name)
-        .iter()
-        .filter_map(|line| line.to_str().ok())
-        .flat_map(|line| line.split(','))
-        .map(|element| match which {
-            ForwardedHeader::XForwardedFor => parse_node(element.trim()),
-            // RFC 7239 section 4: for=192.0.2.1;proto=https
-            ForwardedHeader::Forwarded => element.split(';').find_map(|pair| {
-                let (key, value) = pair.trim().split_once('=')?;
-                key.eq_ignore_ascii_case("for").then(|| parse_node(value))?
-            }),
-        })
-        .collect()
+    let mut lines = headers.get_all(name).iter().rev().peekable();
+    if lines.peek().is_none() {
+        // The proxy speaks for itself: a health check.
+        return Ok(socket);
+    }
+    // Bytes, not text: what a client puts into the line must not hide what the proxy adds behind it.
+    let elements = lines
+        .flat_map(|line| line.as_bytes().rsplit(|byte| *byte == b','))
+        .map(<[u8]>::trim_ascii)
+        // RFC 9110 section 5.6.1.2: empty elements of a list do not count.
+        .filter(|element| !element.is_empty());
+    let mut last = Err(UnknownClient);
+    for element in elements {
+        let hop = hop(element, policy.forwarded).ok_or(UnknownClient)?;
+        if !policy.is_trusted_proxy(hop) {
+            return Ok(hop);
+        }
+        last = Ok(hop);
+    }
+    last
+}
+
+fn hop(element: &[u8], which: ForwardedHeader) -> Option<IpAddr> {
+    let element = std::str::from_utf8(element).ok()?;
+    match which {
+        ForwardedHeader::XForwardedFor => parse_node(element),
+        // RFC 7239 section 4: for=192.0.2.1;proto=https
+        ForwardedHeader::Forwarded => element.split(';').find_map(|pair| {
+            let (key, value) = pair.trim().split_once('=')?;
+            key.eq_ignore_ascii_case("for").then(|| parse_node(value))?
+        }),
+    }
 }
 
 /// An address, perhaps with a port, in brackets, in quotes (RFC 7239 section 6).
@@ -90,31 +108,79 @@ mod tests {
             ..Policy::default()
         }
     }
-    fn seen(socket: &str, value: &str) -> String {
+    fn address(socket: &str, lines: &[&[u8]]) -> Option<String> {
         let mut headers = HeaderMap::new();
-        headers.insert("x-forwarded-for", value.parse().unwrap());
+        for line in lines {
+            let line = http::HeaderValue::from_bytes(line).unwrap();
+            headers.append("x-forwarded-for", line);
+        }
         let policy = policy(ForwardedHeader::XForwardedFor);
-        client_address(socket.parse().unwrap(), &headers, &policy).to_string()
+        client_address(socket.parse().unwrap(), &headers, &policy)
+            .ok()
+            .map(|address| address.to_string())
+    }
+    fn seen(socket: &str, value: &str) -> String {
+        address(socket, &[value.as_bytes()]).unwrap_or("unknown".to_owned())
     }
 
     #[test]
     fn only_a_named_proxy_is_believed_and_only_its_own_entry() {
         assert_eq!(seen("192.0.2.9", "203.0.113.1"), "192.0.2.9");
+        assert_eq!(seen("192.0.2.9", "nobody"), "192.0.2.9");
         assert_eq!(seen("10.0.0.1", "203.0.113.1"), "203.0.113.1");
         // The client wrote the left entries.
         assert_eq!(seen("10.0.0.1", "198.51.100.7, 203.0.113.1"), "203.0.113.1");
         assert_eq!(seen("10.0.0.1", "203.0.113.1, 10.0.0.2"), "203.0.113.1");
-        assert_eq!(seen("10.0.0.1", "203.0.113.1, unknown"), "10.0.0.1");
         assert_eq!(seen("10.0.0.1", "\"[2001:db8::1]:80\""), "2001:db8::1");
+        // A proxy that asks on its own account.
+        assert_eq!(address("10.0.0.1", &[]).as_deref(), Some("10.0.0.1"));
+        assert_eq!(seen("10.0.0.1", "10.0.0.2"), "10.0.0.2");
+    }
+
+    #[test]
+    fn no_byte_of_a_client_makes_it_the_proxy_that_it_came_through() {
+        let of = |lines: &[&[u8]]| address("10.0.0.1", lines);
+        for line in [
+            &b"\xff, 203.0.113.9"[..],
+            b"xx, 203.0.113.9",
+            b"\xff,203.0.113.9",
+            b",, \xe2\x82, 203.0.113.9,",
+        ] {
+            assert_eq!(of(&[line]).as_deref(), Some("203.0.113.9"), "{line:?}");
+        }
+        let two: [&[u8]; 2] = [b"\xff", b"203.0.113.9"];
+        assert_eq!(of(&two).as_deref(), Some("203.0.113.9"));
+        let behind_two: [&[u8]; 1] = [b"\xff, 203.0.113.9, 10.0.0.2"];
+        assert_eq!(of(&behind_two).as_deref(), Some("203.0.113.9"));
+        // Where the proxy names nobody, nobody is known: least of all the proxy.
+        for line in [
+            &b"\xff"[..],
+            b"",
+            b" , ",
+            b"unknown",
+            b"203.0.113.9, unknown",
+            b"203.0.113.9, \xff",
+            b"_hidden, 10.0.0.2",
+        ] {
+            assert_eq!(of(&[line]), None, "{line:?}");
+        }
     }
 
     #[test]
     fn forwarded_reads_its_for_parameter() {
-        let mut headers = HeaderMap::new();
-        let value = "for=198.51.100.7, For=\"[2001:db8::17]\";proto=https";
-        headers.insert("forwarded", value.parse().unwrap());
-        let policy = policy(ForwardedHeader::Forwarded);
-        let got = client_address("10.0.0.1".parse().unwrap(), &headers, &policy);
-        assert_eq!(got.to_string(), "2001:db8::17");
+        let of = |value: &[u8]| {
+            let mut headers = HeaderMap::new();
+            headers.insert("forwarded", http::HeaderValue::from_bytes(value).unwrap());
+            let policy = policy(ForwardedHeader::Forwarded);
+            client_address("10.0.0.1".parse().unwrap(), &headers, &policy)
+                .ok()
+                .map(|address| address.to_string())
+        };
+        let value = b"for=198.51.100.7, For=\"[2001:db8::17]\";proto=https";
+        assert_eq!(of(value).as_deref(), Some("2001:db8::17"));
+        let value = b"for=\xff, for=198.51.100.7;proto=https";
+        assert_eq!(of(value).as_deref(), Some("198.51.100.7"));
+        assert_eq!(of(b"for=unknown"), None);
+        assert_eq!(of(b"proto=https"), None);
     }
 }

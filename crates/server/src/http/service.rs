@@ -85,7 +85,8 @@ impl Service {
         let method = head.method.clone();
         let (realm, below) = self.route(&head);
         let snapshot = realm.snapshot();
-        let peer = proxy::client_address(connection.peer, &head.headers, &self.host.policy);
+        let named = proxy::client_address(connection.peer, &head.headers, &self.host.policy);
+        let peer = named.unwrap_or(connection.peer);
         let notes = Arc::new(LogNotes::default());
         let arrived = Arrived {
             connection,
@@ -96,7 +97,13 @@ impl Service {
             peer,
             notes: notes.clone(),
         };
-        let (mut response, route) = self.dispatch(arrived, head, body).await;
+        let (mut response, route) = match named {
+            Ok(_) => self.dispatch(arrived, head, body).await,
+            Err(proxy::UnknownClient) => {
+                let text = "the proxy in front names no client's address\n";
+                (response::text(StatusCode::BAD_REQUEST, text), "other")
+            }
+        };
         self.finish(&mut response, &snapshot, request_id);
         if head_only {
             let length = hyper::body::Body::size_hint(response.body()).exact();

@@ -115,7 +115,7 @@ async fn serve(
         body_bytes: 1 << 20,
         ..Limits::default()
     };
-    let gate = Gate::new(setup, Arc::new(SystemClock), limits);
+    let gate = Gate::new(setup, Arc::new(SystemClock), sockets::within_files(limits));
     let listener = Listener {
         listening,
         tls: tls.clone(),

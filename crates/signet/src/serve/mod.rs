@@ -121,7 +121,11 @@ async fn start(source: Source, level: log::LogLevel) -> Result<Server, String> {
     let (store_of, clock) = (store.clone(), clock.clone());
     let realm = parts::build(&config, &base, store_of, clock, dev.as_ref(), routes).await?;
     let (listeners, certificates) = sockets::listeners(&config, &base, bound)?;
-    let service = Service::new(realm.clone(), router, apply::limits(&config));
+    let service = Service::new(
+        realm.clone(),
+        router,
+        sockets::within_files(apply::limits(&config)),
+    );
     let running =
         listener::start(service, listeners).map_err(|e| format!("the server cannot start: {e}"))?;
 

@@ -6,7 +6,7 @@ use std::{
 };
 
 use signet_http::{
-    Entrance,
+    Entrance, Limits, descriptors,
     listener::{Listener, Listening},
     tls::{Tls, TlsOptions},
 };
@@ -38,6 +38,11 @@ pub fn workers(limit: Option<usize>) -> usize {
     limit
         .unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from))
         .max(1)
+}
+
+/// These limits, with no more connections than the process may open files; it may as many as the system lets it.
+pub fn within_files(limits: Limits) -> Limits {
+    descriptors::fit(limits, descriptors::raise())
 }
 
 /// The configuration's listeners.
