@@ -59,6 +59,7 @@ impl<C, F> Route<C, F> {
 pub struct Router<C, F> {
     exact: HashMap<&'static str, Route<C, F>>,
     patterns: Vec<Route<C, F>>,
+    otherwise: Option<Handler<C>>,
 }
 
 impl<C, F> Default for Router<C, F> {
@@ -66,6 +67,7 @@ impl<C, F> Default for Router<C, F> {
         Router {
             exact: HashMap::new(),
             patterns: Vec::new(),
+            otherwise: None,
         }
     }
 }
@@ -103,6 +105,21 @@ impl<C: 'static, F: Default> Router<C, F> {
         Fut: Future<Output = Response> + Send + 'static,
     {
         self.route(Method::POST, path, handler)
+    }
+
+    /// Sets the handler of every path that no route has.
+    pub fn otherwise<H, Fut>(&mut self, handler: H) -> &mut Self
+    where
+        H: Fn(C) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Response> + Send + 'static,
+    {
+        self.otherwise = Some(Arc::new(move |context| Box::pin(handler(context))));
+        self
+    }
+
+    /// The handler of every path that no route has, if one was set.
+    pub fn fallback(&self) -> Option<&Handler<C>> {
+        self.otherwise.as_ref()
     }
 
     /// What the application notes about a path.

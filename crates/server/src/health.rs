@@ -44,7 +44,7 @@ async fn metrics(context: Context) -> Response {
     metrics.audit_dropped.store(dropped, Relaxed);
     response::body(
         StatusCode::OK,
-        "text/plain; version=0.0.4; charset=utf-8",
+        "application/openmetrics-text; version=1.0.0; charset=utf-8",
         context.realm.host.metrics.render(),
     )
 }

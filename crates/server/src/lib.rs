@@ -24,6 +24,7 @@ pub mod declared;
 pub mod endpoint;
 pub mod grants;
 pub mod health;
+pub mod home;
 pub mod http;
 pub mod interaction;
 pub mod issue;
@@ -55,5 +56,6 @@ pub mod visit;
 pub fn routes(router: &mut http::Router) {
     endpoint::routes(router);
     health::routes(router);
+    home::routes(router);
     admin::routes(router);
 }

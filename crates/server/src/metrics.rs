@@ -1,7 +1,12 @@
-//! Counters and histograms for Prometheus, lock-free: plain relaxed atomics, rendered on demand.
+//! Counters and histograms, lock-free: plain relaxed atomics, which the exposition format is written from on demand.
+use prometheus_client::{
+    collector::Collector,
+    encoding::{DescriptorEncoder, NoLabelSet, text::encode},
+    metrics::MetricType,
+    registry::Registry,
+};
 use signet_http::Connections;
 use std::{
-    fmt::Write,
     sync::atomic::{AtomicU64, Ordering::Relaxed},
     time::Duration,
 };
@@ -74,127 +79,173 @@ impl Metrics {
         series.count.fetch_add(1, Relaxed);
     }
 
-    /// The Prometheus text format, version 0.0.4.
+    /// All of it in the text format of OpenMetrics 1.0, which Prometheus reads.
     pub fn render(&self) -> String {
+        let mut registry = Registry::default();
+        registry.register_collector(Box::new(self.figures()));
         let mut out = String::with_capacity(8 * 1024);
         // Writing to a String cannot fail.
-        let _ = self.write(&mut out);
+        let _ = encode(&mut out, &registry);
         out
     }
 
-    fn series(&self) -> impl Iterator<Item = (&'static str, &Series)> {
-        let routes = self.routes.iter().map(|(route, series)| (*route, series));
-        routes.chain([(OTHER, &self.other)])
-    }
-
-    fn write(&self, out: &mut String) -> std::fmt::Result {
-        writeln!(out, "# HELP signet_requests_total Requests answered.")?;
-        writeln!(out, "# TYPE signet_requests_total counter")?;
-        for (route, series) in self.series() {
-            for (class, count) in series.status.iter().enumerate() {
-                let count = count.load(Relaxed);
-                if count > 0 {
-                    let class = class + 1;
-                    writeln!(
-                        out,
-                        "signet_requests_total{{route=\"{route}\",status=\"{class}xx\"}} {count}"
-                    )?;
-                }
-            }
+    fn figures(&self) -> Figures {
+        let own = self.routes.iter().map(|(route, series)| (*route, series));
+        Figures {
+            routes: own
+                .chain([(OTHER, &self.other)])
+                .map(|(route, series)| series.figures(route))
+                .collect(),
+            single: vec![
+                Single::gauge(
+                    "signet_connections",
+                    "Open connections.",
+                    &self.connections.open,
+                ),
+                Single::counter(
+                    "signet_connections_refused",
+                    "Connections refused at the limit.",
+                    &self.connections.refused,
+                ),
+                Single::counter(
+                    "signet_tls_handshakes_failed",
+                    "TLS handshakes that failed.",
+                    &self.connections.handshakes_failed,
+                ),
+                Single::counter(
+                    "signet_tokens_issued",
+                    "Token responses.",
+                    &self.tokens_issued,
+                ),
+                Single::counter(
+                    "signet_replays",
+                    "Codes and refresh tokens that came a second time.",
+                    &self.replays,
+                ),
+                Single::counter(
+                    "signet_clock_steps",
+                    "Steps of the clock by more than a minute.",
+                    &self.clock_steps,
+                ),
+                Single::counter("signet_store_errors", "Store errors.", &self.store_errors),
+                Single::gauge(
+                    "signet_audit_lines",
+                    "Records in the audit trail.",
+                    &self.audit_lines,
+                ),
+                Single::counter(
+                    "signet_audit_dropped",
+                    "Decisions that found the queue of the audit trail full.",
+                    &self.audit_dropped,
+                ),
+            ],
         }
-        let name = "signet_request_duration_seconds";
-        writeln!(
-            out,
-            "# HELP {name} Time from the request's head to its answer."
-        )?;
-        writeln!(out, "# TYPE {name} histogram")?;
-        for (route, series) in self.series() {
-            let count = series.count.load(Relaxed);
-            if count == 0 {
-                continue;
-            }
-            let mut sum = 0;
-            for (bound, bucket) in BOUNDS.iter().zip(&series.buckets) {
-                sum += bucket.load(Relaxed);
-                let le = seconds(*bound);
-                writeln!(out, "{name}_bucket{{route=\"{route}\",le=\"{le}\"}} {sum}")?;
-            }
-            writeln!(
-                out,
-                "{name}_bucket{{route=\"{route}\",le=\"+Inf\"}} {count}"
-            )?;
-            let total = seconds(series.micros.load(Relaxed));
-            writeln!(out, "{name}_sum{{route=\"{route}\"}} {total}")?;
-            writeln!(out, "{name}_count{{route=\"{route}\"}} {count}")?;
-        }
-        let single = [
-            (
-                "signet_connections",
-                "gauge",
-                "Open connections.",
-                &self.connections.open,
-            ),
-            (
-                "signet_connections_refused_total",
-                "counter",
-                "Connections refused at the limit.",
-                &self.connections.refused,
-            ),
-            (
-                "signet_tls_handshakes_failed_total",
-                "counter",
-                "TLS handshakes that failed.",
-                &self.connections.handshakes_failed,
-            ),
-            (
-                "signet_tokens_issued_total",
-                "counter",
-                "Token responses.",
-                &self.tokens_issued,
-            ),
-            (
-                "signet_replays_total",
-                "counter",
-                "Codes and refresh tokens that came a second time.",
-                &self.replays,
-            ),
-            (
-                "signet_clock_steps_total",
-                "counter",
-                "Steps of the clock by more than a minute.",
-                &self.clock_steps,
-            ),
-            (
-                "signet_store_errors_total",
-                "counter",
-                "Store errors.",
-                &self.store_errors,
-            ),
-            (
-                "signet_audit_lines",
-                "gauge",
-                "Lines in the audit trail.",
-                &self.audit_lines,
-            ),
-            (
-                "signet_audit_dropped_total",
-                "counter",
-                "Decisions that found the queue of the audit trail full.",
-                &self.audit_dropped,
-            ),
-        ];
-        for (name, kind, help, value) in single {
-            writeln!(out, "# HELP {name} {help}")?;
-            writeln!(out, "# TYPE {name} {kind}")?;
-            writeln!(out, "{name} {}", value.load(Relaxed))?;
-        }
-        Ok(())
     }
 }
 
-/// Microseconds as decimal seconds, exactly.
-fn seconds(micros: u64) -> String {
-    format!("{}.{:06}", micros / 1_000_000, micros % 1_000_000)
+impl Series {
+    fn figures(&self, route: &'static str) -> RouteFigures {
+        let bounds = BOUNDS.iter().map(|micros| *micros as f64 / 1e6);
+        let mut buckets: Vec<(f64, u64)> = bounds
+            .zip(self.buckets.iter().map(|bucket| bucket.load(Relaxed)))
+            .collect();
+        // Of several that are read while they grow, the total is made from its parts, so that it never says less.
+        let within: u64 = buckets.iter().map(|(_, count)| count).sum();
+        let count = self.count.load(Relaxed).max(within);
+        buckets.push((f64::INFINITY, count - within));
+        RouteFigures {
+            route,
+            status: self.status.each_ref().map(|count| count.load(Relaxed)),
+            buckets,
+            seconds: self.micros.load(Relaxed) as f64 / 1e6,
+            count,
+        }
+    }
+}
+
+/// What was counted, at one moment: the exposition format is written from this copy.
+#[derive(Debug)]
+struct Figures {
+    routes: Vec<RouteFigures>,
+    single: Vec<Single>,
+}
+
+#[derive(Debug)]
+struct RouteFigures {
+    route: &'static str,
+    status: [u64; 5],
+    /// upper bounds in seconds, and how many lie between each and the one before
+    buckets: Vec<(f64, u64)>,
+    seconds: f64,
+    count: u64,
+}
+
+#[derive(Debug)]
+struct Single {
+    name: &'static str,
+    kind: MetricType,
+    help: &'static str,
+    value: u64,
+}
+
+impl Single {
+    /// The format adds `_total` to the name.
+    fn counter(name: &'static str, help: &'static str, value: &AtomicU64) -> Single {
+        Single {
+            name,
+            kind: MetricType::Counter,
+            help,
+            value: value.load(Relaxed),
+        }
+    }
+
+    fn gauge(name: &'static str, help: &'static str, value: &AtomicU64) -> Single {
+        Single {
+            kind: MetricType::Gauge,
+            ..Single::counter(name, help, value)
+        }
+    }
+}
+
+impl Collector for Figures {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> std::fmt::Result {
+        const CLASSES: [&str; 5] = ["1xx", "2xx", "3xx", "4xx", "5xx"];
+        let mut requests = encoder.encode_descriptor(
+            "signet_requests",
+            "Requests answered.",
+            None,
+            MetricType::Counter,
+        )?;
+        for route in &self.routes {
+            for (class, count) in CLASSES.iter().zip(&route.status) {
+                if *count > 0 {
+                    requests
+                        .encode_family(&[("route", route.route), ("status", class)])?
+                        .encode_counter::<NoLabelSet, u64, u64>(count, None)?;
+                }
+            }
+        }
+        let mut durations = encoder.encode_descriptor(
+            "signet_request_duration_seconds",
+            "Time from the request's head to its answer.",
+            None,
+            MetricType::Histogram,
+        )?;
+        for route in self.routes.iter().filter(|route| route.count > 0) {
+            durations
+                .encode_family(&[("route", route.route)])?
+                .encode_histogram::<NoLabelSet>(route.seconds, route.count, &route.buckets, None)?;
+        }
+        for single in &self.single {
+            let mut metric =
+                encoder.encode_descriptor(single.name, single.help, None, single.kind)?;
+            match single.kind {
+                MetricType::Gauge => metric.encode_gauge(&single.value)?,
+                _ => metric.encode_counter::<NoLabelSet, u64, u64>(&single.value, None)?,
+            }
+        }
+        Ok(())
+    }
 }
 
 #[cfg(test)]
@@ -210,8 +261,8 @@ mod tests {
         let text = metrics.render();
         let name = "signet_request_duration_seconds";
         for line in [
-            format!("{name}_bucket{{route=\"/token\",le=\"0.000100\"}} 1"),
-            format!("{name}_bucket{{route=\"/token\",le=\"0.001000\"}} 2"),
+            format!("{name}_bucket{{route=\"/token\",le=\"0.0001\"}} 1"),
+            format!("{name}_bucket{{route=\"/token\",le=\"0.001\"}} 2"),
             format!("{name}_bucket{{route=\"/token\",le=\"+Inf\"}} 3"),
             "signet_requests_total{route=\"/token\",status=\"2xx\"} 2".to_owned(),
         ] {

@@ -243,3 +243,98 @@ fn a_client_that_its_proxy_cannot_name_is_not_taken_for_the_proxy() {
     assert_eq!(status(b"\xff"), "400");
     assert_eq!(status(b"unknown"), "400");
 }
+
+#[test]
+fn the_bare_address_leads_to_the_account_and_pages_take_a_slash_too_many() {
+    let server = Server::start(Setup::default());
+    for (asked, leads_to) in [
+        ("/", "/account"),
+        ("/account/", "/account"),
+        ("/account/recover/", "/account/recover"),
+        ("/device/", "/device"),
+        ("/device/?user_code=ABCD", "/device?user_code=ABCD"),
+    ] {
+        let reply = Call::get(asked).send(&server).expect(303);
+        assert_eq!(reply.header("location"), leads_to, "{asked}");
+    }
+    let icon = Call::get("/favicon.ico").send(&server).expect(200);
+    assert_eq!(icon.header("content-type"), "image/x-icon");
+    assert_eq!(icon.body[..4], [0, 0, 1, 0]);
+    assert_eq!(icon.header("cache-control"), "public, max-age=86400");
+}
+
+#[test]
+fn a_path_that_nothing_has_is_answered_in_the_callers_form() {
+    let server = Server::start(Setup::default());
+    let ask = |accept: &str| {
+        let call = Call::get("/nothing").header("accept", accept);
+        call.send(&server).expect(404)
+    };
+    let page = ask("text/html,application/xhtml+xml,*/*;q=0.8");
+    assert_eq!(page.header("content-type"), "text/html; charset=utf-8");
+    for part in [
+        "<html lang=\"en\">",
+        "<title>Page not found</title>",
+        "<main",
+        "<h1>",
+        "href=\"/account\"",
+    ] {
+        assert!(page.text().contains(part), "{part}: {}", page.text());
+    }
+    assert!(
+        page.header("content-security-policy")
+            .contains("default-src 'none'")
+    );
+    assert_eq!(ask("application/json").member("error"), "not_found");
+    assert_eq!(ask("*/*").text(), "there is nothing here\n");
+    // Where certificates are asked for there are no pages, and methods do not matter.
+    let mtls = Call::get("/nothing").header("accept", "text/html").mtls();
+    assert_eq!(
+        mtls.send(&server).expect(404).text(),
+        "there is nothing here\n"
+    );
+    let post = Call::post("/nothing").header("accept", "text/html");
+    assert!(post.send(&server).expect(404).text().contains("<main"));
+}
+
+#[test]
+fn every_route_that_the_server_has_is_counted_under_its_own_name() {
+    let server = Server::start(Setup::default());
+    let asked = [
+        "/account",
+        "/account/recover",
+        "/interaction",
+        "/compact-keys",
+        "/register/x",
+        "/admin/v1/users",
+        "/device",
+        "/health/live",
+        "/nothing",
+    ];
+    for path in asked {
+        Call::get(path).send(&server);
+    }
+    let reply = Call::get("/metrics").send(&server).expect(200);
+    assert_eq!(
+        reply.header("content-type"),
+        "application/openmetrics-text; version=1.0.0; charset=utf-8"
+    );
+    let text = reply.text();
+    let counted = |route: &str| {
+        let start = format!("signet_requests_total{{route=\"{route}\",");
+        text.lines().any(|line| line.starts_with(&start))
+    };
+    for route in asked {
+        let route = match route {
+            "/register/x" => "/register/{client_id}",
+            "/nothing" => "other",
+            route => route,
+        };
+        assert!(counted(route), "{route}\n{text}");
+    }
+    let others = text
+        .lines()
+        .find(|line| line.starts_with("signet_request_duration_seconds_count{route=\"other\"}"));
+    assert!(others.is_some_and(|line| line.ends_with(" 1")), "{text}");
+    assert!(text.ends_with("# EOF\n"), "{text}");
+}

@@ -12,6 +12,7 @@ use signet_http::{
     Body, Connection, Connections, Entrance, Limits, RequestId, Response, Serves,
     addresses::Addresses, answer::Answer, response,
 };
+use signet_oauth::endpoint::Cors;
 use std::{net::IpAddr, ops::Range, sync::Arc, time::Instant};
 
 /// What all connections share.
@@ -177,26 +178,41 @@ impl Service {
             return (response, "other");
         }
         let mtls = connection.entrance == Entrance::Mtls;
-        let found = below.and_then(|below| self.router.find(&head.uri.path()[below]));
-        let Some((route, params)) = found.filter(|(route, _)| route.facts.mtls || !mtls) else {
-            let response = response::text(StatusCode::NOT_FOUND, "there is nothing here\n");
-            return (response, "other");
-        };
-        let cors = route.facts.cors;
-        if head.method == Method::OPTIONS {
-            let mut response = response::empty(StatusCode::NO_CONTENT);
-            let allow = route.allow();
-            cors::preflight(&mut response, cors, &head.headers, &snapshot, &allow);
-            allow_header(&mut response, &allow);
-            return (response, route.path);
-        }
-        let Some(handler) = route.handler(&head.method) else {
-            let mut response = response::text(
-                StatusCode::METHOD_NOT_ALLOWED,
-                "this method is not for here\n",
-            );
-            allow_header(&mut response, &route.allow());
-            return (response, route.path);
+        // The issuer's own address, where it has a path: there is nothing below it.
+        let path = below.map(|below| match &head.uri.path()[below] {
+            "" => "/",
+            path => path,
+        });
+        let found = path.and_then(|path| self.router.find(path));
+        let found = found.filter(|(route, _)| route.facts.mtls || !mtls);
+        let (handler, params, path, cors) = match found {
+            Some((route, params)) => {
+                let cors = route.facts.cors;
+                if head.method == Method::OPTIONS {
+                    let mut response = response::empty(StatusCode::NO_CONTENT);
+                    let allow = route.allow();
+                    cors::preflight(&mut response, cors, &head.headers, &snapshot, &allow);
+                    allow_header(&mut response, &allow);
+                    return (response, route.path);
+                }
+                let Some(handler) = route.handler(&head.method) else {
+                    let mut response = response::text(
+                        StatusCode::METHOD_NOT_ALLOWED,
+                        "this method is not for here\n",
+                    );
+                    allow_header(&mut response, &route.allow());
+                    return (response, route.path);
+                };
+                (handler, params, route.path, cors)
+            }
+            // No browser is sent to where certificates are asked for, so it has no pages.
+            None => match self.router.fallback().filter(|_| !mtls) {
+                Some(handler) => (handler, Vec::new(), "other", Cors::No),
+                None => {
+                    let response = response::text(StatusCode::NOT_FOUND, "there is nothing here\n");
+                    return (response, "other");
+                }
+            },
         };
         let policy = &self.host.policy;
         let certificate = match &connection.certificate {
@@ -222,7 +238,7 @@ impl Service {
             body_limit: self.limits.body_bytes,
             body_timeout: self.limits.body,
             params,
-            route: route.path,
+            route: path,
             log: notes,
             snapshot: snapshot.clone(),
         };
@@ -232,7 +248,7 @@ impl Service {
             origin_only.insert(header::ORIGIN, origin);
         }
         cors::mark(&mut response, cors, &origin_only, &snapshot);
-        (response, route.path)
+        (response, path)
     }
 
     /// What every answer carries.

@@ -39,7 +39,7 @@ impl Html {
     /// `Referrer-Policy` is `same-origin`, not `no-referrer`: with the latter browsers send `Origin: null` with our own forms.
     pub fn headers(&self) -> Vec<(&'static str, String)> {
         let mut policy = format!(
-            "default-src 'none'; style-src 'sha256-{}'; base-uri 'none'; frame-ancestors 'none'",
+            "default-src 'none'; style-src 'sha256-{}'; img-src 'self'; base-uri 'none'; frame-ancestors 'none'",
             *STYLE_HASH
         );
         if let Some(script) = self.script {

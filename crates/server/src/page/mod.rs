@@ -14,6 +14,7 @@ mod form_post;
 mod layout;
 mod login;
 mod logout;
+mod not_found;
 pub mod words;
 
 pub use account::{AccountView, ConsentView, SessionView, account, recover, recover_sent, reset};
@@ -25,3 +26,4 @@ pub use form_post::form_post;
 pub use layout::{Html, Notice};
 pub use login::{CodePage, LoginPage, MethodButton, SelectPage, code, login, select_account};
 pub use logout::{logout_confirm, signed_out};
+pub use not_found::not_found;

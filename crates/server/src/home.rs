@@ -1,0 +1,66 @@
+//! What is around the endpoints: the bare address, a slash too many, the icon, and paths that nothing has.
+//!
+//! A person who opens the issuer in a browser is on the way to the account page; who mistypes a path meets a page that
+//! says so, in a form that fits what asked.
+use crate::{
+    http::{Context, Response, Router, context::path_of, response},
+    page,
+};
+use http::{HeaderValue, StatusCode, header};
+
+/// The mark of the pages, 32 pixels wide.
+const ICON: &[u8] = include_bytes!("page/favicon.ico");
+
+/// Adds `/`, pages with a slash at their end, `/favicon.ico`, and what answers every other path.
+pub fn routes(router: &mut Router) {
+    router
+        .get("/", account)
+        .get("/account/", without_slash)
+        .get("/account/recover/", without_slash)
+        .get("/device/", without_slash)
+        .get("/favicon.ico", icon)
+        .otherwise(not_found);
+}
+
+/// The path of a page of this issuer. Not the issuer's URL: a browser stays at the name that it asked.
+fn path(context: &Context, below: &str) -> String {
+    [path_of(&context.snapshot.settings.issuer), below].concat()
+}
+
+async fn account(context: Context) -> Response {
+    response::redirect(&path(&context, "/account"))
+}
+
+async fn without_slash(context: Context) -> Response {
+    let page = context.route().trim_end_matches('/');
+    let target = match context.query() {
+        "" => path(&context, page),
+        query => [&path(&context, page), "?", query].concat(),
+    };
+    response::redirect(&target)
+}
+
+async fn icon(_context: Context) -> Response {
+    let mut response = response::body(StatusCode::OK, "image/x-icon", ICON);
+    response.headers_mut().insert(
+        header::CACHE_CONTROL,
+        HeaderValue::from_static("public, max-age=86400"),
+    );
+    response
+}
+
+/// A page for browsers, JSON for those who ask for it, a line of text for everybody else.
+async fn not_found(context: Context) -> Response {
+    let accept = context.header(header::ACCEPT).unwrap_or("");
+    if accept.contains("text/html") {
+        let account = path(&context, "/account");
+        return page::not_found(&account).respond(StatusCode::NOT_FOUND);
+    }
+    if accept.contains("application/json") {
+        return response::json(
+            StatusCode::NOT_FOUND,
+            r#"{"error":"not_found","error_description":"there is nothing here"}"#,
+        );
+    }
+    response::text(StatusCode::NOT_FOUND, "there is nothing here\n")
+}
