@@ -2,14 +2,10 @@
 //!
 //! A record is replaced with a compare: whoever writes names the `revision` that was read, and of two racing writers one is
 //! told so (known fault A18). The row is durable before the snapshot shows it.
-use crate::state::Realm;
-use serde::{Deserialize, Serialize};
-use signet_crypto::Algorithm;
+use crate::{delta::Delta, records, state::Realm};
 use signet_oauth::{
     client::Client,
-    format::AccessTokenFormat,
     registry::{Registry, Resource, ScopeEntry},
-    scope::ScopeSet,
 };
 use signet_store::{Change, Key, Op, Outcome, Row, Store, StoreError, Table};
 use std::{collections::HashMap, sync::Arc};
@@ -54,7 +50,7 @@ pub async fn load(store: &dyn Store, now: u64) -> Result<Registry, StoreError> {
         scopes: Registry::standard_scopes(),
     };
     for entry in crate::scopes::load(store, now).await? {
-        crate::scopes::put(&mut registry, entry);
+        records::put_scope(&mut registry, entry);
     }
     Ok(registry)
 }
@@ -70,6 +66,10 @@ async fn rows(store: &dyn Store, table: Table, now: u64) -> Result<Vec<(Key, Row
             return Ok(all);
         }
     }
+}
+
+fn read_resource(row: &Row) -> Result<Resource, StoreError> {
+    records::read_resource(&row.value).map_err(StoreError::Corrupt)
 }
 
 fn read_client(row: &Row) -> Result<Client, StoreError> {
@@ -146,8 +146,7 @@ pub async fn write_resource(
     now: u64,
 ) -> Result<(), RegistryError> {
     let key = Key::new(Table::Resource, resource.identifier.as_bytes());
-    // Invariant: strings, numbers and lists of them always serialize.
-    let value = serde_json::to_vec(&StoredResource::from(resource)).unwrap_or_default();
+    let value = records::write_resource(resource);
     let Some(read) = read else {
         return insert(store, key, value, now).await;
     };
@@ -209,7 +208,7 @@ impl Realm {
         read: u64,
     ) -> Result<Arc<Client>, RegistryError> {
         let _one_after_another = self.registry_writes.lock().await;
-        self.expect_stored(&client.client_id).await?;
+        self.expect_stored(&client.client_id)?;
         replace_client(&*self.store, &client, read, self.now()).await?;
         Ok(self.show_client(client))
     }
@@ -224,30 +223,40 @@ impl Realm {
         read: Option<u64>,
     ) -> Result<(), RegistryError> {
         let _one_after_another = self.registry_writes.lock().await;
-        self.expect_stored(client_id).await?;
+        self.expect_stored(client_id)?;
         remove_client(&*self.store, client_id, read, self.now()).await?;
-        publish(self, |registry| drop(registry.clients.remove(client_id)));
+        self.show(Delta::Client {
+            client_id: client_id.to_owned(),
+            record: None,
+        });
         Ok(())
     }
 
     /// The configuration's clients win over stored ones of the same id, and are not changed here.
-    async fn expect_stored(&self, client_id: &str) -> Result<(), RegistryError> {
-        let key = Key::new(Table::Client, client_id.as_bytes());
-        let row = self.store.get(&key, self.now()).await?;
-        let stored = read_client(&row.ok_or(RegistryError::NotFound)?)?;
-        match self.snapshot().registry.clients.get(client_id) {
-            Some(shown) if **shown != stored => Err(RegistryError::NotFound),
-            _ => Ok(()),
+    fn expect_stored(&self, client_id: &str) -> Result<(), RegistryError> {
+        match self
+            .configuration()
+            .declared
+            .clients
+            .contains_key(client_id)
+        {
+            true => Err(RegistryError::NotFound),
+            false => Ok(()),
         }
     }
 
     fn show_client(&self, client: Client) -> Arc<Client> {
         let client = Arc::new(client);
-        let shown = Arc::clone(&client);
-        publish(self, |registry| {
-            registry.clients.insert(shown.client_id.clone(), shown);
-        });
+        self.show(Delta::client(Arc::clone(&client)));
         client
+    }
+
+    /// Puts a record in effect that is durable.
+    fn show(&self, delta: Delta) {
+        if let Err(error) = self.apply([delta]) {
+            // Only a key can fail to open, and a record of the registry has none.
+            tracing::error!(%error, "a change of the registry is durable and not in effect");
+        }
     }
 
     /// As [`write_resource`].
@@ -266,10 +275,7 @@ impl Realm {
         }
         write_resource(&*self.store, &resource, read, self.now()).await?;
         let resource = Arc::new(resource);
-        let shown = Arc::clone(&resource);
-        publish(self, |registry| {
-            registry.resources.insert(shown.identifier.clone(), shown);
-        });
+        self.show(Delta::resource(Arc::clone(&resource)));
         Ok(resource)
     }
 
@@ -280,7 +286,10 @@ impl Realm {
     pub async fn remove_resource(&self, identifier: &str) -> Result<(), RegistryError> {
         let _one_after_another = self.registry_writes.lock().await;
         remove_resource(&*self.store, identifier, self.now()).await?;
-        publish(self, |registry| drop(registry.resources.remove(identifier)));
+        self.show(Delta::Resource {
+            identifier: identifier.to_owned(),
+            record: None,
+        });
         Ok(())
     }
 
@@ -291,7 +300,7 @@ impl Realm {
     pub async fn write_scope(&self, entry: ScopeEntry) -> Result<(), RegistryError> {
         let _one_after_another = self.registry_writes.lock().await;
         crate::scopes::write(&*self.store, &entry, self.now()).await?;
-        publish(self, |registry| crate::scopes::put(registry, entry));
+        self.show(Delta::scope(entry));
         Ok(())
     }
 
@@ -304,18 +313,12 @@ impl Realm {
         if !crate::scopes::remove(&*self.store, name, self.now()).await? {
             return Err(RegistryError::NotFound);
         }
-        publish(self, |registry| crate::scopes::forget(registry, name));
+        self.show(Delta::Scope {
+            name: name.to_owned(),
+            record: None,
+        });
         Ok(())
     }
-}
-
-/// Changes the registry of the snapshot: after the row is durable.
-pub fn publish(realm: &Realm, change: impl FnOnce(&mut Registry)) {
-    realm.update(|snapshot| {
-        let mut registry = Registry::clone(&snapshot.registry);
-        change(&mut registry);
-        snapshot.registry = Arc::new(registry);
-    });
 }
 
 async fn insert(
@@ -350,74 +353,11 @@ fn only(first: Op) -> Change {
     }
 }
 
-#[derive(Serialize, Deserialize)]
-struct StoredResource {
-    identifier: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    name: Option<String>,
-    #[serde(default)]
-    scopes: Vec<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    access_token_signed_response_alg: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    access_token_format: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    access_token_lifetime: Option<u64>,
-    #[serde(default)]
-    introspectors: Vec<String>,
-    revision: u64,
-}
-
-impl From<&Resource> for StoredResource {
-    fn from(resource: &Resource) -> Self {
-        StoredResource {
-            identifier: resource.identifier.clone(),
-            name: resource.name.clone(),
-            scopes: resource.scopes.iter().map(str::to_owned).collect(),
-            access_token_signed_response_alg: resource
-                .access_token_signed_response_alg
-                .map(|alg| alg.name().to_owned()),
-            access_token_format: resource
-                .access_token_format
-                .map(|format| format.as_str().to_owned()),
-            access_token_lifetime: resource.access_token_lifetime,
-            introspectors: resource.introspectors.clone(),
-            revision: resource.revision,
-        }
-    }
-}
-
-fn read_resource(row: &Row) -> Result<Resource, StoreError> {
-    let corrupt = |why: String| StoreError::Corrupt(format!("a resource server: {why}"));
-    let stored: StoredResource =
-        serde_json::from_slice(&row.value).map_err(|e| corrupt(e.to_string()))?;
-    let alg = match stored.access_token_signed_response_alg {
-        None => None,
-        Some(name) => {
-            Some(Algorithm::from_name(&name).ok_or_else(|| corrupt(format!("algorithm {name}")))?)
-        }
-    };
-    let format = match stored.access_token_format {
-        None => None,
-        Some(name) => Some(
-            AccessTokenFormat::from_name(&name).ok_or_else(|| corrupt(format!("format {name}")))?,
-        ),
-    };
-    Ok(Resource {
-        identifier: stored.identifier,
-        name: stored.name,
-        scopes: ScopeSet::parse(&stored.scopes.join(" ")).map_err(|_| corrupt("scopes".into()))?,
-        access_token_signed_response_alg: alg,
-        access_token_format: format,
-        access_token_lifetime: stored.access_token_lifetime,
-        introspectors: stored.introspectors,
-        revision: stored.revision,
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use signet_crypto::Algorithm;
+    use signet_oauth::{format::AccessTokenFormat, scope::ScopeSet};
     use signet_store::MemoryStore;
 
     #[tokio::test]

@@ -65,7 +65,9 @@ pub async fn rotate_sealing_key(
     });
     let (current, older) = ring.await?;
     let ring = realm.replace_keyring(current, older);
-    let signing_keys = keys.rewrap(&ring, now).await?;
+    let signing_keys = keys
+        .rewrap(&ring, now, |deltas| realm.show_keys(deltas))
+        .await?;
     let clients = rewrap_clients(realm, &ring).await?;
     realm.audit().rewrap(&ring).await?;
     let forgotten_before = now.saturating_sub(longest_sealed(realm).saturating_add(MARGIN));

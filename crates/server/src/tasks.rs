@@ -83,8 +83,8 @@ pub async fn sweep_once(realm: &Realm) {
 pub async fn maintain_keys(realm: &Realm) -> Result<bool, KeysError> {
     let keyring = Arc::clone(&realm.keyring());
     let keys = &realm.signing_keys;
-    keys.tick(&keyring, realm.moment(), |set| {
-        realm.update(|snapshot| snapshot.keys = Arc::new(set));
+    keys.tick(&keyring, realm.moment(), |deltas| {
+        realm.show_keys(deltas);
     })
     .await
 }

@@ -130,16 +130,14 @@ fn a_right_that_was_taken_away_ends_at_once() {
     let server = server();
     let operator = Operator::of(&server);
     operator.get(CLIENTS);
-    server.realm.update(|snapshot| {
-        let mut registry = signet_oauth::registry::Registry::clone(&snapshot.registry);
+    server.configure(|_, declared| {
         let demoted = Client {
             scope: scope("openid"),
             ..admin_client()
         };
-        registry
+        declared
             .clients
             .insert("operator".into(), Arc::new(demoted));
-        snapshot.registry = Arc::new(registry);
     });
     let reply = operator.call(Method::GET, CLIENTS).send(&server);
     assert_eq!(reply.expect(403).member("code"), "insufficient_scope");

@@ -183,10 +183,8 @@ fn client_secret_jwt_signs_with_the_secret() {
     let mut record = client("hmac");
     record.token_endpoint_auth_method = AuthMethod::ClientSecretJwt;
     record.secrets = vec![secret.unwrap()];
-    server.realm.update(|next| {
-        let mut registry = (*next.registry).clone();
-        registry.clients.insert("hmac".to_owned(), Arc::new(record));
-        next.registry = Arc::new(registry);
+    server.configure(|_, declared| {
+        declared.clients.insert("hmac".to_owned(), Arc::new(record));
     });
     let key = SigningKey::from_private(Algorithm::Hs256, SECRET.as_bytes()).unwrap();
     let key = JwtSigner::new(key, "");

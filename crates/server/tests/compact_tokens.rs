@@ -215,12 +215,10 @@ fn a_compact_token_is_exchanged_for_a_jwt_and_the_jwt_for_a_compact_token() {
         .unwrap())
     .clone();
     service.may_act_for = vec!["other".to_owned()];
-    server.realm.update(|next| {
-        let mut registry = (*next.registry).clone();
-        registry
+    server.configure(|_, declared| {
+        declared
             .clients
             .insert("service".to_owned(), service.into());
-        next.registry = registry.into();
     });
     let again = exchange("service", &jwt);
     assert_eq!(AccessTokenFormat::of(&again), Some(Compact));

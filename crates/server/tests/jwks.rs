@@ -25,9 +25,10 @@ fn ml_dsa_keys_are_listed_once_a_record_asks_for_them() {
     assert_eq!(key_types(&server), ["EC", "RSA"]);
     let mut asking = client("post-quantum");
     asking.id_token_signed_response_alg = Some(Algorithm::MlDsa44);
-    server.realm.update(|snapshot| {
-        let clients = &mut Arc::make_mut(&mut snapshot.registry).clients;
-        clients.insert("post-quantum".into(), Arc::new(asking));
+    server.configure(|_, declared| {
+        declared
+            .clients
+            .insert("post-quantum".into(), Arc::new(asking));
     });
     assert_eq!(key_types(&server), ["EC", "RSA", "AKP"]);
 }

@@ -5,7 +5,10 @@ use signet_crypto::{
 };
 use signet_jose::{jwk::JwkSet, jws, jwt::Typ};
 use signet_oauth::request::{IssuerKeys, IssuerSigners};
-use signet_server::keys::{KeyKind, KeySet, KeysError, Moment, Phase, Policy, SigningKeys};
+use signet_server::delta::Delta;
+use signet_server::keys::{
+    KeyKind, KeySet, KeysError, Moment, Phase, Policy, Published, SigningKeys,
+};
 use signet_store::{MemoryStore, Store, Table};
 use std::{
     collections::HashSet,
@@ -37,47 +40,75 @@ fn ring() -> Arc<Keyring> {
     Arc::new(Keyring::new(SealingKey::generate(), Vec::new()))
 }
 
+/// What a node has in memory, changed by what the keeper says and by nothing else.
+struct Memory(Mutex<Published>);
+
+impl Memory {
+    fn new(published: Published) -> Memory {
+        Memory(Mutex::new(published))
+    }
+
+    fn put(&self, ring: &Keyring, deltas: Vec<Delta>) {
+        let mut published = self.0.lock().expect("not poisoned");
+        for delta in deltas {
+            // As it would come from another node.
+            let bytes = delta.to_bytes().expect("a key travels");
+            match Delta::from_bytes(&bytes).expect("is well-formed") {
+                Delta::Key { kid, record } => published
+                    .apply(&kid, record.as_deref(), ring)
+                    .expect("opens"),
+                other => panic!("{other:?}"),
+            }
+        }
+    }
+
+    fn set(&self) -> KeySet {
+        let published = self.0.lock().expect("not poisoned");
+        published.render().expect("renders")
+    }
+}
+
 /// An issuer: the keys, and what its snapshot would hold.
 struct Issuer {
     keys: SigningKeys,
     ring: Arc<Keyring>,
-    set: Mutex<KeySet>,
+    memory: Memory,
 }
 
 impl Issuer {
     async fn start(store: Arc<dyn Store>, ring: Arc<Keyring>, now: u64) -> Issuer {
-        let (keys, set) = SigningKeys::load(store, ring.clone(), kinds(), POLICY, at(now))
+        let (keys, published) = SigningKeys::load(store, ring.clone(), kinds(), POLICY, at(now))
             .await
             .expect("loads");
         Issuer {
             keys,
             ring,
-            set: Mutex::new(set),
+            memory: Memory::new(published),
         }
     }
 
-    fn publish(&self, set: KeySet) {
-        *self.set.lock().expect("not poisoned") = set;
+    fn publish(&self, deltas: Vec<Delta>) {
+        self.memory.put(&self.ring, deltas);
     }
 
     fn set(&self) -> KeySet {
-        self.set.lock().expect("not poisoned").clone()
+        self.memory.set()
     }
 
     async fn tick(&self, now: u64) {
-        let publish = |set| self.publish(set);
+        let publish = |deltas| self.publish(deltas);
         let ticked = self.keys.tick(&self.ring, at(now), publish).await;
         ticked.expect("ticks");
     }
 
     async fn rotate(&self, now: u64) {
-        let publish = |set| self.publish(set);
+        let publish = |deltas| self.publish(deltas);
         let rotated = self.keys.rotate(None, &self.ring, at(now), publish).await;
         rotated.expect("rotates");
     }
 
     async fn rotate_compromised(&self, algorithm: Option<Algorithm>, standby_too: bool, now: u64) {
-        let publish = |set| self.publish(set);
+        let publish = |deltas| self.publish(deltas);
         self.keys
             .rotate_compromised(
                 algorithm.map(KeyKind::Jose),
@@ -280,8 +311,11 @@ async fn after_a_rewrap_the_old_sealing_key_is_not_needed() {
     let issuer = Issuer::start(store.clone(), before, 1_000).await;
     issuer.tick(1_000).await;
     let both = Keyring::new(new.clone(), vec![old]);
-    assert_eq!(issuer.keys.rewrap(&both, 1_001).await.expect("rewraps"), 4);
-    assert_eq!(issuer.keys.rewrap(&both, 1_001).await.expect("rewraps"), 0);
+    let publish = |deltas| issuer.memory.put(&both, deltas);
+    let first = issuer.keys.rewrap(&both, 1_001, publish).await;
+    assert_eq!(first.expect("rewraps"), 4);
+    let second = issuer.keys.rewrap(&both, 1_001, publish).await;
+    assert_eq!(second.expect("rewraps"), 0);
     let after = Arc::new(Keyring::new(new, vec![]));
     let again = Issuer::start(store, after, 1_002).await;
     assert_eq!(again.set().jwks(), issuer.set().jwks());
@@ -295,20 +329,17 @@ async fn an_algorithm_that_left_the_settings_still_verifies_and_then_goes() {
     issuer.tick(1_000).await;
     let kid = issuer.kid(Algorithm::EdDsa);
     let left = vec![KeyKind::Jose(Algorithm::Es256)];
-    let (keys, set) = SigningKeys::load(store, ring.clone(), left, POLICY, at(2_000))
+    let (keys, published) = SigningKeys::load(store, ring.clone(), left, POLICY, at(2_000))
         .await
         .expect("loads");
+    let memory = Memory::new(published);
+    let set = memory.set();
     assert!(set.signer(Algorithm::EdDsa).is_none());
     assert!(set.verifying_key(&kid).is_some());
-    let next = Mutex::new(None);
     let end = 2_000 + LIFETIME + POLICY.grace;
-    keys.tick(&ring, at(end), |set| {
-        *next.lock().expect("not poisoned") = Some(set);
-    })
-    .await
-    .expect("ticks");
-    let set = next.into_inner().expect("not poisoned").expect("changed");
-    assert!(set.verifying_key(&kid).is_none());
+    let ticked = keys.tick(&ring, at(end), |deltas| memory.put(&ring, deltas));
+    assert!(ticked.await.expect("ticks"));
+    assert!(memory.set().verifying_key(&kid).is_none());
     assert!(keys.list().await.iter().all(|k| k.phase != Phase::Retired));
 }
 
@@ -345,12 +376,11 @@ async fn keys_of_compact_tokens_have_the_same_life_and_a_symmetric_one_is_publis
         let kind = kinds[1];
         let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
         let ring = ring();
-        let (keys, set) = SigningKeys::load(store.clone(), ring.clone(), kinds, POLICY, at(1_000))
-            .await
-            .expect("loads");
-        let current = Mutex::new(set);
-        let set = || current.lock().expect("not poisoned").clone();
-        let publish = |set| *current.lock().expect("not poisoned") = set;
+        let load = SigningKeys::load(store.clone(), ring.clone(), kinds, POLICY, at(1_000));
+        let (keys, published_keys) = load.await.expect("loads");
+        let memory = Memory::new(published_keys);
+        let set = || memory.set();
+        let publish = |deltas| memory.put(&ring, deltas);
         keys.tick(&ring, at(1_000), publish).await.expect("ticks");
         // An active and a standby key; neither is in the JWKS, which has the other two.
         let public = match algorithm {
@@ -375,6 +405,7 @@ async fn keys_of_compact_tokens_have_the_same_life_and_a_symmetric_one_is_publis
         // A restart changes nothing, and the private halves rest sealed.
         let again = SigningKeys::load(store.clone(), ring.clone(), kinds, POLICY, at(rotated));
         let (_, again) = again.await.expect("loads");
+        let again = again.render().expect("renders");
         assert_eq!(again.compact_keys_document(), set().compact_keys_document());
         assert!(accepts(&again, &token));
         let private = again.compact_signer().expect("is active").to_bytes();

@@ -12,11 +12,7 @@ use std::sync::Arc;
 /// A server that has the built-in client, and the administrator `root` beside `alice`.
 fn server(mail: &Mail) -> Server {
     let server = start(mail, |_| {});
-    server.realm.update(|snapshot| {
-        let mut registry = (*snapshot.registry).clone();
-        command_line::add(&mut registry).unwrap();
-        snapshot.registry = Arc::new(registry);
-    });
+    server.configure(|_, declared| command_line::add(declared).unwrap());
     let root = add_user(&server, "root");
     let users = &server.realm.people.users;
     block_on(users.change(&root.id, server.realm.now(), |user| user.admin = true)).unwrap();
@@ -91,13 +87,11 @@ fn guesses_count_as_on_the_login_page() {
 fn an_account_of_which_more_is_asked_logs_in_by_a_browser() {
     let mail = Mail::new();
     let server = server(&mail);
-    server.realm.update(|snapshot| {
-        let mut registry = (*snapshot.registry).clone();
-        let mut client = (*registry.clients[command_line::CLIENT_ID]).clone();
+    server.configure(|_, declared| {
+        let mut client = (*declared.clients[command_line::CLIENT_ID]).clone();
         client.default_acr_values = vec![acr::PASSWORD_AND_EMAIL_CODE.to_owned()];
         let id = client.client_id.clone();
-        registry.clients.insert(id, Arc::new(client));
-        snapshot.registry = Arc::new(registry);
+        declared.clients.insert(id, Arc::new(client));
     });
     let refused = log_in(&server, "root", PASSWORD).expect(400);
     assert_eq!(refused.member("error"), "interaction_required");

@@ -1,6 +1,6 @@
 //! A token that was verified once is remembered, and remembering changes no answer.
-use crate::common::{SECRET, Server, Setup, client::Call, key_set};
-use std::sync::Arc;
+use crate::common::{SECRET, Server, Setup, client::Call, made::header};
+use signet_server::delta::Delta;
 
 fn token(server: &Server) -> String {
     Call::post("/token")
@@ -45,10 +45,9 @@ fn a_remembered_token_ends_with_its_key() {
     let server = Server::start(Setup::default());
     let token = token(&server);
     assert!(is_active(&server, &token));
-    let settings = server.realm.snapshot().settings.clone();
-    server
-        .realm
-        .update(|snapshot| snapshot.keys = Arc::new(key_set(&settings)));
+    let kid = header(&token)["kid"].as_str().unwrap().to_owned();
+    let withdrawn = Delta::Key { kid, record: None };
+    server.realm.apply([withdrawn]).unwrap();
     assert!(!is_active(&server, &token));
 }
 

@@ -161,12 +161,10 @@ fn it_ends_when_the_clients_record_changes_and_when_the_server_stops() {
     let server = server();
     let mut lines = Lines::open(&server);
     assert!(lines.said().unwrap()["synced"].is_u64());
-    server.realm.update(|snapshot| {
-        let mut registry = (*snapshot.registry).clone();
-        let mut reader = (*registry.clients["reader"]).clone();
+    server.configure(|_, declared| {
+        let mut reader = (*declared.clients["reader"]).clone();
         reader.revision += 1;
-        registry.clients.insert("reader".into(), Arc::new(reader));
-        snapshot.registry = Arc::new(registry);
+        declared.clients.insert("reader".into(), Arc::new(reader));
     });
     assert_eq!(lines.said(), None);
     let mut lines = Lines::open(&server);

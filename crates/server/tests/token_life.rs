@@ -396,8 +396,7 @@ fn introspection_says_nothing_to_those_who_may_not_see() {
     public.token_endpoint_auth_method = AuthMethod::None;
     setup.clients.push(public);
     let server = Server::start(setup);
-    server.realm.update(|next| {
-        let mut registry = (*next.registry).clone();
+    server.configure(|_, declared| {
         let resource = Resource {
             identifier: "https://api.example".to_owned(),
             name: None,
@@ -408,15 +407,14 @@ fn introspection_says_nothing_to_those_who_may_not_see() {
             introspectors: vec!["api".to_owned()],
             revision: 1,
         };
-        registry
+        declared
             .resources
             .insert(resource.identifier.clone(), Arc::new(resource));
         let mut service = client("service");
         service.resources = vec!["https://api.example".to_owned()];
-        registry
+        declared
             .clients
             .insert("service".to_owned(), Arc::new(service));
-        next.registry = Arc::new(registry);
     });
     let form = [
         ("grant_type", "client_credentials"),

@@ -52,7 +52,7 @@ async fn rotate(mut call: Call) -> Outcome {
     let realm = call.realm();
     let keys = &realm.signing_keys;
     let keyring = Arc::clone(&realm.keyring());
-    let publish = |set| realm.update(|snapshot| snapshot.keys = Arc::new(set));
+    let publish = |deltas| realm.show_keys(deltas);
     let at = realm.moment();
     let rotated = if wanted.compromised {
         keys.rotate_compromised(kind, wanted.standby_too, &keyring, at, publish)

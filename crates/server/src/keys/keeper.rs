@@ -1,15 +1,17 @@
 //! Keeps the keys: reads and writes their rows, does what is due, and makes the view that requests read.
 use super::{
-    KeyKind, KeySet, Phase, Policy,
+    KeyKind, Phase, Policy,
     material::Material,
     plan::{Step, next_step},
+    published::Published,
     record::Record,
 };
+use crate::delta::Delta;
 use signet_audit::{Action, Event, carried};
 use signet_crypto::{KeyError, seal::Keyring};
 use signet_oauth::{registry::Registry, settings::Settings};
 use signet_store::{Change, Key, Op, Outcome, Store, StoreError, Table};
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 use tokio::sync::Mutex;
 
 const PAGE: usize = 256;
@@ -108,7 +110,7 @@ impl SigningKeys {
         kinds: impl IntoIterator<Item = impl Into<KeyKind>>,
         policy: Policy,
         at: Moment,
-    ) -> Result<(SigningKeys, KeySet), KeysError> {
+    ) -> Result<(SigningKeys, Published), KeysError> {
         let keys = SigningKeys {
             store,
             kinds: kinds.into_iter().map(Into::into).collect(),
@@ -121,9 +123,12 @@ impl SigningKeys {
         {
             keys.perform(&mut entries, step, &keyring, at).await?;
         }
-        let set = render(&entries)?;
+        let published = entries
+            .iter()
+            .map(|entry| (entry.record.clone(), entry.key.clone()))
+            .collect();
         *keys.entries.lock().await = entries;
-        Ok((keys, set))
+        Ok((keys, published))
     }
 
     async fn read(&self, keyring: &Keyring, now: u64) -> Result<Vec<Entry>, KeysError> {
@@ -154,7 +159,7 @@ impl SigningKeys {
         next_step(&records, &self.kinds, &self.policy, now)
     }
 
-    /// Does what is due, and hands the new view to `publish` if anything changed. To be called every minute or so.
+    /// Does what is due, and hands the changes to `publish` if there are any. To be called every minute or so.
     ///
     /// # Errors
     /// See [`KeysError`]. What had been done by then is in effect.
@@ -162,22 +167,29 @@ impl SigningKeys {
         &self,
         keyring: &Arc<Keyring>,
         at: Moment,
-        publish: impl FnOnce(KeySet),
+        publish: impl FnOnce(Vec<Delta>),
     ) -> Result<bool, KeysError> {
         let mut entries = self.entries.lock().await;
-        let mut changed = false;
-        let mut result = Ok(());
-        while let Some(step) = self.due(&entries, at.now) {
-            result = self.perform(&mut entries, step, keyring, at).await;
-            if result.is_err() {
-                break;
-            }
-            changed = true;
-        }
+        let before = encoded(&entries)?;
+        let result = self.catch_up(&mut entries, keyring, at).await;
+        let changes = changes(&before, &entries)?;
+        let changed = !changes.is_empty();
         if changed {
-            publish(render(&entries)?);
+            publish(changes);
         }
         result.map(|()| changed)
+    }
+
+    async fn catch_up(
+        &self,
+        entries: &mut Vec<Entry>,
+        keyring: &Arc<Keyring>,
+        at: Moment,
+    ) -> Result<(), KeysError> {
+        while let Some(step) = self.due(entries, at.now) {
+            self.perform(entries, step, keyring, at).await?;
+        }
+        Ok(())
     }
 
     /// Lets the standby keys take over: at once where they have been published for long enough, else as soon as they
@@ -190,17 +202,29 @@ impl SigningKeys {
         kind: Option<KeyKind>,
         keyring: &Arc<Keyring>,
         at: Moment,
-        publish: impl FnOnce(KeySet),
+        publish: impl FnOnce(Vec<Delta>),
     ) -> Result<(), KeysError> {
         let mut entries = self.entries.lock().await;
-        for place in self.active(&entries, kind)? {
+        let before = encoded(&entries)?;
+        let result = self.rotate_soon(&mut entries, kind, keyring, at).await;
+        publish(changes(&before, &entries)?);
+        result
+    }
+
+    async fn rotate_soon(
+        &self,
+        entries: &mut Vec<Entry>,
+        kind: Option<KeyKind>,
+        keyring: &Arc<Keyring>,
+        at: Moment,
+    ) -> Result<(), KeysError> {
+        for place in self.active(entries, kind)? {
             let mut record = entries[place].record.clone();
             record.rotate_soon = true;
-            self.replace(&mut entries, place, record, Vec::new(), at.now)
+            self.replace(entries, place, record, Vec::new(), at.now)
                 .await?;
         }
-        drop(entries);
-        self.tick(keyring, at, publish).await.map(drop)
+        self.catch_up(entries, keyring, at).await
     }
 
     /// For keys that somebody else may have: the active ones are withdrawn at once, with everything that they signed.
@@ -215,31 +239,50 @@ impl SigningKeys {
         standby_too: bool,
         keyring: &Arc<Keyring>,
         at: Moment,
-        publish: impl FnOnce(KeySet),
+        publish: impl FnOnce(Vec<Delta>),
     ) -> Result<(), KeysError> {
         let mut entries = self.entries.lock().await;
-        self.active(&entries, kind)?;
+        let before = encoded(&entries)?;
+        let result = self
+            .withdraw(&mut entries, kind, standby_too, keyring, at)
+            .await;
+        // What was withdrawn before a failure is withdrawn.
+        publish(changes(&before, &entries)?);
+        result
+    }
+
+    async fn withdraw(
+        &self,
+        entries: &mut Vec<Entry>,
+        kind: Option<KeyKind>,
+        standby_too: bool,
+        keyring: &Arc<Keyring>,
+        at: Moment,
+    ) -> Result<(), KeysError> {
+        self.active(entries, kind)?;
         let affected = |entry: &Entry| {
             kind.is_none_or(|a| a.name() == entry.record.alg)
                 && (entry.record.phase() != Phase::Standby || standby_too)
         };
         while let Some(place) = entries.iter().position(affected) {
-            self.perform(&mut entries, Step::Remove(place), keyring, at)
+            self.perform(entries, Step::Remove(place), keyring, at)
                 .await?;
         }
-        while let Some(step) = self.due(&entries, at.now) {
-            self.perform(&mut entries, step, keyring, at).await?;
-        }
-        publish(render(&entries)?);
-        Ok(())
+        self.catch_up(entries, keyring, at).await
     }
 
     /// Seals every private half anew that an older sealing key sealed; how many. After a rotation of the sealing key.
     ///
     /// # Errors
     /// See [`KeysError`]. The older sealing key must stay until this has succeeded.
-    pub async fn rewrap(&self, keyring: &Keyring, now: u64) -> Result<usize, KeysError> {
+    pub async fn rewrap(
+        &self,
+        keyring: &Keyring,
+        now: u64,
+        publish: impl FnOnce(Vec<Delta>),
+    ) -> Result<usize, KeysError> {
         let mut entries = self.entries.lock().await;
+        let before = encoded(&entries)?;
         let mut count = 0;
         for place in 0..entries.len() {
             let mut record = entries[place].record.clone();
@@ -249,6 +292,7 @@ impl SigningKeys {
                 count += 1;
             }
         }
+        publish(changes(&before, &entries)?);
         Ok(count)
     }
 
@@ -270,7 +314,7 @@ impl SigningKeys {
                 })
             })
             .collect();
-        keys.sort_by_key(|k| (order(k.phase), k.kind, k.created_at));
+        keys.sort_by_key(|k| (k.phase.order(), k.kind, k.created_at));
         keys
     }
 
@@ -462,30 +506,26 @@ impl Entry {
     }
 }
 
-const fn order(phase: Phase) -> u8 {
-    match phase {
-        Phase::Active => 0,
-        Phase::Standby => 1,
-        Phase::Retired => 2,
-    }
+/// The records as they are at rest, by `kid`.
+fn encoded(entries: &[Entry]) -> Result<BTreeMap<String, Vec<u8>>, KeysError> {
+    let encode = |entry: &Entry| Ok((entry.record.kid.clone(), entry.record.encode()?));
+    entries.iter().map(encode).collect()
 }
 
-/// The view: active keys first, so that a client that takes the first fitting key takes the right one.
-fn render(entries: &[Entry]) -> Result<KeySet, KeysError> {
-    let mut sorted = Vec::with_capacity(entries.len());
-    for entry in entries {
-        sorted.push((order(entry.record.phase()), entry.record.kind()?, entry));
-    }
-    sorted.sort_by_key(|(order, kind, _)| (*order, *kind));
-    let mut set = KeySet::builder();
-    for (_, _, entry) in sorted {
-        let active = entry.record.phase() == Phase::Active;
-        match &entry.key {
-            Material::Jose { signer, verifying } => {
-                set.jose(Arc::clone(signer), Arc::clone(verifying), active);
-            }
-            Material::Compact(key) => set.compact(Arc::clone(key), active),
-        }
-    }
-    Ok(set.build()?)
+/// What has changed since `before`: keys that are new or have another record, and keys that are gone.
+fn changes(before: &BTreeMap<String, Vec<u8>>, entries: &[Entry]) -> Result<Vec<Delta>, KeysError> {
+    let after = encoded(entries)?;
+    let gone = before.keys().filter(|kid| !after.contains_key(*kid));
+    let gone = gone.map(|kid| Delta::Key {
+        kid: kid.clone(),
+        record: None,
+    });
+    let written = after
+        .iter()
+        .filter(|(kid, record)| before.get(*kid) != Some(record));
+    let written = written.map(|(kid, record)| Delta::Key {
+        kid: kid.clone(),
+        record: Some(record.clone()),
+    });
+    Ok(gone.chain(written).collect())
 }

@@ -8,12 +8,14 @@
 //! symmetric key in neither. All have the same life.
 //!
 //! - [`KeySet`] is the immutable view of one snapshot.
-//! - [`SigningKeys`] keeps the rows, private halves sealed, and makes a new view when something changed.
+//! - [`SigningKeys`] keeps the rows, private halves sealed, and says what has changed of them.
+//! - [`Published`] is what a node has in memory of them; [`KeySet`]s are made of it.
 //! - [`SealingFile`] holds the keys that seal: in the data directory, not in the store that they protect.
 mod keeper;
 mod kind;
 mod material;
 mod plan;
+mod published;
 mod record;
 mod sealing;
 mod set;
@@ -21,5 +23,6 @@ mod set;
 pub use keeper::{KeyInfo, KeysError, Moment, SigningKeys, longest_token};
 pub use kind::KeyKind;
 pub use plan::{Phase, Policy};
+pub use published::Published;
 pub use sealing::{SEALING_FILE, SealingError, SealingFile};
 pub use set::{Builder, KeySet};

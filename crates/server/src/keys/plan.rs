@@ -13,6 +13,15 @@ pub enum Phase {
 }
 
 impl Phase {
+    /// Where a key of this phase stands in a list: those that sign come first.
+    pub(super) const fn order(self) -> u8 {
+        match self {
+            Phase::Active => 0,
+            Phase::Standby => 1,
+            Phase::Retired => 2,
+        }
+    }
+
     /// As the admin API calls it.
     pub const fn as_str(self) -> &'static str {
         match self {

@@ -5,14 +5,17 @@
 //! built whole: what it is made of is there when it is there. A request is routed to its realm once, and nothing below can name another.
 //!
 //! The hot path takes no lock: it loads one `Arc<Snapshot>` and reads. Writers (registration, the admin API, key rotation,
-//! a configuration reload) build the next snapshot and swap it in; a request that is under way keeps the one it started with.
+//! a configuration reload) hand a `Delta` to the [`Replica`], which swaps the next snapshot in; a request that is under way
+//! keeps the one it started with.
 mod host;
 mod partition;
 mod realm;
+mod replica;
 mod snapshot;
 
 pub use host::{ForwardedHeader, Host, HostParts, Policy};
 pub use partition::Partition;
 pub use realm::{Parts, Realm};
+pub use replica::Replica;
 pub use signet_store::RealmId;
 pub use snapshot::{Documents, Snapshot};

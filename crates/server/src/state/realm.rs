@@ -1,7 +1,8 @@
 //! The realm: one issuer, and everything that is its own.
-use super::{Host, Partition, Snapshot};
+use super::{Host, Partition, Replica, Snapshot};
 use crate::{
-    keys::{self, SealingFile, SigningKeys},
+    delta::{Configuration, Delta},
+    keys::{self, KeysError, SealingFile, SigningKeys},
     outbound::ClientKeysCache,
     people::{People, PeopleOptions},
     streams::Streams,
@@ -17,8 +18,8 @@ use std::sync::{Arc, Mutex};
 pub struct Parts {
     /// Its name, store and sealing keys. All other parts were loaded through it.
     pub partition: Partition,
-    /// The first snapshot.
-    pub snapshot: Snapshot,
+    /// Settings, registry and keys as they are at the start.
+    pub replica: Replica,
     /// What is revoked.
     pub revocations: RevocationIndex,
     /// The signing keys' keeper. The keys that requests use are the snapshot's.
@@ -36,10 +37,8 @@ pub struct Realm {
     id: RealmId,
     /// The process that it is in.
     pub host: Arc<Host>,
-    snapshot: ArcSwap<Snapshot>,
+    replica: Replica,
     keyring: ArcSwap<Keyring>,
-    /// Serializes writers of the snapshot; readers never touch it.
-    writing: Mutex<()>,
     /// Serializes writers of the registry's rows, so that the snapshot follows in the order of their commits.
     pub(crate) registry_writes: tokio::sync::Mutex<()>,
     /// The signing keys' keeper.
@@ -68,9 +67,8 @@ impl Realm {
         Arc::new(Realm {
             id,
             host,
-            snapshot: ArcSwap::from_pointee(parts.snapshot),
+            replica: parts.replica,
             keyring: ArcSwap::new(keyring),
-            writing: Mutex::new(()),
             registry_writes: tokio::sync::Mutex::new(()),
             signing_keys: Arc::new(parts.signing_keys),
             audit: parts.audit,
@@ -91,7 +89,7 @@ impl Realm {
 
     /// The current snapshot. A request takes it once, through its `Context`.
     pub fn snapshot(&self) -> Arc<Snapshot> {
-        self.snapshot.load_full()
+        self.replica.snapshot()
     }
 
     /// The sealing keys; not to be held across an `await` for long.
@@ -136,14 +134,23 @@ impl Realm {
         }
     }
 
-    /// Changes the snapshot: `change` gets a copy, and what it leaves is swapped in with its documents rendered anew.
-    /// Writers come one after another; readers are never held up. `change` must not block.
-    pub fn update(&self, change: impl FnOnce(&mut Snapshot)) {
-        // A poisoned lock means a writer panicked before its swap: the snapshot in place is still whole.
-        let _writer = self.writing.lock().unwrap_or_else(|e| e.into_inner());
-        let mut next = Snapshot::clone(&self.snapshot.load());
-        change(&mut next);
-        let next = Snapshot::new(next.settings, next.registry, next.keys);
-        self.snapshot.store(Arc::new(next));
+    /// What the configuration says at the moment.
+    pub fn configuration(&self) -> Configuration {
+        self.replica.configuration()
+    }
+
+    /// Puts durable changes in effect, all at once: see [`Replica::apply`].
+    ///
+    /// # Errors
+    /// [`KeysError`], where a key does not open; then nothing is changed.
+    pub fn apply(&self, deltas: impl IntoIterator<Item = Delta>) -> Result<(), KeysError> {
+        self.replica.apply(&self.keyring.load(), deltas)
+    }
+
+    /// As [`Realm::apply`], for changes of keys that this process has just made.
+    pub(crate) fn show_keys(&self, deltas: Vec<Delta>) {
+        if let Err(error) = self.apply(deltas) {
+            tracing::error!(%error, "a change of the signing keys is durable and not in effect");
+        }
     }
 }

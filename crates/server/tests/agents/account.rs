@@ -239,11 +239,9 @@ fn a_person_ends_a_grant_or_everything_in_a_session() {
 #[test]
 fn where_agents_are_not_offered_the_page_does_not_speak_of_them() {
     let world = World::new();
-    world.server.realm.update(|snapshot| {
-        let mut settings = (*snapshot.settings).clone();
-        settings.agents.enabled = false;
-        snapshot.settings = settings.into();
-    });
+    world
+        .server
+        .configure(|settings, _| settings.agents.enabled = false);
     let page = log_in(&world, "alice").get("/account");
     assert!(!page.offers("bind-agent") && !page.text().contains("gent"));
 }

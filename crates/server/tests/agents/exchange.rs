@@ -100,11 +100,9 @@ fn the_client_needs_the_grant_the_flag_and_a_secret_and_the_server_its_setting()
     without
         .ask(&shown, Some(&without.key), &[])
         .expect_error(400, "unauthorized_client");
-    world.server.realm.update(|snapshot| {
-        let mut settings = (*snapshot.settings).clone();
-        settings.agents.enabled = false;
-        snapshot.settings = settings.into();
-    });
+    world
+        .server
+        .configure(|settings, _| settings.agents.enabled = false);
     let shown = world.present(&world.carol, &world.chain()).to_text();
     let refused = world.ask(&shown, Some(&world.key), &[]);
     world.refused(
@@ -217,10 +215,8 @@ fn g04_a_chain_begins_at_an_identity_that_a_person_bound_and_every_link_is_by_th
     let refused = world.exchange(&world.bob, &links);
     world.refused(refused, "invalid_request", "wrong_root");
     // An identity that the operator does not trust.
-    world.server.realm.update(|snapshot| {
-        let mut settings = (*snapshot.settings).clone();
+    world.server.configure(|settings, _| {
         settings.agents.roots = vec![mallory.document.id()];
-        snapshot.settings = settings.into();
     });
     let refused = world.exchange(&world.carol, &world.chain());
     world.refused(refused, "invalid_request", "wrong_root");

@@ -75,8 +75,7 @@ impl World {
             setup.settings.agents.constraints = vec![("x-env".to_owned(), "test".to_owned())];
             setup.clients.extend([platform, operator, client("plain")]);
         });
-        server.realm.update(|snapshot| {
-            let mut registry = (*snapshot.registry).clone();
+        server.configure(|_, declared| {
             let resource = signet_oauth::registry::Resource {
                 identifier: API.to_owned(),
                 name: None,
@@ -87,8 +86,7 @@ impl World {
                 introspectors: vec!["web".to_owned()],
                 revision: 1,
             };
-            registry.resources.insert(API.to_owned(), resource.into());
-            snapshot.registry = registry.into();
+            declared.resources.insert(API.to_owned(), resource.into());
         });
         let users = &server.realm.people.users;
         let user = block_on(users.by_login("alice", server.realm.now()));

@@ -121,6 +121,12 @@ pub fn proof(server: &Server, signer: &JwtSigner, proof: &Proof<'_>) -> String {
         .unwrap()
 }
 
+/// The header of a JWT, unverified.
+pub fn header(token: &str) -> serde_json::Value {
+    let header = token.split('.').next().unwrap();
+    serde_json::from_slice(&base64url::decode(header.as_bytes()).unwrap()).unwrap()
+}
+
 /// The claims of a JWT, unverified.
 pub fn claims(token: &str) -> serde_json::Value {
     let payload = token.split('.').nth(1).unwrap();

@@ -10,29 +10,26 @@ pub mod made;
 pub mod people;
 
 use signet_audit::Audit;
-use signet_crypto::{
-    Algorithm, Clock, SigningKey, certificate::DevelopmentCa, hash::sha256, seal::SealingKey,
-};
+use signet_crypto::{Algorithm, Clock, certificate::DevelopmentCa, hash::sha256, seal::SealingKey};
 use signet_http::{
     Entrance, Limits,
     listener::{Listener, Listening, Running, start},
     tls::{Tls, TlsOptions},
 };
-use signet_jose::jwt::JwtSigner;
 use signet_oauth::{
     client::*, redirect_uri::RedirectUri, registry::Registry, scope::ScopeSet, settings::Settings,
 };
 use signet_server::{
+    delta::{Configuration, Delta},
     http::{Router, service::Service},
-    keys::{self, KeyKind, KeySet, Moment, SealingFile, SigningKeys},
+    keys::{self, KeyKind, Moment, SealingFile, SigningKeys},
     outbound::OutboundOptions,
     passwords::PasswordOptions,
     people::PeopleOptions,
-    state::{Host, HostParts, Partition, Parts, Policy, Realm, RealmId, Snapshot},
+    state::{Host, HostParts, Partition, Parts, Policy, Realm, RealmId, Replica},
 };
 use signet_store::{MemoryStore, RevocationIndex, Store};
 use std::{
-    collections::HashMap,
     net::SocketAddr,
     sync::{
         Arc,
@@ -155,14 +152,17 @@ struct Whole {
 fn realm(whole: &Whole, id: RealmId, setup: RealmSetup) -> Arc<Realm> {
     let (current, older) = whole.sealing.clone();
     let partition = Partition::new(id, whole.store.clone(), current, older);
-    let registry = Registry {
+    let declared = Registry {
         clients: setup
             .clients
             .into_iter()
             .map(|c| (c.client_id.clone(), Arc::new(c)))
             .collect(),
-        resources: HashMap::new(),
+        ..Registry::default()
+    };
+    let stored = Registry {
         scopes: Registry::standard_scopes(),
+        ..Registry::default()
     };
     let made_at = whole.host.now() - setup.keys_age;
     let at = Moment {
@@ -171,7 +171,7 @@ fn realm(whole: &Whole, id: RealmId, setup: RealmSetup) -> Arc<Realm> {
     };
     let revocations = RevocationIndex::load(partition.store().clone(), whole.host.now());
     let revocations = block_on(revocations).unwrap();
-    let (signing_keys, set) = block_on(SigningKeys::load(
+    let (signing_keys, mut keys) = block_on(SigningKeys::load(
         partition.store().clone(),
         partition.keyring().clone(),
         KeyKind::all(&setup.settings),
@@ -179,18 +179,25 @@ fn realm(whole: &Whole, id: RealmId, setup: RealmSetup) -> Arc<Realm> {
         at,
     ))
     .unwrap();
-    let mut newest = set;
     if setup.keys_age > 0 {
-        let publish = |set| newest = set;
+        let publish = |deltas: Vec<Delta>| {
+            for delta in deltas {
+                let Delta::Key { kid, record } = delta else {
+                    panic!("{delta:?}");
+                };
+                let keyring = partition.keyring();
+                keys.apply(&kid, record.as_deref(), keyring).unwrap();
+            }
+        };
         block_on(signing_keys.tick(partition.keyring(), at, publish)).unwrap();
     }
+    let configuration = Configuration {
+        settings: Arc::new(setup.settings),
+        declared: Arc::new(declared),
+    };
     let parts = Parts {
         partition,
-        snapshot: Snapshot::new(
-            Arc::new(setup.settings),
-            Arc::new(registry),
-            Arc::new(newest),
-        ),
+        replica: Replica::new(configuration, stored, keys).unwrap(),
         revocations,
         signing_keys,
         sealing_file: setup.sealing,
@@ -211,6 +218,18 @@ struct RealmSetup {
 impl Server {
     pub fn start(setup: Setup) -> Server {
         Server::start_with(setup, routes())
+    }
+
+    /// Another configuration, in effect at once: what a reload does.
+    pub fn configure(&self, change: impl FnOnce(&mut Settings, &mut Registry)) {
+        let Configuration { settings, declared } = self.realm.configuration();
+        let (mut settings, mut declared) = ((*settings).clone(), (*declared).clone());
+        change(&mut settings, &mut declared);
+        let next = Configuration {
+            settings: Arc::new(settings),
+            declared: Arc::new(declared),
+        };
+        self.realm.apply([Delta::Configuration(next)]).unwrap();
     }
 
     pub fn start_with(setup: Setup, router: Router) -> Server {
@@ -393,20 +412,6 @@ pub fn block_on<T>(future: impl Future<Output = T>) -> T {
         .build()
         .unwrap()
         .block_on(future)
-}
-
-/// One fresh key per algorithm, and one for compact tokens.
-pub fn key_set(settings: &Settings) -> KeySet {
-    let mut set = KeySet::builder();
-    for algorithm in &settings.signing_algs {
-        let key = SigningKey::generate(*algorithm).unwrap();
-        let kid = format!("test-{}", algorithm.name());
-        let verifying = Arc::new(key.verifying_key().unwrap());
-        set.jose(Arc::new(JwtSigner::new(key, &kid)), verifying, true);
-    }
-    let compact = signet_compact::SigningKey::generate(settings.compact_alg).unwrap();
-    set.compact(Arc::new(compact), true);
-    set.build().unwrap()
 }
 
 pub fn scope(text: &str) -> ScopeSet {

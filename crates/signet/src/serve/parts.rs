@@ -7,15 +7,16 @@ use signet_crypto::{
     Clock, Secret, password,
     seal::{Keyring, Purpose},
 };
-use signet_oauth::command_line;
+use signet_oauth::{command_line, registry::Registry};
 use signet_server::{
+    delta::Configuration,
     keys::{self, KeyKind, Moment, SealingFile, SigningKeys},
     mail::{Mailer, SmtpOptions, SmtpSecurity},
     outbound::OutboundOptions,
     passwords::PasswordOptions,
     people::PeopleOptions,
     registry,
-    state::{Host, HostParts, Partition, Parts, Realm, RealmId, Snapshot},
+    state::{Host, HostParts, Partition, Parts, Realm, RealmId, Replica},
     tasks,
     time::Kept,
     user::{NewUser, Profile, UserError, Users},
@@ -83,17 +84,18 @@ pub async fn build(
 
     let mut faults = Faults::default();
     let settings = Arc::new(apply::settings(config, &mut faults));
-    let mut registry = registry::load(&*shared, now)
+    let mut stored = registry::load(&*shared, now)
         .await
         .map_err(|e| e.to_string())?;
+    command_line::add(&mut stored).map_err(|e| e.description.to_owned())?;
+    let mut declared = Registry::default();
     apply::extend_registry(
         config,
         base,
         &seal_with(&keyring),
-        &mut registry,
+        &mut declared,
         &mut faults,
     );
-    command_line::add(&mut registry).map_err(|e| e.description.to_owned())?;
     if let Some(fault) = faults.0.first() {
         return Err(format!("{}: {}", fault.path, fault.message));
     }
@@ -103,14 +105,15 @@ pub async fn build(
         .map_err(|e| e.to_string())?;
     let moment = Moment {
         now,
-        longest_token: keys::longest_token(&settings, &registry),
+        longest_token: keys::longest_token(&settings, &stored)
+            .max(keys::longest_token(&settings, &declared)),
     };
     let policy = keys::Policy {
         period: config.keys.rotate_after.0,
         publish_ahead: config.keys.publish_ahead.0,
         ..keys::Policy::default()
     };
-    let (signing, key_set) = SigningKeys::load(
+    let (signing, published) = SigningKeys::load(
         shared.clone(),
         keyring.clone(),
         KeyKind::all(&settings),
@@ -119,6 +122,10 @@ pub async fn build(
     )
     .await
     .map_err(|e| e.to_string())?;
+    let configuration = Configuration {
+        settings,
+        declared: Arc::new(declared),
+    };
     let host = Host::new(HostParts {
         clock,
         policy: apply::policy(config),
@@ -128,7 +135,7 @@ pub async fn build(
     });
     let parts = Parts {
         partition,
-        snapshot: Snapshot::new(settings, Arc::new(registry), Arc::new(key_set)),
+        replica: Replica::new(configuration, stored, published).map_err(|e| e.to_string())?,
         revocations,
         signing_keys: signing,
         sealing_file: Some(sealing),

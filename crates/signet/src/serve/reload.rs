@@ -7,7 +7,11 @@ use std::{path::PathBuf, sync::Arc};
 use signet_audit::{Action, Event};
 use signet_crypto::seal::Purpose;
 use signet_http::tls::Tls;
-use signet_server::state::Realm;
+use signet_oauth::registry::Registry;
+use signet_server::{
+    delta::{Configuration, Delta},
+    state::Realm,
+};
 
 use super::sockets;
 use crate::{
@@ -67,21 +71,16 @@ impl Reloader {
                 .seal_with(Purpose::ClientSecret, client_id.as_bytes(), secret)
                 .ok()
         };
-        realm.update(|snapshot| {
-            let mut registry = (*snapshot.registry).clone();
-            for client in &self.config.clients {
-                registry.clients.remove(&client.client_id);
-            }
-            for resource in &self.config.resources {
-                registry.resources.remove(&resource.identifier);
-            }
-            registry
-                .scopes
-                .retain(|s| !self.config.scopes.iter().any(|old| old.name == s.name));
-            apply::extend_registry(&next, &self.base, &seal, &mut registry, &mut faults);
-            snapshot.registry = Arc::new(registry);
-            snapshot.settings = Arc::new(settings);
+        let mut declared = Registry::default();
+        apply::extend_registry(&next, &self.base, &seal, &mut declared, &mut faults);
+        let configuration = Delta::Configuration(Configuration {
+            settings: Arc::new(settings),
+            declared: Arc::new(declared),
         });
+        if let Err(error) = realm.apply([configuration]) {
+            tracing::error!(%error, "the configuration could not be put in effect");
+            return;
+        }
         for fault in faults.0 {
             // Files can change between the check and now; what could not be made is missing, and said.
             tracing::error!(path = fault.path, "{}", fault.message);
