@@ -4,7 +4,6 @@
 ///
 /// For the caller every variant means the same: nothing may be answered as if the question had been decided.
 #[derive(Debug, Clone, thiserror::Error)]
-#[non_exhaustive]
 pub enum StoreError {
     /// The engine cannot answer now: the queue is full, the disk is full or broken, the store was closed. A change may
     /// or may not have been done.

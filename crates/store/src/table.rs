@@ -2,7 +2,6 @@
 
 /// What kind of thing a row is. The number on disk is part of the format and never reused.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
-#[non_exhaustive]
 pub enum Table {
     // Registry: loaded whole at start.
     /// partition: `client_id`

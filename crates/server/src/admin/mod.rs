@@ -55,8 +55,3 @@ pub fn routes(router: &mut Router) {
         response::json(StatusCode::OK, openapi::document(issuer, operations()))
     });
 }
-
-/// The OpenAPI 3.1 document of the admin API, for servers under this issuer.
-pub fn openapi_document(issuer: &str) -> Vec<u8> {
-    openapi::document(issuer, operations())
-}

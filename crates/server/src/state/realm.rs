@@ -24,7 +24,8 @@ pub struct Parts {
     pub revocations: RevocationIndex,
     /// The signing keys' keeper. The keys that requests use are the snapshot's.
     pub signing_keys: SigningKeys,
-    /// The file that the sealing keys came from; without one they are not rotated.
+    /// The file that the sealing keys came from; without one they are not rotated. A file belongs to one realm: rotating it
+    /// re-encrypts that realm's data at rest and forgets keys that only it needed.
     pub sealing_file: Option<SealingFile>,
     /// The audit trail; one that keeps nothing where there is none.
     pub audit: Audit,

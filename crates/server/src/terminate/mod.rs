@@ -37,17 +37,6 @@ impl Realm {
             .unwrap_or(86_400)
     }
 
-    /// Ends one access token. `expires_at`: its own end, Unix seconds.
-    ///
-    /// # Errors
-    /// The store's; then nothing is revoked.
-    pub async fn revoke_token(&self, jti: [u8; 16], expires_at: u64) -> Result<(), StoreError> {
-        let end = expires_at + MARGIN;
-        self.revocations
-            .revoke(Subject::Jti(jti), end, self.now())
-            .await
-    }
-
     /// Ends a grant: its refresh family and every access token that came of it.
     ///
     /// # Errors

@@ -16,7 +16,6 @@ pub const LOCK_FILE: &str = "signet.lock";
 
 /// Why a data directory could not be used. For the operator: each variant says what to do.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
 pub enum OpenError {
     /// The directory or a file in it cannot be made, opened or protected.
     #[error("{path}: {source}")]
