@@ -16,9 +16,8 @@ cleanup() {
 }
 trap cleanup EXIT
 
-free_port() { python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
-port=$(free_port)
-"$signet" serve --dev --listen "127.0.0.1:$port" --data-dir "$work/data" >"$work/server.log" 2>&1 &
+# The system chooses the port; dev.json says which it was.
+"$signet" serve --dev --listen 127.0.0.1:0 --data-dir "$work/data" >"$work/server.log" 2>&1 &
 server=$!
 for _ in $(seq 300); do
     [ -s "$work/data/dev.json" ] && break
@@ -39,8 +38,6 @@ mkdir -p "$BROWSER_HOME/.pki/nssdb"
 certutil -d "sql:$BROWSER_HOME/.pki/nssdb" -N --empty-password
 certutil -d "sql:$BROWSER_HOME/.pki/nssdb" -A -t "C,," -n "signet development" -i "$ca"
 
-export APACHE_PORT
-APACHE_PORT=$(free_port)
 export APACHE_DIR="$work/apache"
 mkdir -p "$APACHE_DIR"
 

@@ -1,17 +1,27 @@
 // A relying party nobody here wrote: Apache with Debian's mod_auth_openidc, and a person who opens a protected page.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { chmodSync, copyFileSync, mkdirSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 import { arrive, dev, logIn, shoot, withBrowser } from './browser.mjs'
 
-const port = process.env.APACHE_PORT
-const base = `http://127.0.0.1:${port}`
 const directory = process.env.APACHE_DIR
 
-function configuration() {
+// Apache takes no socket that is open already. A port that somebody else took in between shows at once, and is another try.
+async function freePort() {
+  const probe = createServer().listen(0, '127.0.0.1')
+  await once(probe, 'listening')
+  const { port } = probe.address()
+  probe.close()
+  await once(probe, 'close')
+  return port
+}
+
+function configuration(port) {
   const modules = '/usr/lib/apache2/modules'
   const redirect = new URL(dev.clients.web.redirect_uris[0])
   redirect.port = port
@@ -61,20 +71,35 @@ OIDCInfoHook userinfo id_token
   return { file, redirect: redirect.href }
 }
 
-test('a person opens a page that Apache protects, and is logged in by Signet', async () => {
-  const { file, redirect } = configuration()
-  const apache = spawn('/usr/sbin/apache2', ['-DFOREGROUND', '-f', file], { stdio: ['ignore', 'inherit', 'inherit'] })
-  const ended = new Promise((resolve) => apache.once('exit', resolve))
-  try {
-    for (let i = 0; ; i += 1) {
-      try {
-        await fetch(base, { redirect: 'manual' })
-        break
-      } catch (error) {
-        if (i > 100) throw error
-        await new Promise((resolve) => setTimeout(resolve, 100))
-      }
+// Whether Apache answers within ten seconds, and has not ended.
+async function answering(base, apache) {
+  for (let i = 0; i < 100 && apache.exitCode === null; i += 1) {
+    try {
+      await fetch(base, { redirect: 'manual' })
+      return true
+    } catch {
+      await new Promise((resolve) => setTimeout(resolve, 100))
     }
+  }
+  return false
+}
+
+test('a person opens a page that Apache protects, and is logged in by Signet', async () => {
+  let apache, ended, base, redirect
+  for (let attempt = 1; ; attempt += 1) {
+    const port = await freePort()
+    const made = configuration(port)
+    redirect = made.redirect
+    base = `http://127.0.0.1:${port}`
+    apache = spawn('/usr/sbin/apache2', ['-DFOREGROUND', '-f', made.file], { stdio: ['ignore', 'inherit', 'inherit'] })
+    ended = once(apache, 'exit')
+    const answers = await answering(base, apache)
+    if (answers) break
+    apache.kill('SIGTERM')
+    await ended
+    if (attempt === 5) throw new Error('Apache does not answer')
+  }
+  try {
     await withBrowser(async (page) => {
       await page.goto(base)
       await logIn(page)

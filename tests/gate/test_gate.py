@@ -2,15 +2,28 @@
 
 Usage: test_gate.py SIGNET_BINARY. Starts a development server, `signet gate`, an upstream that shows what it was sent, and nginx."""
 
-import base64, http.client, http.server, json, os, signal, socket, ssl, subprocess, sys, tempfile, threading, time, unittest, urllib.parse
+import base64, http.client, http.server, json, os, re, signal, socket, ssl, subprocess, sys, tempfile, threading, time, unittest, urllib.parse
 
 SIGNET = os.path.abspath(sys.argv.pop(1))
 
 
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
+def refused_port():
+    """A port that refuses whoever connects: bound, so that nobody else gets it, and not listening. Keep the socket."""
+    held = socket.socket()
+    held.bind(("127.0.0.1", 0))
+    return held, held.getsockname()[1]
+
+
+def port_in(log, process):
+    """The port that a gate on 127.0.0.1:0 has got: it logs it when it answers."""
+    found = []
+
+    def answering():
+        found[:] = re.findall(r"127\.0\.0\.1:(\d+)", "".join(line for line in open(log) if "answering" in line))
+        return bool(found)
+
+    wait_for("the gate", answering, process, log)
+    return int(found[0])
 
 
 def wait_for(what, ready, process, log):
@@ -96,20 +109,25 @@ class Gate(unittest.TestCase):
         cls.temporary = tempfile.TemporaryDirectory()
         cls.dir = cls.temporary.name
         cls.processes = []
-        issuer_port, cls.gate, cls.nginx, upstream = (free_port() for _ in range(4))
         data = cls.dir + "/data"
-        server = cls.start("server", SIGNET, "serve", "--dev", "--listen", f"127.0.0.1:{issuer_port}", "--data-dir", data)
+        server = cls.start("server", SIGNET, "serve", "--dev", "--listen", "127.0.0.1:0", "--data-dir", data)
         wait_for("the server", lambda: os.path.exists(data + "/dev.json"), server, cls.dir + "/server.log")
         cls.dev = json.load(open(data + "/dev.json"))
         cls.issuer = cls.dev["issuer"]
         cls.config = cls.dir + "/gate.toml"
         cls.write_config("")
         cls.service = cls.start("gate", SIGNET, "gate", "--config", cls.config)
+        cls.gate = port_in(cls.dir + "/gate.log", cls.service)
         wait_for("the gate", lambda: cls.ready(cls.gate), cls.service, cls.dir + "/gate.log")
-        threading.Thread(target=http.server.ThreadingHTTPServer(("127.0.0.1", upstream), Upstream).serve_forever, daemon=True).start()
-        open(cls.dir + "/nginx.conf", "w").write(NGINX % {"dir": cls.dir, "gate": cls.gate, "nginx": cls.nginx, "upstream": upstream})
+        upstream = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Upstream)
+        threading.Thread(target=upstream.serve_forever, daemon=True).start()
+        # nginx inherits a socket that is bound and listens already (its own way of an upgrade): nobody can take the port in between.
+        listening = socket.create_server(("127.0.0.1", 0), backlog=128)
+        cls.nginx = listening.getsockname()[1]
+        open(cls.dir + "/nginx.conf", "w").write(NGINX % {"dir": cls.dir, "gate": cls.gate, "nginx": cls.nginx, "upstream": upstream.server_address[1]})
         binary = next(path for path in ("/usr/sbin/nginx", "/usr/bin/nginx") if os.path.exists(path))
-        nginx = cls.start("nginx", binary, "-p", cls.dir, "-e", cls.dir + "/nginx.log", "-c", cls.dir + "/nginx.conf")
+        nginx = cls.start("nginx", binary, "-p", cls.dir, "-e", cls.dir + "/nginx.log", "-c", cls.dir + "/nginx.conf", listening=listening)
+        listening.close()
         wait_for("nginx", lambda: cls.answers(cls.nginx), nginx, cls.dir + "/nginx.log")
         cls.token = cls.fetch_token()
 
@@ -121,16 +139,20 @@ class Gate(unittest.TestCase):
         cls.temporary.cleanup()
 
     @classmethod
-    def start(cls, name, *arguments):
+    def start(cls, name, *arguments, listening=None):
         log = open(f"{cls.dir}/{name}.log", "a")
-        process = subprocess.Popen(arguments, stdout=log, stderr=log)
+        more = {}
+        if listening is not None:
+            descriptor = listening.fileno()
+            more = {"pass_fds": [descriptor], "env": os.environ | {"NGINX": f"{descriptor};"}}
+        process = subprocess.Popen(arguments, stdout=log, stderr=log, **more)
         cls.processes.append(process)
         return process
 
     @classmethod
     def write_config(cls, more):
         open(cls.config, "w").write(f"""
-listen = "127.0.0.1:{cls.gate}"
+listen = "127.0.0.1:0"
 [outbound]
 allow_loopback = true
 trust = "{cls.dev['ca_cert'] if os.path.isabs(cls.dev['ca_cert']) else cls.dir + '/data/ca.pem'}"
@@ -230,18 +252,21 @@ realm = "orders"
         wait_for("the first configuration", lambda: self.through_nginx(("authorization", "Bearer " + self.token))[0] == 200, self.service, self.dir + "/gate.log")
 
     def test_the_quick_start_is_one_line_and_ends_gracefully(self):
-        port = free_port()
-        quick = self.start("quick", SIGNET, "gate", "--issuer", self.issuer, "--audience", self.issuer, "--ca-cert", self.dir + "/data/ca.pem", "--listen", f"127.0.0.1:{port}")
+        quick = self.start("quick", SIGNET, "gate", "--issuer", self.issuer, "--audience", self.issuer, "--ca-cert", self.dir + "/data/ca.pem", "--listen", "127.0.0.1:0")
+        port = port_in(self.dir + "/quick.log", quick)
         wait_for("the quick start", lambda: self.ready(port), quick, self.dir + "/quick.log")
         self.assertEqual(ask(port, "/validate", [("authorization", "Bearer " + self.token)], "POST", b"")[0], 200)
         # An issuer that cannot be reached: alive, not ready, and it says why.
-        dead_port, dead = free_port(), f"http://127.0.0.1:{free_port()}"
-        alone = self.start("alone", SIGNET, "gate", "--issuer", dead, "--audience", "a", "--listen", f"127.0.0.1:{dead_port}")
+        held, refusing = refused_port()
+        dead = f"http://127.0.0.1:{refusing}"
+        alone = self.start("alone", SIGNET, "gate", "--issuer", dead, "--audience", "a", "--listen", "127.0.0.1:0")
+        dead_port = port_in(self.dir + "/alone.log", alone)
         wait_for("the service without an issuer", lambda: self.answers(dead_port), alone, self.dir + "/alone.log")
         self.assertEqual(ask(dead_port, "/health/live")[0], 200)
         status, _, body = ask(dead_port, "/health/ready")
         self.assertEqual(status, 503)
         self.assertIn(dead, body)
+        held.close()
         for process in (quick, alone):
             process.terminate()
             self.assertEqual(process.wait(30), 0)

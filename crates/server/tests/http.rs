@@ -121,26 +121,28 @@ fn a_connection_that_says_nothing_is_closed() {
 
 #[test]
 fn stopping_lets_the_request_under_way_finish() {
+    // The handler says that it has begun, and goes on when it is told to.
+    let (begun, has_begun) = std::sync::mpsc::channel();
+    let go_on = std::sync::Arc::new(tokio::sync::Notify::new());
     let mut router = crate::common::routes();
-    router.get("/slow", |_context| async {
-        tokio::time::sleep(std::time::Duration::from_millis(400)).await;
-        signet_server::http::response::text(http::StatusCode::OK, "done")
+    let told = go_on.clone();
+    router.get("/slow", move |_context| {
+        let (begun, told) = (begun.clone(), told.clone());
+        async move {
+            begun.send(()).unwrap();
+            told.notified().await;
+            signet_server::http::response::text(http::StatusCode::OK, "done")
+        }
     });
     let mut server = Server::start_with(Setup::default(), router);
-    let started = std::sync::Barrier::new(2);
     std::thread::scope(|scope| {
         let call = scope.spawn(|| {
             let server = &server;
-            crate::common::block_on(async {
-                let call = Call::get("/slow");
-                let reply = call.send_async(server);
-                started.wait();
-                reply.await
-            })
+            crate::common::block_on(async { Call::get("/slow").send_async(server).await })
         });
-        started.wait();
-        std::thread::sleep(std::time::Duration::from_millis(200));
+        has_begun.recv().unwrap();
         server.begin_stop();
+        go_on.notify_one();
         assert_eq!(call.join().unwrap().text(), "done");
     });
     server.stop();

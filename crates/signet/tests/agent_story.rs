@@ -9,8 +9,7 @@ use std::{
 };
 
 use crate::support::{
-    Browser, Dev, SIGNET, Server, free_port, gate::Gate, http_client::HttpClient, json, signet,
-    text,
+    Browser, Dev, SIGNET, Server, gate::Gate, http_client::HttpClient, json, signet, text,
 };
 use http::StatusCode;
 use serde_json::Value;
@@ -43,8 +42,8 @@ fn done(output: &Output) -> String {
 /// An API behind the gate: a server that asks the gate about every request, as a reverse proxy does, and answers with what the gate said of
 /// the token.
 async fn api(gate: u16) -> u16 {
-    let port = free_port();
-    let listener = TcpListener::bind(("127.0.0.1", port)).await.unwrap();
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
     tokio::spawn(async move {
         loop {
             let (mut stream, _) = listener.accept().await.unwrap();

@@ -352,15 +352,8 @@ async fn lines_that_were_cut_off_are_missed_by_a_kept_checkpoint_and_by_the_next
     assert_eq!(answer["error"], "log_truncated");
     assert!(answer["line"].as_u64().unwrap() >= known as u64);
     // The store remembers, too.
-    let port = crate::support::free_port();
     let mut again = Server::start(
-        &[
-            "--dev",
-            "--listen",
-            &format!("127.0.0.1:{port}"),
-            "--data-dir",
-            dev.dir(),
-        ],
+        &["--dev", "--listen", "127.0.0.1:0", "--data-dir", dev.dir()],
         &dir.path().join("log2"),
     );
     let segments = || std::fs::read_dir(dev.data.join("audit")).unwrap().count();

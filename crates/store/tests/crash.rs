@@ -98,6 +98,20 @@ fn child() {
     });
 }
 
+/// A seed, from what the standard library has of randomness.
+fn rand_seed() -> u64 {
+    use std::hash::{BuildHasher, RandomState};
+    RandomState::new().hash_one(0)
+}
+
+/// How long a round runs before it is killed, in milliseconds: 150 to 400 (SplitMix64 of the seed and the round).
+fn pause(seed: u64, round: u64) -> u64 {
+    let mut z = seed.wrapping_add((round + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    150 + (z ^ (z >> 31)) % 250
+}
+
 #[test]
 fn what_was_answered_survives_a_kill_and_nothing_happens_twice() {
     let directory = tempfile::tempdir().expect("a directory");
@@ -120,6 +134,12 @@ fn what_was_answered_survives_a_kill_and_nothing_happens_twice() {
         }
     });
 
+    // When each round is killed is left to chance, which is the point; a run that failed is repeated with its seed.
+    let seed = match std::env::var("CRASH_SEED") {
+        Ok(seed) => seed.parse().expect("CRASH_SEED is a number"),
+        Err(_) => rand_seed(),
+    };
+    println!("CRASH_SEED={seed}");
     let mut happened: HashMap<(String, usize), usize> = HashMap::new();
     for round in 0..ROUNDS {
         let mut child = Command::new(std::env::current_exe().expect("this program"))
@@ -141,7 +161,7 @@ fn what_was_answered_survives_a_kill_and_nothing_happens_twice() {
                 })
                 .collect::<Vec<_>>()
         });
-        std::thread::sleep(Duration::from_millis(150 + 37 * round as u64));
+        std::thread::sleep(Duration::from_millis(pause(seed, round as u64)));
         // SIGKILL on Unix.
         child.kill().expect("is ours to kill");
         child.wait().expect("ends");

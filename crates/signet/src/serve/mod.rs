@@ -137,7 +137,7 @@ async fn start(source: Source, level: log::LogLevel) -> Result<Server, String> {
         greet(dev);
     }
     systemd::notify(Notice::Ready);
-    tracing::info!(issuer = config.issuer, "ready");
+    tracing::info!(issuer = config.issuer, %address, "ready");
 
     let mut reloader = reload::Reloader {
         file,

@@ -9,7 +9,7 @@ use std::{
 use http::{Method, StatusCode};
 use serde_json::Value;
 
-use super::{SIGNET, free_port, http_client::HttpClient, text};
+use super::{SIGNET, http_client::HttpClient, port_in, text};
 
 /// For things that take a moment on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -24,16 +24,11 @@ pub struct Gate {
 impl Gate {
     /// With this configuration, and a variable `TEST_GATE_SECRET` of what is in the directory's file `secret`.
     pub fn start(directory: &Path, name: &str, configuration: &str) -> Gate {
-        let port = free_port();
         let file = directory.join(format!("{name}.toml"));
-        std::fs::write(
-            &file,
-            format!("listen = \"127.0.0.1:{port}\"\n{configuration}"),
-        )
-        .unwrap();
+        std::fs::write(&file, format!("listen = \"127.0.0.1:0\"\n{configuration}")).unwrap();
         let log = directory.join(format!("{name}.log"));
         let output = std::fs::File::create(&log).unwrap();
-        let child = Command::new(SIGNET)
+        let mut child = Command::new(SIGNET)
             .args(["gate", "--config", file.to_str().unwrap()])
             .env(
                 "TEST_GATE_SECRET",
@@ -44,6 +39,18 @@ impl Gate {
             .stderr(output)
             .spawn()
             .unwrap();
+        let begun = Instant::now();
+        let port = loop {
+            if let Some(port) = port_in(&log, "answering") {
+                break port;
+            }
+            let said = || text(&std::fs::read(&log).unwrap_or_default());
+            if let Some(status) = child.try_wait().unwrap() {
+                panic!("the gate ended with {status}:\n{}", said());
+            }
+            assert!(begun.elapsed() < PATIENCE, "not answering:\n{}", said());
+            std::thread::sleep(Duration::from_millis(10));
+        };
         Gate { child, port, log }
     }
 

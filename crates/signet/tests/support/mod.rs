@@ -7,7 +7,6 @@ pub mod http_client;
 pub mod page;
 
 use std::{
-    net::TcpListener,
     path::{Path, PathBuf},
     process::{Child, Command, Output, Stdio},
     time::{Duration, Instant},
@@ -21,13 +20,13 @@ pub const SIGNET: &str = env!("CARGO_BIN_EXE_signet");
 /// A start on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A port that was free a moment ago.
-pub fn free_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0")
-        .unwrap()
-        .local_addr()
-        .unwrap()
-        .port()
+/// The port of 127.0.0.1 in the log's line of this message.
+pub fn port_in(log: &Path, message: &str) -> Option<u16> {
+    let log = text(&std::fs::read(log).ok()?);
+    let mut lines = log.lines().filter(|line| line.contains(message));
+    let (_, behind) = lines.find_map(|line| line.split_once("127.0.0.1:"))?;
+    let digits = behind.split(|c: char| !c.is_ascii_digit()).next()?;
+    digits.parse().ok()
 }
 
 /// Runs a command of the binary to its end.
@@ -87,23 +86,35 @@ impl Server {
         }
     }
 
-    /// A development server on a free port, when it answers.
+    /// A development server on a port of the system's choice, when it answers. A restart takes the same one, which its issuer names.
     pub fn dev(directory: &Path) -> (Server, Dev) {
-        let listen = format!("127.0.0.1:{}", free_port());
+        let listen = "127.0.0.1:0";
         let data = directory.join("data");
         let log = directory.join("log");
         let mut server = Server::start(
             &[
                 "--dev",
                 "--listen",
-                &listen,
+                listen,
                 "--data-dir",
                 data.to_str().unwrap(),
             ],
             &log,
         );
         server.wait_for(|| data.join("dev.json").exists());
-        (server, Dev::read(&data))
+        let dev = Dev::read(&data);
+        let bound = dev.issuer.replace("https://localhost", "127.0.0.1");
+        let argument = server.arguments.iter_mut().find(|a| *a == listen);
+        *argument.unwrap() = bound;
+        (server, dev)
+    }
+
+    /// A server of a configuration file whose listener is `127.0.0.1:0`, when it answers; and its port.
+    pub fn configured(file: &Path, log: &Path) -> (Server, u16) {
+        let mut server = Server::start(&["--config", file.to_str().unwrap()], log);
+        server.wait_for(|| port_in(log, "ready").is_some());
+        let port = port_in(log, "ready").unwrap();
+        (server, port)
     }
 
     /// Waits until `ready`; a server that ends meanwhile fails the test with its log.
