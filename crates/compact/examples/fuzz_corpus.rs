@@ -1,6 +1,8 @@
-//! Writes the seeds of the fuzz targets of compact tokens, keys and certificates: `cargo run -p signet-compact --example fuzz_corpus`.
+//! Writes the seeds of the fuzz targets of compact tokens, keys and certificates: `cargo run -p
+//! signet-compact --example fuzz_corpus`.
 //!
-//! Tokens are signed with the keys that the targets know: HMAC, Ed25519 and ML-DSA keys whose secret is 32 bytes of 7.
+//! Tokens are signed with the keys that the targets know: HMAC, Ed25519 and ML-DSA keys whose
+//! secret is 32 bytes of 7.
 
 use std::path::Path;
 use std::sync::Arc;

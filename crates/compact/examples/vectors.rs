@@ -1,4 +1,5 @@
-//! Writes `vectors/compact/*.json`, one file for each algorithm, with fresh keys: `cargo run -p signet-compact --example vectors`.
+//! Writes `vectors/compact/*.json`, one file for each algorithm, with fresh keys: `cargo run -p
+//! signet-compact --example vectors`.
 
 use std::path::Path;
 use std::sync::Arc;

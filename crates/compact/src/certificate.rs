@@ -1,12 +1,16 @@
 //! Prove once, sign many: a certificate that an ordinary signing key belongs to the holder of K.
 //!
-//! **What it proves**, to a verifier that knows K's hash and the proof system's verifying key: somebody who knew K made this proof for exactly this body,
-//! that is for this public key and these times. **What it does not prove:** that the maker holds the private half of that public key (tokens show
-//! that, by their signatures); that K's holder stands behind any single token (whoever has the private key can sign until the certificate ends);
-//! when it was made; or that it was not withdrawn, for which K's holder can only let it end, so certificates should be short.
+//! **What it proves**, to a verifier that knows K's hash and the proof system's verifying key:
+//! somebody who knew K made this proof for exactly this body, that is for this public key and these
+//! times. **What it does not prove:** that the maker holds the private half of that public key
+//! (tokens show that, by their signatures); that K's holder stands behind any single token (whoever
+//! has the private key can sign until the certificate ends); when it was made; or that it was not
+//! withdrawn, for which K's holder can only let it end, so certificates should be short.
 //!
-//! A verifier accepts a certificate once and keeps the key that it gets ([`VerifyingKey::accept_certificate`], or [`crate::CertifiedKeys`] for many): its
-//! tokens cost one signature check. A token names the certificate by the SHA-256 of its body (its proof can be re-randomised by anyone).
+//! A verifier accepts a certificate once and keeps the key that it gets
+//! ([`VerifyingKey::accept_certificate`], or [`crate::CertifiedKeys`] for many): its tokens cost
+//! one signature check. A token names the certificate by the SHA-256 of its body (its proof can be
+//! re-randomised by anyone).
 
 use signet_crypto::hash::sha256;
 
@@ -15,7 +19,8 @@ use crate::validity::{Certified, Validity};
 use crate::wire::{self, Reader};
 use crate::{Algorithm, KeyError, Refusal, SignError, SigningKey, VerifyingKey};
 
-/// What stands before a certificate's body when its proof is made. No token's signed message begins so.
+/// What stands before a certificate's body when its proof is made. No token's signed message begins
+/// so.
 pub const CERTIFICATE_CONTEXT_V1: &[u8] = b"signet compact key certificate v1\n";
 
 /// Longest certificate: an ML-DSA-44 key, a proof and what is around them.
@@ -113,10 +118,12 @@ impl<'a> KeyCertificate<'a> {
 }
 
 impl SigningKey {
-    /// A certificate that `subject`, an Ed25519 or ML-DSA key, belongs to this zero-knowledge key's holder.
+    /// A certificate that `subject`, an Ed25519 or ML-DSA key, belongs to this zero-knowledge key's
+    /// holder.
     ///
     /// # Errors
-    /// [`SignError::NoEnd`], [`SignError::NoProver`], [`SignError::Proof`], and [`SignError::Library`] where one of the two keys is of the wrong kind.
+    /// [`SignError::NoEnd`], [`SignError::NoProver`], [`SignError::Proof`], and
+    /// [`SignError::Library`] where one of the two keys is of the wrong kind.
     pub fn certify(
         &self,
         subject: &VerifyingKey,
@@ -171,11 +178,12 @@ impl VerifyingKey {
         self.certificate.map(|certified| certified.validity)
     }
 
-    /// Checks a certificate by this zero-knowledge key, and returns the key that it is about: it takes tokens that name this certificate, while the
-    /// certificate is valid.
+    /// Checks a certificate by this zero-knowledge key, and returns the key that it is about: it
+    /// takes tokens that name this certificate, while the certificate is valid.
     ///
     /// # Errors
-    /// A [`Refusal`]: form, another key's, not valid at `now` (Unix seconds), or a proof that does not hold.
+    /// A [`Refusal`]: form, another key's, not valid at `now` (Unix seconds), or a proof that does
+    /// not hold.
     pub fn accept_certificate(&self, bytes: &[u8], now: u64) -> Result<VerifyingKey, Refusal> {
         let certificate = KeyCertificate::parse(bytes)?;
         if certificate.issuer() != (self.algorithm, &self.id.hash[..]) {

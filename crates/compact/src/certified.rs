@@ -1,4 +1,5 @@
-//! Keys that a zero-knowledge key has vouched for, remembered: a certificate's proof is checked once, its tokens cost one signature check each.
+//! Keys that a zero-knowledge key has vouched for, remembered: a certificate's proof is checked
+//! once, its tokens cost one signature check each.
 
 use std::collections::HashMap;
 
@@ -6,7 +7,8 @@ use crate::policy::{Policy, VerifiedToken};
 use crate::token::Token;
 use crate::{KeyCertificate, KeyError, MAX_CERTIFICATES, Refusal, VerifyingKey};
 
-/// The certified keys of one holder of a key K. Which holder is the verifier's choice: its zero-knowledge verifying key.
+/// The certified keys of one holder of a key K. Which holder is the verifier's choice: its
+/// zero-knowledge verifying key.
 #[derive(Debug)]
 pub struct CertifiedKeys {
     holder: VerifyingKey,
@@ -29,8 +31,10 @@ impl CertifiedKeys {
         })
     }
 
-    /// Takes a certificate and returns its id. One whose body was accepted before is only looked at for its times: a proof says nothing beyond the body
-    /// that it was made for. Where [`MAX_CERTIFICATES`] are remembered, the ones that have ended go, and then the one that ends first.
+    /// Takes a certificate and returns its id. One whose body was accepted before is only looked at
+    /// for its times: a proof says nothing beyond the body that it was made for. Where
+    /// [`MAX_CERTIFICATES`] are remembered, the ones that have ended go, and then the one that ends
+    /// first.
     ///
     /// # Errors
     /// As [`VerifyingKey::accept_certificate`].
@@ -64,8 +68,8 @@ impl CertifiedKeys {
     /// Checks a token that names a certificate which was accepted.
     ///
     /// # Errors
-    /// [`Refusal::Certificate`] where it names none or an unknown one: the caller may fetch and [`accept`](Self::accept) that. Else as
-    /// [`VerifyingKey::verify`].
+    /// [`Refusal::Certificate`] where it names none or an unknown one: the caller may fetch and
+    /// [`accept`](Self::accept) that. Else as [`VerifyingKey::verify`].
     pub fn verify<'a>(
         &self,
         token: &'a [u8],

@@ -1,6 +1,7 @@
 //! Errors, sorted by whose fault they are: the token's, the caller's, the key's.
 
-/// Why a token was not accepted. The reason is for the log and for an honest developer; a peer is told that the token is not valid.
+/// Why a token was not accepted. The reason is for the log and for an honest developer; a peer is
+/// told that the token is not valid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
 pub enum Refusal {
     /// Longer than [`crate::MAX_TOKEN_BYTES`].
@@ -42,10 +43,12 @@ pub enum Refusal {
     /// A required scope is missing.
     #[error("the token lacks a scope")]
     Scope,
-    /// The token names another certificate than the one that vouches for its key, or one where none is needed; or the certificate is not valid now.
+    /// The token names another certificate than the one that vouches for its key, or one where none
+    /// is needed; or the certificate is not valid now.
     #[error("the key's certificate does not cover the token")]
     Certificate,
-    /// The token is bound to a key and the caller did not say whose proof it saw (or saw another's).
+    /// The token is bound to a key and the caller did not say whose proof it saw (or saw
+    /// another's).
     #[error("the token is bound to another key")]
     Confirmation,
 }
@@ -56,7 +59,8 @@ pub enum SignError {
     /// A field beyond the limits that a verifier applies.
     #[error("{0} is out of bounds")]
     Bounds(&'static str),
-    /// A character that a scope cannot have: RFC 6749 section 3.3 allows printable ASCII without space, quotation mark and backslash.
+    /// A character that a scope cannot have: RFC 6749 section 3.3 allows printable ASCII without
+    /// space, quotation mark and backslash.
     #[error("{0} has a character that is not allowed in it")]
     Characters(&'static str),
     /// Scopes and claims must be in strictly ascending order.
@@ -71,7 +75,8 @@ pub enum SignError {
     /// The cryptography library failed.
     #[error("signing failed")]
     Library,
-    /// The proof that was made does not hold, and is not handed out: the prover's tables are damaged.
+    /// The proof that was made does not hold, and is not handed out: the prover's tables are
+    /// damaged.
     #[error("the proof that was made does not hold: the prover's tables are damaged")]
     Proof,
     /// A zero-knowledge key signs only with a prover.
@@ -97,15 +102,18 @@ pub enum KeyError {
     /// Two keys of a set have one id and algorithm.
     #[error("two keys have one id")]
     Duplicate,
-    /// A zero-knowledge key whose proof system's verifying key the verifier has not pinned: its maker may know the secrets, and prove anything.
+    /// A zero-knowledge key whose proof system's verifying key the verifier has not pinned: its
+    /// maker may know the secrets, and prove anything.
     #[error(
         "the proof system's verifying key is not pinned: nobody here knows who made its parameters"
     )]
     Unpinned,
-    /// The proof system's verifying key has points that no honest setup makes: anybody could make proofs under it.
+    /// The proof system's verifying key has points that no honest setup makes: anybody could make
+    /// proofs under it.
     #[error("the proof system's verifying key is degenerate: anybody could make proofs under it")]
     Degenerate,
-    /// The parameters of the proof system are missing, or another statement's, or not those that the key file names.
+    /// The parameters of the proof system are missing, or another statement's, or not those that
+    /// the key file names.
     #[error("the proof system's parameters are missing or not the ones of this key")]
     Parameters,
     /// A symmetric key may not be used as its own id.

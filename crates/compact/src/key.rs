@@ -1,4 +1,5 @@
-//! Keys that have done their work once: midstates, expanded keys and ids are computed when the key is read, not per token.
+//! Keys that have done their work once: midstates, expanded keys and ids are computed when the key
+//! is read, not per token.
 
 mod check;
 mod hmac;

@@ -1,4 +1,5 @@
-//! One set of limits, checked when a token is made and when it is read: what can be signed can be verified.
+//! One set of limits, checked when a token is made and when it is read: what can be signed can be
+//! verified.
 
 /// Longest string (subject, audience, issuer, a scope, a claim's name), in bytes of UTF-8.
 pub const MAX_STRING_BYTES: usize = 255;

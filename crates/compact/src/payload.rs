@@ -151,8 +151,9 @@ pub struct Claim<'a> {
 }
 
 impl Claim<'_> {
-    /// Whether a JWT's claim of this name has a field of its own here. A reader takes such a claim from its field alone, and refuses a token
-    /// that has it by name, too: two places for one claim would be two meanings.
+    /// Whether a JWT's claim of this name has a field of its own here. A reader takes such a claim
+    /// from its field alone, and refuses a token that has it by name, too: two places for one claim
+    /// would be two meanings.
     pub fn has_field(&self) -> bool {
         const FIELDS: [&str; 9] = [
             "iss", "sub", "aud", "exp", "nbf", "iat", "jti", "scope", "cnf",
@@ -161,8 +162,9 @@ impl Claim<'_> {
     }
 }
 
-/// Whether a text is a scope as OAuth knows them: at least one of the characters of scope-token (RFC 6749 section 3.3). A space in it would be one scope
-/// here and two wherever scopes are joined by spaces.
+/// Whether a text is a scope as OAuth knows them: at least one of the characters of scope-token
+/// (RFC 6749 section 3.3). A space in it would be one scope here and two wherever scopes are joined
+/// by spaces.
 pub(crate) fn is_scope_token(scope: &str) -> bool {
     !scope.is_empty()
         && scope
@@ -238,8 +240,9 @@ impl<'a> Scopes<'a> {
             }))
     }
 
-    /// Whether each is a scope as OAuth knows them (RFC 6749 section 3.3). Those of a version 1 token always are; version 0, the published format, takes
-    /// any text, and whoever joins its scopes by spaces asks this first.
+    /// Whether each is a scope as OAuth knows them (RFC 6749 section 3.3). Those of a version 1
+    /// token always are; version 0, the published format, takes any text, and whoever joins its
+    /// scopes by spaces asks this first.
     pub fn are_tokens(&self) -> bool {
         self.iter().all(is_scope_token)
     }
@@ -329,7 +332,8 @@ impl Default for Claims<'_> {
     }
 }
 
-/// What a token says. To sign, fill in what is wanted; `algorithm` and the key id are the key's business.
+/// What a token says. To sign, fill in what is wanted; `algorithm` and the key id are the key's
+/// business.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Payload<'a> {
     /// Unix seconds: the last second in which the token is valid. Must be set.
@@ -352,7 +356,8 @@ pub struct Payload<'a> {
     pub confirmation: Option<Confirmation<'a>>,
     /// Version 1: further claims.
     pub claims: Claims<'a>,
-    /// Version 1: SHA-256 of the body of the certificate that vouches for the key. The signing key writes it; what is set here is not read.
+    /// Version 1: SHA-256 of the body of the certificate that vouches for the key. The signing key
+    /// writes it; what is set here is not read.
     pub certificate: Option<&'a [u8; 32]>,
 }
 
@@ -539,7 +544,8 @@ impl<'a> Payload<'a> {
     }
 }
 
-/// A run of one repeated field, whose elements `name` reads: strictly ascending by what it answers, at most `max`.
+/// A run of one repeated field, whose elements `name` reads: strictly ascending by what it answers,
+/// at most `max`.
 #[inline(always)]
 fn ascending<'a, T>(
     fields: &mut Fields<'a>,

@@ -11,15 +11,18 @@ pub struct Policy<'p> {
     pub now: u64,
     /// Seconds by which clocks may differ; 0 is exact.
     pub leeway: u64,
-    /// The audience the token must name; `None` only where the caller decides about audiences itself, and says so.
+    /// The audience the token must name; `None` only where the caller decides about audiences
+    /// itself, and says so.
     pub audience: Option<&'p str>,
-    /// The issuer a version 1 token must name; a version 0 token names none and is refused where one is demanded.
+    /// The issuer a version 1 token must name; a version 0 token names none and is refused where
+    /// one is demanded.
     pub issuer: Option<&'p str>,
     /// Scopes the token must all have.
     pub scopes: &'p [&'p str],
     /// The lowest version that is accepted.
     pub min_version: Version,
-    /// The key whose proof of possession the caller has checked for this request. A bound token without it is refused.
+    /// The key whose proof of possession the caller has checked for this request. A bound token
+    /// without it is refused.
     pub confirmation: Option<Confirmation<'p>>,
 }
 
@@ -87,7 +90,8 @@ impl<'p> Policy<'p> {
 }
 
 impl Policy<'_> {
-    /// A certified key takes tokens that name its certificate, while the certificate is valid; any other key takes tokens that name none.
+    /// A certified key takes tokens that name its certificate, while the certificate is valid; any
+    /// other key takes tokens that name none.
     fn check_certificate(&self, token: &Token<'_>, key: &VerifyingKey) -> Result<(), Refusal> {
         let holds = match (&key.certificate, token.payload.certificate) {
             (None, None) => true,
@@ -102,7 +106,8 @@ impl Policy<'_> {
     }
 }
 
-/// A token that was checked: only [`KeySet::verify`], [`VerifyingKey::verify`] and their batches make one.
+/// A token that was checked: only [`KeySet::verify`], [`VerifyingKey::verify`] and their batches
+/// make one.
 #[derive(Clone, Copy, Debug)]
 pub struct VerifiedToken<'a>(Token<'a>);
 
@@ -122,7 +127,8 @@ impl VerifyingKey {
     /// Checks a token under this key and a policy.
     ///
     /// # Errors
-    /// The first [`Refusal`]; the signature is checked last, since it costs the most, and no reason tells more than the token's own text does.
+    /// The first [`Refusal`]; the signature is checked last, since it costs the most, and no reason
+    /// tells more than the token's own text does.
     pub fn verify<'a>(
         &self,
         token: &'a [u8],
@@ -157,8 +163,8 @@ impl KeySet {
         Ok(VerifiedToken(token))
     }
 
-    /// Checks many tokens under one policy: Ed25519 signatures share one equation, and proofs about one key a final exponentiation, with the same
-    /// answer for each as alone.
+    /// Checks many tokens under one policy: Ed25519 signatures share one equation, and proofs about
+    /// one key a final exponentiation, with the same answer for each as alone.
     pub fn verify_batch<'a>(
         &self,
         tokens: &[&'a [u8]],

@@ -5,8 +5,9 @@ use crate::payload::{Head, Payload};
 use crate::wire::{self, Fields, Reader, Writer};
 use crate::{Algorithm, KeyIdType, Refusal, Version};
 
-/// What stands before a version 1 payload when it is signed. Its first byte, 0x73, would be a group of field 14: no payload of any version
-/// begins so, and a version 1 signature can never be shown as one of version 0.
+/// What stands before a version 1 payload when it is signed. Its first byte, 0x73, would be a group
+/// of field 14: no payload of any version begins so, and a version 1 signature can never be shown
+/// as one of version 0.
 pub const SIGNING_CONTEXT_V1: &[u8] = b"signet compact v1\n";
 
 /// A token whose form is right and whose content nobody has believed yet.
@@ -72,7 +73,8 @@ impl<'a> Token<'a> {
         (self.head.key_id_type, self.head.key_id)
     }
 
-    /// The payload's bytes: what identifies the token. A proof can be re-randomised by anyone, and a token's bytes then differ.
+    /// The payload's bytes: what identifies the token. A proof can be re-randomised by anyone, and
+    /// a token's bytes then differ.
     pub fn payload_bytes(&self) -> &'a [u8] {
         self.payload_bytes
     }

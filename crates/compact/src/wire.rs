@@ -1,4 +1,5 @@
-//! Canonical proto3: the part of the protobuf wire format that these messages need, with one spelling for each value.
+//! Canonical proto3: the part of the protobuf wire format that these messages need, with one
+//! spelling for each value.
 
 use crate::Refusal;
 
@@ -28,7 +29,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The next field: its number never falls, and repeats only where the caller's message has it `repeated`.
+    /// The next field: its number never falls, and repeats only where the caller's message has it
+    /// `repeated`.
     #[inline]
     pub(crate) fn next(&mut self) -> Result<Option<(u32, Value<'a>)>, Refusal> {
         if self.rest.is_empty() {
@@ -97,8 +99,9 @@ fn long_varint(rest: &mut &[u8]) -> Result<u64, Refusal> {
     Err(Refusal::NotCanonical)
 }
 
-/// Takes the fields of a message that its reader asks for one by one, in ascending order: what is not there is its default, and what is
-/// repeated, out of order, unknown or of another type is left over at the end. Field numbers are below 16: one byte of tag.
+/// Takes the fields of a message that its reader asks for one by one, in ascending order: what is
+/// not there is its default, and what is repeated, out of order, unknown or of another type is left
+/// over at the end. Field numbers are below 16: one byte of tag.
 #[derive(Clone, Copy)]
 pub(crate) struct Fields<'a>(&'a [u8]);
 
@@ -187,7 +190,8 @@ impl<'a> Value<'a> {
         u32::try_from(self.number()?).map_err(|_| Refusal::NotCanonical)
     }
 
-    /// Never empty: an empty field is not written, and no repeated field here may hold an empty element.
+    /// Never empty: an empty field is not written, and no repeated field here may hold an empty
+    /// element.
     pub(crate) fn bytes(self) -> Result<&'a [u8], Refusal> {
         match self {
             Value::Bytes(bytes) if !bytes.is_empty() => Ok(bytes),
@@ -206,7 +210,8 @@ pub(crate) fn varint_len(value: u64) -> usize {
     ((64 - (value | 1).leading_zeros()) as usize).div_ceil(7)
 }
 
-/// Bytes that a number field takes; nothing for the default. Field numbers are below 16: one byte of tag.
+/// Bytes that a number field takes; nothing for the default. Field numbers are below 16: one byte
+/// of tag.
 #[inline]
 pub(crate) fn number_len(value: u64) -> usize {
     if value == 0 { 0 } else { 1 + varint_len(value) }

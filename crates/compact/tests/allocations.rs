@@ -1,8 +1,9 @@
-//! Nothing is allocated on the way of a token: not to read it, not to check it under a shared or an Ed25519 key, not to write it into a buffer that
-//! has the room.
+//! Nothing is allocated on the way of a token: not to read it, not to check it under a shared or an
+//! Ed25519 key, not to write it into a buffer that has the room.
 //!
-//! Counted is what Rust code asks of its allocator. The library behind ML-DSA and behind signing with Ed25519 is C and asks its own; HMAC and the
-//! verification of Ed25519 do not go through it but for the hash.
+//! Counted is what Rust code asks of its allocator. The library behind ML-DSA and behind signing
+//! with Ed25519 is C and asks its own; HMAC and the verification of Ed25519 do not go through it
+//! but for the hash.
 #![allow(unsafe_code)]
 
 use std::alloc::{GlobalAlloc, Layout, System};

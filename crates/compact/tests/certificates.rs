@@ -99,7 +99,8 @@ fn nobody_but_the_holder_vouches_and_a_proof_is_of_one_body() {
     let foreign = stranger.certify(&subject, until(5_000)).unwrap();
     let mut known = CertifiedKeys::new(verifying).unwrap();
     assert_eq!(known.accept(&foreign, 2_000).unwrap_err(), Refusal::NoKey);
-    // The stranger's proof with a body that names the holder, and the proof of one end with the body of a later one.
+    // The stranger's proof with a body that names the holder, and the proof of one end with the
+    // body of a later one.
     let later = holder.certify(&subject, until(9_000)).unwrap();
     assert_eq!(own.len(), foreign.len());
     for proof in [&foreign, &later] {
@@ -148,7 +149,8 @@ fn no_more_than_the_limit_is_remembered_and_what_ends_first_goes_first() {
         assert!(known.len() <= MAX_CERTIFICATES);
     }
     assert_eq!(known.len(), MAX_CERTIFICATES);
-    // The first one went. It comes back, in place of the one that now ends first; those that have ended make room before.
+    // The first one went. It comes back, in place of the one that now ends first; those that have
+    // ended make room before.
     known.accept(&first.unwrap(), 2_000).unwrap();
     assert_eq!(known.len(), MAX_CERTIFICATES);
     let late = holder.certify(&subject, until(20_000)).unwrap();

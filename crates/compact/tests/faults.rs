@@ -1,5 +1,6 @@
-//! What comparable code got wrong, by the number of the fault. C1 and C3 are in `proofs.rs`, where the proofs are; C4 in signet-zk; C5 and C6
-//! also in signet-crypto, where the primitives are; C10 in the tests of the commands; C11 beside the bench's inputs.
+//! What comparable code got wrong, by the number of the fault. C1 and C3 are in `proofs.rs`, where
+//! the proofs are; C4 in signet-zk; C5 and C6 also in signet-crypto, where the primitives are; C10
+//! in the tests of the commands; C11 beside the bench's inputs.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -55,7 +56,8 @@ fn c02_a_token_has_one_encoding() {
             };
             assert_eq!(with_body(body), token);
             let mut others = vec![
-                // A junk and an empty proof, a repeated signature, an unknown field, a byte behind, the fields exchanged.
+                // A junk and an empty proof, a repeated signature, an unknown field, a byte behind,
+                // the fields exchanged.
                 [&token[..], &[0x1a, 1, 7]].concat(),
                 [&token[..], &[0x1a, 0]].concat(),
                 [&token[..], signature].concat(),
@@ -296,7 +298,8 @@ fn c07_what_can_be_signed_can_be_verified() {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(400) })]
 
-    /// Whatever is signed verifies, says the same and is read back to the same bytes; whatever is refused leaves the buffer alone.
+    /// Whatever is signed verifies, says the same and is read back to the same bytes; whatever is
+    /// refused leaves the buffer alone.
     fn whatever_is_signed_verifies(
         (subject, audience, issuer) in (text(0, MAX_STRING_BYTES), text(0, MAX_STRING_BYTES), text(0, MAX_STRING_BYTES)),
         scopes in scopes(),

@@ -22,7 +22,8 @@ fn message(algorithm: u8, fields: &[&[u8]]) -> Vec<u8> {
     out
 }
 
-/// NIST's key generation vectors: seed, public key and expanded secret key belong together, and each form of the secret is a key file.
+/// NIST's key generation vectors: seed, public key and expanded secret key belong together, and
+/// each form of the secret is a key file.
 #[test]
 fn nists_ml_dsa_44_keys_are_read_as_seeds_and_expanded() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -47,7 +48,8 @@ fn nists_ml_dsa_44_keys_are_read_as_seeds_and_expanded() {
             let file = message(3, &[secret, &public]);
             assert_eq!(file.len(), length);
             let key = SigningKey::from_bytes(&file).unwrap();
-            // A seed is written as a seed; no seed can be had from an expanded key, which is written as it was read.
+            // A seed is written as a seed; no seed can be had from an expanded key, which is
+            // written as it was read.
             assert_eq!(key.to_bytes().unwrap().expose(), &file);
             assert_eq!(key.public_bytes().unwrap(), message(3, &[&public]));
             for version in [Version::V0, Version::V1] {
@@ -81,7 +83,8 @@ fn nists_ml_dsa_44_keys_are_read_as_seeds_and_expanded() {
     assert_eq!(made.to_bytes().unwrap().expose().len(), 1351);
 }
 
-/// RFC 8032 section 7.1, test 1: the secret key is the seed, 70 bytes of file, 36 of the public one.
+/// RFC 8032 section 7.1, test 1: the secret key is the seed, 70 bytes of file, 36 of the public
+/// one.
 #[test]
 fn an_ed25519_key_of_the_rfc_is_a_key_file() {
     let hex = |text: &str| -> Vec<u8> {
@@ -96,7 +99,8 @@ fn an_ed25519_key_of_the_rfc_is_a_key_file() {
     let key = SigningKey::from_bytes(&file).unwrap();
     assert_eq!(key.to_bytes().unwrap().expose(), &file);
     assert_eq!(key.public_bytes().unwrap(), message(2, &[&public]));
-    // The signature of version 0 is the primitive's of the payload's bytes, deterministic: one payload, one token.
+    // The signature of version 0 is the primitive's of the payload's bytes, deterministic: one
+    // payload, one token.
     let payload = Payload {
         expires_at: 2,
         ..Payload::default()

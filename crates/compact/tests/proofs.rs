@@ -41,7 +41,8 @@ fn c01_the_verifier_supplies_the_expected_key_hash() {
             .unwrap();
         assert_eq!(Token::parse(&token).unwrap().key_id().0, KeyIdType::Hash);
 
-        // The token's own key id is not believed: another key's token is refused, and so is one that claims this key.
+        // The token's own key id is not believed: another key's token is refused, and so is one
+        // that claims this key.
         let other = new_key(algorithm);
         let foreign = sign(&other, Version::V0);
         assert_eq!(
@@ -187,7 +188,8 @@ fn key_files_pin_the_verifying_key() {
         VerifyingKey::from_bytes_pinned(&pinned, &pins, |_| None).unwrap_err(),
         KeyError::Parameters
     );
-    // A key hash alone names no parameters; parameters of the other statement do not go with the algorithm.
+    // A key hash alone names no parameters; parameters of the other statement do not go with the
+    // algorithm.
     let mut bare = vec![0x08, 4, 0x12, 32];
     bare.extend_from_slice(hash);
     assert!(read_key(&bare).is_err());

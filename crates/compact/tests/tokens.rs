@@ -1,4 +1,5 @@
-//! Behaviour of compact tokens: sizes, round trips, and that nothing but the one encoding of a valid token is accepted.
+//! Behaviour of compact tokens: sizes, round trips, and that nothing but the one encoding of a
+//! valid token is accepted.
 
 use crate::common::published;
 use signet_compact::{
@@ -346,7 +347,8 @@ fn the_policy_is_the_verifiers() {
 
 #[test]
 fn a_version_1_signature_is_no_version_0_signature() {
-    // The same content, signed for version 1 and shown as version 0: the version field goes, the signature stays.
+    // The same content, signed for version 1 and shown as version 0: the version field goes, the
+    // signature stays.
     let key = SigningKey::generate(Algorithm::HmacSha256).unwrap();
     let token = sign(&key, Version::V1, &published());
     assert_eq!(&token[2..4], [0x08, 0x01]);
@@ -359,7 +361,8 @@ fn a_version_1_signature_is_no_version_0_signature() {
             .unwrap_err(),
         Refusal::Signature
     );
-    // And what is signed can begin no payload: no token parses whose payload starts with the context.
+    // And what is signed can begin no payload: no token parses whose payload starts with the
+    // context.
     let context = signet_compact::SIGNING_CONTEXT_V1;
     assert_eq!(context[0] & 7, 3, "a group, which no payload has");
 }
@@ -561,7 +564,8 @@ fn weak_foreign_and_malformed_keys_are_refused() {
         SigningKey::from_bytes(&[]).unwrap_err(),
         KeyError::Malformed
     );
-    // A symmetric key is not read as a public one, whatever it looks like; the neutral point has small order.
+    // A symmetric key is not read as a public one, whatever it looks like; the neutral point has
+    // small order.
     assert_eq!(
         VerifyingKey::from_bytes(&message(1, &[7; 32], &[])).unwrap_err(),
         KeyError::Algorithm
@@ -660,7 +664,8 @@ fn a_compact_scope_is_one_scope_wherever_scopes_are_joined() {
             Refusal::Characters,
             "{scope:?}"
         );
-        // The published format allows it, as the one scope that it is; whoever joins scopes is told.
+        // The published format allows it, as the one scope that it is; whoever joins scopes is
+        // told.
         let token = with_scope(&secret, Version::V0, scope);
         let verified = verifying.verify(&token, &policy()).unwrap();
         assert!(!verified.payload().scopes.are_tokens());

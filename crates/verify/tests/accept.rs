@@ -440,6 +440,35 @@ fn id_and_logout_tokens_that_are_right() {
 }
 
 #[test]
+fn a_compact_scope_with_a_space_in_it_is_not_two_scopes() {
+    use signet_compact::{KeySet, Payload, Scopes, SigningKey, VerifyingKey, Version};
+    let secret = [9; 32];
+    let key = SigningKey::from_bytes(&[&[0x08, 1, 0x12, 32], &secret[..]].concat()).unwrap();
+    let keys = KeySet::new([VerifyingKey::hmac(&secret).unwrap()]).unwrap();
+    let v = verifier_of(Policy::access_token(AUDIENCE).leeway(0).compact(keys));
+    let payload = Payload {
+        expires_at: NOW + 60,
+        subject: "alice",
+        audience: AUDIENCE,
+        scopes: Scopes::new(&["read:admin"]).unwrap(),
+        ..Payload::default()
+    };
+    let mut token = Vec::new();
+    key.sign_into(Version::V0, &payload, &mut token).unwrap();
+    assert!(verify(&v, &base64url::encode(&token)).is_ok());
+    // The published format takes any text: the same token with a space, signed by an issuer that does not look.
+    let end = token.len() - 34;
+    let at = (0..end).find(|at| token[*at..].starts_with(b"read:admin"));
+    token[at.unwrap() + 4] = b' ';
+    let tag = signet_crypto::mac::HmacSha256Key::new(&secret).sign(&token[2..end]);
+    token[end + 2..].copy_from_slice(&tag);
+    assert_eq!(
+        verify(&v, &base64url::encode(&token)).unwrap_err(),
+        Refusal::Claims
+    );
+}
+
+#[test]
 fn compact_tokens_under_the_same_policy() {
     use signet_compact::{
         Algorithm as Compact, Claim, Claims, KeySet, Payload, Scopes, SigningKey, Version,

@@ -1,11 +1,13 @@
-//! Times of this crate's operations, on this machine: `cargo run --release -p signet-zk --example time`.
+//! Times of this crate's operations, on this machine: `cargo run --release -p signet-zk --example
+//! time`.
 #![allow(clippy::print_stdout, reason = "a program that prints")]
 
 use std::time::{Duration, Instant};
 
 use signet_zk::{Parameters, Proof, Prover, Statement, Verifier};
 
-/// Time that this thread has spent on a processor (Linux; zero elsewhere): on a busy machine the figure to compare.
+/// Time that this thread has spent on a processor (Linux; zero elsewhere): on a busy machine the
+/// figure to compare.
 fn spent() -> Duration {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
     let nanoseconds = text.split(' ').next().and_then(|first| first.parse().ok());

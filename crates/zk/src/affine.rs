@@ -1,4 +1,5 @@
-//! Additions in affine form, many at once: one inversion is shared, and a sum costs six multiplications instead of sixteen.
+//! Additions in affine form, many at once: one inversion is shared, and a sum costs six
+//! multiplications instead of sixteen.
 
 use ark_ec::AffineRepr;
 use ark_ec::short_weierstrass::{Affine, SWCurveConfig};
@@ -18,7 +19,8 @@ pub(crate) fn add_all<P: SWCurveConfig>(targets: &mut [Affine<P>], additions: &[
         let mut product = P::BaseField::one();
         for (to, addend) in chunk {
             let target = &targets[*to as usize];
-            // A sum without a division (one of them is the point at infinity, or the sum is) divides by one.
+            // A sum without a division (one of them is the point at infinity, or the sum is)
+            // divides by one.
             let divisor = match slope_divisor(target, addend) {
                 Some(divisor) => divisor,
                 None => P::BaseField::one(),
@@ -73,8 +75,9 @@ fn slope_divisor<P: SWCurveConfig>(a: &Affine<P>, b: &Affine<P>) -> Option<P::Ba
     }
 }
 
-/// The sum of each segment of `points`; `lengths` are the segments' lengths, in order. Which points were chosen may be a secret, and the first sums tell
-/// it to whoever has the table: they are wiped.
+/// The sum of each segment of `points`; `lengths` are the segments' lengths, in order. Which points
+/// were chosen may be a secret, and the first sums tell it to whoever has the table: they are
+/// wiped.
 pub(crate) fn sum_segments<P: SWCurveConfig>(
     points: impl Iterator<Item = Affine<P>>,
     lengths: &[u32],

@@ -1,6 +1,8 @@
-//! Evaluation domains of 2^a, 3 * 2^a and 9 * 2^a points, and the transform over field elements or curve points alike.
+//! Evaluation domains of 2^a, 3 * 2^a and 9 * 2^a points, and the transform over field elements or
+//! curve points alike.
 //!
-//! The order of BN254's scalar field is 1 modulo 9 * 2^28: between 2^14 and 2^15 points there are 18,432, which fits a circuit of 17,600 rows.
+//! The order of BN254's scalar field is 1 modulo 9 * 2^28: between 2^14 and 2^15 points there are
+//! 18,432, which fits a circuit of 17,600 rows.
 
 use std::ops::{Add, Sub};
 
@@ -94,7 +96,8 @@ impl Domain {
         self.transform(values, false);
     }
 
-    /// `out[k]` is the sum of `values[j] * root^(-jk)`: the inverse but for the division by the size.
+    /// `out[k]` is the sum of `values[j] * root^(-jk)`: the inverse but for the division by the
+    /// size.
     pub(crate) fn backward<T: Element>(&self, values: &mut Vec<T>) {
         self.transform(values, true);
     }
@@ -112,7 +115,8 @@ impl Domain {
         };
         // A prover's numbers come through here: what is left behind is wiped.
         let mut other = Zeroizing::new(values.clone());
-        // `left` is the length of the transforms that are still to do, `stride` how many of them are interleaved.
+        // `left` is the length of the transforms that are still to do, `stride` how many of them
+        // are interleaved.
         let (mut left, mut stride) = (size, 1);
         while left > 1 {
             if left.is_multiple_of(3) {

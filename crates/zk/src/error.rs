@@ -15,11 +15,12 @@ pub enum Error {
     /// A parameter file or verifying key of another circuit.
     #[error("the parameters belong to another circuit")]
     Circuit,
-    /// A verifying key whose points are equal, opposite or at infinity where an honest setup has none such: anybody could make proofs under it.
+    /// A verifying key whose points are equal, opposite or at infinity where an honest setup has
+    /// none such: anybody could make proofs under it.
     #[error("the verifying key is degenerate: anybody could make proofs under it")]
     Degenerate,
-    /// A proof that was just made does not hold: the prover's tables or its arithmetic are damaged. It is not given to anybody, because which proofs
-    /// fail tells of the key.
+    /// A proof that was just made does not hold: the prover's tables or its arithmetic are damaged.
+    /// It is not given to anybody, because which proofs fail tells of the key.
     #[error("the prover made a proof that does not hold: its tables are damaged")]
     Prover,
     /// A contribution does not follow from the state before it.

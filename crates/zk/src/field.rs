@@ -3,7 +3,8 @@
 use ark_bn254::Fr;
 use ark_ff::{BigInteger, PrimeField};
 
-/// The two 128-bit halves of 32 bytes, the first half first, each a big-endian number: injective, without a reduction.
+/// The two 128-bit halves of 32 bytes, the first half first, each a big-endian number: injective,
+/// without a reduction.
 pub(crate) fn halves(bytes: &[u8; 32]) -> [Fr; 2] {
     let value = u256(bytes);
     [Fr::from(value[0]), Fr::from(value[1])]
@@ -25,7 +26,8 @@ pub(crate) fn to_bytes(value: Fr) -> [u8; 32] {
     out
 }
 
-/// The element of 32 big-endian bytes; `None` for a number that is not below the order, which would be a second spelling.
+/// The element of 32 big-endian bytes; `None` for a number that is not below the order, which would
+/// be a second spelling.
 pub(crate) fn from_bytes(bytes: &[u8; 32]) -> Option<Fr> {
     let value = Fr::from_be_bytes_mod_order(bytes);
     (to_bytes(value) == *bytes).then_some(value)

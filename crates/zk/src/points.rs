@@ -1,4 +1,5 @@
-//! Points as bytes: compressed and checked in proofs and verifying keys, uncompressed in files that are read under their hash.
+//! Points as bytes: compressed and checked in proofs and verifying keys, uncompressed in files that
+//! are read under their hash.
 
 use ark_bn254::{Fq, Fq2, G1Affine, G2Affine};
 use ark_ec::AffineRepr;

@@ -1,13 +1,17 @@
 //! Poseidon over the scalar field of BN254.
 //!
-//! The instance is the reference's `poseidonperm_x5_254_3`: width t = 3, S-box x^5, 8 full rounds (4 before, 4 after), 57 partial rounds, round
-//! constants and MDS matrix from the Grain LFSR. Each round adds constants, applies the S-box (in partial rounds to element 0 only) and mixes.
+//! The instance is the reference's `poseidonperm_x5_254_3`: width t = 3, S-box x^5, 8 full rounds
+//! (4 before, 4 after), 57 partial rounds, round constants and MDS matrix from the Grain LFSR. Each
+//! round adds constants, applies the S-box (in partial rounds to element 0 only) and mixes.
 //!
-//! The hash is a sponge of rate 2: element 0 is the capacity and starts as `length * 2^64`, the number of hashed elements (the paper's
-//! constant-length domain separation, one output), so inputs of different lengths are hashed by different functions; elements 1 and 2 absorb;
-//! element 1 is the output. A missing second element of the last pair counts as zero, which the length tells from a zero that is there.
+//! The hash is a sponge of rate 2: element 0 is the capacity and starts as `length * 2^64`, the
+//! number of hashed elements (the paper's constant-length domain separation, one output), so inputs
+//! of different lengths are hashed by different functions; elements 1 and 2 absorb; element 1 is
+//! the output. A missing second element of the last pair counts as zero, which the length tells
+//! from a zero that is there.
 //!
-//! A key of 32 bytes enters as two elements, its halves as big-endian numbers of 128 bits: each key is one pair of elements and no other key's.
+//! A key of 32 bytes enters as two elements, its halves as big-endian numbers of 128 bits: each key
+//! is one pair of elements and no other key's.
 
 mod constants;
 

@@ -21,10 +21,12 @@ impl Proof {
     /// Bytes of a proof.
     pub const BYTES: usize = 128;
 
-    /// Reads A, B and C, compressed as arkworks writes them (x little-endian, flags in the highest bits): the one encoding of each.
+    /// Reads A, B and C, compressed as arkworks writes them (x little-endian, flags in the highest
+    /// bits): the one encoding of each.
     ///
     /// # Errors
-    /// [`Error::Encoding`]: another length, a number above the modulus, a point that is not on its curve, not in its group or at infinity.
+    /// [`Error::Encoding`]: another length, a number above the modulus, a point that is not on its
+    /// curve, not in its group or at infinity.
     pub fn from_bytes(bytes: &[u8]) -> Result<Proof, Error> {
         if bytes.len() != Self::BYTES {
             return Err(Error::Encoding("proof"));
@@ -49,7 +51,8 @@ impl Proof {
         out
     }
 
-    /// Another proof of the same sentence, as anybody can make it: a token is identified by its payload, never by its bytes.
+    /// Another proof of the same sentence, as anybody can make it: a token is identified by its
+    /// payload, never by its bytes.
     pub fn rerandomised(&self, key: &VerifyingKey) -> Proof {
         let (r, s) = (random(), random());
         // A random number is 0 once in 2^254 times.

@@ -22,7 +22,8 @@ use crate::threads::{both, join};
 use crate::verifier::Prepared;
 use crate::verifying_key::VerifyingKey;
 
-/// Makes proofs of one statement; holds what can be prepared from its parameters. Preparing takes about a second for SHA-256: keep it, or its tables.
+/// Makes proofs of one statement; holds what can be prepared from its parameters. Preparing takes
+/// about a second for SHA-256: keep it, or its tables.
 pub struct Prover {
     tables: Tables,
     witness: WitnessMaker,
@@ -52,7 +53,8 @@ impl std::fmt::Debug for Prover {
     }
 }
 
-/// All wires of one proof: each as a bit (wide ones as 0), the wide ones as numbers, and both sides of the rows over the domain.
+/// All wires of one proof: each as a bit (wide ones as 0), the wide ones as numbers, and both sides
+/// of the rows over the domain.
 struct Witness {
     bits: Zeroizing<Vec<u8>>,
     values: Zeroizing<Vec<Fr>>,
@@ -69,7 +71,8 @@ enum Part {
 }
 
 impl Prover {
-    /// Prepares parameters; both cores are used. What [`Prover::prepare`] makes can be kept in a file instead, and be read in no time.
+    /// Prepares parameters; both cores are used. What [`Prover::prepare`] makes can be kept in a
+    /// file instead, and be read in no time.
     pub fn new(parameters: &Parameters) -> Prover {
         let tables = Tables::read(Arc::new(Tables::prepare(parameters)));
         match tables.and_then(Prover::with_tables) {
@@ -78,16 +81,19 @@ impl Prover {
         }
     }
 
-    /// The prepared tables of parameters, for a file: the parameters' own points among them, uncompressed, and the fixed bases' multiples.
+    /// The prepared tables of parameters, for a file: the parameters' own points among them,
+    /// uncompressed, and the fixed bases' multiples.
     pub fn prepare(parameters: &Parameters) -> Vec<u8> {
         Tables::prepare(parameters)
     }
 
-    /// A prover that works on prepared tables where they are, in a mapped file say: nothing is copied. The bytes must not change while it lives.
+    /// A prover that works on prepared tables where they are, in a mapped file say: nothing is
+    /// copied. The bytes must not change while it lives.
     ///
     /// # Errors
-    /// [`Error::Hash`] where the tables' SHA-256 is not `hash`, [`Error::Circuit`] where they were made from other parameters than those whose hash
-    /// is `parameters`, [`Error::Encoding`] where the right hash was given for what is no such file.
+    /// [`Error::Hash`] where the tables' SHA-256 is not `hash`, [`Error::Circuit`] where they were
+    /// made from other parameters than those whose hash is `parameters`, [`Error::Encoding`] where
+    /// the right hash was given for what is no such file.
     pub fn from_prepared(
         tables: impl AsRef<[u8]> + Send + Sync + 'static,
         hash: &[u8; 32],
@@ -160,10 +166,13 @@ impl Prover {
         &self.tables.verifying_key
     }
 
-    /// A proof that the holder of `key` made it for the message whose SHA-256 is `message`. Each call blinds afresh.
+    /// A proof that the holder of `key` made it for the message whose SHA-256 is `message`. Each
+    /// call blinds afresh.
     ///
-    /// The proof is verified before it leaves, which costs a millisecond: a proof from damaged tables would not hold, and which of them do not hold
-    /// tells whoever damaged them of the key. What is written on the heap on the way is wiped; copies in registers and on the stack are not.
+    /// The proof is verified before it leaves, which costs a millisecond: a proof from damaged
+    /// tables would not hold, and which of them do not hold tells whoever damaged them of the key.
+    /// What is written on the heap on the way is wiped; copies in registers and on the stack are
+    /// not.
     ///
     /// # Errors
     /// [`Error::Prover`] where the proof does not hold.
@@ -227,7 +236,8 @@ impl Prover {
             b: b_two.into_affine(),
             c: c.into_affine(),
         };
-        // The public wires begin with 1 and the key hash: the witness' own, not what somebody calls the key's.
+        // The public wires begin with 1 and the key hash: the witness' own, not what somebody calls
+        // the key's.
         let known = &values[1..self.statement().inputs() - 1];
         self.check
             .verify(self.check.fixed(known), &proof, message)

@@ -89,8 +89,9 @@ impl ConstraintSystem {
         self.rows.push(Row { a, b, c });
     }
 
-    /// Gives each public wire a row of its own, `x * 0 = 0`. It demands nothing, and makes the polynomials of the public wires linearly
-    /// independent of all others: an input that stood in no row would have a zero point in the verifying key and bind nothing.
+    /// Gives each public wire a row of its own, `x * 0 = 0`. It demands nothing, and makes the
+    /// polynomials of the public wires linearly independent of all others: an input that stood in
+    /// no row would have a zero point in the verifying key and bind nothing.
     pub(crate) fn anchor_publics(&mut self) {
         for wire in 0..self.publics {
             self.require(Sum::wire(wire as u32), Sum::default(), Sum::default());
@@ -106,7 +107,8 @@ impl ConstraintSystem {
     }
 }
 
-/// One matrix, made for multiplication by a vector of bits (and a few wide wires): small integer factors where a row has no others.
+/// One matrix, made for multiplication by a vector of bits (and a few wide wires): small integer
+/// factors where a row has no others.
 #[derive(Debug)]
 pub(crate) struct Matrix {
     starts: Vec<u32>,
@@ -146,7 +148,8 @@ impl Matrix {
         matrix
     }
 
-    /// The product, padded with zeros to `out`'s length. `bits` and `values` are the same wires, as far as they are narrow.
+    /// The product, padded with zeros to `out`'s length. `bits` and `values` are the same wires, as
+    /// far as they are narrow.
     pub(crate) fn apply(&self, bits: &[u8], values: impl Fn(u32) -> Fr, out: &mut [Fr]) {
         const KNOWN: i64 = 64;
         let known: Vec<Fr> = (-KNOWN..=KNOWN).map(Fr::from).collect();

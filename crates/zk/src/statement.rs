@@ -61,7 +61,8 @@ impl Statement {
     /// The key hash as public inputs.
     ///
     /// # Errors
-    /// [`Error::Encoding`]: a Poseidon hash is below the field's order, or it would have two spellings.
+    /// [`Error::Encoding`]: a Poseidon hash is below the field's order, or it would have two
+    /// spellings.
     pub(crate) fn key_inputs(self, key_hash: &[u8; 32]) -> Result<Vec<Fr>, Error> {
         match self {
             Statement::Poseidon => from_bytes(key_hash)

@@ -1,4 +1,5 @@
-//! What a prover reads: its points, the verifier's among them, and tables of the fixed bases. One image, in memory or in a file that is mapped.
+//! What a prover reads: its points, the verifier's among them, and tables of the fixed bases. One
+//! image, in memory or in a file that is mapped.
 
 use ark_bn254::{G1Affine, G2Affine, g1, g2};
 use signet_crypto::hash::sha256;
@@ -67,7 +68,8 @@ impl Tables {
         })
     }
 
-    /// Reads an image whose hash was compared with the expected one: its points are not checked again.
+    /// Reads an image whose hash was compared with the expected one: its points are not checked
+    /// again.
     pub(crate) fn read(bytes: Shared) -> Result<Tables, Error> {
         let mut source = Source::new(bytes);
         if source.take(MAGIC.len())? != MAGIC {

@@ -1,4 +1,5 @@
-//! Verification: three Miller loops and a final exponentiation, under a key that has done its work once.
+//! Verification: three Miller loops and a final exponentiation, under a key that has done its work
+//! once.
 
 use ark_bn254::{Bn254, Fr, G1Affine, G1Projective, G2Affine};
 use ark_ec::pairing::{MillerLoopOutput, Pairing, PairingOutput};
@@ -38,7 +39,8 @@ impl std::fmt::Debug for Verifier {
 }
 
 impl Verifier {
-    /// Expects proofs about the key whose hash is `key_hash`, which must come from the verifier and not from a token.
+    /// Expects proofs about the key whose hash is `key_hash`, which must come from the verifier and
+    /// not from a token.
     ///
     /// # Errors
     /// [`Error::Encoding`] where `key_hash` is no hash of this statement.
@@ -51,7 +53,8 @@ impl Verifier {
         })
     }
 
-    /// Checks that the proof is about this verifier's key and the message whose SHA-256 is `message`.
+    /// Checks that the proof is about this verifier's key and the message whose SHA-256 is
+    /// `message`.
     ///
     /// # Errors
     /// [`Error::Proof`].
@@ -59,7 +62,8 @@ impl Verifier {
         self.prepared.verify(self.fixed, proof, message)
     }
 
-    /// Checks many proofs at once: random weights, one final exponentiation. A batch that fails has a bad proof in it, and does not say which.
+    /// Checks many proofs at once: random weights, one final exponentiation. A batch that fails has
+    /// a bad proof in it, and does not say which.
     ///
     /// # Errors
     /// [`Error::Proof`]. A false proof passes with a probability of 2^-128.

@@ -41,10 +41,12 @@ impl VerifyingKey {
         out
     }
 
-    /// Reads a key. It is trusted by its hash or by where it was found, never because it could be read.
+    /// Reads a key. It is trusted by its hash or by where it was found, never because it could be
+    /// read.
     ///
     /// # Errors
-    /// [`Error::Encoding`] for other bytes, [`Error::Degenerate`] for points under which anybody makes proofs.
+    /// [`Error::Encoding`] for other bytes, [`Error::Degenerate`] for points under which anybody
+    /// makes proofs.
     pub fn from_bytes(bytes: &[u8]) -> Result<VerifyingKey, Error> {
         let number = bytes.first().ok_or(Error::Encoding("verifying key"))?;
         let statement = Statement::from_number(*number)?;
@@ -66,10 +68,12 @@ impl VerifyingKey {
 
     /// The key, if its points are as far apart as those of secrets are.
     ///
-    /// Groth16 is sound where alpha, beta, gamma, delta and the inputs are in no relation that anybody knows. Those that are seen at once are refused:
-    /// a point at infinity binds nothing; delta = gamma lets C pay for the inputs, so A = alpha, B = beta proves every message; beta = delta and
-    /// beta = gamma let A do it; two inputs of one point can be exchanged. The same holds for opposite points. A setup whose secrets are random
-    /// makes such a key once in 2^250 times; what makes one is a ceremony whose secrets were 1.
+    /// Groth16 is sound where alpha, beta, gamma, delta and the inputs are in no relation that
+    /// anybody knows. Those that are seen at once are refused: a point at infinity binds nothing;
+    /// delta = gamma lets C pay for the inputs, so A = alpha, B = beta proves every message; beta =
+    /// delta and beta = gamma let A do it; two inputs of one point can be exchanged. The same holds
+    /// for opposite points. A setup whose secrets are random makes such a key once in 2^250 times;
+    /// what makes one is a ceremony whose secrets were 1.
     ///
     /// # Errors
     /// [`Error::Degenerate`].

@@ -1,4 +1,5 @@
-//! A whole ceremony for SHA-256 keys: two contributors in each phase, files between them, and proofs with what they made.
+//! A whole ceremony for SHA-256 keys: two contributors in each phase, files between them, and
+//! proofs with what they made.
 
 use signet_zk::{Ceremony, Error, Prover, Statement, Verifier};
 

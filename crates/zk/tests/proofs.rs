@@ -1,4 +1,5 @@
-//! Behaviour of proofs: the stock verifier takes them, and nothing but the right key, message and parameters is accepted.
+//! Behaviour of proofs: the stock verifier takes them, and nothing but the right key, message and
+//! parameters is accepted.
 
 use std::sync::LazyLock;
 
@@ -153,7 +154,8 @@ fn c03_a_proof_has_one_encoding() {
             assert!(verifier.verify(&proof, &[5; 32]).is_err(), "bit {bit}");
         }
     }
-    // x + p is another spelling of x; it fits the 254 bits beside the flags for small x only, so the modulus itself stands for it.
+    // x + p is another spelling of x; it fits the 254 bits beside the flags for small x only, so
+    // the modulus itself stands for it.
     let modulus = [
         0x47, 0xfd, 0x7c, 0xd8, 0x16, 0x8c, 0x20, 0x3c, 0x8d, 0xca, 0x71, 0x68, 0x91, 0x6a, 0x81,
         0x97, 0x5d, 0x58, 0x81, 0x81, 0xb6, 0x45, 0x50, 0xb8, 0x29, 0xa0, 0x31, 0xe1, 0x72, 0x4e,
@@ -326,7 +328,8 @@ fn verifying_keys_under_which_anybody_makes_proofs_are_refused() {
     }
 }
 
-/// Bytes that are honest while they are hashed and read, and damaged afterwards, as a file can be that others write to.
+/// Bytes that are honest while they are hashed and read, and damaged afterwards, as a file can be
+/// that others write to.
 struct Changing {
     honest: Vec<u8>,
     damaged: Vec<u8>,

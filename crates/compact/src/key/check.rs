@@ -44,7 +44,8 @@ impl VerifyingKey {
         }
     }
 
-    /// Whether all these tokens, which name this key, hold: with one final exponentiation, for a zero-knowledge key; no other answers `true`.
+    /// Whether all these tokens, which name this key, hold: with one final exponentiation, for a
+    /// zero-knowledge key; no other answers `true`.
     pub(crate) fn check_proofs(&self, tokens: &[&Token<'_>]) -> bool {
         let Check::Proof(verifier) = &self.check else {
             return false;

@@ -18,11 +18,13 @@ impl KeySet {
     /// A set of these keys.
     ///
     /// # Errors
-    /// [`KeyError::Duplicate`]: two keys of one algorithm and one id would leave the choice to chance.
+    /// [`KeyError::Duplicate`]: two keys of one algorithm and one id would leave the choice to
+    /// chance.
     pub fn new(keys: impl IntoIterator<Item = VerifyingKey>) -> Result<KeySet, KeyError> {
         let mut set = KeySet::default();
         for key in keys {
-            // The first 8 bytes of the hash find the key whatever id type the token uses; the whole id is compared after.
+            // The first 8 bytes of the hash find the key whatever id type the token uses; the whole
+            // id is compared after.
             if set
                 .by_short_hash
                 .insert((key.algorithm, short(&key.id.hash)), set.keys.len())

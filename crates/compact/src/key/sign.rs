@@ -7,8 +7,8 @@ use crate::token::context;
 use crate::{SignError, SigningKey, Version, wire, wire::Writer};
 
 impl SigningKey {
-    /// Appends a token that says `payload`. Where `out` has room for [`MAX_TOKEN_BYTES`] more (for HMAC: for the token), nothing of this crate
-    /// allocates.
+    /// Appends a token that says `payload`. Where `out` has room for [`MAX_TOKEN_BYTES`] more (for
+    /// HMAC: for the token), nothing of this crate allocates.
     ///
     /// # Errors
     /// [`SignError`] where a verifier would refuse the payload; `out` is then as it was.
@@ -58,7 +58,8 @@ impl SigningKey {
                 wire::put_bytes(out, 3, &proof.to_bytes());
             }
             Signer::Signature(key) => {
-                // The library wants one piece: behind a context the message is put together at the buffer's end for a moment.
+                // The library wants one piece: behind a context the message is put together at the
+                // buffer's end for a moment.
                 let mut message_at = payload_at;
                 let payload_end = out.len();
                 if version != Version::V0 {
@@ -80,7 +81,8 @@ impl SigningKey {
         Ok(())
     }
 
-    /// Bytes that a token with a payload of `length` bytes takes at most, and the message beside it, where one is put together.
+    /// Bytes that a token with a payload of `length` bytes takes at most, and the message beside
+    /// it, where one is put together.
     fn room(&self, version: Version, length: usize) -> usize {
         let signature = self.algorithm.signature_len();
         let message = match self.signer {

@@ -68,7 +68,8 @@ impl SigningKey {
         }
     }
 
-    /// A fresh key K of a zero-knowledge algorithm, which signs once it has a prover ([`SigningKey::with_prover`]).
+    /// A fresh key K of a zero-knowledge algorithm, which signs once it has a prover
+    /// ([`SigningKey::with_prover`]).
     ///
     /// # Errors
     /// [`KeyError::Algorithm`] for the others.
@@ -145,7 +146,8 @@ impl SigningKey {
         }
     }
 
-    /// The `SigningKey` message; an ML-DSA key that was read in its expanded form has no seed to write and is written as it was read.
+    /// The `SigningKey` message; an ML-DSA key that was read in its expanded form has no seed to
+    /// write and is written as it was read.
     pub fn to_bytes(&self) -> Result<Secret<Vec<u8>>, KeyError> {
         let secret = match &self.signer {
             Signer::Hmac { secret, .. } => Secret::new(secret.expose().clone()),
@@ -165,8 +167,9 @@ impl SigningKey {
         Ok(Secret::new(out))
     }
 
-    /// The `VerifyingKey` message; none for a shared key. A zero-knowledge key needs its prover: the message holds the key hash and behind it the
-    /// verifying key of the proof system, all that a verifier needs.
+    /// The `VerifyingKey` message; none for a shared key. A zero-knowledge key needs its prover:
+    /// the message holds the key hash and behind it the verifying key of the proof system, all that
+    /// a verifier needs.
     pub fn public_bytes(&self) -> Option<Vec<u8>> {
         let public = match &self.signer {
             Signer::Hmac { .. } => return None,
@@ -188,7 +191,8 @@ impl SigningKey {
         self.algorithm
     }
 
-    /// SHA-256 of the key (of its public half, where it has one); of a zero-knowledge key, the key hash that its proofs are about.
+    /// SHA-256 of the key (of its public half, where it has one); of a zero-knowledge key, the key
+    /// hash that its proofs are about.
     pub fn key_hash(&self) -> [u8; 32] {
         self.id.hash
     }
@@ -213,7 +217,8 @@ impl SigningKey {
     /// The key that checks what this one signs.
     ///
     /// # Errors
-    /// [`KeyError::Invalid`] where the public half is not acceptable, [`KeyError::Parameters`] for a zero-knowledge key without a prover.
+    /// [`KeyError::Invalid`] where the public half is not acceptable, [`KeyError::Parameters`] for
+    /// a zero-knowledge key without a prover.
     pub fn verifying_key(&self) -> Result<VerifyingKey, KeyError> {
         match &self.signer {
             Signer::Hmac { secret, .. } => VerifyingKey::hmac(secret.expose()),

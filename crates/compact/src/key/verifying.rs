@@ -38,8 +38,10 @@ impl VerifyingKey {
     /// Reads a `VerifyingKey` message of a signature algorithm.
     ///
     /// # Errors
-    /// [`KeyError`]: malformed, not a public-key algorithm, or a point that is not acceptable (small order, not canonical). [`KeyError::Unpinned`] for a
-    /// zero-knowledge key: no message says who knows the secrets behind its proof system's parameters, so [`VerifyingKey::from_bytes_pinned`] reads it.
+    /// [`KeyError`]: malformed, not a public-key algorithm, or a point that is not acceptable
+    /// (small order, not canonical). [`KeyError::Unpinned`] for a zero-knowledge key: no message
+    /// says who knows the secrets behind its proof system's parameters, so
+    /// [`VerifyingKey::from_bytes_pinned`] reads it.
     pub fn from_bytes(bytes: &[u8]) -> Result<VerifyingKey, KeyError> {
         let message = KeyMessage::parse(bytes, false)?;
         match message.algorithm.statement() {
@@ -48,8 +50,9 @@ impl VerifyingKey {
         }
     }
 
-    /// SHA-256 of the verifying key of the proof system that a `VerifyingKey` message holds or names: what a verifier pins, having checked the ceremony
-    /// that made it. `None` for a signature algorithm, which has none.
+    /// SHA-256 of the verifying key of the proof system that a `VerifyingKey` message holds or
+    /// names: what a verifier pins, having checked the ceremony that made it. `None` for a
+    /// signature algorithm, which has none.
     ///
     /// # Errors
     /// [`KeyError`] as [`VerifyingKey::from_bytes_pinned`], for the message alone.
@@ -61,13 +64,15 @@ impl VerifyingKey {
         }
     }
 
-    /// Reads a `VerifyingKey` message, of a zero-knowledge algorithm too. The verifying key of its proof system must be one whose SHA-256 is among `pins`:
-    /// whoever made other parameters, and kept their secrets, can prove anything. A message may name it by that hash alone: then `find` is asked for it,
-    /// and its answer is believed only if it has that hash.
+    /// Reads a `VerifyingKey` message, of a zero-knowledge algorithm too. The verifying key of its
+    /// proof system must be one whose SHA-256 is among `pins`: whoever made other parameters, and
+    /// kept their secrets, can prove anything. A message may name it by that hash alone: then
+    /// `find` is asked for it, and its answer is believed only if it has that hash.
     ///
     /// # Errors
-    /// As [`VerifyingKey::from_bytes`]; [`KeyError::Unpinned`] for a key that is not among `pins`, [`KeyError::Parameters`] where `find` has no such
-    /// key, [`KeyError::Degenerate`] for one under which anybody makes proofs.
+    /// As [`VerifyingKey::from_bytes`]; [`KeyError::Unpinned`] for a key that is not among `pins`,
+    /// [`KeyError::Parameters`] where `find` has no such key, [`KeyError::Degenerate`] for one
+    /// under which anybody makes proofs.
     pub fn from_bytes_pinned(
         bytes: &[u8],
         pins: &[[u8; 32]],
@@ -94,10 +99,12 @@ impl VerifyingKey {
         VerifyingKey::of_proofs(message.algorithm, key_hash, &key)
     }
 
-    /// Checks proofs about the key whose hash is `key_hash`, under the parameters of `key`: both are the verifier's choice.
+    /// Checks proofs about the key whose hash is `key_hash`, under the parameters of `key`: both
+    /// are the verifier's choice.
     ///
     /// # Errors
-    /// [`KeyError::Parameters`] for the key of another statement, [`KeyError::Invalid`] for a number that is no key hash.
+    /// [`KeyError::Parameters`] for the key of another statement, [`KeyError::Invalid`] for a
+    /// number that is no key hash.
     pub fn of_proofs(
         algorithm: Algorithm,
         key_hash: [u8; 32],

@@ -32,7 +32,8 @@ fn sum<G: CurveGroup<ScalarField = Fr> + VariableBaseMSM>(
 }
 
 impl Ceremony {
-    /// Checks the whole transcript and gives the parameters: of two contributors at least in each phase.
+    /// Checks the whole transcript and gives the parameters: of two contributors at least in each
+    /// phase.
     ///
     /// # Errors
     /// [`Error::Transcript`] says what does not hold.
@@ -79,8 +80,8 @@ impl Ceremony {
         Ok(parameters)
     }
 
-    /// Compares random sums of the queries with the same sums of the powers: the map from powers to queries is linear, and turned round it takes the
-    /// sums' factors to factors of the powers.
+    /// Compares random sums of the queries with the same sums of the powers: the map from powers to
+    /// queries is linear, and turned round it takes the sums' factors to factors of the powers.
     fn verify_queries(&self, second: &Second) -> Result<(), Error> {
         let system = self.statement.system();
         let domain = Domain::new(system.rows.len());
@@ -178,7 +179,8 @@ impl Ceremony {
         if !holds {
             return Err(Error::Transcript("the powers are not powers"));
         }
-        // tau^N = 1: the vanishing polynomial is zero there, and the equation says nothing. 1 and -1 are such points.
+        // tau^N = 1: the vanishing polynomial is zero there, and the equation says nothing. 1 and
+        // -1 are such points.
         if powers.tau[powers.alpha.len()] == one {
             return Err(Error::Transcript("tau is a point of the domain"));
         }

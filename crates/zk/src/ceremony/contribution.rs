@@ -1,4 +1,5 @@
-//! One contribution: what it made, a proof that its maker knew the factor, and its place in the chain.
+//! One contribution: what it made, a proof that its maker knew the factor, and its place in the
+//! chain.
 
 use ark_bn254::{Fr, G1Affine};
 use ark_ec::{AffineRepr, CurveGroup};

@@ -33,7 +33,8 @@ pub(super) fn checked_two(point: G2Affine) -> Result<G2Affine, Error> {
 }
 
 impl Ceremony {
-    /// The transcript as a file: contributions, the last powers, and in phase 2 what became of them.
+    /// The transcript as a file: contributions, the last powers, and in phase 2 what became of
+    /// them.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut out = MAGIC.to_vec();
         out.push(self.statement.number());
@@ -72,7 +73,8 @@ impl Ceremony {
         out
     }
 
-    /// Reads a transcript. Its points are on their curves and in their groups; [`Ceremony::verify`] says whether it holds.
+    /// Reads a transcript. Its points are on their curves and in their groups; [`Ceremony::verify`]
+    /// says whether it holds.
     ///
     /// # Errors
     /// [`Error::Encoding`].

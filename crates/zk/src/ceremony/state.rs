@@ -1,4 +1,5 @@
-//! The state of a ceremony, and how it goes on: contributions, and the step from the powers to the circuit.
+//! The state of a ceremony, and how it goes on: contributions, and the step from the powers to the
+//! circuit.
 
 use ark_bn254::{Fr, G1Affine, G1Projective, G2Affine, G2Projective};
 use ark_ec::{AffineRepr, CurveGroup};
@@ -138,7 +139,8 @@ impl Ceremony {
         hash.finish()
     }
 
-    /// Contributes to the phase that the ceremony is in, with fresh secrets that are forgotten; returns the contribution's hash.
+    /// Contributes to the phase that the ceremony is in, with fresh secrets that are forgotten;
+    /// returns the contribution's hash.
     pub fn contribute(&mut self) -> [u8; 32] {
         self.contribute_watched(&mut |_, _| {})
     }
@@ -205,7 +207,8 @@ impl Ceremony {
         contribution.hash(phase, &place)
     }
 
-    /// Ends phase 1: the circuit's queries are computed from the powers. For SHA-256 this takes about a minute; everybody's result is the same.
+    /// Ends phase 1: the circuit's queries are computed from the powers. For SHA-256 this takes
+    /// about a minute; everybody's result is the same.
     ///
     /// # Errors
     /// [`Error::Transcript`] where it has ended already.

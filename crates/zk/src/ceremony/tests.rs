@@ -134,7 +134,8 @@ fn what_does_not_follow_from_the_contributions_is_refused() {
     );
 }
 
-/// The refusal of a first phase with these secrets. What it refuses, it refuses before it looks for a second.
+/// The refusal of a first phase with these secrets. What it refuses, it refuses before it looks for
+/// a second.
 fn first_phase(secrets: [[Fr; 3]; 2]) -> Error {
     let mut ceremony = Ceremony::new(Statement::Poseidon);
     ceremony.contribute_with(secrets[0], &mut |_, _| {});
@@ -163,7 +164,8 @@ fn a_contribution_that_changes_nothing_is_none() {
 
 #[test]
 fn secrets_that_cancel_out_make_no_parameters() {
-    // Two contributors who work together: each contribution holds, and the product is 1, or a root of unity.
+    // Two contributors who work together: each contribution holds, and the product is 1, or a root
+    // of unity.
     let over = |secret: Fr| secret.inverse().unwrap();
     let product = |i: usize, product: Fr| {
         let mut secrets = [(); 2].map(|()| [random(), random(), random()]);

@@ -5,7 +5,8 @@ use ark_ff::{One, Zero};
 
 use crate::r1cs::{ConstraintSystem, Sum};
 
-/// A bit: known when the circuit is made, or a wire, maybe negated. A wire's bit is forced to 0 or 1 by the gadget that makes it.
+/// A bit: known when the circuit is made, or a wire, maybe negated. A wire's bit is forced to 0 or
+/// 1 by the gadget that makes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Bit {
     Known(bool),
@@ -107,7 +108,8 @@ impl Builder {
         made
     }
 
-    /// x ^ y ^ z. With t = x + y + z, `t (2s - t) = 3s - 2t` has one solution s for each t of 0..=3.
+    /// x ^ y ^ z. With t = x + y + z, `t (2s - t) = 3s - 2t` has one solution s for each t of
+    /// 0..=3.
     pub(crate) fn xor3(&mut self, [x, y, z]: [Bit; 3], word: u32, bit: u8) -> Bit {
         match (x, y, z) {
             (Bit::Known(known), y, z) => self.xor2(known, [y, z], word, bit),
@@ -218,7 +220,8 @@ impl Builder {
         }
     }
 
-    /// The bits of a sum of words whose value is below 2^`length`: a boolean wire for each, carries included, and one equation.
+    /// The bits of a sum of words whose value is below 2^`length`: a boolean wire for each, carries
+    /// included, and one equation.
     pub(crate) fn decompose(&mut self, sum: &Sum, length: u8, word: u32) -> Vec<Bit> {
         let bits: Vec<Bit> = (0..length).map(|bit| self.free(word, bit)).collect();
         let mut rest = sum.scaled(-Fr::one());
@@ -252,7 +255,8 @@ mod tests {
 
     type Gadget = fn(&mut Builder, [Bit; 3], u32, u8) -> Bit;
 
-    /// Every input, every mixture of known, plain and negated bits: the right output is taken, the wrong one and values that are no bit are refused.
+    /// Every input, every mixture of known, plain and negated bits: the right output is taken, the
+    /// wrong one and values that are no bit are refused.
     fn exhaustive(gadget: Gadget, expected: fn(bool, bool, bool) -> bool) {
         for values in 0..8_u32 {
             let value = |i: usize| values >> i & 1 == 1;

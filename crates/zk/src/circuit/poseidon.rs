@@ -1,8 +1,10 @@
 //! Poseidon of a 32-byte key, as in [`crate::poseidon`].
 //!
-//! Public inputs: the hash, message hash bits 0..128, message hash bits 128..256. The sentence: *there are field elements x and y, known to
-//! the prover, whose Poseidon hash (of length 2) is the key hash*. For the holder of K these are K's halves; the circuit does not ask that they are
-//! below 2^128, which gives a forger nothing: any preimage at all would be a break of the hash. The message hash is bound as an input.
+//! Public inputs: the hash, message hash bits 0..128, message hash bits 128..256. The sentence:
+//! *there are field elements x and y, known to the prover, whose Poseidon hash (of length 2) is the
+//! key hash*. For the holder of K these are K's halves; the circuit does not ask that they are
+//! below 2^128, which gives a forger nothing: any preimage at all would be a break of the hash. The
+//! message hash is bound as an input.
 
 use ark_bn254::Fr;
 use ark_ff::{Field, One};
@@ -51,7 +53,8 @@ pub(crate) fn system() -> ConstraintSystem {
     system
 }
 
-/// The secret wires of a key, and what the rows' left and right sides come to, in order, up to the output's row.
+/// The secret wires of a key, and what the rows' left and right sides come to, in order, up to the
+/// output's row.
 pub(crate) struct Witness {
     pub(crate) secret: Zeroizing<Vec<Fr>>,
     pub(crate) left: Zeroizing<Vec<Fr>>,

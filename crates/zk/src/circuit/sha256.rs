@@ -1,8 +1,10 @@
-//! SHA-256 of exactly 32 bytes: one block (FIPS 180-4), the padding, the length and the initial state folded into the circuit.
+//! SHA-256 of exactly 32 bytes: one block (FIPS 180-4), the padding, the length and the initial
+//! state folded into the circuit.
 //!
-//! Public inputs: digest bits 0..128, digest bits 128..256, message hash bits 0..128, message hash bits 128..256, each 128 bits read as one
-//! big-endian number. The sentence: *there are 256 bits K, known to the prover, whose SHA-256 is the digest*; the message hash is in no
-//! equation with K: the proof is bound to it because it is an input of the verification.
+//! Public inputs: digest bits 0..128, digest bits 128..256, message hash bits 0..128, message hash
+//! bits 128..256, each 128 bits read as one big-endian number. The sentence: *there are 256 bits K,
+//! known to the prover, whose SHA-256 is the digest*; the message hash is in no equation with K:
+//! the proof is bound to it because it is an input of the verification.
 
 use ark_bn254::Fr;
 use ark_ff::One;
@@ -192,7 +194,8 @@ impl Sha256Circuit {
                 break;
             }
             let e_new = reduce(b, &e_sum, e_slot);
-            // a = T1 + S0 + Maj, and T1 = e - d modulo 2^32: the offset keeps the sum positive, and T1 is not taken apart twice.
+            // a = T1 + S0 + Maj, and T1 = e - d modulo 2^32: the offset keeps the sum positive, and
+            // T1 is not taken apart twice.
             let mut a_sum = e_new.number.clone().plus(&s0.number).plus(&majority.number);
             a_sum.sum.add_sum(&d.number.sum, -Fr::one());
             a_sum = a_sum.plus(&Number::constant(1 << 32));
@@ -224,7 +227,8 @@ impl Sha256Circuit {
     }
 }
 
-/// Every intermediate word, in the order in which the circuit numbers them; sums before their reduction.
+/// Every intermediate word, in the order in which the circuit numbers them; sums before their
+/// reduction.
 fn trace(key: &[u8; 32]) -> Zeroizing<Vec<u64>> {
     let mut trace = Zeroizing::new(Vec::with_capacity(8 + 48 * 3 + 64 * 6 + 8));
     let mut w = [0_u32; 64];
@@ -320,7 +324,8 @@ mod tests {
         assert_eq!(circuit.system.wires, circuit.sources.len() + INPUTS + 1);
     }
 
-    /// No wire is loose: each row that names a flipped wire is evaluated again, and one of them fails.
+    /// No wire is loose: each row that names a flipped wire is evaluated again, and one of them
+    /// fails.
     #[test]
     fn every_wire_flipped_breaks_a_row() {
         let circuit = Sha256Circuit::new();

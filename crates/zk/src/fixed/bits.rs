@@ -8,8 +8,8 @@ use super::image::{Image, Points, Source, Stored, point};
 use crate::Error;
 use crate::affine::{add_all, sum_segments};
 
-/// Neighbours that share a table of 32 sums. One more would save a sixth of a few thousand additions, and make what each process maps and hashes a
-/// third larger.
+/// Neighbours that share a table of 32 sums. One more would save a sixth of a few thousand
+/// additions, and make what each process maps and hashes a third larger.
 const GROUP: usize = 5;
 
 /// From so many points on it is worth while to add eight at a time.

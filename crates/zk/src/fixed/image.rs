@@ -1,7 +1,9 @@
-//! Tables as bytes: what a file of them holds is what the sums read, so a mapped file needs no copy.
+//! Tables as bytes: what a file of them holds is what the sums read, so a mapped file needs no
+//! copy.
 //!
-//! Numbers are little-endian. Points are uncompressed, as the limbs that the field arithmetic works on, zeros for the point at infinity; each list of
-//! points begins at a multiple of 64 bytes, so that a point of the first group is one line of the processor's cache.
+//! Numbers are little-endian. Points are uncompressed, as the limbs that the field arithmetic works
+//! on, zeros for the point at infinity; each list of points begins at a multiple of 64 bytes, so
+//! that a point of the first group is one line of the processor's cache.
 
 use std::marker::PhantomData;
 use std::sync::Arc;

@@ -1,6 +1,7 @@
 //! Sums of multiples of fixed bases, prepared once: by bits, and by full-size numbers.
 //!
-//! Tables are public. Which entries are read depends on secrets: a prover must not share its processor's caches with somebody it distrusts.
+//! Tables are public. Which entries are read depends on secrets: a prover must not share its
+//! processor's caches with somebody it distrusts.
 
 mod bits;
 mod image;

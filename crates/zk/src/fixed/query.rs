@@ -1,4 +1,5 @@
-//! One query of the proving key over all wires: bits and wide wires in their own tables, points at infinity left out.
+//! One query of the proving key over all wires: bits and wide wires in their own tables, points at
+//! infinity left out.
 
 use ark_bn254::Fr;
 use ark_ec::AffineRepr;
@@ -51,7 +52,8 @@ impl<P: Stored> Query<P> {
             .all(|wire| (*wire as usize) < wires)
     }
 
-    /// The sum over all wires: `bits` has every wire, `values` at least the wide ones, both by wire.
+    /// The sum over all wires: `bits` has every wire, `values` at least the wide ones, both by
+    /// wire.
     pub(crate) fn sum(&self, bits: &[u8], values: &[Fr]) -> Projective<P> {
         let factors = self.wide_wires.iter().map(|&wire| values[wire as usize]);
         let factors: Zeroizing<Vec<Fr>> = Zeroizing::new(factors.collect());

@@ -1,4 +1,5 @@
-//! Bases whose factors have full size: each is kept shifted by every window, so that all windows share one set of buckets.
+//! Bases whose factors have full size: each is kept shifted by every window, so that all windows
+//! share one set of buckets.
 
 use ark_bn254::Fr;
 use ark_ec::short_weierstrass::{Affine, Projective};
@@ -27,7 +28,8 @@ fn windows(window: usize) -> usize {
     BITS.div_ceil(window)
 }
 
-/// The digits of some factors, sorted by bucket: bucket b holds the bases (a table index, the highest bit its sign) whose digit is b + 1.
+/// The digits of some factors, sorted by bucket: bucket b holds the bases (a table index, the
+/// highest bit its sign) whose digit is b + 1.
 pub(crate) struct Sorted {
     entries: Zeroizing<Vec<u32>>,
     /// `ends[b]` is where bucket b's entries end.
@@ -45,7 +47,8 @@ impl<P: Stored> WideBases<P> {
     /// Writes the table of these bases.
     pub(crate) fn prepare(bases: &[Affine<P>], image: &mut Image) {
         let count = bases.len();
-        // Additions: one for each digit, and two for each bucket less the one that its first entry saves.
+        // Additions: one for each digit, and two for each bucket less the one that its first entry
+        // saves.
         let window = WIDTHS
             .min_by_key(|window| count * windows(*window) + (1 << (window - 1)))
             .unwrap_or(8); // never: the range is not empty
@@ -125,7 +128,8 @@ impl<P: Stored> WideBases<P> {
         Sorted { entries, ends }
     }
 
-    /// The sum of digit times base over the buckets of share `share` of `shares`; the sum of all shares is the sum.
+    /// The sum of digit times base over the buckets of share `share` of `shares`; the sum of all
+    /// shares is the sum.
     pub(crate) fn sum_share(&self, sorted: &Sorted, share: usize, shares: usize) -> Projective<P> {
         let buckets = self.buckets();
         let (from, to) = (buckets * share / shares, buckets * (share + 1) / shares);
@@ -171,8 +175,9 @@ impl<P: Stored> WideBases<P> {
     }
 }
 
-/// The sum of `(first + i) * bucket[i]`. The buckets lie in a rectangle: with i = row * width + column, the sums of rows and of columns, which were made
-/// many at once, are two short lists to weigh.
+/// The sum of `(first + i) * bucket[i]`. The buckets lie in a rectangle: with i = row * width +
+/// column, the sums of rows and of columns, which were made many at once, are two short lists to
+/// weigh.
 fn weigh<P: Stored>(
     rows: &[Affine<P>],
     columns: &[Affine<P>],

@@ -1,7 +1,8 @@
 //! Eight numbers in five registers, one limb of each in every register.
 //!
-//! Loops here are written by index and without closures: a closure is compiled for these instructions, what calls it in the standard library is not, and
-//! the compiler does not always see through that.
+//! Loops here are written by index and without closures: a closure is compiled for these
+//! instructions, what calls it in the standard library is not, and the compiler does not always see
+//! through that.
 
 use std::arch::x86_64::*;
 use std::marker::PhantomData;
@@ -135,7 +136,8 @@ impl<M: Modulus> Eight<M> {
         ])
     }
 
-    /// From words in Montgomery form by 2^256, as the portable code has them: times 2^4. Below 16 p.
+    /// From words in Montgomery form by 2^256, as the portable code has them: times 2^4. Below 16
+    /// p.
     #[inline]
     #[target_feature(enable = "avx512f,avx512ifma")]
     pub(super) fn unpack_portable(w: Words) -> Self {
@@ -162,7 +164,8 @@ impl<M: Modulus> Eight<M> {
         ]
     }
 
-    /// The same numbers with each limb within its 52 bits; limbs may have been negative, the numbers are not.
+    /// The same numbers with each limb within its 52 bits; limbs may have been negative, the
+    /// numbers are not.
     #[inline]
     #[target_feature(enable = "avx512f,avx512ifma")]
     fn carried(mut self) -> Self {
@@ -210,7 +213,8 @@ impl<M: Modulus> Eight<M> {
         self.carried()
     }
 
-    /// Takes a multiple of p away from a number below 42 p whose carries are not taken: what is left is below 3.7 p and 2^256.
+    /// Takes a multiple of p away from a number below 42 p whose carries are not taken: what is
+    /// left is below 3.7 p and 2^256.
     #[inline]
     #[target_feature(enable = "avx512f,avx512ifma")]
     fn reduced(mut self) -> Self {

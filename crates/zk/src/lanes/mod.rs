@@ -1,10 +1,14 @@
-//! Eight field elements at a time, where the processor multiplies eight 52-bit limbs (AVX-512 IFMA): four times as fast as one after the other.
+//! Eight field elements at a time, where the processor multiplies eight 52-bit limbs (AVX-512
+//! IFMA): four times as fast as one after the other.
 //!
-//! This is only a way to compute. Everything here answers `None` where the processor has no such instructions, or where points meet that need the
-//! addition's special cases (equal, opposite, at infinity); the portable code beside it gives the same answer for all of them.
+//! This is only a way to compute. Everything here answers `None` where the processor has no such
+//! instructions, or where points meet that need the addition's special cases (equal, opposite, at
+//! infinity); the portable code beside it gives the same answer for all of them.
 //!
-//! Numbers have five limbs of 52 bits and stand for themselves times 2^260 modulo the order (Montgomery form). They are not fully reduced: a bound, as a
-//! multiple of the modulus p, stands where it matters; 2^260 is 85 p for both of BN254's fields, so products of numbers below 32 p are below 16 p.
+//! Numbers have five limbs of 52 bits and stand for themselves times 2^260 modulo the order
+//! (Montgomery form). They are not fully reduced: a bound, as a multiple of the modulus p, stands
+//! where it matters; 2^260 is 85 p for both of BN254's fields, so products of numbers below 32 p
+//! are below 16 p.
 
 #[cfg(target_arch = "x86_64")]
 mod arithmetic;
@@ -30,7 +34,8 @@ fn here() -> bool {
 #[cfg(target_arch = "x86_64")]
 macro_rules! with_lanes {
     ($work:expr) => {{
-        // SAFETY: `here` was asked, and the processor has the features that the function is compiled for; nothing else is required of a caller.
+        // SAFETY: `here` was asked, and the processor has the features that the function is
+        // compiled for; nothing else is required of a caller.
         #[allow(unsafe_code, reason = "the compiler cannot see which processor will run it")]
         unsafe {
             $work
@@ -41,8 +46,9 @@ macro_rules! with_lanes {
 /// The highest bit of an entry: the point is to be subtracted.
 pub(crate) const NEGATIVE: u32 = 1 << 31;
 
-/// Sums over rows and over columns of a rectangle of buckets, `width` to a row. The buckets' entries follow each other in `entries` (places in the table
-/// of points, maybe [`NEGATIVE`]); `lengths` says how many each has.
+/// Sums over rows and over columns of a rectangle of buckets, `width` to a row. The buckets'
+/// entries follow each other in `entries` (places in the table of points, maybe [`NEGATIVE`]);
+/// `lengths` says how many each has.
 pub(crate) fn bucket_sums(
     table: &[u8],
     entries: &[u32],
@@ -86,7 +92,8 @@ impl Transform {
         None
     }
 
-    /// Both lists backward, times the factors, and forward again; then multiplied with each other, as numbers. With or without a second thread.
+    /// Both lists backward, times the factors, and forward again; then multiplied with each other,
+    /// as numbers. With or without a second thread.
     pub(crate) fn products(
         &self,
         left: &[Fr],

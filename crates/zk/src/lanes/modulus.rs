@@ -16,7 +16,8 @@ pub(super) trait Modulus {
     /// 16 p and 32 p: they keep differences positive.
     const SIXTEEN: Limbs = times(Self::P, 16);
     const THIRTY_TWO: Limbs = times(Self::P, 32);
-    /// Limb i of the multiple of p that is taken from a number whose bits from 255 on are q, at `[i][q / 8][q % 8]`: as large as leaves nothing negative.
+    /// Limb i of the multiple of p that is taken from a number whose bits from 255 on are q, at
+    /// `[i][q / 8][q % 8]`: as large as leaves nothing negative.
     const MULTIPLES: [[[u64; 8]; 2]; LIMBS] = multiples(Self::P);
 }
 
@@ -72,7 +73,8 @@ const fn multiples(p: Limbs) -> [[[u64; 8]; 2]; LIMBS] {
     let mut q = 1;
     while q < 16 {
         let mut factor = 0;
-        // Bit 255 is bit 47 of the last limb. The limbs below it may owe it a little, as their carries have not been taken.
+        // Bit 255 is bit 47 of the last limb. The limbs below it may owe it a little, as their
+        // carries have not been taken.
         while times(p, factor + 1)[4] + 8 < (q as u64) << 47 {
             factor += 1;
         }

@@ -1,7 +1,10 @@
-//! Sums of many points in affine form: neighbours are added, eight pairs at a time, until one point of each segment is left.
+//! Sums of many points in affine form: neighbours are added, eight pairs at a time, until one point
+//! of each segment is left.
 //!
-//! An addition divides by the difference of two x. The divisors of some thousand additions share one inversion: each lane multiplies its own up, the eight
-//! products are inverted together, and the way back gives each divisor's inverse. A product of zero says that somewhere two points had the same x.
+//! An addition divides by the difference of two x. The divisors of some thousand additions share
+//! one inversion: each lane multiplies its own up, the eight products are inverted together, and
+//! the way back gives each divisor's inverse. A product of zero says that somewhere two points had
+//! the same x.
 
 use ark_bn254::{Fq, G1Affine};
 use ark_ff::{BigInt, Field, PrimeField, Zero, batch_inversion};
@@ -62,7 +65,8 @@ impl Rows for Made<'_> {
     }
 }
 
-/// Eight points. `zero` is set where one of them is the point at infinity, which a portable table may have.
+/// Eight points. `zero` is set where one of them is the point at infinity, which a portable table
+/// may have.
 struct Points {
     x: Coordinates,
     y: Coordinates,
@@ -122,7 +126,8 @@ fn entries(pairs: &[Pair], which: usize) -> [u32; 8] {
     out
 }
 
-/// So many times eight additions share an inversion: what is remembered for them stays in the second-level cache.
+/// So many times eight additions share an inversion: what is remembered for them stays in the
+/// second-level cache.
 const CHUNK: usize = 512;
 
 /// Adds pairs; `None` where two of them have the same x, or one is at infinity.
@@ -207,8 +212,9 @@ fn point(row: &Row, over_sixteen: Fq) -> G1Affine {
     )
 }
 
-/// One row for each segment that is not empty. `entries` are the segments', one after the other. Which they are may be a secret, and the sums on the way
-/// tell it to whoever has the table: lists and rows are wiped, and do not grow.
+/// One row for each segment that is not empty. `entries` are the segments', one after the other.
+/// Which they are may be a secret, and the sums on the way tell it to whoever has the table: lists
+/// and rows are wiped, and do not grow.
 #[target_feature(enable = "avx512f,avx512ifma")]
 fn sum_segments<R: Rows>(
     rows: &R,

@@ -1,4 +1,5 @@
-//! What is computed eight at a time is what the portable code computes. Where the processor has no such instructions there is nothing to compare.
+//! What is computed eight at a time is what the portable code computes. Where the processor has no
+//! such instructions there is nothing to compare.
 
 use ark_bn254::{Fr, G1Affine, G1Projective};
 use ark_ec::{AffineRepr, CurveGroup, PrimeGroup};
@@ -43,13 +44,15 @@ fn sums_of_any_length_are_the_definitions() {
 
 #[test]
 fn extreme_coordinates_are_added_rightly() {
-    // Small multiples of the generator have small coordinates; their negatives' y are close to the modulus.
+    // Small multiples of the generator have small coordinates; their negatives' y are close to the
+    // modulus.
     let points: Vec<G1Affine> = (1..200_u64)
         .map(|i| (G1Projective::generator() * Fr::from(i)).into_affine())
         .flat_map(|point| [point, -point])
         .collect();
     let table = table(&points);
-    // Every second one, and the negatives of the rest, out of order so that no two neighbours are opposite.
+    // Every second one, and the negatives of the rest, out of order so that no two neighbours are
+    // opposite.
     let entries: Vec<u32> = (0..199).map(|i| 2 * (i * 7 % 199) + i % 2).collect();
     let direct: G1Projective = entries.iter().map(|e| signed(&points, *e)).sum();
     if let Some(made) = sum(&table, &entries) {

@@ -1,4 +1,5 @@
-//! The transforms of [`crate::domain`], eight numbers at a time: first the passes that halve, so that from the fourth on whole registers share a factor.
+//! The transforms of [`crate::domain`], eight numbers at a time: first the passes that halve, so
+//! that from the fourth on whole registers share a factor.
 
 use std::arch::x86_64::*;
 
@@ -110,11 +111,13 @@ fn pass_all(
 ) {
     let blocks = values.len();
     let (mut left, mut stride) = (blocks * 8, 1_usize);
-    // The factor of number i: the power i less i modulo the stride. Within a block of eight it is one number from the stride 8 on.
+    // The factor of number i: the power i less i modulo the stride. Within a block of eight it is
+    // one number from the stride 8 on.
     let first = _mm512_setzero_si512();
     while left.is_multiple_of(2) {
         let half = blocks / 2;
-        // How the lanes of a factor are taken from the block of powers, and how two blocks of results interleave.
+        // How the lanes of a factor are taken from the block of powers, and how two blocks of
+        // results interleave.
         let (order, low, high) = match stride {
             1 => (
                 _mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0),

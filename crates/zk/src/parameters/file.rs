@@ -15,8 +15,9 @@ impl Parameters {
         )
     }
 
-    /// The file: a head, then every point uncompressed, as the limbs that the field arithmetic works on. It is read once, and only after its
-    /// hash was compared with the pinned one; nothing in it is checked again.
+    /// The file: a head, then every point uncompressed, as the limbs that the field arithmetic
+    /// works on. It is read once, and only after its hash was compared with the pinned one; nothing
+    /// in it is checked again.
     pub fn to_bytes(&self) -> Vec<u8> {
         let (ones, twos) = self.points();
         let mut out = Vec::new();
@@ -48,8 +49,8 @@ impl Parameters {
     /// Reads a file whose SHA-256 must be `hash`.
     ///
     /// # Errors
-    /// [`Error::Hash`] where it is another, [`Error::Encoding`] where the right hash was given for what is no such file, [`Error::Degenerate`] where
-    /// its verifying key is.
+    /// [`Error::Hash`] where it is another, [`Error::Encoding`] where the right hash was given for
+    /// what is no such file, [`Error::Degenerate`] where its verifying key is.
     pub fn from_bytes(bytes: &[u8], hash: &[u8; 32]) -> Result<Parameters, Error> {
         if signet_crypto::hash::sha256(bytes) != *hash {
             return Err(Error::Hash);

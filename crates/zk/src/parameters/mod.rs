@@ -32,7 +32,8 @@ pub struct Parameters {
 }
 
 impl Parameters {
-    /// Parameters whose secrets this process knew for a moment: **for development.** Whoever kept them could prove anything.
+    /// Parameters whose secrets this process knew for a moment: **for development.** Whoever kept
+    /// them could prove anything.
     pub fn development(statement: Statement) -> Parameters {
         let random = crate::field::random;
         let secrets = [random(), random(), random(), random()];

@@ -1,9 +1,11 @@
 //! From the powers of a secret point to the parameters of one circuit.
 //!
-//! The map is linear, so it is written once and runs over numbers (development, where the secrets are known for a moment) or over curve points
-//! (a ceremony, where nobody knows them). Against the textbook form, two things are folded, both linear and open to anybody's check:
-//! - The quotient's query is given in Lagrange form on the coset: entry k is `[l_k(tau) Z(tau) / (delta (g^N - 1))]` without the term of degree N - 1,
-//!   which a quotient never has. The prover's scalars are then the pointwise products themselves.
+//! The map is linear, so it is written once and runs over numbers (development, where the secrets
+//! are known for a moment) or over curve points (a ceremony, where nobody knows them). Against the
+//! textbook form, two things are folded, both linear and open to anybody's check:
+//! - The quotient's query is given in Lagrange form on the coset: entry k is `[l_k(tau) Z(tau) /
+//!   (delta (g^N - 1))]` without the term of degree N - 1, which a quotient never has. The prover's
+//!   scalars are then the pointwise products themselves.
 //! - C.w is linear in the witness, so its share of the quotient is part of the wires' own query.
 //!
 //! gamma is 1, as is usual where parameters come from powers of tau.
@@ -19,7 +21,8 @@ use crate::r1cs::{ConstraintSystem, Sum, small};
 use crate::statement::Statement;
 use crate::threads::both;
 
-/// Powers of tau, by alpha and beta where the equation needs them. `One` and `Two` are numbers, or points of the two groups.
+/// Powers of tau, by alpha and beta where the equation needs them. `One` and `Two` are numbers, or
+/// points of the two groups.
 #[derive(Clone)]
 pub(crate) struct Powers<One, Two> {
     /// tau^0 ..= tau^(2N - 2).
@@ -40,7 +43,8 @@ pub(crate) struct Queries<One, Two> {
     pub(crate) b_two: Vec<Two>,
     /// Of the public wires; the verifier's.
     pub(crate) inputs: Vec<One>,
-    /// Of all wires: the secret ones' part of the equation, less C's share of the quotient. Over delta.
+    /// Of all wires: the secret ones' part of the equation, less C's share of the quotient. Over
+    /// delta.
     pub(crate) wires: Vec<One>,
     /// Of the coset's points. Over delta.
     pub(crate) quotient: Vec<One>,
@@ -116,7 +120,8 @@ where
             None => A::zero(),
         })
         .collect();
-    // Transforms of points take most of the time; one of the second group takes as long as two of the first.
+    // Transforms of points take most of the time; one of the second group takes as long as two of
+    // the first.
     let ((two, plain), [alpha, beta, folded, quotient]) = both(
         2,
         || {
@@ -174,8 +179,9 @@ where
     queries
 }
 
-/// The same map, the other way round: factors of the queries' sums become factors of the powers, with which the powers have the same sum. That is
-/// how queries are checked against powers without being computed again.
+/// The same map, the other way round: factors of the queries' sums become factors of the powers,
+/// with which the powers have the same sum. That is how queries are checked against powers without
+/// being computed again.
 pub(crate) fn transposed(
     system: &ConstraintSystem,
     domain: &Domain,

@@ -1,4 +1,5 @@
-//! The constants of the instance in [`super`], as the Grain LFSR of the reference gives them (a test computes them again).
+//! The constants of the instance in [`super`], as the Grain LFSR of the reference gives them (a
+//! test computes them again).
 
 use ark_bn254::Fr;
 use ark_ff::BigInt;

@@ -17,7 +17,8 @@ static FOUND: [AtomicUsize; NEEDLES] = [const { AtomicUsize::new(0) }; NEEDLES];
 
 struct Watching;
 
-// SAFETY: every call is passed on to the system's allocator; what is freed is read before, within its own length.
+// SAFETY: every call is passed on to the system's allocator; what is freed is read before, within
+// its own length.
 unsafe impl GlobalAlloc for Watching {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: the caller's own promise.
@@ -30,7 +31,8 @@ unsafe impl GlobalAlloc for Watching {
             for at in 0..layout.size() / 8 - 3 {
                 for (needle, found) in WATCHED.iter().zip(&FOUND) {
                     let here = (0..4).all(|i| {
-                        // SAFETY: aligned, and within what is freed: `at + i` is below its number of words.
+                        // SAFETY: aligned, and within what is freed: `at + i` is below its number
+                        // of words.
                         let word = unsafe { words.add(at + i).read_volatile() };
                         word == needle[i].load(Ordering::Relaxed)
                     });
@@ -81,7 +83,8 @@ fn what_a_proof_was_made_from_is_wiped_before_it_is_freed() {
     let parameters = Parameters::development(Statement::Poseidon);
     let mut prover = Prover::new(&parameters);
     let (key, message) = (signet_crypto::random::bytes(), [5; 32]);
-    // The watch sees what is freed. This needle is no other's: freed memory is used again, and what stood in it may still do.
+    // The watch sees what is freed. This needle is no other's: freed memory is used again, and what
+    // stood in it may still do.
     let control: Needle =
         std::array::from_fn(|_| u64::from_ne_bytes(signet_crypto::random::bytes()));
     assert_eq!(found(&[control], || drop(control.to_vec())), [1]);
