@@ -36,7 +36,10 @@ macro_rules! with_lanes {
     ($work:expr) => {{
         // SAFETY: `here` was asked, and the processor has the features that the function is
         // compiled for; nothing else is required of a caller.
-        #[allow(unsafe_code, reason = "the compiler cannot see which processor will run it")]
+        #[allow(
+            unsafe_code,
+            reason = "the compiler cannot see which processor will run it"
+        )]
         unsafe {
             $work
         }
