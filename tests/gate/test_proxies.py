@@ -307,8 +307,8 @@ class Traefik(Proxy, unittest.TestCase):
     @classmethod
     def begin(cls, world):
         text = replaced(snippet("Traefik"), ("127.0.0.1:9000", f"127.0.0.1:{world.gate}"), ("127.0.0.1:8000", f"127.0.0.1:{world.upstream}"), ("THE-SECRET", SECRET))
-        open(world.dir + "/traefik.yaml", "w").write(text)
-        world.start(cls.__name__, binary("traefik"), f"--entryPoints.web.address=127.0.0.1:{cls.port}", f"--providers.file.filename={world.dir}/traefik.yaml",
+        open(world.dir + "/orders-dynamic.yaml", "w").write(text)
+        world.start(cls.__name__, binary("traefik"), f"--entryPoints.web.address=127.0.0.1:{cls.port}", f"--providers.file.filename={world.dir}/orders-dynamic.yaml",
                     "--providers.file.watch=false", "--global.checkNewVersion=false", "--global.sendAnonymousUsage=false", "--log.level=WARN")
 
 
@@ -343,6 +343,83 @@ class Envoy(Proxy, unittest.TestCase):
         filters = "".join(f"          {line}\n" for line in text.splitlines())
         open(world.dir + "/envoy.yaml", "w").write(ENVOY % {"port": cls.port, "gate": world.gate, "upstream": world.upstream, "filters": filters})
         world.start(cls.__name__, binary("envoy"), "-c", world.dir + "/envoy.yaml", "--log-level", "warning", "--concurrency", "1", "--disable-hot-restart")
+
+
+class Server(unittest.TestCase):
+    """The text of docs/operations.md: the server itself behind NGINX, with a second entrance that asks for certificates."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.world, cls.port, listener = WORLD, free_port(), free_port()
+        folder = cls.world.dir
+        manual = open(os.path.join(ROOT, "docs/operations.md")).read()
+        section = re.search(r"^## Behind a reverse proxy\n(.*?)(?=^## )", manual, re.S | re.M).group(1)
+        lines = [line[4:] for line in section.splitlines() if line.startswith("    ") or not line]
+        config, nginx = "\n".join(lines).split("# nginx\n")
+        for name, host in (("id", "id.example.com"), ("mtls", "mtls.id.example.com")):
+            openssl("req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj", f"/CN={host}",
+                    "-addext", f"subjectAltName=DNS:{host}", "-keyout", f"{folder}/{name}.key", "-out", f"{folder}/{name}.pem")
+        openssl("req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj", "/CN=clients",
+                "-keyout", f"{folder}/client-ca.key", "-out", f"{folder}/client-ca.pem")
+        openssl("req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj", "/CN=reports",
+                "-addext", "subjectAltName=DNS:reports.example.com", "-addext", "basicConstraints=critical,CA:FALSE",
+                "-CA", f"{folder}/client-ca.pem", "-CAkey", f"{folder}/client-ca.key", "-keyout", f"{folder}/reports.key", "-out", f"{folder}/reports.pem")
+        open(folder + "/signet.toml", "w").write(f'data_dir = "{folder}/data"\n' + replaced(config, ("127.0.0.1:8080", f"127.0.0.1:{listener}")) + """
+[[clients]]
+client_id = "reports"
+grant_types = ["client_credentials"]
+token_endpoint_auth_method = "tls_client_auth"
+tls_client_auth_san_dns = "reports.example.com"
+tls_client_certificate_bound_access_tokens = true
+scope = ["orders:read"]
+resources = ["https://api.example.com"]
+[[resources]]
+identifier = "https://api.example.com"
+name = "The orders API"
+scopes = ["orders:read"]
+[[scopes]]
+name = "orders:read"
+description = "See your orders"
+""")
+        cls.world.start("signet", SIGNET, "serve", "--config", folder + "/signet.toml")
+        cls.world.wait("signet", lambda: plain(listener, "/health/ready")[0] == 200)
+        text = replaced(nginx, ("127.0.0.1:8080", f"127.0.0.1:{listener}"), ("listen 443 ", f"listen 127.0.0.1:{cls.port} "), ("/etc/nginx/", folder + "/"))
+        temporary = "".join(f"{kind}_temp_path {folder}/server-{kind}; " for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
+        open(folder + "/server.conf", "w").write(
+            f"daemon off; pid {folder}/server.pid; worker_processes 1;\nevents {{ worker_connections 256; }}\nhttp {{ access_log off; {temporary}\n{text}}}\n")
+        cls.world.start("server-nginx", binary("nginx"), "-p", folder, "-e", folder + "/server-error.log", "-c", folder + "/server.conf")
+        cls.world.wait("server-nginx", lambda: cls("ask").ask("id.example.com", "/health/live")[0] == 200)
+
+    def ask(self, host, path, form=None, headers=(), certificate=None):
+        context = ssl._create_unverified_context()
+        if certificate:
+            context.load_cert_chain(f"{self.world.dir}/{certificate}.pem", f"{self.world.dir}/{certificate}.key")
+        connection = http.client.HTTPSConnection(host, timeout=10)
+        connection.sock = context.wrap_socket(socket.create_connection(("127.0.0.1", self.port), 10), server_hostname=host)
+        fields = {"content-type": "application/x-www-form-urlencoded"} if form else {}
+        connection.request("POST" if form else "GET", path, form, {**fields, **dict(headers)})
+        answer = connection.getresponse()
+        result = answer.status, answer.read().decode()
+        connection.close()
+        return result
+
+    def test_the_server_answers_under_its_name_and_shows_no_figures(self):
+        status, body = self.ask("id.example.com", "/.well-known/openid-configuration")
+        self.assertEqual((status, json.loads(body)["issuer"]), (200, "https://id.example.com"))
+        self.assertEqual(self.ask("id.example.com", "/metrics")[0], 404)
+
+    def test_a_certificate_counts_where_it_was_shown_and_not_where_it_was_written(self):
+        form = "grant_type=client_credentials&client_id=reports&scope=orders:read"
+        status, body = self.ask("mtls.id.example.com", "/token", form, certificate="reports")
+        self.assertEqual(status, 200, body)
+        pem = open(self.world.dir + "/reports.pem").read()
+        percent = "".join(c if c.isalnum() else f"%{ord(c):02X}" for c in pem)
+        structured = f":{base64.b64encode(ssl.PEM_cert_to_DER_cert(pem)).decode()}:"
+        for host in ("id.example.com", "mtls.id.example.com"):
+            for value in (percent, structured):
+                for name in ("Client-Cert", "client-cert", "Client_Cert"):
+                    status, body = self.ask(host, "/token", form, {name: value})
+                    self.assertEqual((status, json.loads(body)["error"]), (401, "invalid_client"), f"{host} {name}")
 
 
 class Alone(unittest.TestCase):

@@ -312,7 +312,7 @@ fn resource_servers_read_and_revoke_by_the_same_claims_in_both_formats() {
 
         let end = claims.exp().unwrap();
         for subject in [
-            Subject::Token(claims.jti().unwrap()),
+            Subject::Jti(claims.jti().unwrap()),
             Subject::Grant(claims.grant_id().unwrap()),
             Subject::Session(claims.sid().unwrap()),
             Subject::User(claims.sub().unwrap(), server.realm.now_ms()),

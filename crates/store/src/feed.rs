@@ -3,8 +3,8 @@
 //! A feed begins to listen before the first page is read, and a change is told only when it is durable and visible. So nothing can fall
 //! between the two halves; what falls into both is told twice, which is harmless, because revocations only grow.
 use crate::{
-    Key, RevocationIndex, Store, StoreError, Subject, Table,
-    revocation::{self, PAGE},
+    Key, Store, StoreError, Table,
+    revoked::{self, PAGE, Revoked, Subject},
 };
 use std::sync::Arc;
 use tokio::sync::broadcast::{
@@ -14,15 +14,6 @@ use tokio::sync::broadcast::{
 
 /// Changes that a follower may be behind. One that is further behind has missed some, and must begin again.
 pub const MAX_BEHIND: usize = 4096;
-
-/// A revocation, and when the last token that it can concern has ended, Unix seconds.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Revoked {
-    /// What is revoked.
-    pub subject: Subject,
-    /// Unix seconds
-    pub end: u64,
-}
 
 /// The changes of one index, to all followers.
 pub(crate) struct Changes(broadcast::Sender<Arc<Revoked>>);
@@ -53,19 +44,16 @@ pub struct Feed {
 #[error("the follower is too far behind")]
 pub struct Behind;
 
-impl RevocationIndex {
-    /// Begins to follow.
-    pub fn follow(&self) -> Feed {
+impl Feed {
+    pub(crate) fn new(store: Arc<dyn Store>, changes: &Changes) -> Feed {
         Feed {
-            store: self.store.clone(),
-            changes: self.changes.0.subscribe(),
+            store,
+            changes: changes.0.subscribe(),
             after: None,
             read: false,
         }
     }
-}
 
-impl Feed {
     /// The next page of what was revoked before; None after the last.
     ///
     /// # Errors
@@ -81,7 +69,7 @@ impl Feed {
         self.read = rows.len() < PAGE;
         let mut page = Vec::with_capacity(rows.len());
         for (key, row) in &rows {
-            page.push(revocation::read(key, row)?);
+            page.push(revoked::read(key, row)?);
         }
         if let Some((last, _)) = rows.into_iter().next_back() {
             self.after = Some(last);

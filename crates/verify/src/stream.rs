@@ -9,7 +9,8 @@ use crate::{
     outbound::{Credentials, Outbound, Outgoing, metadata},
 };
 use signet_jose::json::{self, Limits, Object};
-use std::{sync::Arc, time::Duration};
+use signet_revocation::{Line, Member};
+use std::{convert::Infallible, sync::Arc, time::Duration};
 use tokio::time::{sleep, timeout};
 
 /// Silence after which the stream is lost: three heartbeats and a little.
@@ -84,7 +85,7 @@ impl RevocationReader {
     }
 
     /// One stream, from its beginning to its loss.
-    async fn read(&self, synced: &mut bool) -> Result<std::convert::Infallible, String> {
+    async fn read(&self, synced: &mut bool) -> Result<Infallible, String> {
         let url = match &self.url {
             Some(url) => url.clone(),
             None => {
@@ -140,31 +141,15 @@ impl RevocationReader {
     }
 }
 
-/// None for whatever is not exactly one revocation of a known kind: what is not understood must not be taken for nothing.
 fn read_revocation<'o>(object: &'o Object<'_>) -> Option<(Subject<'o>, u64)> {
-    let end = object.u64("end").ok()??;
-    let epoch_ms = object.u64("epoch_ms").ok()?;
-    let mut found = None;
-    for (name, value) in object.iter() {
-        if matches!(name, "end" | "epoch_ms") {
-            continue;
-        }
-        let id = value.as_str()?;
-        let subject = match (name, epoch_ms) {
-            ("jti", None) => Subject::Token(id),
-            ("grant_id", None) => Subject::Grant(id),
-            ("sid", None) => Subject::Session(id),
-            ("agent_grant", None) => Subject::AgentGrant(id),
-            ("sub", Some(epoch_ms)) => Subject::User(id, epoch_ms),
-            ("client_id", Some(epoch_ms)) => Subject::Client(id, epoch_ms),
-            ("agent", Some(epoch_ms)) => Subject::Agent(id, epoch_ms),
-            _ => return None,
-        };
-        if found.replace(subject).is_some() {
-            return None;
-        }
-    }
-    Some((found?, end))
+    let line = Line::read(object.iter().map(|(name, value)| {
+        let text = value.as_str().map(Member::Text);
+        let number = || value.as_u64().map(Member::Number);
+        (name, text.or_else(number).unwrap_or(Member::Other))
+    }))?;
+    let id = || Ok::<_, Infallible>(line.id);
+    let Ok(subject) = Subject::made(line.kind, line.epoch_ms.unwrap_or(0), id, id, id);
+    Some((subject, line.end))
 }
 
 /// Cuts chunks into lines; at most one line is held.

@@ -373,7 +373,7 @@ async fn a_revoked_or_disabled_answer_ends_at_once() {
     );
     v.set_enabled(ISSUER, true);
     assert!(ask(&v, "opaque").await.is_ok());
-    index.revoke(Subject::Token("t"), NOW + 700);
+    index.revoke(Subject::Jti("t"), NOW + 700);
     assert_eq!(ask(&v, "opaque").await.unwrap_err(), Refusal::Revoked);
 }
 

@@ -83,7 +83,7 @@ fn a_policy_that_could_not_work_is_refused_when_it_is_built() {
 #[test]
 fn revocation_ends_cached_tokens_by_whatever_they_hang_on() {
     for (subject, other) in [
-        (Subject::Token("t-1"), Subject::Token("t-2")),
+        (Subject::Jti("t-1"), Subject::Jti("t-2")),
         (Subject::Grant("g"), Subject::Grant("h")),
         (Subject::Session("s"), Subject::Session("S")),
         (

@@ -13,14 +13,15 @@ use crate::{
 };
 use bytes::Bytes;
 use signet_audit::Action;
-use signet_jose::json::Writer;
+use signet_jose::{base64url, json::Writer};
 use signet_oauth::{
     client::Client,
     endpoint::EndpointId,
     error::{ErrorCode, OAuthError},
     scope::REVOCATIONS,
 };
-use signet_store::{Behind, Feed, Revoked, StoreError, Subject};
+use signet_revocation::{Line, Member};
+use signet_store::{Behind, Feed, Revoked, StoreError};
 use std::{
     sync::{Arc, atomic::Ordering::Relaxed},
     time::Duration,
@@ -198,48 +199,29 @@ impl Stream {
     }
 }
 
-/// One revocation: what it concerns by the claim's name, an epoch where it has one, and its end.
+/// One revocation, in the members of [`Line`]; ids that are bytes are base64url.
 fn write_line(revoked: &Revoked, out: &mut Vec<u8>) {
+    let subject = &revoked.subject;
+    let id = subject.id(
+        |id| base64url::encode(id),
+        |id| base64url::encode(id),
+        String::clone,
+    );
+    let line = Line {
+        kind: subject.kind(),
+        id: &id,
+        epoch_ms: subject.epoch_ms(),
+        end: revoked.end,
+    };
     Writer::new(out).object(|w| {
-        let epoch_ms = match &revoked.subject {
-            Subject::Jti(id) => {
-                w.member("jti").base64url(id);
-                None
+        for (name, value) in line.members() {
+            match value {
+                Member::Text(text) => w.member(name).string(text),
+                Member::Number(number) => w.member(name).number(number),
+                // No line that is written has one.
+                Member::Other => {}
             }
-            Subject::Grant(id) => {
-                w.member("grant_id").base64url(id);
-                None
-            }
-            Subject::Session(sid) => {
-                w.member("sid").string(sid);
-                None
-            }
-            Subject::AgentGrant(id) => {
-                w.member("agent_grant").base64url(id);
-                None
-            }
-            Subject::User(sub, epoch_ms) => {
-                w.member("sub").string(sub);
-                Some(*epoch_ms)
-            }
-            Subject::Client(client_id, epoch_ms) => {
-                w.member("client_id").string(client_id);
-                Some(*epoch_ms)
-            }
-            Subject::Agent(agent, epoch_ms) => {
-                w.member("agent").string(agent);
-                Some(*epoch_ms)
-            }
-            // A kind that is not written here must not pass for none: readers refuse a line that they do not understand.
-            _ => {
-                w.member("unknown").bool(true);
-                None
-            }
-        };
-        if let Some(epoch_ms) = epoch_ms {
-            w.member("epoch_ms").number(epoch_ms);
         }
-        w.member("end").number(revoked.end);
     });
     out.push(b'\n');
 }

@@ -3,9 +3,10 @@
 use super::{Revocation, RevocationHealth, RevocationState, Revocations};
 use crate::Claims;
 use signet_jose::base64url;
+use signet_revocation::Index;
 use std::sync::{
     Mutex, PoisonError,
-    atomic::{AtomicBool, AtomicU64, Ordering::Relaxed, Ordering::SeqCst},
+    atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
 };
 
 /// What to do when the source of revocations was not heard of for some time.
@@ -17,76 +18,13 @@ pub enum WhenSilent {
     CloseAfter(u64),
 }
 
-/// Whom or what a revocation concerns. Epochs are Unix milliseconds: everything issued up to that moment.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[non_exhaustive]
-pub enum Subject<'a> {
-    /// One token, by its `jti`.
-    Token(&'a str),
-    /// All tokens of a grant, by `grant_id`.
-    Grant(&'a str),
-    /// All tokens of a session, by `sid`.
-    Session(&'a str),
-    /// All tokens of a user (`sub`) that were issued up to this moment.
-    User(&'a str, u64),
-    /// All tokens of a client (`client_id`, else `azp`) that were issued up to this moment.
-    Client(&'a str, u64),
-    /// All tokens whose agent chain has this grant in it (`agent_grants`).
-    AgentGrant(&'a str),
-    /// All tokens, issued up to this moment, that an agent acts in: as an actor (`act`), as the subject or as the client.
-    Agent(&'a str, u64),
-}
-
-#[derive(Clone, Copy)]
-struct Until {
-    /// Unix seconds from which no token can be concerned any more
-    end: u64,
-    /// Unix milliseconds: tokens issued up to this moment; all of them for a token, a grant or a session
-    epoch_ms: u64,
-}
-
-/// Entries of one kind. While `used` is not set, nothing needs hashing.
-#[derive(Default)]
-struct Entries {
-    map: papaya::HashMap<Box<str>, Until>,
-    used: AtomicBool,
-}
-
-impl Entries {
-    fn join(&self, id: &str, until: Until) {
-        self.used.store(true, SeqCst);
-        self.map.pin().update_or_insert(
-            id.into(),
-            |old| Until {
-                end: old.end.max(until.end),
-                epoch_ms: old.epoch_ms.max(until.epoch_ms),
-            },
-            until,
-        );
-    }
-
-    fn is_used(&self) -> bool {
-        self.used.load(SeqCst)
-    }
-
-    fn epoch_ms(&self, id: Option<&str>) -> Option<u64> {
-        if !self.is_used() {
-            return None;
-        }
-        self.map.pin().get(id?).map(|until| until.epoch_ms)
-    }
-}
+/// Whom or what a revocation concerns, with ids as tokens have them: text.
+pub type Subject<'a> = signet_revocation::Subject<&'a str, &'a str, &'a str>;
 
 /// Revocations in memory, of one issuer. Reading takes no lock.
 pub struct MemoryRevocations {
     issuer: String,
-    tokens: Entries,
-    grants: Entries,
-    sessions: Entries,
-    users: Entries,
-    clients: Entries,
-    agent_grants: Entries,
-    agents: Entries,
+    index: Index<Box<str>, Box<str>, Box<str>>,
     when_silent: WhenSilent,
     /// Unix seconds; 0: never
     heard_at: AtomicU64,
@@ -100,13 +38,7 @@ impl MemoryRevocations {
     pub fn new(when_silent: WhenSilent) -> MemoryRevocations {
         MemoryRevocations {
             issuer: String::new(),
-            tokens: Entries::default(),
-            grants: Entries::default(),
-            sessions: Entries::default(),
-            users: Entries::default(),
-            clients: Entries::default(),
-            agent_grants: Entries::default(),
-            agents: Entries::default(),
+            index: Index::default(),
             when_silent,
             heard_at: AtomicU64::new(0),
             current: AtomicBool::new(false),
@@ -142,57 +74,31 @@ impl MemoryRevocations {
 
     /// Revokes. `end`: Unix seconds at which the last token concerned has ended by itself; never shortened by a second call.
     pub fn revoke(&self, subject: Subject<'_>, end: u64) {
-        let (entries, id, epoch_ms) = match subject {
-            Subject::Token(id) => (&self.tokens, id, u64::MAX),
-            Subject::Grant(id) => (&self.grants, id, u64::MAX),
-            Subject::Session(id) => (&self.sessions, id, u64::MAX),
-            Subject::User(id, epoch_ms) => (&self.users, id, epoch_ms),
-            Subject::Client(id, epoch_ms) => (&self.clients, id, epoch_ms),
-            Subject::AgentGrant(id) => (&self.agent_grants, id, u64::MAX),
-            Subject::Agent(id, epoch_ms) => (&self.agents, id, epoch_ms),
-        };
-        entries.join(id, Until { end, epoch_ms });
+        self.index
+            .revoke(subject.map(Box::from, Box::from, Box::from), end);
     }
 
     /// Takes over what another one holds, and when it was last heard of: for the one that takes its place, whose source need not have told
     /// anything yet. Whether something is missed, this one has to hear itself.
     pub fn take_over(&self, other: &MemoryRevocations) {
-        for (own, others) in self.all().into_iter().zip(other.all()) {
-            for (id, until) in &others.map.pin() {
-                own.join(id, *until);
-            }
-        }
+        self.index.take_over(&other.index);
         self.heard_at
             .fetch_max(other.heard_at.load(Relaxed), Relaxed);
     }
 
     /// Removes what has ended. To be called now and then.
     pub fn sweep(&self, now: u64) {
-        for entries in self.all() {
-            entries.map.pin().retain(|_, until| until.end >= now);
-        }
+        self.index.sweep_before(now);
     }
 
     /// How many revocations are held.
     pub fn len(&self) -> usize {
-        self.all().iter().map(|entries| entries.map.len()).sum()
+        self.index.len()
     }
 
     /// Whether nothing is revoked.
     pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    fn all(&self) -> [&Entries; 7] {
-        [
-            &self.tokens,
-            &self.grants,
-            &self.sessions,
-            &self.users,
-            &self.clients,
-            &self.agent_grants,
-            &self.agents,
-        ]
+        self.index.is_empty()
     }
 
     fn is_closed(&self, now: u64) -> bool {
@@ -203,33 +109,45 @@ impl MemoryRevocations {
             }
         }
     }
+}
 
-    fn is_revoked(&self, claims: &Claims) -> bool {
-        let client = claims.client_id().or(claims.azp());
-        if self.tokens.epoch_ms(claims.jti()).is_some()
-            || self.grants.epoch_ms(claims.grant_id()).is_some()
-            || self.sessions.epoch_ms(claims.sid()).is_some()
-        {
-            return true;
-        }
-        let epochs = [
-            self.users.epoch_ms(claims.sub()),
-            self.clients.epoch_ms(client),
-            self.agents.epoch_ms(claims.sub()),
-            self.agents.epoch_ms(client),
-        ];
-        let mut epoch_ms = epochs.into_iter().flatten().max();
-        if self.agents.is_used() {
-            let acting = claims
-                .actors()
-                .filter_map(|id| self.agents.epoch_ms(Some(id)));
-            epoch_ms = epoch_ms.max(acting.max());
-        }
-        epoch_ms.is_some_and(|epoch_ms| issued_ms(claims) <= epoch_ms)
-            || self.agent_grants.is_used()
-                && claims
-                    .agent_grants()
-                    .any(|id| self.agent_grants.epoch_ms(Some(id)).is_some())
+/// A token's claims, as far as it can be revoked by them.
+struct Facts<'a>(&'a Claims);
+
+impl signet_revocation::Facts for Facts<'_> {
+    type Id = str;
+    type Delegation = str;
+
+    fn jti(&self) -> Option<&str> {
+        self.0.jti()
+    }
+
+    fn issued_ms(&self) -> u64 {
+        issued_ms(self.0)
+    }
+
+    fn grant_id(&self) -> Option<&str> {
+        self.0.grant_id()
+    }
+
+    fn sid(&self) -> Option<&str> {
+        self.0.sid()
+    }
+
+    fn user(&self) -> Option<&str> {
+        self.0.sub()
+    }
+
+    fn client(&self) -> Option<&str> {
+        self.0.client_id().or(self.0.azp())
+    }
+
+    fn agent_grants(&self) -> impl Iterator<Item = &str> {
+        self.0.agent_grants()
+    }
+
+    fn agents(&self) -> impl Iterator<Item = &str> {
+        self.0.actors()
     }
 }
 
@@ -257,7 +175,7 @@ impl Revocations for MemoryRevocations {
         if self.is_closed(now) {
             return Revocation::Unknown;
         }
-        match self.is_revoked(claims) {
+        match self.index.is_revoked(&Facts(claims)) {
             true => Revocation::Revoked,
             false => Revocation::Live,
         }

@@ -1,0 +1,67 @@
+//! One revocation as a row of the store.
+//!
+//! The key is of the subject, the value its epoch (Unix milliseconds, big endian; 0 for a kind without one), the row's end the revocation's. Which
+//! kinds there are, and the first byte of their keys, is [`signet_revocation::KINDS`].
+use crate::{Key, Op, Row, StoreError, Table};
+use signet_revocation::Kind;
+
+/// Rows that are read at once, at start and for a follower.
+pub(crate) const PAGE: usize = 1024;
+
+/// Whom or what a revocation concerns, with ids as the server has them: the bytes of a `jti`, a grant and a delegation, and texts.
+pub type Subject = signet_revocation::Subject<[u8; 16], [u8; 32], String>;
+
+/// A revocation, and when the last token that it can concern has expired, Unix seconds.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Revoked {
+    /// What is revoked.
+    pub subject: Subject,
+    /// Unix seconds
+    pub end: u64,
+}
+
+pub(crate) fn key_of(subject: &Subject) -> Key {
+    let id: &[u8] = subject.id(|id| &id[..], |id| &id[..], |text| text.as_bytes());
+    let mut partition = Vec::with_capacity(1 + id.len());
+    partition.push(subject.kind().row().tag);
+    partition.extend_from_slice(id);
+    Key::new(Table::Revocation, partition)
+}
+
+/// What says so, as a write without a condition: its key is of what it says, so that no other revocation of the same subject is overwritten by
+/// it, whichever comes first, and reading joins them.
+pub(crate) fn put(subject: &Subject, end: u64) -> Op {
+    let key = key_of(subject);
+    let epoch_ms = subject.epoch_ms().unwrap_or(0).to_be_bytes().to_vec();
+    let mut sort = epoch_ms.clone();
+    sort.extend_from_slice(&end.to_be_bytes());
+    Op::Put {
+        key: Key::with_sort(key.table, key.partition, sort),
+        value: epoch_ms,
+        end: Some(end),
+    }
+}
+
+/// A row as what it says.
+pub(crate) fn read(key: &Key, row: &Row) -> Result<Revoked, StoreError> {
+    let end = row
+        .end
+        .ok_or_else(|| StoreError::Corrupt("a revocation without end".to_owned()))?;
+    let corrupt = || StoreError::Corrupt("a revocation".to_owned());
+    let (tag, id) = key.partition.split_first().ok_or_else(corrupt)?;
+    let kind = Kind::of_tag(*tag).ok_or_else(corrupt)?;
+    let subject = Subject::made(
+        kind,
+        epoch_of(row)?,
+        || id.try_into().map_err(|_| corrupt()),
+        || id.try_into().map_err(|_| corrupt()),
+        || String::from_utf8(id.to_vec()).map_err(|_| corrupt()),
+    )?;
+    Ok(Revoked { subject, end })
+}
+
+pub(crate) fn epoch_of(row: &Row) -> Result<u64, StoreError> {
+    <[u8; 8]>::try_from(row.value.as_slice())
+        .map(u64::from_be_bytes)
+        .map_err(|_| StoreError::Corrupt("the epoch of a revocation".to_owned()))
+}
