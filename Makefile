@@ -11,7 +11,7 @@ help: ## this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 build: ## the release binary, target/release/signet
-	$(CARGO) build --release --locked -p signet
+	SIGNET_COMMIT="$$(git rev-parse --short=12 HEAD 2>/dev/null)" $(CARGO) build --release --locked -p signet
 
 run: build ## build, then start a development server on https://localhost:8443 (ARGS="--listen 127.0.0.1:9443")
 	@exec target/release/signet serve --dev $(ARGS)

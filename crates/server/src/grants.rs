@@ -45,6 +45,29 @@ pub fn removal(user_id: &str, grant_id: &[u8; 16]) -> Op {
     }
 }
 
+/// A page of everybody's grants, in the order of users and ids: after this user and grant, at most `limit`. For the admin
+/// API only. With each its user.
+pub async fn page(
+    store: &dyn Store,
+    after: Option<(&str, &[u8; 16])>,
+    limit: usize,
+    now: u64,
+) -> Result<Vec<(String, [u8; 16], GrantRow)>, StoreError> {
+    let after = after.map(|(user_id, id)| key_of(user_id, id));
+    let rows = store
+        .page(Table::UserGrant, after.as_ref(), limit, now)
+        .await?;
+    rows.into_iter()
+        .map(|(key, row)| {
+            let corrupt = || StoreError::Corrupt("grant row".into());
+            let user_id = String::from_utf8(key.partition.to_vec()).map_err(|_| corrupt())?;
+            let id = <[u8; 16]>::try_from(key.sort).map_err(|_| corrupt())?;
+            let row = serde_json::from_slice(&row.value).map_err(|_| corrupt())?;
+            Ok((user_id, id, row))
+        })
+        .collect()
+}
+
 /// Every grant of a user, in the order of their ids.
 pub async fn list(
     store: &dyn Store,

@@ -298,6 +298,37 @@ pub async fn list(
     Ok(sessions)
 }
 
+/// A page of everybody's sessions, in the order of users and sessions: after this user and `sid`, at most `limit`. For the
+/// admin API only. Also says where the next page begins; none: this was the last.
+pub async fn page(
+    store: &dyn Store,
+    after: Option<(&str, &str)>,
+    limit: usize,
+    now: u64,
+) -> Result<(Vec<SessionRow>, Option<(String, String)>), StoreError> {
+    let after = after.map(|(user_id, sid)| {
+        Key::with_sort(Table::UserSession, user_id.as_bytes(), sid.as_bytes())
+    });
+    let rows = store
+        .page(Table::UserSession, after.as_ref(), limit, now)
+        .await?;
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let next = rows
+        .last()
+        .filter(|_| rows.len() == limit)
+        .map(|(key, _)| (text(&key.partition), text(&key.sort)));
+    let mut sessions = Vec::with_capacity(rows.len());
+    for (_, row) in rows {
+        let Ok(id) = SessionId::try_from(row.value) else {
+            continue;
+        };
+        if let Some(found) = find(store, &id, now).await? {
+            sessions.push(found.row);
+        }
+    }
+    Ok((sessions, next))
+}
+
 /// Ends a user's sessions but the one to keep; the `sid`s that ended. Goes on until none is left, however many there were.
 pub async fn end_all(
     store: &dyn Store,

@@ -744,3 +744,37 @@ fn resource_servers_and_scopes_are_written_and_removed() {
     operator.delete(target, 204);
     operator.delete("/admin/v1/scopes/openid", 409);
 }
+
+#[test]
+fn a_query_member_that_means_nothing_is_refused_and_search_finds() {
+    let server = server();
+    let operator = Operator::of(&server);
+    let users = &server.realm.people.users;
+    for name in ["ann", "bea"] {
+        let new = NewUser {
+            username: name.to_owned(),
+            email: Some(format!("{name}@example.test")),
+            ..NewUser::default()
+        };
+        block_on(users.create(new, server.realm.now())).unwrap();
+    }
+    let found = operator.get(&format!("{USERS}?search=ANN@"));
+    assert_eq!(found["items"].as_array().unwrap().len(), 1);
+    assert_eq!(found["items"][0]["username"], "ann");
+    let refused = operator
+        .call(Method::GET, &format!("{USERS}?serach=ann"))
+        .send(&server)
+        .expect(400);
+    assert!(
+        refused.text().contains("did you mean \\\"search\\\""),
+        "{}",
+        refused.text()
+    );
+    let document: Value =
+        serde_json::from_slice(&signet_server::admin::openapi_document("https://x")).unwrap();
+    let named = document["paths"][USERS]["get"]["parameters"].to_string();
+    assert!(
+        named.contains("search") && named.contains("login"),
+        "{named}"
+    );
+}

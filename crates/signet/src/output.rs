@@ -100,7 +100,8 @@ pub fn pretty(value: &Value) -> String {
     serde_json::to_string_pretty(value).unwrap_or_default()
 }
 
-fn write_line(line: &str) -> Result<(), Failure> {
+/// One text and a line end; a reader that has seen enough is no failure.
+pub fn write_line(line: &str) -> Result<(), Failure> {
     match writeln!(io::stdout(), "{line}").and_then(|()| io::stdout().flush()) {
         // The reader (`head`, say) has seen enough.
         Err(e) if e.kind() == io::ErrorKind::BrokenPipe => Ok(()),

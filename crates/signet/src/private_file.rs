@@ -3,7 +3,7 @@
 use std::{
     fs::{self, DirBuilder, File, OpenOptions},
     io::{self, Write},
-    os::unix::fs::{DirBuilderExt, OpenOptionsExt},
+    os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, chown},
     path::{Path, PathBuf},
 };
 
@@ -29,6 +29,39 @@ pub fn write(path: &Path, content: &[u8]) -> io::Result<()> {
     file.sync_all()?;
     fs::rename(&aside, path)?;
     sync_parent(path)
+}
+
+/// Gives files that this process wrote as root to the owner of their directory: a service that runs as that user could not open
+/// them otherwise. For anybody else there is nothing to give; where it fails, the service says whose file it is.
+pub fn give_to_owner(directory: &Path, names: &[&str]) {
+    let Ok(owner) = fs::metadata(directory) else {
+        return;
+    };
+    for name in names {
+        let path = directory.join(name);
+        if fs::metadata(&path).is_ok_and(|file| file.uid() != owner.uid()) {
+            let _ = chown(&path, Some(owner.uid()), Some(owner.gid()));
+        }
+    }
+}
+
+/// Whose file it is that cannot be opened, for the error that says so.
+pub fn owner(directory: &Path, names: &[&str]) -> String {
+    let other = |name: &&&str| {
+        let file = fs::metadata(directory.join(name)).ok()?;
+        Some(format!(
+            " ({name} belongs to the user with the id {}; give it to the one that runs the server, with chown)",
+            file.uid()
+        ))
+    };
+    let unreadable = |name: &&&str| {
+        File::open(directory.join(name)).is_err_and(|e| e.kind() == io::ErrorKind::PermissionDenied)
+    };
+    names
+        .iter()
+        .filter(unreadable)
+        .find_map(|name| other(&name))
+        .unwrap_or_default()
 }
 
 /// Puts a file that is already written in its final place.

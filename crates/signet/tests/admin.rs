@@ -454,3 +454,203 @@ async fn a_person_logs_in_to_the_command_line_by_a_code() {
         .unwrap();
     assert_eq!(output.status.code(), Some(0));
 }
+
+#[tokio::test]
+async fn racing_changes_of_one_record_are_refused_or_merged_and_none_is_lost() {
+    let dir = tempfile::tempdir().unwrap();
+    let (_server, dev) = Server::dev(dir.path());
+    let run = |member: String| {
+        let data = dev.dir().to_owned();
+        std::thread::spawn(move || {
+            let arguments = [
+                "client",
+                "set",
+                "web",
+                &member,
+                "--json",
+                "--data-dir",
+                &data,
+            ];
+            (signet(&arguments), member)
+        })
+    };
+    let members = ["client_uri", "policy_uri", "tos_uri", "logo_uri"];
+    let wanted: Vec<String> = members
+        .iter()
+        .map(|m| format!("{m}=https://example.com/{m}"))
+        .collect();
+    let racing: Vec<_> = wanted.into_iter().map(run).collect();
+    let outcomes: Vec<_> = racing
+        .into_iter()
+        .map(|thread| thread.join().unwrap())
+        .collect();
+    let shown = done(&dev, &["client", "show", "web"]);
+    for (output, member) in outcomes {
+        let (name, value) = member.split_once('=').unwrap();
+        match output.status.code() {
+            Some(0) => assert_eq!(shown[name], value, "a change was lost"),
+            Some(1) => assert_eq!(json(&output)["error"], "conflict"),
+            other => panic!("{other:?}: {}", text(&output.stderr)),
+        }
+    }
+    // Single elements merge: all of them are there.
+    let racing: Vec<_> = (0..6)
+        .map(|n| run(format!("contacts+=mailto:{n}@example.com")))
+        .collect();
+    for thread in racing {
+        let (output, _) = thread.join().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    }
+    let shown = done(
+        &dev,
+        &["client", "set", "web", "contacts-=mailto:0@example.com"],
+    );
+    let mut contacts: Vec<&str> = shown["contacts"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|c| c.as_str().unwrap())
+        .collect();
+    contacts.sort_unstable();
+    let all: Vec<String> = (1..6).map(|n| format!("mailto:{n}@example.com")).collect();
+    assert_eq!(contacts, all);
+}
+
+#[tokio::test]
+async fn a_refused_change_says_which_member_and_which_record() {
+    let dir = tempfile::tempdir().unwrap();
+    let (_server, dev) = Server::dev(dir.path());
+    let said = |arguments: &[&str]| {
+        let mut all = arguments.to_vec();
+        all.extend(["--data-dir", dev.dir()]);
+        let output = signet(&all);
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}");
+        text(&output.stderr)
+    };
+    assert!(said(&["client", "set", "web", "name=x"]).contains("did you mean \"client_name\"?"));
+    let lifetime = said(&["client", "set", "web", "access_token_lifetime=x"]);
+    assert!(
+        lifetime.contains("access_token_lifetime: expected a whole number"),
+        "{lifetime}"
+    );
+    assert!(!lifetime.contains("column"), "{lifetime}");
+    assert!(said(&["client", "show", "wbe"]).contains("client wbe"));
+    assert!(said(&["user", "show", "nobody"]).contains("user nobody"));
+    let resource = "https://orders.example.com";
+    assert!(said(&["resource", "add", resource]).contains(resource));
+    // A list needs no brackets.
+    let set = done(
+        &dev,
+        &["client", "set", "service", &format!("resources={resource}")],
+    );
+    assert_eq!(set["resources"], serde_json::json!([resource]));
+}
+
+#[tokio::test]
+async fn lists_of_everybody_are_one_request_and_say_when_they_are_cut() {
+    let dir = tempfile::tempdir().unwrap();
+    let (_server, dev) = Server::dev(dir.path());
+    for name in ["bob", "carol"] {
+        done(
+            &dev,
+            &[
+                "user",
+                "add",
+                name,
+                "--email",
+                &format!("{name}@example.test"),
+                "--without-password",
+            ],
+        );
+    }
+    let found = done(&dev, &["user", "list", "--search", "CAROL"]);
+    assert_eq!(found.as_array().unwrap().len(), 1);
+    assert_eq!(found[0]["username"], "carol");
+    let cut = signet(&["user", "list", "--limit", "2", "--data-dir", dev.dir()]);
+    assert!(text(&cut.stderr).contains("the first 2; there may be more"));
+    assert_eq!(text(&cut.stdout).lines().count(), 3);
+    // Two people with a session and a grant each.
+    for user in ["alice", "admin"] {
+        let scopes = ["--scope", "openid", "--scope", "offline_access"];
+        let mut all = vec![
+            "dev",
+            "token",
+            "--client",
+            "web",
+            "--user",
+            user,
+            "--data-dir",
+            dev.dir(),
+        ];
+        all.extend(scopes);
+        let output = signet(&all);
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    }
+    for list in ["session", "grant"] {
+        let all = done(&dev, &[list, "list"]);
+        let mut names: Vec<&str> = all
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|row| row["username"].as_str().unwrap())
+            .collect();
+        names.sort_unstable();
+        assert_eq!(names, ["admin", "alice"], "{list}");
+    }
+    // The next key's first moment is said, and nothing else.
+    let rotated = signet(&["key", "rotate", "--alg", "ES256", "--data-dir", dev.dir()]);
+    let said = text(&rotated.stdout);
+    assert_eq!(said.lines().count(), 1, "{said}");
+    assert!(said.starts_with("ES256: the next key "), "{said}");
+}
+
+#[test]
+fn the_first_administrator_goes_where_the_server_will_look() {
+    let dir = tempfile::tempdir().unwrap();
+    let (data, file) = (dir.path().join("data"), dir.path().join("signet.toml"));
+    std::fs::write(
+        &file,
+        format!(
+            "issuer = \"https://id.example\"\ndata_dir = \"{}\"\n[store]\ndirectory = \"db\"\n\
+             [[listeners]]\naddress = \"127.0.0.1:0\"\nprotocol = \"http\"\n",
+            data.display()
+        ),
+    )
+    .unwrap();
+    let add = |more: &[&str]| {
+        let mut all = vec!["user", "add", "root", "--admin", "--password-stdin"];
+        all.extend(more);
+        signet_with(&all, "a long enough passphrase\n")
+    };
+    let made = add(&["--config", file.to_str().unwrap()]);
+    assert_eq!(made.status.code(), Some(0), "{}", text(&made.stderr));
+    assert!(data.join("db/signet.db").exists() && !data.join("signet.db").exists());
+    // A directory of a server whose database is elsewhere is not guessed at.
+    std::fs::write(data.join("sealing-keys.json"), "{}").unwrap();
+    let guessed = add(&["--data-dir", data.to_str().unwrap()]);
+    assert_eq!(guessed.status.code(), Some(2));
+    assert!(
+        text(&guessed.stderr).contains("--config"),
+        "{}",
+        text(&guessed.stderr)
+    );
+}
+
+#[test]
+fn help_completions_and_the_version_are_there() {
+    for arguments in [
+        &["help"][..],
+        &["help", "client"],
+        &["client", "help", "set"],
+    ] {
+        let output = signet(arguments);
+        assert_eq!(output.status.code(), Some(0), "{arguments:?}");
+        assert!(text(&output.stdout).contains("Usage:"), "{arguments:?}");
+    }
+    for shell in ["bash", "zsh", "fish"] {
+        let output = signet(&["completions", shell]);
+        assert_eq!(output.status.code(), Some(0));
+        assert!(text(&output.stdout).contains("rotate"), "{shell}");
+    }
+    assert!(text(&signet(&["-V"]).stdout).starts_with("signet 0."));
+}

@@ -33,9 +33,9 @@ pub(super) const OPERATIONS: &[Operation] = &[
     Operation::new("showAudit", Method::Get, SHOW, "Show whose audit trail it is, and its segments", handler!(show))
         .answers::<TrailDocument>(200),
     Operation::new("listAuditLines", Method::Get, LINES, "List lines: those after the line `after`, or from `from` on, or the last ones", handler!(lines))
-        .paged().answers::<List<LineDocument>>(200),
+        .paged().query(&[("from", "the index of the first line")]).answers::<List<LineDocument>>(200),
     Operation::new("readAuditSegment", Method::Get, SEGMENT, "Read a segment's bytes, from `offset` on", handler!(read_segment))
-        .answers::<ChunkDocument>(200),
+        .query(&[("offset", "the first byte")]).answers::<ChunkDocument>(200),
 ];
 
 /// The trail.

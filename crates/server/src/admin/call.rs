@@ -2,6 +2,7 @@
 use super::{
     operation::{IfMatch, Operation},
     problem::Problem,
+    words,
 };
 use crate::{
     http::{Context, Response, response},
@@ -110,6 +111,7 @@ pub(super) async fn run(operation: &'static Operation, context: Context) -> Resp
         && context.snapshot.settings.dpop_nonce_required)
         .then(|| new_nonce(&context.realm.keyring(), context.now()))
         .flatten();
+    let named: Vec<String> = context.params.iter().map(|(_, v)| v.clone()).collect();
     let answer = async {
         let audit = context.realm.audit().clone();
         let authorized = authorize(&context).await;
@@ -118,6 +120,7 @@ pub(super) async fn run(operation: &'static Operation, context: Context) -> Resp
             audit.record(event.operation(operation.id).refused(problem.code()));
         })?;
         let if_match = if_match(operation, &context)?;
+        query_members(operation, &context)?;
         let call = Call {
             context,
             caller,
@@ -145,7 +148,7 @@ pub(super) async fn run(operation: &'static Operation, context: Context) -> Resp
     };
     let mut answer = match answer.await {
         Ok(reply) => reply.into_response(),
-        Err(problem) => problem.into_response(),
+        Err(problem) => problem.about(operation.path, &named).into_response(),
     };
     if let Some(Ok(nonce)) = nonce.map(HeaderValue::try_from) {
         answer.headers_mut().insert(DPOP_NONCE, nonce);
@@ -266,6 +269,26 @@ fn check_token(context: &Context) -> Result<(Arc<AccessTokenFacts>, Option<Once>
     Ok((facts, once))
 }
 
+/// A member of the query that means nothing here is a typing error, as it is in a body.
+fn query_members(operation: &Operation, context: &Context) -> Result<(), Problem> {
+    let paging = ["after", "limit"];
+    let known: Vec<&str> = operation
+        .query
+        .iter()
+        .map(|(name, _)| *name)
+        .chain(paging.into_iter().filter(|_| operation.paged))
+        .collect();
+    let params = context.query_params()?;
+    match params.iter().find(|(name, _)| !known.contains(name)) {
+        None => Ok(()),
+        Some((name, _)) => Err(Problem::invalid(words::unknown(
+            "query member",
+            name,
+            &known,
+        ))),
+    }
+}
+
 fn if_match(operation: &Operation, context: &Context) -> Result<Option<u64>, Problem> {
     if operation.if_match == IfMatch::Ignored {
         return Ok(None);
@@ -349,6 +372,11 @@ impl Call {
 }
 
 pub(super) fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, Problem> {
-    // The parser's words name members and places of the caller's own document, nothing of the server's.
-    serde_json::from_slice(body).map_err(|error| Problem::invalid(error.to_string()))
+    let mut reader = serde_json::Deserializer::from_slice(body);
+    let read = serde_path_to_error::deserialize(&mut reader);
+    let read = read.map_err(|error| Problem::invalid(words::of(&error)))?;
+    match reader.end() {
+        Ok(()) => Ok(read),
+        Err(_) => Err(Problem::invalid("something stands behind the document")),
+    }
 }

@@ -4,11 +4,13 @@ use super::{
     model::{ConsentDocument, GrantDocument, List},
     operation::{Method, Operation, Outcome, handler},
     problem::Problem,
+    sessions::{Names, OfUser},
 };
 use crate::{consent, grants};
 use signet_jose::base64url;
 use signet_store::Change;
 
+const ALL: &str = "/admin/v1/grants";
 const LIST: &str = "/admin/v1/users/{user_id}/grants";
 const ONE: &str = "/admin/v1/users/{user_id}/grants/{grant_id}";
 const CONSENTS: &str = "/admin/v1/users/{user_id}/consents";
@@ -16,6 +18,8 @@ const CONSENT: &str = "/admin/v1/users/{user_id}/consents/{client_id}";
 
 #[rustfmt::skip]
 pub(super) const OPERATIONS: &[Operation] = &[
+    Operation::new("listAllGrants", Method::Get, ALL, "List everybody's grants, user by user", handler!(list_all))
+        .paged().answers::<List<OfUser<GrantDocument>>>(200),
     Operation::new("listGrants", Method::Get, LIST, "List a user's grants", handler!(list))
         .answers::<List<GrantDocument>>(200),
     Operation::new("revokeGrant", Method::Delete, ONE, "End a grant: its refresh tokens and access tokens", handler!(revoke)),
@@ -23,6 +27,33 @@ pub(super) const OPERATIONS: &[Operation] = &[
         .answers::<List<ConsentDocument>>(200),
     Operation::new("withdrawConsent", Method::Delete, CONSENT, "Withdraw a consent and end what the client holds of the user", handler!(withdraw)),
 ];
+
+fn grant_id(text: &str) -> Option<[u8; 16]> {
+    base64url::decode(text.as_bytes()).ok()?.try_into().ok()
+}
+
+async fn list_all(call: Call) -> Outcome {
+    let page = call.page()?;
+    let after = page.after.as_deref().and_then(|after| {
+        let (user_id, id) = after.split_once(' ')?;
+        Some((user_id, grant_id(id)?))
+    });
+    let after = after.as_ref().map(|(user_id, id)| (*user_id, id));
+    let store = &*call.realm().store;
+    let rows = grants::page(store, after, page.limit + 1, call.now()).await?;
+    let mut names = Names::default();
+    let mut items = Vec::with_capacity(rows.len());
+    for (user_id, id, row) in rows {
+        items.push(OfUser {
+            username: names.of(&call, &user_id).await?,
+            user_id,
+            item: GrantDocument::new(&id, row),
+        });
+    }
+    Reply::ok(&List::cut(items, page.limit, |of| {
+        format!("{} {}", of.user_id, of.item.grant_id)
+    }))
+}
 
 async fn list(call: Call) -> Outcome {
     let user_id = call.segment("user_id");
@@ -36,10 +67,7 @@ async fn list(call: Call) -> Outcome {
 
 async fn revoke(call: Call) -> Outcome {
     let (realm, user_id) = (call.realm(), call.segment("user_id"));
-    let grant_id: [u8; 16] = base64url::decode(call.segment("grant_id").as_bytes())
-        .ok()
-        .and_then(|bytes| bytes.try_into().ok())
-        .ok_or_else(Problem::not_found)?;
+    let grant_id = grant_id(call.segment("grant_id")).ok_or_else(Problem::not_found)?;
     let listed = grants::list(&*realm.store, user_id, call.now()).await?;
     if !listed.iter().any(|(id, _)| *id == grant_id) {
         return Err(Problem::not_found());

@@ -22,6 +22,7 @@ mod problem;
 mod resources;
 mod sessions;
 mod users;
+mod words;
 
 use crate::http::{Router, response};
 use http::StatusCode;

@@ -294,6 +294,9 @@ pub(super) struct KeyDocument {
     pub(super) created_at: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) active_from: Option<u64>,
+    /// A standby key signs from then on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) signs_from: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) retired_at: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -310,6 +313,7 @@ impl From<KeyInfo> for KeyDocument {
             phase: key.phase.as_str(),
             created_at: key.created_at,
             active_from: key.active_from,
+            signs_from: key.signs_from,
             retired_at: key.retired_at,
             ends_at: key.ends_at,
             rotates_soon: key.rotates_soon,

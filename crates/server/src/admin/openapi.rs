@@ -67,6 +67,12 @@ fn describe(operation: &Operation, generator: &mut SchemaGenerator) -> Value {
             "schema": { "type": "integer", "minimum": 1, "maximum": 500, "default": 50 },
         }));
     }
+    for (name, description) in operation.query {
+        parameters.push(json!({
+            "name": name, "in": "query", "schema": { "type": "string" },
+            "description": description,
+        }));
+    }
     if operation.if_match != IfMatch::Ignored {
         parameters.push(json!({
             "name": "If-Match", "in": "header",

@@ -44,6 +44,8 @@ pub(super) struct Operation {
     pub(super) summary: &'static str,
     /// Takes `after` and `limit`.
     pub(super) paged: bool,
+    /// Further members of the query: name, what it does.
+    pub(super) query: &'static [(&'static str, &'static str)],
     pub(super) if_match: IfMatch,
     pub(super) request: Option<SchemaOf>,
     /// Of success.
@@ -66,6 +68,7 @@ impl Operation {
             path,
             summary,
             paged: false,
+            query: &[],
             if_match: IfMatch::Ignored,
             request: None,
             status: 204,
@@ -76,6 +79,14 @@ impl Operation {
 
     pub(super) const fn paged(mut self) -> Operation {
         self.paged = true;
+        self
+    }
+
+    pub(super) const fn query(
+        mut self,
+        query: &'static [(&'static str, &'static str)],
+    ) -> Operation {
+        self.query = query;
         self
     }
 

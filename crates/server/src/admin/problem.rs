@@ -74,6 +74,29 @@ impl Problem {
         )
     }
 
+    /// Names the kind of record and which one, where the refusal is about what the path names.
+    pub(super) fn about(mut self, path: &str, named: &[String]) -> Problem {
+        let kinds: Vec<&str> = path
+            .trim_start_matches("/admin/v1/")
+            .split('/')
+            .filter(|segment| !segment.starts_with('{'))
+            .take(named.len().max(1))
+            .collect();
+        let kind = kinds.last().copied().unwrap_or("record");
+        let kind = kind.strip_suffix('s').unwrap_or(kind);
+        match (self.code, named.last()) {
+            ("not_found", Some(name)) => self.detail = format!("there is no {kind} {name}").into(),
+            ("exists", Some(name)) => {
+                self.detail = format!("there is a {kind} {name} already").into();
+            }
+            ("exists", None) => {
+                self.detail = format!("there is a {kind} of this name already").into()
+            }
+            _ => {}
+        }
+        self
+    }
+
     pub(super) fn code(&self) -> &'static str {
         self.code
     }

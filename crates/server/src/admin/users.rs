@@ -22,8 +22,11 @@ const REVOKE: &str = "/admin/v1/users/{user_id}/revoke";
 
 #[rustfmt::skip]
 pub(super) const OPERATIONS: &[Operation] = &[
-    Operation::new("listUsers", Method::Get, LIST, "List users; `login` finds one by name or address", handler!(list))
-        .paged().answers::<List<UserDocument>>(200),
+    Operation::new("listUsers", Method::Get, LIST, "List users", handler!(list))
+        .paged().query(&[
+            ("login", "the one user of this name or address, whole"),
+            ("search", "only users whose name, address or full name has this in it, whatever its case"),
+        ]).answers::<List<UserDocument>>(200),
     Operation::new("createUser", Method::Post, LIST, "Make an account", handler!(create))
         .takes::<NewUserDocument>().answers::<UserDocument>(201),
     Operation::new("showUser", Method::Get, ONE, "Show a user", handler!(show))
@@ -50,9 +53,42 @@ async fn list(call: Call) -> Outcome {
         let items = found.into_iter().map(UserDocument::from).collect();
         return Reply::ok(&List { items, next: None });
     }
-    let users = user::list(store, page.after.as_deref(), page.limit + 1, now).await?;
-    let items: Vec<UserDocument> = users.into_iter().map(UserDocument::from).collect();
+    let search = call
+        .context
+        .query_params()?
+        .get("search")
+        .map(str::to_lowercase);
+    let mut items: Vec<UserDocument> = Vec::new();
+    let mut after = page.after.clone();
+    // A search reads on until its page is full: nothing is indexed for it.
+    loop {
+        let users = user::list(store, after.as_deref(), MAX_READ.max(page.limit + 1), now).await?;
+        let last = users.len() < MAX_READ.max(page.limit + 1);
+        after = users.last().map(|user| user.id.clone());
+        let found = users.into_iter().filter(|user| match &search {
+            None => true,
+            Some(words) => matches(user, words),
+        });
+        items.extend(found.map(UserDocument::from));
+        if last || items.len() > page.limit {
+            break;
+        }
+    }
     Reply::ok(&List::cut(items, page.limit, |user| user.id.clone()))
+}
+
+/// Users that are read at once.
+const MAX_READ: usize = 100;
+
+fn matches(user: &User, words: &str) -> bool {
+    [
+        Some(&user.username),
+        user.email.as_ref(),
+        user.profile.name.as_ref(),
+    ]
+    .into_iter()
+    .flatten()
+    .any(|text| text.to_lowercase().contains(words))
 }
 
 async fn hash(call: &Call, password: String, names: &[&str]) -> Result<String, Problem> {

@@ -55,6 +55,8 @@ pub struct KeyInfo {
     pub created_at: u64,
     /// Signs from then on.
     pub active_from: Option<u64>,
+    /// Standby: will sign from then on, unless it is asked for earlier.
+    pub signs_from: Option<u64>,
     /// Signs no more since then.
     pub retired_at: Option<u64>,
     /// Is removed then.
@@ -299,10 +301,14 @@ impl SigningKeys {
     /// All keys: active ones first, then standby, then retired.
     pub async fn list(&self) -> Vec<KeyInfo> {
         let entries = self.entries.lock().await;
+        let records: Vec<&Record> = entries.iter().map(|entry| &entry.record).collect();
         let mut keys: Vec<KeyInfo> = entries
             .iter()
             .filter_map(|entry| {
+                let next = plan::signs_from(&records, &entry.record.alg, &self.policy);
+                let next = next.filter(|(kid, _)| *kid == entry.record.kid);
                 Some(KeyInfo {
+                    signs_from: next.map(|(_, from)| from),
                     kid: entry.record.kid.clone(),
                     kind: entry.record.kind().ok()?,
                     phase: entry.record.phase(),

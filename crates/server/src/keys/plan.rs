@@ -99,6 +99,31 @@ pub(super) fn next_step(
         .or_else(|| due().next())
 }
 
+/// From when the next key of a kind signs: it has been published for long enough then, and the one before has had its time.
+/// None: no key stands by, or none is needed.
+pub(super) fn signs_from(records: &[&Record], alg: &str, policy: &Policy) -> Option<(String, u64)> {
+    let of = |phase: Phase| {
+        records
+            .iter()
+            .filter(move |r| r.alg == alg && r.phase() == phase)
+    };
+    let standby = of(Phase::Standby).min_by_key(|r| (r.created_at, r.kid.clone()))?;
+    let from = match of(Phase::Active).max_by_key(|r| (r.active_from, r.kid.clone())) {
+        None => standby.created_at,
+        Some(active) => {
+            let due = match active.rotate_soon {
+                true => 0,
+                false => active
+                    .active_from
+                    .unwrap_or_default()
+                    .saturating_add(policy.period),
+            };
+            due.max(standby.created_at.saturating_add(policy.publish_ahead))
+        }
+    };
+    Some((standby.kid.clone(), from))
+}
+
 fn step_for(records: &[&Record], kind: KeyKind, policy: &Policy, now: u64) -> Option<Step> {
     let of = |phase: Phase| {
         records

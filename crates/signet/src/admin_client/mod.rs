@@ -23,6 +23,9 @@ use crate::{
 };
 use login::{Login, Way};
 
+/// The record was changed since it was read.
+pub const CONFLICT: &str = "conflict";
+
 /// Which server, and as whom.
 #[derive(Clone, Debug, clap::Args)]
 #[group(skip)]
@@ -264,6 +267,11 @@ pub fn read(answer: &Answer, url: &str) -> Result<Value, Failure> {
             let words = value["error_description"]
                 .as_str()
                 .or(value["detail"].as_str());
+            // One name for it, whichever check found out: somebody else was faster.
+            let error = match error {
+                "changed_meanwhile" => CONFLICT,
+                other => other,
+            };
             Err(Failure::no(error, words.unwrap_or(error)))
         }
         // No error of the API: something else answers there.

@@ -15,21 +15,29 @@ mod parameters;
 mod serve;
 mod token;
 
-use std::process::ExitCode;
+use std::{process::ExitCode, sync::LazyLock};
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::output;
 pub use crate::output::{Failure, Output, note};
 pub use crate::progress::Progress;
 
+/// The version, and the commit where the build knows it (`make build` says).
+static VERSION: LazyLock<String> = LazyLock::new(|| {
+    let version = env!("CARGO_PKG_VERSION");
+    match option_env!("SIGNET_COMMIT") {
+        Some(commit) if !commit.is_empty() => format!("{version} ({commit})"),
+        _ => version.to_owned(),
+    }
+});
+
 /// An OAuth 2.1 and OpenID Connect server: tokens and identities for people, services and agents.
 #[derive(Debug, Parser)]
 #[command(
     name = "signet",
-    version,
+    version = VERSION.as_str(),
     arg_required_else_help = true,
-    disable_help_subcommand = true,
     after_help = "Example:\n  signet serve --dev"
 )]
 pub struct Arguments {
@@ -127,6 +135,15 @@ pub enum Command {
         after_help = "Example:\n  signet config check /etc/signet/signet.toml"
     )]
     Config(config::ConfigCommand),
+    /// Print what a shell needs to complete these commands.
+    #[command(
+        after_help = "Example:\n  signet completions bash > /usr/share/bash-completion/completions/signet"
+    )]
+    Completions {
+        /// Which shell.
+        #[arg(value_enum)]
+        shell: clap_complete::Shell,
+    },
 }
 
 /// Parses the arguments, does the command, and turns its outcome into the exit code.
@@ -154,11 +171,18 @@ pub fn run() -> ExitCode {
         Command::Agents(command) => admin::agents(command, &output),
         Command::Mcp(command) => mcp::run(command, &output),
         Command::Config(command) => config::run(command, &output),
+        Command::Completions { shell } => completions(shell),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => output.fail(&failure),
     }
+}
+
+fn completions(shell: clap_complete::Shell) -> Result<(), Failure> {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut Arguments::command(), "signet", &mut script);
+    output::write_line(String::from_utf8_lossy(&script).trim_end())
 }
 
 /// Runs one future on a small runtime: the commands' own requests need no threads.
@@ -173,7 +197,6 @@ pub fn block_on<F: Future>(future: F) -> Result<F::Output, Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
 
     #[test]
     fn the_arguments_are_consistent() {

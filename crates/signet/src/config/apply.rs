@@ -26,6 +26,19 @@ pub struct Fault {
     pub message: String,
 }
 
+/// What can be named where an algorithm is asked for.
+const ALGORITHMS: [&str; 9] = [
+    "ES256",
+    "ES384",
+    "ES512",
+    "EdDSA",
+    "RS256",
+    "PS256",
+    "ML-DSA-44",
+    "ML-DSA-65",
+    "ML-DSA-87",
+];
+
 /// Collects faults; a value that could not be made is `None`, and the caller goes on to find the next fault.
 #[derive(Default)]
 pub struct Faults(pub Vec<Fault>);
@@ -42,7 +55,10 @@ impl Faults {
         if found.is_none() {
             self.add(
                 path,
-                format!("\"{name}\" is not a signature algorithm that the server has"),
+                format!(
+                    "\"{name}\" is not a signature algorithm that the server has: {}",
+                    ALGORITHMS.join(", ")
+                ),
             );
         }
         found
@@ -146,37 +162,57 @@ pub fn settings(config: &Config, faults: &mut Faults) -> Settings {
         model::CompactAlgorithm::Ed25519 => signet_compact::Algorithm::Ed25519,
         model::CompactAlgorithm::MlDsa44 => signet_compact::Algorithm::MlDsa44,
     };
+    if config.keys.rotate_after.0 <= config.keys.publish_ahead.0 {
+        faults.add(
+            "keys.rotate_after",
+            "must be longer than keys.publish_ahead: a key is published that long before it signs",
+        );
+    }
     for sentence in s.validate() {
-        faults.add(place_of(&sentence), sentence);
+        faults.add(place_of(&sentence), in_the_files_words(&sentence));
     }
     s
 }
 
+/// A sentence of `Settings::validate` with the names that the file has.
+fn in_the_files_words(sentence: &str) -> String {
+    let words: Vec<&str> = sentence
+        .split(' ')
+        .map(|word| {
+            let known = PLACES.iter().find(|(setting, _)| *setting == word);
+            known.map_or(word, |(_, place)| *place)
+        })
+        .collect();
+    words.join(" ")
+}
+
+/// What the rules call a setting, and where the file has it.
+const PLACES: [(&str, &str); 21] = [
+    ("issuer", "issuer"),
+    ("the mTLS base", "listeners"),
+    ("code_lifetime", "lifetimes.code"),
+    ("access_token_lifetime", "lifetimes.access_token"),
+    ("id_token_lifetime", "lifetimes.id_token"),
+    ("refresh_token_lifetime", "lifetimes.refresh_token"),
+    ("refresh_idle_lifetime", "lifetimes.refresh_idle"),
+    ("par_lifetime", "lifetimes.pushed_request"),
+    ("device_code_lifetime", "lifetimes.device_code"),
+    ("device_poll_interval", "protocol.device_poll_interval"),
+    ("interaction_lifetime", "lifetimes.interaction"),
+    ("session_idle_lifetime", "lifetimes.session_idle"),
+    ("session_absolute_lifetime", "lifetimes.session"),
+    ("otp_lifetime", "lifetimes.one_time_code"),
+    ("dpop_proof_max_age", "protocol.dpop_proof_max_age"),
+    ("clock_leeway", "protocol.clock_leeway"),
+    ("refresh_retry_window", "protocol.refresh_retry_window"),
+    ("access_token_alg", "keys.access_token"),
+    ("id_token_alg", "keys.id_token"),
+    ("compact_alg", "keys.compact"),
+    ("default_audience", "protocol.default_audience"),
+];
+
 /// Where the file says what a sentence of `Settings::validate` is about.
 fn place_of(sentence: &str) -> &'static str {
-    const PLACES: [(&str, &str); 21] = [
-        ("issuer", "issuer"),
-        ("the mTLS base", "listeners"),
-        ("code_lifetime", "lifetimes.code"),
-        ("access_token_lifetime", "lifetimes.access_token"),
-        ("id_token_lifetime", "lifetimes.id_token"),
-        ("refresh_token_lifetime", "lifetimes.refresh_token"),
-        ("refresh_idle_lifetime", "lifetimes.refresh_idle"),
-        ("par_lifetime", "lifetimes.pushed_request"),
-        ("device_code_lifetime", "lifetimes.device_code"),
-        ("device_poll_interval", "protocol.device_poll_interval"),
-        ("interaction_lifetime", "lifetimes.interaction"),
-        ("session_idle_lifetime", "lifetimes.session_idle"),
-        ("session_absolute_lifetime", "lifetimes.session"),
-        ("otp_lifetime", "lifetimes.one_time_code"),
-        ("dpop_proof_max_age", "protocol.dpop_proof_max_age"),
-        ("clock_leeway", "protocol.clock_leeway"),
-        ("refresh_retry_window", "protocol.refresh_retry_window"),
-        ("access_token_alg", "keys.access_token"),
-        ("id_token_alg", "keys.id_token"),
-        ("compact_alg", "keys.compact"),
-        ("default_audience", "protocol.default_audience"),
-    ];
     PLACES
         .iter()
         .find(|(start, _)| sentence.starts_with(start))

@@ -283,6 +283,16 @@ pub struct Keys {
     pub publish_ahead: Duration,
 }
 
+impl Config {
+    /// Where the embedded database is.
+    pub fn store_directory(&self) -> PathBuf {
+        match &self.store.directory {
+            Some(directory) => self.data_dir.join(directory),
+            None => self.data_dir.clone(),
+        }
+    }
+}
+
 impl Default for Keys {
     fn default() -> Self {
         let life = signet_server::keys::Policy::default();

@@ -5,6 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use serde::Deserialize;
 use serde_json::Value as Json;
 use toml::{
     Spanned,
@@ -12,6 +13,9 @@ use toml::{
 };
 
 use super::{check, model::Config};
+
+/// Values of a wrong type that are named at once.
+const MAX_TYPE_ERRORS: usize = 50;
 
 /// Something wrong with the file. `line` and `column` count from 1; 0 where the fault is not at one place.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -79,7 +83,7 @@ pub fn parse(text: &str, base: &Path, secrets: bool) -> Result<Config, Vec<Probl
         problems.sort_by_key(|p| (p.line, p.column));
         return Err(problems);
     }
-    let config: Config = toml::from_str(text).map_err(|e| vec![from_toml(text, &e)])?;
+    let config: Config = toml::from_str(text).map_err(|first| type_errors(text, &first))?;
     let mut problems: Vec<Problem> = check::check(&config, base, secrets)
         .into_iter()
         .map(|fault| {
@@ -103,6 +107,63 @@ pub fn parse(text: &str, base: &Path, secrets: bool) -> Result<Config, Vec<Probl
 /// The JSON Schema of the file, from the types.
 pub fn schema() -> Json {
     schemars::schema_for!(Config).to_value()
+}
+
+/// Every value of a wrong type, not only the first: a value that was found wrong is taken out, and the rest is read again.
+fn type_errors(text: &str, first: &toml::de::Error) -> Vec<Problem> {
+    let mut problems = vec![from_toml(text, first)];
+    let Ok(mut root) = DeTable::parse(text) else {
+        return problems;
+    };
+    let mut wrong = first.span();
+    // Each turn takes a value out, so the file's own length bounds this; nobody reads more than a page of faults.
+    while let Some(span) = wrong.take()
+        && problems.len() < MAX_TYPE_ERRORS
+        && take_out(root.get_mut(), span.start)
+    {
+        let Err(error) = Config::deserialize(toml::Deserializer::from(root.clone())) else {
+            break;
+        };
+        // What is missing now may be what was taken out; if it was missing before, it is said when the rest is mended.
+        if error.message().starts_with("missing field") {
+            break;
+        }
+        let problem = from_toml(text, &error);
+        if problems.contains(&problem) {
+            break;
+        }
+        problems.push(problem);
+        wrong = error.span();
+    }
+    problems.sort_by_key(|p| (p.line, p.column));
+    problems
+}
+
+/// Takes the innermost value at this place of the text out. False: there is none.
+fn take_out(table: &mut DeTable<'_>, at: usize) -> bool {
+    let mut here = None;
+    for (key, value) in table.iter_mut() {
+        let holds = value.span().contains(&at) || key.span().contains(&at);
+        match value.get_mut() {
+            DeValue::Table(inner) if take_out(inner, at) => return true,
+            DeValue::Array(items) => {
+                let tables = items.iter_mut().filter_map(|item| match item.get_mut() {
+                    DeValue::Table(inner) => Some(inner),
+                    _ => None,
+                });
+                for inner in tables {
+                    if take_out(inner, at) {
+                        return true;
+                    }
+                }
+            }
+            _ => {}
+        }
+        if holds {
+            here = Some(key.clone());
+        }
+    }
+    here.is_some_and(|key| table.remove(&key).is_some())
 }
 
 fn from_toml(text: &str, error: &toml::de::Error) -> Problem {
@@ -310,6 +371,58 @@ mod tests {
     fn a_wrong_type_is_named_with_its_line() {
         let found = problems(&format!("{GOOD}[limits]\nconnections = \"many\"\n"));
         assert_eq!(found[0].line, 6, "{found:?}");
+    }
+
+    #[test]
+    fn every_value_of_a_wrong_type_is_named_at_once() {
+        let found = problems(&format!(
+            "{GOOD}[limits]\nconnections = \"many\"\n[log]\nlevel = 5\n[store]\nengine = \"oracle\"\n[lifetimes]\ncode = true\n"
+        ));
+        let lines: Vec<usize> = found.iter().map(|p| p.line).collect();
+        assert_eq!(lines, [6, 8, 10, 12], "{found:?}");
+    }
+
+    #[test]
+    fn a_secret_that_stands_in_the_file_is_never_repeated() {
+        for wrong in [
+            "\"hunter2\"",
+            "{ value = \"hunter2\" }",
+            "{ file = [\"hunter2\"] }",
+            "{ env = \"A\", file = \"hunter2\" }",
+            "[\"hunter2\"]",
+        ] {
+            for text in [
+                format!(
+                    "{GOOD}[mail]\nfrom = \"a@b.c\"\n[mail.smtp]\nhost = \"h\"\nusername = \"u\"\npassword = {wrong}\n"
+                ),
+                format!("{GOOD}[[clients]]\nclient_id = \"a\"\nclient_secrets = [{wrong}]\n"),
+                format!("{GOOD}[[users]]\nusername = \"u\"\npassword = {wrong}\n"),
+            ] {
+                let found = problems(&text);
+                assert!(!found.is_empty(), "{text}");
+                for problem in found {
+                    assert!(!problem.to_string().contains("hunter2"), "{problem}");
+                    assert!(problem.line > 0, "{problem:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_fault_of_meaning_speaks_the_files_words() {
+        let found = problems(&format!(
+            "{GOOD}[lifetimes]\nrefresh_token = \"1d\"\nrefresh_idle = \"2d\"\n[keys]\nid_token = \"HS256\"\nrotate_after = \"5m\"\n"
+        ));
+        let said: Vec<String> = found.iter().map(ToString::to_string).collect();
+        let said = said.join("\n");
+        for words in [
+            "lifetimes.refresh_idle is longer than lifetimes.refresh_token",
+            "ES256, ES384",
+            "keys.publish_ahead",
+        ] {
+            assert!(said.contains(words), "{words}: {said}");
+        }
+        assert!(!said.contains("refresh_idle_lifetime"), "{said}");
     }
 
     #[test]

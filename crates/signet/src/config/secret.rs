@@ -1,22 +1,88 @@
 //! Secrets are never written into the configuration: it names the file or the environment variable that holds one.
 
-use std::path::{Path, PathBuf};
+use std::{
+    fmt,
+    path::{Path, PathBuf},
+};
 
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{
+    Deserialize, Deserializer,
+    de::{self, Error, MapAccess, Visitor},
+};
 use signet_crypto::Secret;
 
 /// Longest secret that is read, in bytes: keys and passwords are far shorter.
 const MAX_BYTES: u64 = 64 * 1024;
 
 /// Where a secret is: `{ file = "/run/secrets/smtp" }` or `{ env = "SMTP_PASSWORD" }`.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, rename_all = "snake_case")]
+#[derive(Clone, Debug, JsonSchema)]
+#[schemars(deny_unknown_fields, rename_all = "snake_case")]
 pub enum SecretRef {
     /// The file's content, without one trailing line end. A relative path starts at the configuration file's directory.
     File(PathBuf),
     /// The environment variable's value.
     Env(String),
+}
+
+/// Read by hand: the derived reader's errors repeat what stands there, and what stands there by mistake is the secret.
+impl<'de> Deserialize<'de> for SecretRef {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<SecretRef, D::Error> {
+        deserializer.deserialize_any(Reader)
+    }
+}
+
+struct Reader;
+
+const EXPECTED: &str =
+    "where the secret is: { file = \"PATH\" } or { env = \"NAME\" }; it is never written here";
+
+impl<'de> Visitor<'de> for Reader {
+    type Value = SecretRef;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(EXPECTED)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<SecretRef, A::Error> {
+        let wrong = || A::Error::custom(format!("expected {EXPECTED}"));
+        let mut found = None;
+        while let Some((name, value)) = map.next_entry::<String, Untold>().map_err(|_| wrong())? {
+            let reference = match (&*name, value.0) {
+                ("file", Some(path)) => SecretRef::File(path.into()),
+                ("env", Some(variable)) => SecretRef::Env(variable),
+                _ => return Err(wrong()),
+            };
+            if found.replace(reference).is_some() {
+                return Err(wrong());
+            }
+        }
+        found.ok_or_else(wrong)
+    }
+
+    fn visit_str<E: de::Error>(self, _: &str) -> Result<SecretRef, E> {
+        Err(E::custom(format!("expected {EXPECTED}")))
+    }
+    fn visit_bool<E: de::Error>(self, _: bool) -> Result<SecretRef, E> {
+        Err(E::custom(format!("expected {EXPECTED}")))
+    }
+    fn visit_i64<E: de::Error>(self, _: i64) -> Result<SecretRef, E> {
+        Err(E::custom(format!("expected {EXPECTED}")))
+    }
+    fn visit_f64<E: de::Error>(self, _: f64) -> Result<SecretRef, E> {
+        Err(E::custom(format!("expected {EXPECTED}")))
+    }
+}
+
+/// A text, or something else that no error may repeat.
+struct Untold(Option<String>);
+
+impl<'de> Deserialize<'de> for Untold {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Untold, D::Error> {
+        // Any value of TOML is one of JSON, but for dates, which are tables to serde.
+        let value = serde_json::Value::deserialize(deserializer)?;
+        Ok(Untold(value.as_str().map(str::to_owned)))
+    }
 }
 
 impl SecretRef {

@@ -40,10 +40,13 @@ const KEYS_FIRST: Duration = Duration::from_secs(2);
 
 /// Opens the store of a configuration.
 pub fn open_store(config: &Config) -> Result<SqliteStore, String> {
-    let directory = match &config.store.directory {
-        Some(directory) => config.data_dir.join(directory),
-        None => config.data_dir.clone(),
-    };
+    let directory = config.store_directory();
+    if directory != config.data_dir && config.data_dir.join("signet.db").exists() {
+        tracing::warn!(
+            opened = %directory.display(),
+            "there is a database in data_dir, too, which is not opened: [store] directory names another place"
+        );
+    }
     private_file::directory(&config.data_dir)
         .map_err(|e| format!("{}: {e}", config.data_dir.display()))?;
     match config.store.engine {
@@ -54,7 +57,10 @@ pub fn open_store(config: &Config) -> Result<SqliteStore, String> {
 /// Opens the embedded store of a directory, and with it takes the directory's lock. Makes the directory where it is missing.
 pub fn open_store_in(directory: &Path) -> Result<SqliteStore, String> {
     private_file::directory(directory).map_err(|e| format!("{}: {e}", directory.display()))?;
-    SqliteStore::open(directory, Default::default()).map_err(|e| e.to_string())
+    SqliteStore::open(directory, Default::default()).map_err(|e| {
+        let whose = private_file::owner(directory, &["signet.lock", "signet.db"]);
+        format!("{e}{whose}")
+    })
 }
 
 /// Opens the keys, loads what is kept in memory, makes what is missing.

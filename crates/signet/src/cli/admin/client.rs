@@ -2,10 +2,10 @@
 
 use clap::{Args, Subcommand};
 use http::Method;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::{
-    fields::{self, Field},
+    fields::Field,
     noun::{Kind, Leave, Paging, item, list, record, remove, revoke, secret_once, send, set, show},
 };
 use crate::{
@@ -137,7 +137,7 @@ pub fn run(command: ClientCommand, output: &Output) -> Result<(), Failure> {
             }))?
         }
         ClientCommand::Set { id, fields, target } => {
-            set(&CLIENTS, &target, &id, record(fields), &[], output)
+            set(&CLIENTS, &target, &id, &fields, &[], output)
         }
         ClientCommand::Secret {
             id,
@@ -149,7 +149,7 @@ pub fn run(command: ClientCommand, output: &Output) -> Result<(), Failure> {
             send(&target, Method::POST, &path, &body, output, secret_once)
         }
         ClientCommand::Add(add) => {
-            let mut fields = Map::new();
+            let mut fields = record(&CLIENTS, &add.fields)?;
             let mut put = |name: &str, value: Value| {
                 fields.insert(name.into(), value);
             };
@@ -171,7 +171,6 @@ pub fn run(command: ClientCommand, output: &Output) -> Result<(), Failure> {
             if !add.scope.is_empty() {
                 put("scope", add.scope.join(" ").into());
             }
-            fields::put(&mut fields, add.fields);
             send(
                 &add.target,
                 Method::POST,

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::fields::{self, Field};
 use crate::{
-    admin_client::{Session, Target},
+    admin_client::{CONFLICT, Session, Target},
     cli::{Failure, Output, block_on, output},
     http_client::percent_encode,
     input,
@@ -28,8 +28,8 @@ const KEYS: Kind = Kind {
         "phase",
         "created_at",
         "active_from",
+        "signs_from",
         "ends_at",
-        "rotates_soon",
     ],
 };
 const SCOPES: Kind = Kind {
@@ -156,7 +156,7 @@ pub enum ResourceCommand {
     },
     /// Make a resource server (RFC 8707).
     #[command(
-        after_help = "Example:\n  signet resource add https://api.example.com 'scopes=[\"orders:read\"]'"
+        after_help = "Example:\n  signet resource add https://api.example.com scope=orders:read"
     )]
     Add {
         /// Its identifier, a URI.
@@ -219,8 +219,8 @@ pub fn key(command: KeyCommand, output: &Output) -> Result<(), Failure> {
                 );
             }
             let mut body = Map::new();
-            if let Some(alg) = alg {
-                body.insert("alg".into(), alg.into());
+            if let Some(alg) = &alg {
+                body.insert("alg".into(), alg.as_str().into());
             }
             body.insert("compromised".into(), compromised.into());
             body.insert("standby_too".into(), standby_too.into());
@@ -230,13 +230,45 @@ pub fn key(command: KeyCommand, output: &Output) -> Result<(), Failure> {
                 "/keys/rotate",
                 &Value::Object(body),
                 output,
-                |answer| {
-                    items(answer)
-                        .map_or_else(|| output::pretty(answer), |rows| rows_table(&KEYS, rows))
-                },
+                |answer| rotated(answer, alg.as_deref(), compromised),
             )
         }
     }
+}
+
+/// What a rotation comes to: from when which key signs. The keys themselves are for `key list`.
+fn rotated(answer: &Value, alg: Option<&str>, compromised: bool) -> String {
+    let keys = items(answer).map_or(&[][..], Vec::as_slice);
+    let mut lines = Vec::new();
+    let of_kind = |key: &&Value| alg.is_none_or(|alg| key["alg"] == alg);
+    for active in keys
+        .iter()
+        .filter(of_kind)
+        .filter(|k| k["phase"] == "active")
+    {
+        let name = cell("alg", &active["alg"]);
+        let next = keys
+            .iter()
+            .find(|k| k["phase"] == "standby" && k["alg"] == active["alg"]);
+        let from = next.and_then(|next| next["signs_from"].as_u64());
+        lines.push(match (compromised, from) {
+            (true, _) => format!(
+                "{name}: the key {} signs from now on",
+                cell("kid", &active["kid"])
+            ),
+            (false, Some(from)) => format!(
+                "{name}: the next key signs from {}; it has to be published for a while before",
+                output::date(from)
+            ),
+            (false, None) => format!(
+                "{name}: the next key is being made; `signet key list` says from when it signs"
+            ),
+        });
+    }
+    if compromised {
+        lines.push("What the withdrawn keys signed is refused from now on.".into());
+    }
+    lines.join("\n")
 }
 
 /// `signet scope ...`
@@ -281,12 +313,12 @@ pub fn resource(command: ResourceCommand, output: &Output) -> Result<(), Failure
             &RESOURCES,
             &target,
             &id,
-            record(fields),
+            &fields,
             &["identifier", "revision"],
             output,
         ),
         ResourceCommand::Add { id, fields, target } => {
-            let body = Value::Object(record(fields));
+            let body = Value::Object(record(&RESOURCES, &fields)?);
             send(
                 &target,
                 Method::PUT,
@@ -300,10 +332,10 @@ pub fn resource(command: ResourceCommand, output: &Output) -> Result<(), Failure
 }
 
 /// Members of a record from `NAME=VALUE` arguments.
-pub fn record(fields: Vec<Field>) -> Map<String, Value> {
+pub fn record(kind: &Kind, fields: &[Field]) -> Result<Map<String, Value>, Failure> {
     let mut record = Map::new();
-    fields::put(&mut record, fields);
-    record
+    fields::put(&mut record, fields, &lists(kind))?;
+    Ok(record)
 }
 
 /// The path of one item.
@@ -316,8 +348,19 @@ pub fn list(kind: &Kind, target: &Target, paging: &Paging, output: &Output) -> R
     block_on(Session::with(target, async |session| {
         let all = all(session, kind.path, paging.limit).await?;
         let text = rows_table(kind, &all);
+        was_cut(&all, paging);
         output.print(&Value::Array(all), || text)
     }))?
+}
+
+/// Says on standard error that a list has more than was asked for, for people and scripts alike.
+pub fn was_cut(found: &[Value], paging: &Paging) {
+    if found.len() == paging.limit {
+        output::note(&format!(
+            "the first {}; there may be more: --limit N",
+            paging.limit
+        ));
+    }
 }
 
 /// At most `limit` items of a collection.
@@ -326,7 +369,11 @@ pub async fn all(session: &Session, path: &str, limit: usize) -> Result<Vec<Valu
     let mut after = String::new();
     while all.len() < limit {
         let page = session
-            .get(&format!("{path}?limit={}{after}", limit.clamp(1, 100)))
+            .get(&format!(
+                "{path}{}limit={}{after}",
+                if path.contains('?') { '&' } else { '?' },
+                (limit - all.len()).clamp(1, 100)
+            ))
             .await?;
         all.extend(items(&page).into_iter().flatten().cloned());
         match page["next"].as_str() {
@@ -391,31 +438,76 @@ pub fn members(value: &Value) -> String {
     output::table(&["member", "value"], &rows)
 }
 
-/// Changes members of an item: reads it, and replaces what was read, or nothing if somebody else was faster. A member set
-/// to null goes back to its default. `shown_only`: members that the API shows and does not take.
+/// How often additions to a list are tried on what others wrote meanwhile. Each time somebody else's went through.
+const MAX_TRIES: usize = 32;
+
+/// Changes members of an item: reads it, and replaces what was read, or nothing if somebody else was faster: then it is exit 1
+/// and `conflict`, but for additions and removals of single elements, which merge. A member set to null goes back to its
+/// default. `shown_only`: members that the API shows and does not take.
 pub fn set(
     kind: &Kind,
     target: &Target,
     id: &str,
-    changes: Map<String, Value>,
+    fields: &[Field],
     shown_only: &[&str],
     output: &Output,
 ) -> Result<(), Failure> {
     block_on(Session::with(target, async |session| {
         let path = item(kind, id);
-        let read = session.call(Method::GET, &path, None, None).await?;
-        let Value::Object(mut record) = read.value else {
-            return Err(Failure::unusable("the server's answer is no record"));
+        let lists = lists(kind);
+        let mut tries = 0;
+        let written = loop {
+            let read = session.call(Method::GET, &path, None, None).await?;
+            let Value::Object(mut record) = read.value else {
+                return Err(Failure::unusable("the server's answer is no record"));
+            };
+            record.retain(|name, _| !shown_only.contains(&name.as_str()));
+            fields::put(&mut record, fields, &lists)?;
+            record.retain(|_, value| !value.is_null());
+            let body = Value::Object(record);
+            let written = session
+                .call(Method::PUT, &path, Some(&body), read.etag.as_deref())
+                .await;
+            tries += 1;
+            match written {
+                Err(e) if e.error() == CONFLICT && fields::merge(fields) && tries < MAX_TRIES => {}
+                done => break done?,
+            }
         };
-        record.retain(|name, _| !shown_only.contains(&name.as_str()));
-        record.extend(changes);
-        record.retain(|_, value| !value.is_null());
-        let body = Value::Object(record);
-        let written = session
-            .call(Method::PUT, &path, Some(&body), read.etag.as_deref())
-            .await?;
         output.print(&written.value, || secret_once(&written.value))
     }))?
+}
+
+/// The members of a collection's records that are lists, by the API's own schema.
+pub fn lists(kind: &Kind) -> Vec<String> {
+    let document = signet_server::admin::openapi_document("https://localhost");
+    let document: Value = serde_json::from_slice(&document).unwrap_or_default();
+    let collection = format!("/admin/v1{}", kind.path);
+    let mut found = Vec::new();
+    for (path, operations) in document["paths"].as_object().into_iter().flatten() {
+        let below = path.strip_prefix(&collection).unwrap_or("-");
+        if !(below.is_empty() || (below.starts_with("/{") && below.ends_with('}'))) {
+            continue;
+        }
+        for method in ["post", "put"] {
+            let body = &operations[method]["requestBody"]["content"]["application/json"]["schema"];
+            let schema = match body["$ref"].as_str().and_then(|r| r.strip_prefix('#')) {
+                Some(pointer) => document.pointer(pointer).unwrap_or(body),
+                None => body,
+            };
+            for (name, member) in schema["properties"].as_object().into_iter().flatten() {
+                let types = &member["type"];
+                let is_list = types == "array"
+                    || types
+                        .as_array()
+                        .is_some_and(|t| t.iter().any(|t| t == "array"));
+                if is_list && !found.contains(name) {
+                    found.push(name.clone());
+                }
+            }
+        }
+    }
+    found
 }
 
 /// Removes an item.

@@ -119,6 +119,7 @@ fn list(of: &Belonging, arguments: List, output: &Output) -> Result<(), Failure>
         let limit = arguments.paging.limit;
         let found = collect(session, of, arguments.user.as_deref(), limit).await?;
         let text = noun::rows_table(&of.kind, &found);
+        noun::was_cut(&found, &arguments.paging);
         output.print(&Value::Array(found), || text)
     }))?
 }
@@ -149,39 +150,34 @@ async fn find(session: &Session, of: &Belonging, arguments: &One) -> Result<Valu
     let all = collect(session, of, arguments.user.as_deref(), usize::MAX).await?;
     all.into_iter()
         .find(|item| item[of.id] == arguments.id.as_str())
-        .ok_or_else(|| Failure::no("not_found", "there is no such record"))
+        .ok_or_else(|| {
+            let kind = of.kind.path.trim_end_matches('s');
+            Failure::no("not_found", format!("there is no {kind} {}", arguments.id))
+        })
 }
 
-/// One user's, or everybody's, each with its user's id and name.
+/// One user's, or everybody's in one list, each with its user's id and name.
 async fn collect(
     session: &Session,
     of: &Belonging,
     user: Option<&str>,
     limit: usize,
 ) -> Result<Vec<Value>, Failure> {
-    let users = match user {
-        Some(name) => vec![
-            session
-                .get(&user::path(&user::find(session, name).await?))
-                .await?,
-        ],
-        None => noun::all(session, user::USERS.path, usize::MAX).await?,
+    let Some(name) = user else {
+        return noun::all(session, &format!("/{}", of.kind.path), limit).await;
     };
-    let mut found = Vec::new();
-    for user in users {
-        let id = user["id"].as_str().unwrap_or_default();
-        let page = session
-            .get(&format!("{}/{}", user::path(id), of.kind.path))
-            .await?;
-        for item in page["items"].as_array().into_iter().flatten() {
-            let mut item = item.clone();
-            item["user_id"] = user["id"].clone();
-            item["username"] = user["username"].clone();
-            found.push(item);
-            if found.len() >= limit {
-                return Ok(found);
-            }
-        }
+    let user = session
+        .get(&user::path(&user::find(session, name).await?))
+        .await?;
+    let id = user["id"].as_str().unwrap_or_default();
+    let page = session
+        .get(&format!("{}/{}", user::path(id), of.kind.path))
+        .await?;
+    let mut found = page["items"].as_array().cloned().unwrap_or_default();
+    found.truncate(limit);
+    for item in &mut found {
+        item["user_id"] = user["id"].clone();
+        item["username"] = user["username"].clone();
     }
     Ok(found)
 }

@@ -18,12 +18,13 @@ use signet_server::{
 use signet_store::{OpenError, SqliteStore};
 
 use super::{
-    fields::{self, Field},
+    fields::Field,
     noun::{self, Kind, Leave, Paging},
 };
 use crate::{
     admin_client::{Session, Target},
-    cli::{Failure, Output, block_on, output},
+    cli::{Failure, Output, block_on, config::refusal, output},
+    config::read,
     http_client::percent_encode,
     input, private_file,
 };
@@ -38,8 +39,13 @@ pub const USERS: Kind = Kind {
 #[derive(Debug, Subcommand)]
 pub enum UserCommand {
     /// List users.
-    #[command(after_help = "Example:\n  signet user list --data-dir .signet")]
+    #[command(
+        after_help = "Example:\n  signet user list --data-dir .signet\n  signet user list --search example.com"
+    )]
     List {
+        /// Only users whose name, mail address or full name has this in it.
+        #[arg(long, value_name = "TEXT")]
+        search: Option<String>,
         #[command(flatten)]
         target: Target,
         #[command(flatten)]
@@ -53,9 +59,9 @@ pub enum UserCommand {
         #[command(flatten)]
         target: Target,
     },
-    /// Make a user. With --data-dir of a server that is not running, without a server: the first administrator.
+    /// Make a user. With --config or --data-dir of a server that is not running, without a server: the first administrator.
     #[command(
-        after_help = "Example:\n  signet user add root --admin --password-stdin --data-dir /var/lib/signet < password"
+        after_help = "Example:\n  sudo -u signet signet user add root --admin --config /etc/signet/signet.toml"
     )]
     Add(Add),
     /// Change a user: members of the record, the password.
@@ -115,6 +121,9 @@ pub struct Add {
     /// No password: the person logs in with a mailed code.
     #[arg(long, requires = "email")]
     without_password: bool,
+    /// Without a server: the configuration that it will be started with; says where the database is.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["server", "data_dir", "login", "credentials"])]
+    config: Option<PathBuf>,
     #[command(flatten)]
     target: Target,
 }
@@ -122,7 +131,20 @@ pub struct Add {
 /// Does the command.
 pub fn run(command: UserCommand, output: &Output) -> Result<(), Failure> {
     match command {
-        UserCommand::List { target, paging } => noun::list(&USERS, &target, &paging, output),
+        UserCommand::List {
+            search,
+            target,
+            paging,
+        } => block_on(Session::with(&target, async |session| {
+            let path = match &search {
+                None => USERS.path.to_owned(),
+                Some(words) => format!("{}?search={}", USERS.path, percent_encode(words)),
+            };
+            let found = noun::all(session, &path, paging.limit).await?;
+            let text = noun::rows_table(&USERS, &found);
+            noun::was_cut(&found, &paging);
+            output.print(&Value::Array(found), || text)
+        }))?,
         UserCommand::Show { name, target } => block_on(Session::with(&target, async |session| {
             let user = session.get(&path(&find(session, &name).await?)).await?;
             output.print(&user, || noun::members(&user))
@@ -154,8 +176,7 @@ pub fn run(command: UserCommand, output: &Output) -> Result<(), Failure> {
             password_stdin,
             target,
         } => {
-            let mut changes = Map::new();
-            fields::put(&mut changes, fields);
+            let changes = noun::record(&USERS, &fields)?;
             let password = password_stdin
                 .then(|| input::new_password(true, None, false, ""))
                 .transpose()?;
@@ -233,12 +254,19 @@ async fn set(
 }
 
 fn run_add(add: Add, output: &Output) -> Result<(), Failure> {
-    if let (None, Some(directory)) = (add.target.server(), &add.target.data_dir)
-        && let Some(store) = offline(directory)?
+    if let Some(directory) = place(&add)?
+        && let Some(store) = offline(&directory)?
     {
         // Nobody logs in here: SIGNET_PASSWORD is the new account's.
         let secret = new_secret(&add, true)?;
-        return block_on(add_offline(store, &add, secret.as_ref(), output))?;
+        let done = block_on(add_offline(store, &add, secret.as_ref(), output))?;
+        private_file::give_to_owner(&directory, &STORE_FILES);
+        return done;
+    }
+    if add.config.is_some() {
+        return Err(Failure::unusable(
+            "the server is running: name it by --server, or stop it",
+        ));
     }
     // The administrator first: who may not make users is not asked for a password of one. What --password-stdin gives is
     // read before, as nothing is asked.
@@ -290,6 +318,34 @@ fn new_user(add: &Add, secret: Option<&Secret<String>>) -> Value {
         record.insert("password".into(), secret.expose().clone().into());
     }
     Value::Object(record)
+}
+
+/// What the embedded store writes into its directory.
+const STORE_FILES: [&str; 4] = ["signet.db", "signet.db-wal", "signet.db-shm", "signet.lock"];
+
+/// Where the database of a server is that need not run; none: one that runs is spoken to.
+fn place(add: &Add) -> Result<Option<PathBuf>, Failure> {
+    if let Some(file) = &add.config {
+        let loaded = read::load(file, false).map_err(|p| refusal(file, &p).fatal())?;
+        return Ok(Some(loaded.config.store_directory()));
+    }
+    let Some(directory) = add
+        .target
+        .data_dir
+        .as_ref()
+        .filter(|_| add.target.server().is_none())
+    else {
+        return Ok(None);
+    };
+    // A server was here, and its database is not: [store] directory names another place, and only the file knows it.
+    let has = |name: &str| directory.join(name).exists();
+    if has("sealing-keys.json") && !has("signet.db") {
+        return Err(Failure::unusable(format!(
+            "the database of {} is elsewhere ([store] directory): --config FILE finds it",
+            directory.display()
+        )));
+    }
+    Ok(Some(directory.clone()))
 }
 
 /// The store of a data directory; `None` if a server has it open.

@@ -1,5 +1,6 @@
 //! `audit tail` and `audit export`.
 
+use std::collections::HashMap;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -11,6 +12,7 @@ use signet_audit::read;
 use super::source::{self, Source};
 use crate::admin_client::{Session, Target};
 use crate::cli::{Failure, Output, block_on, output};
+use crate::http_client::percent_encode;
 use crate::private_file;
 
 /// How often --follow looks.
@@ -113,7 +115,8 @@ fn text(line: &Value) -> String {
         word("action").unwrap_or_default(),
         verdict
     );
-    const NAMES: [&str; 12] = [
+    const NAMES: [&str; 13] = [
+        "username",
         "subject",
         "client_id",
         "method",
@@ -137,6 +140,28 @@ fn text(line: &Value) -> String {
     out.trim_end().to_owned()
 }
 
+/// User ids as the names that people know: asked for once each. Only a server knows them; a file keeps the ids.
+async fn with_names(source: &Source<'_>, known: &mut HashMap<String, String>, lines: &mut [Value]) {
+    let Source::Server(session) = source else {
+        return;
+    };
+    for line in lines {
+        let Some(id) = line["subject"].as_str().map(str::to_owned) else {
+            continue;
+        };
+        if !known.contains_key(&id) {
+            // Clients and agents are subjects too, and have no such record.
+            let path = format!("/users/{}", percent_encode(&id));
+            let user = session.get(&path).await.unwrap_or_default();
+            let name = user["username"].as_str().unwrap_or(&id).to_owned();
+            known.insert(id.clone(), name);
+        }
+        if let Some(name) = known.get(&id).filter(|name| **name != id) {
+            line["username"] = name.as_str().into();
+        }
+    }
+}
+
 /// Prints at once; `false` where nobody reads any more.
 fn say(lines: &[Value], json: bool) -> Result<bool, Failure> {
     let mut out = io::stdout().lock();
@@ -154,7 +179,9 @@ fn say(lines: &[Value], json: bool) -> Result<bool, Failure> {
 async fn show(source: &Source<'_>, arguments: &Tail, output: &Output) -> Result<(), Failure> {
     let action = arguments.action.as_deref();
     let wanted = |line: &Value| action.is_none_or(|action| line["action"] == action);
-    let found = last(source, arguments, wanted).await?;
+    let mut known = HashMap::new();
+    let mut found = last(source, arguments, wanted).await?;
+    with_names(source, &mut known, &mut found).await;
     if !arguments.follow {
         let lines: Vec<String> = found.iter().map(text).collect();
         return output.print(&Value::Array(found), || lines.join("\n"));
@@ -175,6 +202,7 @@ async fn show(source: &Source<'_>, arguments: &Tail, output: &Output) -> Result<
             .and_then(index_of)
             .map_or(next, |index| index + 1);
         lines.retain(wanted);
+        with_names(source, &mut known, &mut lines).await;
         if !say(&lines, output.json)? {
             return Ok(());
         }
