@@ -305,7 +305,7 @@ impl SigningKeys {
         let mut keys: Vec<KeyInfo> = entries
             .iter()
             .filter_map(|entry| {
-                let next = plan::signs_from(&records, &entry.record.alg, &self.policy);
+                let next = super::plan::signs_from(&records, &entry.record.alg, &self.policy);
                 let next = next.filter(|(kid, _)| *kid == entry.record.kid);
                 Some(KeyInfo {
                     signs_from: next.map(|(_, from)| from),
