@@ -142,9 +142,23 @@ impl HttpClient {
             .tls
             .connect(name, stream)
             .await
-            .map_err(|e| e.to_string())?;
+            .map_err(|e| explained(&e.to_string()))?;
         converse(stream, request).await
     }
+}
+
+/// What helps against the refusals of certificates that people meet first.
+fn explained(error: &str) -> String {
+    let hint = if error.contains("UnknownIssuer") {
+        "; --ca-cert FILE or SIGNET_CA_CERT names the authority that it comes from"
+    } else if error.contains("CaUsedAsEndEntity") {
+        "; the server shows the certificate of an authority (CA:TRUE) as its own: give it one without"
+    } else if error.contains("NotValidForName") {
+        "; use the name that the certificate has, or give the server one for this name"
+    } else {
+        ""
+    };
+    format!("{error}{hint}")
 }
 
 fn is_loopback(host: &str) -> bool {
@@ -261,6 +275,15 @@ mod tests {
             form(&[("a b", "p&ss=w%rd+é")]),
             "a%20b=p%26ss%3Dw%25rd%2B%C3%A9"
         );
+    }
+
+    #[test]
+    fn a_refused_certificate_comes_with_what_helps() {
+        let said = explained("invalid peer certificate: UnknownIssuer");
+        assert!(said.starts_with("invalid peer") && said.contains("--ca-cert"));
+        let said = explained("invalid peer certificate: Other(OtherError(CaUsedAsEndEntity))");
+        assert!(said.contains("CA:TRUE"));
+        assert_eq!(explained("connection refused"), "connection refused");
     }
 
     #[test]

@@ -654,3 +654,20 @@ fn help_completions_and_the_version_are_there() {
     }
     assert!(text(&signet(&["-V"]).stdout).starts_with("signet 0."));
 }
+
+#[tokio::test]
+async fn a_scope_that_nobody_defined_is_said() {
+    let dir = tempfile::tempdir().unwrap();
+    let (_server, dev) = Server::dev(dir.path());
+    let set = |scope: &str| {
+        let output = signet(&["client", "set", "web", scope, "--data-dir", dev.dir()]);
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        text(&output.stderr)
+    };
+    let said = set("scope+=orders:raed");
+    assert!(
+        said.contains("orders:raed") && !said.contains("openid"),
+        "{said}"
+    );
+    assert!(set("scope-=orders:raed").is_empty());
+}

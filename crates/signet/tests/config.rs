@@ -53,7 +53,7 @@ fn an_unknown_key_is_exit_1_with_line_and_suggestion() {
 #[test]
 fn a_fault_of_meaning_names_its_line() {
     for (fault, line, words) in [
-        ("[lifetimes]\ncode = \"2h\"\n", 8, "code_lifetime"),
+        ("[lifetimes]\ncode = \"2h\"\n", 8, "lifetimes.code must"),
         (
             "[keys]\nid_token = \"HS256\"\n",
             8,
@@ -155,5 +155,27 @@ fn the_example_of_the_documentation_is_a_good_file() {
         "--without-secrets",
         file.to_str().unwrap(),
     ]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+}
+
+#[test]
+fn a_scope_that_the_file_does_not_define_is_said_and_is_no_fault() {
+    let output = check(&format!(
+        "{GOOD}\n[[scopes]]\nname = \"orders:read\"\ndescription = \"See\"\n\
+         [[resources]]\nidentifier = \"https://api.example\"\nscopes = [\"orders:raed\"]\n"
+    ));
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let notes = json(&output)["notes"].to_string();
+    assert!(
+        notes.contains("orders:read") && notes.contains("resources[0].scopes"),
+        "{notes}"
+    );
+}
+
+#[test]
+fn a_person_of_the_file_has_a_profile() {
+    let output = check(&format!(
+        "{GOOD}\n[[users]]\nusername = \"ada\"\nprofile = {{ given_name = \"Ada\", locale = \"en\" }}\n"
+    ));
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
 }

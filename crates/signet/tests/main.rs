@@ -11,6 +11,7 @@ mod gate_revocations;
 mod gate_tokens;
 mod mcp;
 mod once;
+mod prompt;
 mod rooms;
 mod serve;
 mod support;

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::Subcommand;
 use serde_json::json;
 
-use super::{Failure, Output, output::pretty};
-use crate::config::read;
+use super::{Failure, Output, note, output::pretty};
+use crate::config::{check, read};
 
 /// `signet config ...`
 #[derive(Debug, Subcommand)]
@@ -50,10 +50,25 @@ pub fn run(command: ConfigCommand, output: &Output) -> Result<(), Failure> {
                 )));
             }
             match read::load(&file, !without_secrets) {
-                Ok(loaded) => output.print(
-                    &json!({ "valid": true, "issuer": loaded.config.issuer }),
-                    || format!("{}: good", file.display()),
-                ),
+                Ok(loaded) => {
+                    let notes = check::notes(&loaded.config);
+                    for found in &notes {
+                        note(&format!(
+                            "{}: {}: {}",
+                            file.display(),
+                            found.path,
+                            found.message
+                        ));
+                    }
+                    let list: Vec<_> = notes
+                        .iter()
+                        .map(|n| json!({ "path": n.path, "message": n.message }))
+                        .collect();
+                    output.print(
+                        &json!({ "valid": true, "issuer": loaded.config.issuer, "notes": list }),
+                        || format!("{}: good", file.display()),
+                    )
+                }
                 Err(problems) => Err(refusal(&file, &problems)),
             }
         }

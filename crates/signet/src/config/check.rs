@@ -4,13 +4,45 @@ use std::{collections::HashSet, path::Path};
 
 use signet_crypto::password::MAX_PASSWORD_BYTES;
 
+use signet_oauth::{registry::Registry, scope};
 use signet_server::user::{folded_email, folded_username};
 
 use super::{
     apply::{self, Fault, Faults},
     clients,
     model::{Config, ListenAddress, ListenProtocol, SmtpSecurity},
+    read::nearest,
 };
+
+/// What is probably not meant, and may be right: scopes that the file uses and does not define. They may have been made by the
+/// admin API, so they are no faults.
+pub fn notes(config: &Config) -> Vec<Fault> {
+    let standard = Registry::standard_scopes();
+    let known: Vec<&str> = standard
+        .iter()
+        .map(|scope| scope.name.as_str())
+        .chain([scope::ADMIN, scope::REVOCATIONS])
+        .chain(config.scopes.iter().map(|scope| scope.name.as_str()))
+        .collect();
+    let clients = config.clients.iter().enumerate();
+    let clients = clients.map(|(i, client)| (format!("clients[{i}].scope"), &client.scope));
+    let resources = config.resources.iter().enumerate();
+    let resources = resources.map(|(i, one)| (format!("resources[{i}].scopes"), &one.scopes));
+    let mut notes = Vec::new();
+    for (path, names) in clients.chain(resources) {
+        for name in names.iter().filter(|name| !known.contains(&name.as_str())) {
+            let mut message = format!("this file defines no scope \"{name}\"");
+            if let Some(near) = nearest(name, known.iter().copied()) {
+                message.push_str(&format!("; did you mean \"{near}\"?"));
+            }
+            notes.push(Fault {
+                path: path.clone(),
+                message,
+            });
+        }
+    }
+    notes
+}
 
 /// Every fault of a configuration. `secrets`: also read the secrets it refers to.
 pub fn check(config: &Config, base: &Path, secrets: bool) -> Vec<Fault> {

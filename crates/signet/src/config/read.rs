@@ -288,7 +288,7 @@ fn shapes<'s>(schema: &'s Json, root: &'s Json) -> Vec<&'s Json> {
     found
 }
 
-fn nearest<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> Option<String> {
+pub(super) fn nearest<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> Option<String> {
     known
         .map(|k| (strsim::damerau_levenshtein(name, k), k))
         .filter(|(distance, k)| *distance <= 1 + k.len().max(name.len()) / 3)

@@ -235,8 +235,8 @@ async fn seed_users(config: &Config, base: &Path, users: &Users, now: u64) -> Re
             password: phc,
             admin: user.admin,
             profile: Profile {
-                name: user.name.clone(),
-                ..Profile::default()
+                name: user.name.clone().or_else(|| user.profile.name.clone()),
+                ..user.profile.clone()
             },
         };
         let event = Event::new(Action::ADMIN, now.saturating_mul(1000))

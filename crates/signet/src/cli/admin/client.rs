@@ -6,11 +6,13 @@ use serde_json::Value;
 
 use super::{
     fields::Field,
-    noun::{Kind, Leave, Paging, item, list, record, remove, revoke, secret_once, send, set, show},
+    noun::{
+        Kind, Leave, Paging, change, item, list, record, remove, revoke, secret_once, send, show,
+    },
 };
 use crate::{
     admin_client::{Session, Target},
-    cli::{Failure, Output, block_on},
+    cli::{Failure, Output, block_on, note},
     config::duration::Duration,
 };
 
@@ -137,7 +139,13 @@ pub fn run(command: ClientCommand, output: &Output) -> Result<(), Failure> {
             }))?
         }
         ClientCommand::Set { id, fields, target } => {
-            set(&CLIENTS, &target, &id, &fields, &[], output)
+            block_on(Session::with(&target, async |session| {
+                let written = change(session, &CLIENTS, &id, &fields, &[]).await?;
+                if fields.iter().any(|field| field.is("scope")) {
+                    undefined_scopes(session, &written).await?;
+                }
+                output.print(&written, || secret_once(&written))
+            }))?
         }
         ClientCommand::Secret {
             id,
@@ -171,14 +179,33 @@ pub fn run(command: ClientCommand, output: &Output) -> Result<(), Failure> {
             if !add.scope.is_empty() {
                 put("scope", add.scope.join(" ").into());
             }
-            send(
-                &add.target,
-                Method::POST,
-                CLIENTS.path,
-                &Value::Object(fields),
-                output,
-                secret_once,
-            )
+            let body = Value::Object(fields);
+            block_on(Session::with(&add.target, async |session| {
+                let made = session
+                    .call(Method::POST, CLIENTS.path, Some(&body), None)
+                    .await?;
+                undefined_scopes(session, &made.value).await?;
+                output.print(&made.value, || secret_once(&made.value))
+            }))?
         }
     }
+}
+
+/// Says which scopes of a client nobody has defined: it may ask for them, and they mean nothing to anybody.
+async fn undefined_scopes(session: &Session, client: &Value) -> Result<(), Failure> {
+    let scopes = session.get("/scopes").await?;
+    let known: Vec<&str> = scopes["items"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(|scope| scope["name"].as_str())
+        .collect();
+    for name in client["scope"].as_str().unwrap_or_default().split(' ') {
+        if !name.is_empty() && !known.contains(&name) {
+            note(&format!(
+                "nobody has defined the scope {name}: `signet scope add {name} \"...\"` does"
+            ));
+        }
+    }
+    Ok(())
 }

@@ -63,6 +63,13 @@ impl std::str::FromStr for Field {
     }
 }
 
+impl Field {
+    /// Is it about this member?
+    pub fn is(&self, name: &str) -> bool {
+        self.name == name
+    }
+}
+
 /// Whether all of these only add and take out: then they can be done again on what somebody else wrote meanwhile.
 pub fn merge(fields: &[Field]) -> bool {
     fields.iter().all(|field| field.act != Act::Set)

@@ -444,6 +444,37 @@ const MAX_TRIES: usize = 32;
 /// Changes members of an item: reads it, and replaces what was read, or nothing if somebody else was faster: then it is exit 1
 /// and `conflict`, but for additions and removals of single elements, which merge. A member set to null goes back to its
 /// default. `shown_only`: members that the API shows and does not take.
+pub async fn change(
+    session: &Session,
+    kind: &Kind,
+    id: &str,
+    fields: &[Field],
+    shown_only: &[&str],
+) -> Result<Value, Failure> {
+    let path = item(kind, id);
+    let lists = lists(kind);
+    let mut tries = 0;
+    loop {
+        let read = session.call(Method::GET, &path, None, None).await?;
+        let Value::Object(mut record) = read.value else {
+            return Err(Failure::unusable("the server's answer is no record"));
+        };
+        record.retain(|name, _| !shown_only.contains(&name.as_str()));
+        fields::put(&mut record, fields, &lists)?;
+        record.retain(|_, value| !value.is_null());
+        let body = Value::Object(record);
+        let written = session
+            .call(Method::PUT, &path, Some(&body), read.etag.as_deref())
+            .await;
+        tries += 1;
+        match written {
+            Err(e) if e.error() == CONFLICT && fields::merge(fields) && tries < MAX_TRIES => {}
+            done => return Ok(done?.value),
+        }
+    }
+}
+
+/// The same as a command.
 pub fn set(
     kind: &Kind,
     target: &Target,
@@ -453,28 +484,8 @@ pub fn set(
     output: &Output,
 ) -> Result<(), Failure> {
     block_on(Session::with(target, async |session| {
-        let path = item(kind, id);
-        let lists = lists(kind);
-        let mut tries = 0;
-        let written = loop {
-            let read = session.call(Method::GET, &path, None, None).await?;
-            let Value::Object(mut record) = read.value else {
-                return Err(Failure::unusable("the server's answer is no record"));
-            };
-            record.retain(|name, _| !shown_only.contains(&name.as_str()));
-            fields::put(&mut record, fields, &lists)?;
-            record.retain(|_, value| !value.is_null());
-            let body = Value::Object(record);
-            let written = session
-                .call(Method::PUT, &path, Some(&body), read.etag.as_deref())
-                .await;
-            tries += 1;
-            match written {
-                Err(e) if e.error() == CONFLICT && fields::merge(fields) && tries < MAX_TRIES => {}
-                done => break done?,
-            }
-        };
-        output.print(&written.value, || secret_once(&written.value))
+        let written = change(session, kind, id, fields, shown_only).await?;
+        output.print(&written, || secret_once(&written))
     }))?
 }
 

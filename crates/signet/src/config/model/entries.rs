@@ -6,6 +6,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use signet_jose::json::Writer;
 use signet_oauth::client::metadata::{MEMBERS, Shape};
+use signet_server::user::Profile;
 
 use super::AccessTokenFormat;
 use crate::config::{duration::Duration, secret::SecretRef};
@@ -126,8 +127,11 @@ pub struct User {
     /// Has the address been proven?
     #[serde(default)]
     pub email_verified: bool,
-    /// Full name.
+    /// Full name; `profile.name` says the same.
     pub name: Option<String>,
+    /// What else is known of the person: the standard claims (OpenID Connect Core section 5.1).
+    #[serde(default)]
+    pub profile: Profile,
     /// The password. Without one, the person logs in by mail, or recovers one.
     pub password: Option<SecretRef>,
     /// May this person ask for the scope `signet:admin`?
