@@ -25,12 +25,18 @@ pub fn notes(config: &Config) -> Vec<Fault> {
         .chain(config.scopes.iter().map(|scope| scope.name.as_str()))
         .collect();
     let clients = config.clients.iter().enumerate();
-    let clients = clients.map(|(i, client)| (format!("clients[{i}].scope"), &client.scope));
+    let clients = clients.map(|(i, client)| {
+        let scope = client.members.get("scope").map_or_else(Vec::new, words);
+        (format!("clients[{i}].scope"), scope)
+    });
     let resources = config.resources.iter().enumerate();
-    let resources = resources.map(|(i, one)| (format!("resources[{i}].scopes"), &one.scopes));
+    let resources = resources.map(|(i, one)| {
+        let scopes = one.scopes.iter().map(String::as_str).collect();
+        (format!("resources[{i}].scopes"), scopes)
+    });
     let mut notes = Vec::new();
     for (path, names) in clients.chain(resources) {
-        for name in names.iter().filter(|name| !known.contains(&name.as_str())) {
+        for name in names.into_iter().filter(|name| !known.contains(name)) {
             let mut message = format!("this file defines no scope \"{name}\"");
             if let Some(near) = nearest(name, known.iter().copied()) {
                 message.push_str(&format!("; did you mean \"{near}\"?"));
@@ -42,6 +48,18 @@ pub fn notes(config: &Config) -> Vec<Fault> {
         }
     }
     notes
+}
+
+/// Scopes, as a list or as the words of one text.
+fn words(value: &toml::Value) -> Vec<&str> {
+    let texts = value
+        .as_array()
+        .map_or(std::slice::from_ref(value), Vec::as_slice);
+    texts
+        .iter()
+        .filter_map(toml::Value::as_str)
+        .flat_map(str::split_whitespace)
+        .collect()
 }
 
 /// Every fault of a configuration. `secrets`: also read the secrets it refers to.
