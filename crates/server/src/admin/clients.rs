@@ -4,6 +4,7 @@ use super::{
     model::{ClientDocument, List, ListChange, NewSecret, SecretShownOnce},
     operation::{IfMatch, Method, Operation, Outcome, handler},
     problem::Problem,
+    words,
 };
 use crate::registry::RegistryError;
 use http::StatusCode;
@@ -131,7 +132,8 @@ fn document(body: &[u8]) -> Result<Object<'_>, Problem> {
     let document =
         json::parse_object(body, &limits).map_err(|error| Problem::invalid(error.to_string()))?;
     if let Some((name, _)) = document.iter().find(|(name, _)| !ClientDocument::has(name)) {
-        return Err(Problem::invalid(format!("a client has no member {name}")));
+        let known = ClientDocument::names();
+        return Err(Problem::invalid(words::unknown("member", name, &known)));
     }
     if document
         .get("client_secret")

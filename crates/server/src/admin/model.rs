@@ -67,6 +67,12 @@ impl ClientDocument {
     pub(super) fn has(name: &str) -> bool {
         Member::named(name).is_some() || SERVER_SET.iter().any(|(known, ..)| *known == name)
     }
+
+    /// Every member's name.
+    pub(super) fn names() -> Vec<&'static str> {
+        let set = SERVER_SET.iter().map(|(name, ..)| *name);
+        MEMBERS.iter().map(|member| member.name).chain(set).collect()
+    }
 }
 
 impl JsonSchema for ClientDocument {
