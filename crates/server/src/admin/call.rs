@@ -276,7 +276,12 @@ fn query_members(operation: &Operation, context: &Context) -> Result<(), Problem
         .query
         .iter()
         .map(|(name, _)| *name)
-        .chain(paging.into_iter().filter(|_| operation.paged))
+        // A list that is one page always may be asked for in pages like any other.
+        .chain(
+            paging
+                .into_iter()
+                .filter(|_| operation.method == super::operation::Method::Get),
+        )
         .collect();
     let params = context.query_params()?;
     match params.iter().find(|(name, _)| !known.contains(name)) {

@@ -71,7 +71,11 @@ impl ClientDocument {
     /// Every member's name.
     pub(super) fn names() -> Vec<&'static str> {
         let set = SERVER_SET.iter().map(|(name, ..)| *name);
-        MEMBERS.iter().map(|member| member.name).chain(set).collect()
+        MEMBERS
+            .iter()
+            .map(|member| member.name)
+            .chain(set)
+            .collect()
     }
 }
 

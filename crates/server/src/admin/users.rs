@@ -62,8 +62,14 @@ async fn list(call: Call) -> Outcome {
     let mut after = page.after.clone();
     // A search reads on until its page is full: nothing is indexed for it.
     loop {
-        let users = user::list(store, after.as_deref(), MAX_READ.max(page.limit + 1), now).await?;
-        let last = users.len() < MAX_READ.max(page.limit + 1);
+        let users = user::list(
+            store,
+            after.as_deref(),
+            READ_AT_ONCE.max(page.limit + 1),
+            now,
+        )
+        .await?;
+        let last = users.len() < READ_AT_ONCE.max(page.limit + 1);
         after = users.last().map(|user| user.id.clone());
         let found = users.into_iter().filter(|user| match &search {
             None => true,
@@ -78,7 +84,7 @@ async fn list(call: Call) -> Outcome {
 }
 
 /// Users that are read at once.
-const MAX_READ: usize = 100;
+const READ_AT_ONCE: usize = 100;
 
 fn matches(user: &User, words: &str) -> bool {
     [

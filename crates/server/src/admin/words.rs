@@ -91,6 +91,7 @@ fn plain(expected: &str) -> &str {
         "a sequence" | "sequence" => "a list",
         "a map" | "map" => "an object",
         "a boolean" | "boolean" => "true or false",
+        other if other.starts_with("struct ") => "an object",
         other => other,
     }
 }
@@ -148,7 +149,7 @@ mod tests {
         for text in [
             r#"{"password":["hunter2"]}"#,
             r#"{"enabled":"hunter2"}"#,
-            r#"["hunter2"]"#,
+            r#""hunter2""#,
         ] {
             assert!(!said(text).contains("hunter2"), "{text}: {}", said(text));
         }

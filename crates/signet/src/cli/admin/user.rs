@@ -61,7 +61,7 @@ pub enum UserCommand {
     },
     /// Make a user. With --config or --data-dir of a server that is not running, without a server: the first administrator.
     #[command(
-        after_help = "Example:\n  sudo -u signet signet user add root --admin --config /etc/signet/signet.toml"
+        after_help = "Example:\n  signet user add root --admin --config /etc/signet/signet.toml"
     )]
     Add(Add),
     /// Change a user: members of the record, the password.
