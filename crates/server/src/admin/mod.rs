@@ -56,3 +56,9 @@ pub fn routes(router: &mut Router) {
         response::json(StatusCode::OK, openapi::document(issuer, operations()))
     });
 }
+
+/// The OpenAPI 3.1 document of the admin API, for servers under this issuer: the command line learns from it which members are
+/// lists.
+pub fn openapi_document(issuer: &str) -> Vec<u8> {
+    openapi::document(issuer, operations())
+}
