@@ -261,9 +261,9 @@ mod tests {
         let text = metrics.render();
         let name = "signet_request_duration_seconds";
         for line in [
-            format!("{name}_bucket{{route=\"/token\",le=\"0.0001\"}} 1"),
-            format!("{name}_bucket{{route=\"/token\",le=\"0.001\"}} 2"),
-            format!("{name}_bucket{{route=\"/token\",le=\"+Inf\"}} 3"),
+            format!("{name}_bucket{{le=\"0.0001\",route=\"/token\"}} 1"),
+            format!("{name}_bucket{{le=\"0.001\",route=\"/token\"}} 2"),
+            format!("{name}_bucket{{le=\"+Inf\",route=\"/token\"}} 3"),
             "signet_requests_total{route=\"/token\",status=\"2xx\"} 2".to_owned(),
         ] {
             assert!(text.contains(&line), "{line}\n{text}");
