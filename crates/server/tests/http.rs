@@ -192,7 +192,7 @@ fn a_developers_first_mistakes_are_answered_to_curl_with_their_text() {
             "/admin/v1/users",
             &["--header", json, "--data", "{\"username\":\"x\"}"],
             "401",
-            "error",
+            "an access token",
         ),
         (
             "/admin/v1/users",

@@ -81,13 +81,15 @@ fn a_certificate_is_replaced_without_a_restart() {
 }
 
 #[test]
-fn plain_bytes_at_a_tls_port_are_closed_and_counted() {
+fn plain_http_at_a_tls_port_is_told_so_and_counted() {
     let server = Server::start(Setup::default());
     let mut socket = TcpStream::connect(server.address).unwrap();
     socket.write_all(b"GET / HTTP/1.1\r\n\r\n").unwrap();
     let mut answer = Vec::new();
     let _ = socket.read_to_end(&mut answer);
-    assert!(!answer.starts_with(b"HTTP"));
+    let answer = String::from_utf8(answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 400 "), "{answer}");
+    assert!(answer.contains("speaks https"), "{answer}");
     let metrics = block_on(Call::get("/metrics").send_async(&server)).text();
     assert!(
         metrics.contains("signet_tls_handshakes_failed_total 1"),
