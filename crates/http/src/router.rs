@@ -3,6 +3,9 @@ use crate::{percent::percent_decode, response::Response};
 use http::Method;
 use std::{collections::HashMap, future::Future, pin::Pin, sync::Arc};
 
+/// The values of a path's segments in braces, by the names in the braces.
+pub type Segments = Vec<(&'static str, String)>;
+
 /// What a handler returns.
 pub type HandlerFuture = Pin<Box<dyn Future<Output = Response> + Send>>;
 /// A handler: `async fn(C) -> Response`, where `C` is what the application hands to each.
@@ -151,7 +154,7 @@ impl<C: 'static, F: Default> Router<C, F> {
     }
 
     /// The route of a path, and the values of its segments in braces (percent-decoded by the handler where needed).
-    pub fn find(&self, path: &str) -> Option<(&Route<C, F>, Vec<(&'static str, String)>)> {
+    pub fn find(&self, path: &str) -> Option<(&Route<C, F>, Segments)> {
         if let Some(route) = self.exact.get(path) {
             return Some((route, Vec::new()));
         }
@@ -161,7 +164,7 @@ impl<C: 'static, F: Default> Router<C, F> {
     }
 }
 
-fn matches(pattern: &'static str, path: &str) -> Option<Vec<(&'static str, String)>> {
+fn matches(pattern: &'static str, path: &str) -> Option<Segments> {
     let mut params = Vec::new();
     let mut given = path.split('/');
     for part in pattern.split('/') {

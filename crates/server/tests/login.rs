@@ -604,7 +604,7 @@ fn hostile_forms_get_an_answer_and_no_fault() {
         for name in [SESSION, Cookie::Browser, Cookie::Device] {
             let name = browser.cookie_name(name);
             let mut browser = Browser::new(&server);
-            browser.cookies.insert(name.into(), cookie.into());
+            browser.cookies.insert(name, cookie.into());
             browser
                 .get(&request(&[]))
                 .expect_status(200)

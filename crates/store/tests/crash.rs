@@ -139,7 +139,7 @@ fn what_was_answered_survives_a_kill_and_nothing_happens_twice() {
         Ok(seed) => seed.parse().expect("CRASH_SEED is a number"),
         Err(_) => rand_seed(),
     };
-    println!("CRASH_SEED={seed}");
+    eprintln!("CRASH_SEED={seed}");
     let mut happened: HashMap<(String, usize), usize> = HashMap::new();
     for round in 0..ROUNDS {
         let mut child = Command::new(std::env::current_exe().expect("this program"))

@@ -145,11 +145,7 @@ fn take_out(table: &mut DeTable<'_>, at: usize) -> bool {
     for (key, value) in table.iter_mut() {
         let holds = value.span().contains(&at) || key.span().contains(&at);
         match value.get_mut() {
-            DeValue::Table(inner) => {
-                if take_out(inner, at) {
-                    return true;
-                }
-            }
+            DeValue::Table(inner) if take_out(inner, at) => return true,
             DeValue::Array(items) => {
                 let tables = items.iter_mut().filter_map(|item| match item.get_mut() {
                     DeValue::Table(inner) => Some(inner),
