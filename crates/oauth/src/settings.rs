@@ -95,6 +95,10 @@ pub struct RegistrationSettings {
     pub default_scope: ScopeSet,
     /// what a registered confidential, sender-constrained client gets; every other one rotates
     pub refresh_rotation: RefreshRotation,
+    /// the grants that it may ask for, by name
+    pub grant_types: Vec<String>,
+    /// may it ask for signatures with ML-DSA, whose keys then stand in everybody's key set?
+    pub ml_dsa: bool,
 }
 
 /// Public clients always rotate. `Keep`: FAPI 2.0, sender-constrained confidential clients only.
@@ -263,6 +267,8 @@ impl Default for RegistrationSettings {
                 // Invariant: a constant of valid tokens.
                 .expect("the standard scopes are well-formed"),
             refresh_rotation: RefreshRotation::Rotate,
+            grant_types: vec!["authorization_code".to_owned(), "refresh_token".to_owned()],
+            ml_dsa: false,
         }
     }
 }

@@ -56,8 +56,6 @@ pub enum Kind {
     UserCode,
     /// Client secrets.
     ClientSecret,
-    /// Clients that registered themselves: each is kept, in the store and in memory.
-    Registration,
 }
 
 impl Kind {
@@ -68,7 +66,6 @@ impl Kind {
             Kind::Code => b'c',
             Kind::UserCode => b'u',
             Kind::ClientSecret => b's',
-            Kind::Registration => b'r',
         }
     }
 }

@@ -18,6 +18,7 @@ pub mod account;
 pub mod admin;
 pub mod agents;
 pub mod attempts;
+pub mod budgets;
 pub mod consent;
 pub mod cookie;
 pub mod declared;

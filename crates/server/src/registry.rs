@@ -11,6 +11,8 @@ use signet_store::{Change, Key, Op, Outcome, Row, Store, StoreError, Table};
 use std::{collections::HashMap, sync::Arc};
 
 const PAGE: usize = 256;
+/// Unused clients that are removed at once.
+const SWEPT: usize = 500;
 
 /// Why a record could not be written.
 #[derive(Debug, thiserror::Error)]
@@ -257,6 +259,68 @@ impl Realm {
             // Only a key can fail to open, and a record of the registry has none.
             tracing::error!(%error, "a change of the registry is durable and not in effect");
         }
+    }
+
+    /// A client that registered itself stays once it was used. Where that cannot be written now, its next use tries again.
+    pub async fn mark_used(&self, client_id: &str) {
+        let snapshot = self.snapshot();
+        let Some(client) = snapshot.registry.clients.get(client_id) else {
+            return;
+        };
+        if client.registration_token_hash.is_none() || client.expires_at.is_none() {
+            return;
+        }
+        let used = Client {
+            expires_at: None,
+            revision: client.revision + 1,
+            ..Client::clone(client)
+        };
+        if let Err(error) = self.replace_client(used, client.revision).await {
+            tracing::warn!(%error, client_id, "a client's first use could not be noted");
+        }
+    }
+
+    /// Removes clients that registered themselves and were not used in their time; at most [`SWEPT`] in a call. How many.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn remove_unused_clients(&self) -> Result<usize, StoreError> {
+        let (now, longest) = (self.now(), self.longest_refresh_token());
+        let snapshot = self.snapshot();
+        let unused: Vec<&Arc<Client>> = snapshot
+            .registry
+            .clients
+            .values()
+            .filter(|client| client.registration_token_hash.is_some())
+            .filter(|client| client.expires_at.is_some_and(|end| end <= now))
+            .take(SWEPT)
+            .collect();
+        if unused.is_empty() {
+            return Ok(0);
+        }
+        let _one_after_another = self.registry_writes.lock().await;
+        let mut removed = Vec::with_capacity(unused.len());
+        for client in unused {
+            let gone = remove_client(&*self.store, &client.client_id, Some(client.revision), now);
+            match gone.await {
+                Ok(()) => removed.push(client.client_id.as_str()),
+                // It was used, changed or removed meanwhile.
+                Err(RegistryError::Conflict | RegistryError::NotFound | RegistryError::Exists) => {}
+                Err(RegistryError::Store(error)) => return Err(error),
+            }
+        }
+        // One new view for all of them.
+        let gone = removed.iter().map(|client_id| Delta::Client {
+            client_id: (*client_id).to_owned(),
+            record: None,
+        });
+        if let Err(error) = self.apply(gone) {
+            tracing::error!(%error, "a change of the registry is durable and not in effect");
+        }
+        for client_id in &removed {
+            self.revoke_client_for(client_id, longest).await?;
+        }
+        Ok(removed.len())
     }
 
     /// As [`write_resource`].

@@ -63,6 +63,9 @@ pub async fn sweep_once(realm: &Realm) {
         return;
     }
     realm.host.clock.raise(removed_to);
+    if let Err(error) = realm.remove_unused_clients().await {
+        tracing::warn!(%error, "clients that were never used could not be removed; it will be tried again");
+    }
     realm.revocations.sweep(removed_to);
     loop {
         match realm.store.sweep(removed_to, SWEEP_STEP).await {

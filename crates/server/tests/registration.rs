@@ -1,17 +1,25 @@
 //! Dynamic registration (RFC 7591, RFC 7592), pushed requests (RFC 9126) and the documents, over real sockets.
 use crate::common::{
-    SECRET, Server, Setup,
-    client::Call,
+    SECRET, Server, Setup, block_on, client,
+    client::{Call, Reply},
     made::{CHALLENGE, REDIRECT},
 };
 use http::Method;
 use serde_json::json;
-use signet_oauth::format::AccessTokenFormat;
+use signet_oauth::{
+    client::{AuthMethod, GrantType},
+    format::AccessTokenFormat,
+};
+use signet_server::budgets::{Act, TABLE};
 
 fn open() -> Setup {
     let mut setup = Setup::default();
     setup.settings.registration.enabled = true;
     setup.settings.registration.open = true;
+    setup.settings.registration.grant_types = GrantType::ALL
+        .iter()
+        .map(|grant| grant.as_str().to_owned())
+        .collect();
     setup
 }
 
@@ -232,13 +240,105 @@ fn one_address_registers_a_bounded_number_of_clients() {
     let server = Server::start(open());
     let document = json!({ "redirect_uris": [REDIRECT] });
     let call = Call::post("/register").json(&document);
-    let most = server.realm.people.limits.address;
+    let most = 5;
+    server.realm.budgets.set(Act::Registration, most, 100);
     for _ in 0..most {
         call.send(&server).expect(201);
     }
     let refused = call.send(&server).expect(429);
     assert_ne!(refused.header("retry-after"), "");
     // What is refused for another reason costs nothing of it, and time gives it back.
-    server.pass(server.realm.people.limits.window + 1);
+    server.pass(TABLE[Act::Registration as usize].window + 1);
     call.send(&server).expect(201);
+}
+
+#[test]
+fn a_registered_client_that_is_not_used_in_a_day_is_removed_and_one_that_is_used_stays() {
+    let server = Server::start(open());
+    let document = json!({
+        "redirect_uris": [REDIRECT],
+        "grant_types": ["authorization_code", "client_credentials"],
+    });
+    let register = || {
+        Call::post("/register")
+            .json(&document)
+            .send(&server)
+            .expect(201)
+    };
+    let (used, unused) = (register(), register());
+    let token = |client: &Reply| {
+        let call = Call::post("/token");
+        let call = call.basic(&client.member("client_id"), &client.member("client_secret"));
+        call.form(&[("grant_type", "client_credentials")])
+            .send(&server)
+    };
+    token(&used).expect(200);
+    server.pass(24 * 3600);
+    token(&unused).expect_error(401, "invalid_client");
+    block_on(signet_server::tasks::sweep_once(&server.realm));
+    let there = |client: &Reply| {
+        let registry = &server.realm.snapshot().registry;
+        registry.clients.contains_key(&client.member("client_id"))
+    };
+    assert!(there(&used) && !there(&unused));
+    token(&used).expect(200);
+}
+
+#[test]
+fn who_registers_alone_gets_the_grants_that_an_operator_lists_and_puts_no_keys_into_the_set() {
+    let mut setup = open();
+    setup.settings.registration.grant_types =
+        signet_oauth::settings::RegistrationSettings::default().grant_types;
+    let server = Server::start(setup);
+    let register =
+        |document: &serde_json::Value| Call::post("/register").json(document).send(&server);
+    let plain = json!({ "redirect_uris": [REDIRECT] });
+    register(&plain).expect(201);
+    for (name, value) in [
+        ("grant_types", json!(["client_credentials"])),
+        ("id_token_signed_response_alg", json!("ML-DSA-44")),
+    ] {
+        let mut document = plain.clone();
+        document[name] = value;
+        register(&document).expect_error(400, "invalid_client_metadata");
+    }
+}
+
+#[test]
+fn changes_of_a_registration_and_device_codes_have_budgets() {
+    let mut setup = open();
+    let mut device = client("device");
+    device.token_endpoint_auth_method = AuthMethod::None;
+    device.secrets.clear();
+    setup.clients.push(device);
+    let server = Server::start(setup);
+    let document = json!({ "redirect_uris": [REDIRECT] });
+    let made = Call::post("/register")
+        .json(&document)
+        .send(&server)
+        .expect(201);
+    let token = made.member("registration_access_token");
+    let path = format!("/register/{}", made.member("client_id"));
+    let read = || Call::get(&path).bearer(&token).send(&server);
+    server.realm.budgets.set(Act::RegistrationChange, 3, 3);
+    for _ in 0..3 {
+        read().expect(200);
+    }
+    assert_ne!(read().expect(429).header("retry-after"), "");
+    server.realm.budgets.set(Act::DeviceCode, 3, 3);
+    let ask = || {
+        Call::post("/device_authorization")
+            .form(&[("client_id", "device")])
+            .send(&server)
+    };
+    for _ in 0..3 {
+        ask().expect(200);
+    }
+    ask().expect_error(503, "temporarily_unavailable");
+    // A client with a secret is not counted.
+    let confidential = Call::post("/device_authorization").basic("service", SECRET);
+    confidential
+        .form(&[("scope", "openid")])
+        .send(&server)
+        .expect(200);
 }

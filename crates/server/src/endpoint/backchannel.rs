@@ -3,6 +3,7 @@
 use super::rules;
 use crate::{
     attempts::{self, Kind, Refused},
+    budgets::Act,
     http::{Context, Response, response},
     once::{self, OnceError, Refusal},
     state::Snapshot,
@@ -11,7 +12,7 @@ use http::{HeaderName, HeaderValue, StatusCode, header};
 use signet_audit::{self as audit, Action, Event};
 use signet_http::PresentedCertificate;
 use signet_oauth::{
-    client::GrantType,
+    client::{Client, GrantType},
     client_auth::{self, Authenticated, ClientKeys, Credentials},
     decision::Once,
     dpop_policy,
@@ -314,6 +315,22 @@ impl Call {
             }
             Ok(()) => self.refuse(error),
         }
+    }
+
+    /// What a client without a secret causes is counted; nobody else's is. The answer where it is one too many.
+    pub fn spend(&self, act: Act, client: &Client) -> Result<(), OAuthError> {
+        if !client.is_public() {
+            return Ok(());
+        }
+        let (context, now) = (&self.context, self.now());
+        let spent = context.realm.budgets.spend(act, context.peer, now);
+        spent.map_err(|_| {
+            OAuthError::new(
+                ErrorCode::TemporarilyUnavailable,
+                "too many requests of this kind",
+            )
+            .with_hint("the budget of the address, or of all of them, is used up")
+        })
     }
 
     /// The answer of an error, with a fresh nonce where one is asked for.

@@ -1,5 +1,6 @@
 //! `/device_authorization` (RFC 8628): a device asks for its codes.
 use super::backchannel::Call;
+use crate::budgets::Act;
 use crate::http::{Context, Response, response};
 use http::StatusCode;
 use signet_audit::{self as audit, Action};
@@ -34,6 +35,7 @@ async fn answer(call: &Call) -> Result<Vec<u8>, OAuthError> {
             "the client may not use this grant",
         ));
     }
+    call.spend(Act::DeviceCode, &client)?;
     for _ in 0..TRIES {
         let (answer, record) = draw(call, &client)?;
         let end = Some(record.expires_at);

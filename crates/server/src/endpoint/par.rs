@@ -1,5 +1,6 @@
 //! `/par` (RFC 9126): the request itself comes back sealed, as a `request_uri`.
 use super::backchannel::Call;
+use crate::budgets::Act;
 use crate::http::{Context, Response, response};
 use http::StatusCode;
 use signet_audit::Action;
@@ -24,6 +25,7 @@ pub(super) async fn handle(context: Context) -> Response {
 
 async fn answer(call: &Call) -> Result<Vec<u8>, OAuthError> {
     let client = call.authenticate().await?.client;
+    call.spend(Act::PushedRequest, &client)?;
     let request = call.request();
     let possession =
         call.decide(|rules| dpop_policy::check(rules, request.dpop, request.htm, request.htu))?;

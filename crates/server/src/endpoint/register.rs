@@ -1,16 +1,17 @@
 //! `/register` (RFC 7591, OpenID Connect Registration) and `/register/{client_id}` (RFC 7592).
 use super::backchannel::store_failed;
 use crate::{
-    attempts::{self, Kind, Refused},
+    budgets::Act,
     http::{Context, Response, response},
     registry::RegistryError,
 };
 use bytes::Bytes;
 use http::{HeaderValue, Method, StatusCode, header};
 use signet_audit::{Action, carried};
+use signet_crypto::{Algorithm, KeyType};
 use signet_jose::json::{self, Limits};
 use signet_oauth::{
-    client::Client,
+    client::{Client, GrantType},
     error::{Challenge, ErrorCode, OAuthError},
     registration::{
         MAX_REGISTRATION_BYTES, Random, authorize_management, register, registration_response,
@@ -18,6 +19,12 @@ use signet_oauth::{
     },
 };
 use std::sync::Arc;
+
+/// How long a client that registered itself is kept unless it is used, in seconds.
+const UNUSED_LIFETIME: u64 = 24 * 3600;
+/// Clients that registered themselves and were never used; beyond, registrations are answered 429
+const MAX_UNUSED: usize = 5000;
+const HOUR: u64 = 3600;
 
 pub(super) async fn submit(mut context: Context) -> Response {
     let settings = context.snapshot.settings.clone();
@@ -36,7 +43,7 @@ pub(super) async fn submit(mut context: Context) -> Response {
     };
     let sector = match sector(&context, &body).await {
         Ok(sector) => sector,
-        Err(error) => return refuse(&context, &error),
+        Err(answer) => return answer,
     };
     let registered = register(
         &body,
@@ -50,10 +57,21 @@ pub(super) async fn submit(mut context: Context) -> Response {
         Ok(registered) => registered,
         Err(error) => return refuse(&context, &error),
     };
-    if let Err(answer) = counted(&context).await {
+    if let Err(error) = permitted(&context, &registered.client) {
+        return refuse(&context, &error);
+    }
+    if unused(&context) >= MAX_UNUSED {
+        return later(&context, "too many registrations were never used", HOUR);
+    }
+    if let Err(answer) = counted(&context, Act::Registration) {
         return answer;
     }
-    match create(&context, registered.client).await {
+    let client = Client {
+        // Until it is used: then it stays.
+        expires_at: Some(context.now().saturating_add(UNUSED_LIFETIME)),
+        ..registered.client
+    };
+    match create(&context, client).await {
         Ok(client) => {
             context.note_client(&client.client_id);
             response::json(StatusCode::CREATED, registered.response)
@@ -71,6 +89,9 @@ pub(super) async fn manage(mut context: Context) -> Response {
         Err(error) => return refuse(&context, &error),
     };
     context.note_client(&client.client_id);
+    if let Err(answer) = counted(&context, Act::RegistrationChange) {
+        return answer;
+    }
     match context.method {
         Method::GET => {
             let settings = &context.snapshot.settings;
@@ -92,7 +113,7 @@ async fn replace(context: &mut Context, client: &Client, token: &str) -> Respons
     };
     let sector = match sector(context, &body).await {
         Ok(sector) => sector,
-        Err(error) => return refuse(context, &error),
+        Err(answer) => return answer,
     };
     let updated = update(
         client,
@@ -107,6 +128,9 @@ async fn replace(context: &mut Context, client: &Client, token: &str) -> Respons
         Ok(updated) => updated,
         Err(error) => return refuse(context, &error),
     };
+    if let Err(error) = permitted(context, &updated.client) {
+        return refuse(context, &error);
+    }
     match store_next(context, updated.client).await {
         Ok(_) => response::json(StatusCode::OK, updated.response),
         Err(error) => refuse(context, &not_written(context, error)),
@@ -150,10 +174,16 @@ async fn document(context: &mut Context) -> Result<Bytes, Response> {
 }
 
 /// The list that `sector_identifier_uri` leads to, where the document names one.
-async fn sector(context: &Context, body: &[u8]) -> Result<Option<Vec<String>>, OAuthError> {
-    let Some(uri) = sector_identifier_uri(body)? else {
+async fn sector(context: &Context, body: &[u8]) -> Result<Option<Vec<String>>, Response> {
+    let refused = |error: OAuthError| refuse(context, &error);
+    let Some(uri) = sector_identifier_uri(body).map_err(refused)? else {
         return Ok(None);
     };
+    counted(context, Act::Fetch)?;
+    fetch_sector(context, &uri).await.map(Some).map_err(refused)
+}
+
+async fn fetch_sector(context: &Context, uri: &str) -> Result<Vec<String>, OAuthError> {
     let unreadable = |hint: String| {
         OAuthError::new(
             ErrorCode::InvalidClientMetadata,
@@ -165,7 +195,7 @@ async fn sector(context: &Context, body: &[u8]) -> Result<Option<Vec<String>>, O
         .realm
         .host
         .outbound
-        .get(&uri, "application/json")
+        .get(uri, "application/json")
         .await
         .map_err(|error| unreadable(error.to_string()))?;
     let value =
@@ -175,8 +205,7 @@ async fn sector(context: &Context, body: &[u8]) -> Result<Option<Vec<String>>, O
             .map(|uri| uri.as_str().map(str::to_owned))
             .collect::<Option<Vec<_>>>()
     });
-    uris.map(Some)
-        .ok_or_else(|| unreadable("not an array of strings".to_owned()))
+    uris.ok_or_else(|| unreadable("not an array of strings".to_owned()))
 }
 
 fn random() -> Random {
@@ -210,31 +239,60 @@ fn not_written(context: &Context, error: RegistryError) -> OAuthError {
     }
 }
 
-/// Whoever registers is not known, and what they register stays: the address is bounded.
-async fn counted(context: &Context) -> Result<(), Response> {
-    let realm = &context.realm;
-    let budget = realm
-        .people
-        .limits
-        .of_address(Kind::Registration, context.peer);
-    match attempts::count(&*realm.store, &budget, context.now()).await {
-        Ok(()) => Ok(()),
-        Err(Refused::TooMany { retry_after }) => {
-            let mut answer = refuse(
-                context,
-                &OAuthError::new(
-                    ErrorCode::TemporarilyUnavailable,
-                    "too many registrations from this address",
-                ),
-            );
-            *answer.status_mut() = StatusCode::TOO_MANY_REQUESTS;
-            answer
-                .headers_mut()
-                .insert(header::RETRY_AFTER, HeaderValue::from(retry_after));
-            Err(answer)
-        }
-        Err(Refused::Store(error)) => Err(refuse(context, &store_failed(context, &error))),
+/// What an operator lets those ask for who register themselves.
+fn permitted(context: &Context, client: &Client) -> Result<(), OAuthError> {
+    let settings = &context.snapshot.settings.registration;
+    let refused = |description| OAuthError::new(ErrorCode::InvalidClientMetadata, description);
+    let may = |grant: &GrantType| {
+        settings
+            .grant_types
+            .iter()
+            .any(|name| name == grant.as_str())
+    };
+    if !client.grant_types.iter().all(may) {
+        return Err(refused(
+            "a grant type is not open to clients that register themselves",
+        ));
     }
+    let algorithms = [
+        client.access_token_signed_response_alg,
+        client.id_token_signed_response_alg,
+        client.userinfo_signed_response_alg,
+        client.introspection_signed_response_alg,
+    ];
+    let is_ml_dsa = |algorithm: &Algorithm| algorithm.key_type() == KeyType::Akp;
+    if !settings.ml_dsa && algorithms.iter().flatten().any(is_ml_dsa) {
+        return Err(refused(
+            "ML-DSA is not open to clients that register themselves",
+        ));
+    }
+    Ok(())
+}
+
+/// Clients that registered themselves and were never used.
+fn unused(context: &Context) -> usize {
+    let clients = context.snapshot.registry.clients.values();
+    clients
+        .filter(|client| client.registration_token_hash.is_some() && client.expires_at.is_some())
+        .count()
+}
+
+/// Whoever registers is not known: address and all addresses together are bounded.
+fn counted(context: &Context, act: Act) -> Result<(), Response> {
+    let spent = context
+        .realm
+        .budgets
+        .spend(act, context.peer, context.now());
+    spent.map_err(|retry_after| later(context, "too many requests of this kind", retry_after))
+}
+
+fn later(context: &Context, description: &'static str, retry_after: u64) -> Response {
+    let error = OAuthError::new(ErrorCode::TemporarilyUnavailable, description);
+    let mut answer = refuse(context, &error);
+    *answer.status_mut() = StatusCode::TOO_MANY_REQUESTS;
+    let headers = answer.headers_mut();
+    headers.insert(header::RETRY_AFTER, HeaderValue::from(retry_after));
+    answer
 }
 
 async fn create(context: &Context, client: Client) -> Result<Arc<Client>, RegistryError> {

@@ -85,6 +85,10 @@ async fn answer(call: &Call) -> Result<Vec<u8>, OAuthError> {
     };
     call.context
         .note_client(&decision.issue.access_token.client_id);
+    if call.snapshot().settings.registration.open {
+        let client_id = &decision.issue.access_token.client_id;
+        call.context.realm.mark_used(client_id).await;
+    }
     let person = issue::person(&call.context, &decision.issue).await?;
     session_goes_on(call, &decision).await?;
     let mut then = listed(&decision, call.now());

@@ -3,6 +3,7 @@
 use signet_store::StoreError;
 
 use crate::attempts::{self, Budget, Kind, Refused};
+use crate::budgets::Act;
 use crate::user::{User, fold};
 use crate::visit::Visit;
 
@@ -13,6 +14,7 @@ use crate::visit::Visit;
 /// name. What is said (429) depends on the text alone. Where the account's guesses are used up, everything that is typed is
 /// wrong, as it is for a name that is nobody's: otherwise the answers would tell which names exist, and which address is whose.
 pub struct Budgets {
+    kind: Kind,
     /// Said when it is used up.
     told: Vec<Budget>,
     /// Not said. For a name that is nobody's there are as many, so that counting takes as long.
@@ -39,6 +41,7 @@ impl Budgets {
             && let Some(known) = device.known(user)
         {
             return Budgets {
+                kind,
                 told: vec![limits.of_account(kind, &user.id, Some(known))],
                 silent: Vec::new(),
                 address: None,
@@ -57,6 +60,7 @@ impl Budgets {
                 .collect()
         };
         Budgets {
+            kind,
             told: both(&text),
             silent: both(&account),
             address: Some(limits.of_address(kind, visit.context.peer)),
@@ -68,6 +72,11 @@ impl Budgets {
         let (store, now) = (&*visit.context.realm.store, visit.context.now());
         if let Some(address) = &self.address {
             attempts::check(store, address, now).await?;
+        }
+        if self.kind == Kind::Mail {
+            let (realm, peer) = (&visit.context.realm, visit.context.peer);
+            let spent = realm.budgets.spend(Act::Mail, peer, now);
+            spent.map_err(|retry_after| Refused::TooMany { retry_after })?;
         }
         for budget in &self.told {
             attempts::count(store, budget, now).await?;

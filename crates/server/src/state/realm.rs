@@ -1,6 +1,7 @@
 //! The realm: one issuer, and everything that is its own.
 use super::{Host, Partition, Replica, Snapshot};
 use crate::{
+    budgets::Budgets,
     delta::{Configuration, Delta},
     keys::{self, KeysError, SealingFile, SigningKeys},
     outbound::ClientKeysCache,
@@ -51,6 +52,8 @@ pub struct Realm {
     pub store: Arc<dyn Store>,
     /// What concerns persons: users, mail, limits of guessing.
     pub people: People,
+    /// What unauthenticated callers may cause.
+    pub budgets: Budgets,
     /// What is revoked.
     pub revocations: RevocationIndex,
     /// Who follows what is revoked.
@@ -77,6 +80,7 @@ impl Realm {
             people: People::new(Arc::clone(&store), parts.people),
             store,
             revocations: parts.revocations,
+            budgets: Budgets::default(),
             revocation_streams: Streams::default(),
             verified_tokens: VerifiedTokens::default(),
             client_keys: Arc::default(),

@@ -1,7 +1,7 @@
 //! The immutable view that one request reads.
 use bytes::Bytes;
 use signet_crypto::{Algorithm, KeyType};
-use signet_oauth::{metadata::metadata, registry::Registry, settings::Settings};
+use signet_oauth::{client::Client, metadata::metadata, registry::Registry, settings::Settings};
 use std::{collections::HashSet, sync::Arc};
 
 use crate::keys::KeySet;
@@ -33,7 +33,8 @@ pub struct Documents {
     pub jwks: Bytes,
 }
 
-/// Whether anything is signed with ML-DSA: by the settings, or by the record of a client or resource server.
+/// Whether anything is signed with ML-DSA: by the settings, or by the record of a client or resource server. A client that registered
+/// itself does not decide what stands in everybody's key set, unless the settings say that it may.
 fn uses_ml_dsa(settings: &Settings, registry: &Registry) -> bool {
     let is_ml_dsa = |algorithm: &Algorithm| algorithm.key_type() == KeyType::Akp;
     let of_settings = [settings.access_token_alg, settings.id_token_alg];
@@ -41,16 +42,23 @@ fn uses_ml_dsa(settings: &Settings, registry: &Registry) -> bool {
         .resources
         .values()
         .filter_map(|resource| resource.access_token_signed_response_alg);
-    let of_clients = registry.clients.values().flat_map(|client| {
-        [
-            client.access_token_signed_response_alg,
-            client.id_token_signed_response_alg,
-            client.userinfo_signed_response_alg,
-            client.introspection_signed_response_alg,
-        ]
-        .into_iter()
-        .flatten()
-    });
+    let decides = |client: &&Arc<Client>| {
+        settings.registration.ml_dsa || client.registration_token_hash.is_none()
+    };
+    let of_clients = registry
+        .clients
+        .values()
+        .filter(decides)
+        .flat_map(|client| {
+            [
+                client.access_token_signed_response_alg,
+                client.id_token_signed_response_alg,
+                client.userinfo_signed_response_alg,
+                client.introspection_signed_response_alg,
+            ]
+            .into_iter()
+            .flatten()
+        });
     let mut all = of_settings
         .into_iter()
         .chain(of_resources)

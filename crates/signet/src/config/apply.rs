@@ -8,6 +8,7 @@ use std::{collections::BTreeSet, path::Path, sync::Arc, time::Duration as Wait};
 use signet_crypto::Algorithm;
 use signet_http::Limits;
 use signet_oauth::{
+    client::GrantType,
     registry::{Registry, Resource, ScopeEntry},
     scope::ScopeSet,
     settings::Settings,
@@ -112,6 +113,17 @@ pub fn settings(config: &Config, faults: &mut Faults) -> Settings {
         "registration.default_scope",
         &config.registration.default_scope,
     );
+    s.registration.ml_dsa = config.registration.ml_dsa;
+    s.registration.grant_types.clear();
+    for (i, name) in config.registration.grant_types.iter().enumerate() {
+        match GrantType::from_name(name) {
+            Some(grant) => s.registration.grant_types.push(grant.as_str().to_owned()),
+            None => faults.add(
+                format!("registration.grant_types[{i}]"),
+                format!("\"{name}\" is not a grant type that the server has"),
+            ),
+        }
+    }
     s.agents.enabled = config.agents.enabled;
     for (i, root) in config.agents.roots.iter().enumerate() {
         match root.parse() {

@@ -447,6 +447,10 @@ pub struct Registration {
     pub require_pkce: bool,
     /// Scopes that a registered client may ask for where it names none.
     pub default_scope: Vec<String>,
+    /// Grant types that a registered client may ask for.
+    pub grant_types: Vec<String>,
+    /// May a registered client ask for signatures with ML-DSA? Its keys then stand in everybody's key set.
+    pub ml_dsa: bool,
 }
 
 impl Default for Registration {
@@ -460,6 +464,8 @@ impl Default for Registration {
                 .iter()
                 .map(String::from)
                 .collect(),
+            grant_types: RegistrationSettings::default().grant_types,
+            ml_dsa: false,
         }
     }
 }

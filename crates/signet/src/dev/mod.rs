@@ -16,6 +16,8 @@ use std::{
 use serde::{Deserialize, Serialize};
 use signet_jose::base64url;
 
+use signet_oauth::client::GrantType;
+
 use crate::{
     config::{
         Config,
@@ -351,6 +353,12 @@ fn configuration(
         registration: model::Registration {
             enabled: true,
             open: true,
+            // A developer's client may try everything.
+            grant_types: GrantType::ALL
+                .iter()
+                .map(|grant| grant.as_str().to_owned())
+                .collect(),
+            ml_dsa: true,
             ..Default::default()
         },
         agents: model::Agents {

@@ -1,0 +1,210 @@
+//! What an unauthenticated caller can cause, and how much of it.
+//!
+//! [`TABLE`] has a row for everything that costs memory, disk, mail or a request to somebody else without anybody having proven who they
+//! are: from one address (one /64 of IPv6), and from all of them together. What is counted is counted in this process, so that a flood
+//! writes nothing; guesses, which must survive a restart, are counted in the store ([`crate::attempts`]). A client that has
+//! authenticated is never counted here.
+
+use crate::attempts::Limits;
+use signet_http::addresses::network;
+use std::{
+    collections::HashMap,
+    net::IpAddr,
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicU32, Ordering::Relaxed},
+    },
+};
+
+/// What is counted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Act {
+    /// A client registers itself.
+    Registration,
+    /// A registered client reads, changes or removes its own record (RFC 7592).
+    RegistrationChange,
+    /// The server fetches a document that a registration names.
+    Fetch,
+    /// A client without a secret asks for a device code.
+    DeviceCode,
+    /// A client without a secret pushes an authorization request.
+    PushedRequest,
+    /// Somebody asks for a mail.
+    Mail,
+}
+
+/// A row of [`TABLE`].
+#[derive(Debug)]
+pub struct Row {
+    /// What is counted.
+    pub act: Act,
+    /// In words.
+    pub what: &'static str,
+    /// From one address in a window.
+    pub address: u32,
+    /// From all addresses in a window.
+    pub total: u32,
+    /// Seconds.
+    pub window: u64,
+}
+
+const fn row(act: Act, what: &'static str, address: u32, total: u32, window: u64) -> Row {
+    Row {
+        act,
+        what,
+        address,
+        total,
+        window,
+    }
+}
+
+/// In the order of [`Act`].
+#[rustfmt::skip]
+pub const TABLE: [Row; 6] = [
+    row(Act::Registration, "`/register`: clients that register themselves", 1000, 5000, 900),
+    row(Act::RegistrationChange, "`/register/{client_id}`: reading, changing and removing such a client", 1000, 5000, 900),
+    row(Act::Fetch, "fetches of a `sector_identifier_uri`", 60, 600, 900),
+    row(Act::DeviceCode, "`/device_authorization` of clients without a secret", 300, 3000, 60),
+    row(Act::PushedRequest, "`/par` of clients without a secret", 3000, 30_000, 60),
+    row(Act::Mail, "mails that are asked for: codes and recovery links", 1000, 5000, 900),
+];
+
+/// The counters of one realm.
+pub struct Budgets([Counter; TABLE.len()]);
+
+struct Counter {
+    address: AtomicU32,
+    total: AtomicU32,
+    window: Mutex<Window>,
+}
+
+/// No more entries than the total.
+#[derive(Default)]
+struct Window {
+    ends_at: u64,
+    total: u32,
+    addresses: HashMap<IpAddr, u32>,
+}
+
+impl Default for Budgets {
+    fn default() -> Budgets {
+        Budgets(TABLE.map(|row| Counter {
+            address: AtomicU32::new(row.address),
+            total: AtomicU32::new(row.total),
+            window: Mutex::default(),
+        }))
+    }
+}
+
+impl Budgets {
+    /// Other figures than the table's.
+    pub fn set(&self, act: Act, address: u32, total: u32) {
+        let counter = &self.0[act as usize];
+        counter.address.store(address, Relaxed);
+        counter.total.store(total, Relaxed);
+    }
+
+    /// Counts one. `now`: Unix seconds.
+    ///
+    /// # Errors
+    /// It is one too many: the seconds after which there is room again, for `Retry-After`.
+    pub fn spend(&self, act: Act, peer: IpAddr, now: u64) -> Result<(), u64> {
+        let counter = &self.0[act as usize];
+        // Every step leaves whole counts.
+        let mut window = counter
+            .window
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let length = TABLE[act as usize].window;
+        // A window that ends too late is of a clock that was forward.
+        if now >= window.ends_at || window.ends_at > now.saturating_add(length) {
+            *window = Window {
+                ends_at: now.saturating_add(length),
+                ..Window::default()
+            };
+        }
+        let retry_after = window.ends_at.saturating_sub(now).max(1);
+        if window.total >= counter.total.load(Relaxed) {
+            return Err(retry_after);
+        }
+        let of_address = window.addresses.entry(network(peer)).or_default();
+        if *of_address >= counter.address.load(Relaxed) {
+            return Err(retry_after);
+        }
+        *of_address += 1;
+        window.total += 1;
+        Ok(())
+    }
+}
+
+/// All budgets, as docs/limits.md has them.
+pub fn documented(limits: &Limits) -> String {
+    let mut lines = vec![
+        "| what | of one address | in all | in seconds |".to_owned(),
+        "|---|---|---|---|".to_owned(),
+    ];
+    let row = |what: &str, address: &str, total: &str, window: u64| {
+        format!("| {what} | {address} | {total} | {window} |")
+    };
+    let (address, window) = (limits.address.to_string(), limits.window);
+    let queue = "the password queue (503)";
+    lines.push(row("wrong passwords", &address, queue, window));
+    let account = format!(
+        "{} of one name, {} of one account",
+        limits.account, limits.account
+    );
+    lines.push(row("wrong mailed codes", &address, &account, window));
+    lines.push(row("wrong user codes of devices", &address, "-", window));
+    lines.push(row("wrong client secrets", &address, "-", window));
+    for of in &TABLE {
+        let (address, total) = (of.address.to_string(), of.total.to_string());
+        lines.push(row(of.what, &address, &total, of.window));
+    }
+    lines.push(row(
+        "refusals that are a line of the audit trail",
+        "one of a kind in a minute",
+        "20",
+        1,
+    ));
+    lines.push(row("log lines of one place in the program", "-", "50", 1));
+    lines.join("\n") + "\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_is_in_the_order_of_its_acts() {
+        for (index, row) in TABLE.iter().enumerate() {
+            assert_eq!(row.act as usize, index);
+            assert!(row.address <= row.total);
+        }
+    }
+
+    #[test]
+    fn one_address_and_all_of_them_have_a_budget_that_comes_back() {
+        let budgets = Budgets::default();
+        budgets.set(Act::DeviceCode, 3, 5);
+        let spend = |peer: &str, now| budgets.spend(Act::DeviceCode, peer.parse().unwrap(), now);
+        for _ in 0..3 {
+            assert_eq!(spend("192.0.2.1", 100), Ok(()));
+        }
+        assert_eq!(spend("192.0.2.1", 110), Err(50));
+        // A /64 is one address.
+        assert_eq!(spend("2001:db8::1", 110), Ok(()));
+        assert_eq!(spend("2001:db8::2", 110), Ok(()));
+        assert_eq!(spend("198.51.100.1", 110), Err(50));
+        assert_eq!(spend("198.51.100.1", 160), Ok(()));
+        // Another act is counted for itself.
+        let other = budgets.spend(Act::Mail, "192.0.2.1".parse().unwrap(), 110);
+        assert_eq!(other, Ok(()));
+    }
+
+    #[test]
+    fn the_manual_has_the_budgets() {
+        let page = include_str!("../../../docs/limits.md");
+        let table = documented(&Limits::default());
+        assert!(page.contains(&table), "docs/limits.md lacks\n{table}");
+    }
+}
