@@ -5,7 +5,10 @@
 use super::{RECENT, about, ask_login, overview};
 use crate::http::Response;
 use crate::{
-    agents::{AgentError, holding, holding::Holder, known, root, statement::Authority},
+    agents::{
+        AgentError, binding, delegation_index, delegation_index::Holder, registry,
+        statement::Authority,
+    },
     interaction::Interaction,
     once::{self, OnceError},
     page::{AgentGrantView, AgentsView, IdentityView, Notice},
@@ -44,10 +47,12 @@ pub(super) async fn view(
     }
     let (store, now) = (&*visit.context.realm.store, visit.context.now());
     let mut identities = Vec::new();
-    for id in root::list(store, user_id, now).await? {
-        let agent = known::get(store, id, now).await?;
+    for id in binding::list(store, user_id, now).await? {
+        let agent = registry::get(store, id, now).await?;
         let document = agent.and_then(|agent| agent.document);
-        let since = root::get(store, id, now).await?.map_or(0, |b| b.bound_at);
+        let since = binding::get(store, id, now)
+            .await?
+            .map_or(0, |b| b.bound_at);
         identities.push(IdentityView {
             id: id.to_string(),
             name: document
@@ -58,12 +63,12 @@ pub(super) async fn view(
         });
     }
     let mut grants = Vec::new();
-    for held in holding::grants(store, Holder::User(user_id), now).await? {
-        if crate::agents::holding::is_ended(store, &held, now).await? {
+    for held in delegation_index::grants(store, Holder::User(user_id), now).await? {
+        if crate::agents::delegation_index::is_ended(store, &held, now).await? {
             continue;
         }
         let body = held.grant.body();
-        let to = known::get(store, body.to.agent, now).await?;
+        let to = registry::get(store, body.to.agent, now).await?;
         let name = to
             .and_then(|agent| agent.document)
             .map(|d| d.body().name.clone());
@@ -212,7 +217,7 @@ async fn try_bind(
         }
         Err(OnceError::Store(error)) => return Err(error.into()),
     }
-    root::bind(&*realm.store, &present.user.id, &document, now).await?;
+    binding::bind(&*realm.store, &present.user.id, &document, now).await?;
     realm.end_compromised(&document).await?;
     tracing::info!(target: "signet::agents", user = %present.user.id, agent = %document.id(), "an identity was bound");
     Ok("The identity is bound to your account.")

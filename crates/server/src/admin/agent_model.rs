@@ -1,5 +1,5 @@
 //! What goes over the wire about agents.
-use crate::agents::holding::{HeldGrant, TokenRow};
+use crate::agents::delegation_index::{HeldGrant, TokenRow};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use signet_agent::AgentId;

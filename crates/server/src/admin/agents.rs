@@ -11,10 +11,9 @@ use super::{
 };
 use crate::{
     agents::{
-        AgentError,
-        holding::{self, Holder},
-        known::{self, Agent},
-        root,
+        AgentError, binding,
+        delegation_index::{self, Holder},
+        registry::{self, Agent},
         statement::{self, Authority},
     },
     terminate::Ended,
@@ -62,7 +61,7 @@ fn agent_id(call: &Call) -> Result<AgentId, Problem> {
 
 async fn summary(call: &Call, agent: &Agent) -> Result<AgentSummary, Problem> {
     let (store, now) = (&*call.realm().store, call.now());
-    let binding = root::get(store, agent.id, now).await?;
+    let binding = binding::get(store, agent.id, now).await?;
     Ok(AgentSummary {
         agent_id: agent.id.to_string(),
         name: agent.document.as_ref().map(|d| d.body().name.clone()),
@@ -83,18 +82,18 @@ async fn stopped_at(call: &Call, agent: AgentId) -> Result<Option<u64>, Problem>
 
 async fn document(call: &Call, id: AgentId) -> Result<AgentDocument, Problem> {
     let (store, now) = (&*call.realm().store, call.now());
-    let agent = known::get(store, id, now).await?;
+    let agent = registry::get(store, id, now).await?;
     let agent = agent.ok_or_else(Problem::not_found)?;
     let mut grants = Vec::new();
-    for held in holding::grants(store, Holder::Agent(id), now).await? {
-        let ended = holding::is_ended(store, &held, now).await?;
+    for held in delegation_index::grants(store, Holder::Agent(id), now).await? {
+        let ended = delegation_index::is_ended(store, &held, now).await?;
         grants.push(AgentGrantDocument::new(&held, id, ended));
     }
     let mut tokens = Vec::new();
-    for (jti, row) in holding::tokens(store, id, now).await? {
+    for (jti, row) in delegation_index::tokens(store, id, now).await? {
         let tokens_grant = row.grant.parse::<Hash>().ok();
         let held = match tokens_grant {
-            Some(grant) => holding::grant(store, grant, now).await?,
+            Some(grant) => delegation_index::grant(store, grant, now).await?,
             None => None,
         };
         let dead = match held {
@@ -122,7 +121,7 @@ async fn list(call: Call) -> Outcome {
     let after: Option<AgentId> = after.map_err(|_| Problem::invalid("after is no agent's id"))?;
     let (store, now) = (&*call.realm().store, call.now());
     let mut items = Vec::new();
-    for agent in known::list(store, after, page.limit + 1, now).await? {
+    for agent in registry::list(store, after, page.limit + 1, now).await? {
         items.push(summary(&call, &agent).await?);
     }
     Reply::ok(&List::cut(items, page.limit, |agent| {
@@ -175,7 +174,7 @@ impl From<AgentError> for Problem {
 }
 
 async fn keep(call: &Call, document: &VerifiedDocument) -> Result<(), Problem> {
-    known::keep(&*call.realm().store, document, true, call.now()).await?;
+    registry::keep(&*call.realm().store, document, true, call.now()).await?;
     call.realm().end_compromised(document).await?;
     Ok(())
 }
@@ -192,7 +191,7 @@ async fn renew(mut call: Call) -> Outcome {
     if shown.id() != id {
         return Err(Problem::invalid("the document is another agent's"));
     }
-    if known::get(&*call.realm().store, id, call.now())
+    if registry::get(&*call.realm().store, id, call.now())
         .await?
         .is_none()
     {
@@ -230,7 +229,7 @@ async fn stop(call: Call) -> Outcome {
 
 async fn unbind(call: Call) -> Outcome {
     let id = agent_id(&call)?;
-    let binding = root::get(&*call.realm().store, id, call.now()).await?;
+    let binding = binding::get(&*call.realm().store, id, call.now()).await?;
     let binding = binding.ok_or_else(Problem::not_found)?;
     let ended = call
         .realm()
@@ -245,7 +244,7 @@ async fn end_grant(call: Call) -> Outcome {
         .segment("grant_id")
         .parse()
         .map_err(|_| Problem::not_found())?;
-    let held = holding::grant(&*call.realm().store, grant, call.now()).await?;
+    let held = delegation_index::grant(&*call.realm().store, grant, call.now()).await?;
     let held = held
         .filter(|held| held.grant.body().to.agent == id || held.grant.body().by.agent == id)
         .ok_or_else(Problem::not_found)?;
@@ -259,8 +258,8 @@ async fn end_grant(call: Call) -> Outcome {
 async fn list_of_user(call: Call) -> Outcome {
     let (store, now) = (&*call.realm().store, call.now());
     let mut items = Vec::new();
-    for id in root::list(store, call.segment("user_id"), now).await? {
-        if let Some(agent) = known::get(store, id, now).await? {
+    for id in binding::list(store, call.segment("user_id"), now).await? {
+        if let Some(agent) = registry::get(store, id, now).await? {
             items.push(summary(&call, &agent).await?);
         }
     }

@@ -1,15 +1,15 @@
-//! Agents at the server: which identities are known and whose they are, what came of their grants, and how all of it ends.
+//! Agents at the server: which identities are known and whose they are, which tokens were issued for their grants.
 //!
 //! signet-agent proves chains; this module keeps what only a server can know. A person binds an identity to their account
-//! ([`root`]); operators register agents ([`known`]); signed [`statement`]s arrive; exchanged grants are listed ([`holding`]) so that
-//! people see them and ending one is quick ([`crate::terminate`]). [`standing`] reads all that concerns one presented chain.
+//! ([`binding`]); operators register agents ([`registry`]); signed [`statement`]s arrive; exchanged grants are listed ([`delegation_index`]) so that
+//! people see them and ending one is quick ([`crate::terminate`]). [`chain_state`] reads all that concerns one presented chain.
 //!
 //! A revocation is written before what it ends is looked for, and a grant is listed before a token of it is made; who makes the token
 //! looks for revocations again in between. So of a revocation and an exchange at the same moment one always sees the other.
-pub mod holding;
-pub mod known;
-pub mod root;
-pub mod standing;
+pub mod binding;
+pub mod chain_state;
+pub mod delegation_index;
+pub mod registry;
 pub mod statement;
 
 use signet_store::StoreError;

@@ -2,9 +2,9 @@
 //! list what it begins, and look for revocations once more before a token is made.
 use super::backchannel::Call;
 use crate::agents::{
-    holding::{self, TokenRow},
-    known,
-    standing::{self, Known},
+    chain_state::{self, Known},
+    delegation_index::{self, TokenRow},
+    registry,
 };
 use signet_agent::AgentId;
 use signet_jose::base64url;
@@ -20,8 +20,8 @@ pub(super) struct Chain {
     /// For the rules.
     pub(super) presented: PresentedChain,
     listed: usize,
-    strangers: Vec<AgentId>,
-    ends: standing::Ends,
+    new_agents: Vec<AgentId>,
+    ends: chain_state::Ends,
 }
 
 impl Chain {
@@ -35,9 +35,9 @@ impl Chain {
         let Known {
             standing,
             listed,
-            strangers,
+            new_agents,
             ends,
-        } = standing::read(store, &shown, call.now())
+        } = chain_state::read(store, &shown, call.now())
             .await
             .map_err(|error| call.store_failed(&error))?;
         Ok(Chain {
@@ -47,7 +47,7 @@ impl Chain {
                 peer: call.context.peer,
             },
             listed,
-            strangers,
+            new_agents,
             ends,
         })
     }
@@ -65,14 +65,14 @@ impl Chain {
         let failed = |error: StoreError| call.store_failed(&error);
         let (store, now) = (&*call.context.realm.store, call.now());
         let shown = &self.presented.shown;
-        for agent in &self.strangers {
+        for agent in &self.new_agents {
             let document = shown.documents.iter().find(|shown| shown.id() == *agent);
-            known::see(store, *agent, document, now)
+            registry::see(store, *agent, document, now)
                 .await
                 .map_err(failed)?;
         }
         let token = &decision.issue.access_token;
-        let mut ops = holding::entries(shown, self.listed, &token.sub, now);
+        let mut ops = delegation_index::entries(shown, self.listed, &token.sub, now);
         // A presentation has one grant at least.
         if let Some(last) = shown.grants.last() {
             let row = TokenRow {
@@ -82,7 +82,11 @@ impl Chain {
                 grant: base64url::encode(&last.id().0),
                 exp: now + token.lifetime,
             };
-            ops.push(holding::token_entry(last.body().to.agent, id, &row));
+            ops.push(delegation_index::token_entry(
+                last.body().to.agent,
+                id,
+                &row,
+            ));
         }
         Ok(ops)
     }
@@ -97,7 +101,7 @@ impl Chain {
         if self.listed == shown.grants.len() {
             return Ok(());
         }
-        let ends = standing::ends(&*call.context.realm.store, shown, call.now())
+        let ends = chain_state::ends(&*call.context.realm.store, shown, call.now())
             .await
             .map_err(|error| call.store_failed(&error))?;
         match ends == self.ends {

@@ -2,9 +2,9 @@
 //!
 //! The body is the object's JSON with its signer's document as `signer` (what `signet agent revoke` writes). The signature is the
 //! authority; there is no other. Only an agent that the server knows is heard: bound by a person, registered by an operator, or seen in
-//! a chain that was accepted; a stranger's word concerns nothing here, and would only take room.
+//! a chain that was accepted; what an unknown agent signs concerns nothing here, and would only take room.
 use crate::{
-    agents::{AgentError, known, statement, statement::Authority},
+    agents::{AgentError, registry, statement, statement::Authority},
     http::{Context, Response, response},
 };
 use http::StatusCode;
@@ -103,7 +103,7 @@ async fn document_of(
     by: AgentId,
     shown: Option<VerifiedDocument>,
 ) -> Result<VerifiedDocument, OAuthError> {
-    let found = known::get(&*context.realm.store, by, context.now()).await;
+    let found = registry::get(&*context.realm.store, by, context.now()).await;
     let known = found.map_err(|error| told(context, error.into()))?;
     let known = known.ok_or_else(|| {
         OAuthError::new(

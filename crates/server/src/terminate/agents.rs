@@ -1,10 +1,10 @@
-//! Ending: a grant, what was delegated under one, an agent, everything of a person. The word is written first, and then everything
-//! that is known to hang on it ends at once; what comes later meets the word.
+//! Revocation of agents' delegations: of one, of what was delegated under it, of an agent, of everything that acts for a person.
+//! The revocation record is written first; then every known descendant is revoked. Later exchanges find the record.
 use crate::{
     agents::{
-        AgentError, MARGIN,
-        holding::{self, HeldGrant, Holder, TokenRow},
-        known, root,
+        AgentError, MARGIN, binding,
+        delegation_index::{self, HeldGrant, Holder, TokenRow},
+        registry,
         statement::{self, Authority, Said},
     },
     state::Realm,
@@ -40,7 +40,9 @@ impl Realm {
         let (started, now) = (self.now_ms(), self.now());
         let store = &*self.store;
         let named = match target {
-            Target::Grant(id) | Target::Subtree(id) => holding::grant(store, id, now).await?,
+            Target::Grant(id) | Target::Subtree(id) => {
+                delegation_index::grant(store, id, now).await?
+            }
             Target::Agent(_) | Target::Everything(_) => None,
         };
         if named
@@ -60,7 +62,7 @@ impl Realm {
         let unseen = match target {
             Target::Grant(_) | Target::Subtree(_) => named.is_none(),
             Target::Agent(agent) | Target::Everything(agent) => {
-                agent != by && known::get(store, agent, now).await?.is_none()
+                agent != by && registry::get(store, agent, now).await?.is_none()
             }
         };
         match object {
@@ -73,10 +75,12 @@ impl Realm {
         }
         let doomed = match target {
             Target::Grant(_) => Vec::from_iter(named),
-            Target::Subtree(id) => holding::grants(store, Holder::Parent(id), now).await?,
-            Target::Agent(agent) => holding::grants(store, Holder::Agent(agent), now).await?,
+            Target::Subtree(id) => delegation_index::grants(store, Holder::Parent(id), now).await?,
+            Target::Agent(agent) => {
+                delegation_index::grants(store, Holder::Agent(agent), now).await?
+            }
             Target::Everything(agent) => {
-                let mut all = holding::grants(store, Holder::Agent(agent), now).await?;
+                let mut all = delegation_index::grants(store, Holder::Agent(agent), now).await?;
                 all.retain(|held| held.grant.body().by.agent == agent);
                 all
             }
@@ -121,7 +125,7 @@ impl Realm {
             .await
     }
 
-    /// Ends a grant on the word of the person whose identity it came of.
+    /// Ends a grant on the word of the person whose identity it was issued under.
     ///
     /// # Errors
     /// [`AgentError::NotFound`] where it is not theirs, and the store's.
@@ -131,7 +135,7 @@ impl Realm {
         grant: Hash,
         authority: Authority,
     ) -> Result<Ended, AgentError> {
-        let held = holding::grant(&*self.store, grant, self.now()).await?;
+        let held = delegation_index::grant(&*self.store, grant, self.now()).await?;
         let held = held
             .filter(|held| held.user_id == user_id)
             .ok_or(AgentError::NotFound)?;
@@ -139,7 +143,7 @@ impl Realm {
             .await
     }
 
-    /// Takes an identity off an account and ends every grant that came of it. Bound again, it has to grant anew.
+    /// Takes an identity off an account and ends every grant issued under it. Bound again, it has to grant anew.
     ///
     /// # Errors
     /// [`AgentError::NotFound`], and the store's.
@@ -150,7 +154,7 @@ impl Realm {
         authority: Authority,
     ) -> Result<Ended, AgentError> {
         let started = self.now_ms();
-        root::unbind(&*self.store, user_id, agent, self.now()).await?;
+        binding::unbind(&*self.store, user_id, agent, self.now()).await?;
         let mut ended = self
             .end_first_grants(user_id, Some(agent), authority)
             .await?;
@@ -159,7 +163,7 @@ impl Realm {
         Ok(ended)
     }
 
-    /// Stops everything that acts for a person by grants: every identity is taken off the account, and every grant that came of them
+    /// Stops everything that acts for a person by grants: every identity is taken off the account, and every grant issued under them
     /// ends.
     ///
     /// # Errors
@@ -171,8 +175,8 @@ impl Realm {
     ) -> Result<Ended, AgentError> {
         let (started, now) = (self.now_ms(), self.now());
         let mut identities = 0;
-        for agent in root::list(&*self.store, user_id, now).await? {
-            match root::unbind(&*self.store, user_id, agent, now).await {
+        for agent in binding::list(&*self.store, user_id, now).await? {
+            match binding::unbind(&*self.store, user_id, agent, now).await {
                 Ok(()) => identities += 1,
                 // Another call was first.
                 Err(AgentError::NotFound) => {}
@@ -194,7 +198,7 @@ impl Realm {
     ) -> Result<Ended, AgentError> {
         let (store, now) = (&*self.store, self.now());
         let mut ended = Ended::default();
-        for held in holding::grants(store, Holder::User(user_id), now).await? {
+        for held in delegation_index::grants(store, Holder::User(user_id), now).await? {
             if root.is_some_and(|root| root != held.root) {
                 continue;
             }
@@ -229,7 +233,8 @@ impl Realm {
         let mut ended = Ended::default();
         if !compromised.is_empty() {
             let all =
-                holding::grants(&*self.store, Holder::Agent(document.id()), self.now()).await?;
+                delegation_index::grants(&*self.store, Holder::Agent(document.id()), self.now())
+                    .await?;
             for held in all {
                 let by = held.grant.body().by;
                 if by.agent == document.id() && compromised.contains(&by.key) {

@@ -19,7 +19,7 @@ use signet_agent::{
 use signet_crypto::{Algorithm, hash::sha256};
 use signet_jose::{jwk::Jwk, jwt::JwtSigner};
 use signet_oauth::{agent_grants::CHAIN_TYPE, client::Client};
-use signet_server::agents::root;
+use signet_server::agents::binding;
 use std::sync::Mutex;
 
 pub const EXCHANGE: &str = "urn:ietf:params:oauth:grant-type:token-exchange";
@@ -110,7 +110,13 @@ impl World {
 
     pub fn bind(&self, user_id: &str, identity: &Created) {
         let store = &*self.server.realm.store;
-        block_on(root::bind(store, user_id, &identity.document, self.now())).unwrap();
+        block_on(binding::bind(
+            store,
+            user_id,
+            &identity.document,
+            self.now(),
+        ))
+        .unwrap();
     }
 
     /// A grant for an hour.

@@ -1,5 +1,5 @@
 //! What the server knows of a presented chain, read before the decision.
-use super::{holding, known, root, statement};
+use super::{binding, delegation_index, registry, statement};
 use crate::once;
 use signet_agent::{
     AgentId, presentation::Presentation, revocation::Revocations, revocation::Target,
@@ -15,7 +15,7 @@ pub struct Known {
     /// How many grants, from the root's on, are listed already.
     pub listed: usize,
     /// Agents that are not known at all, or whose shown document is news.
-    pub strangers: Vec<AgentId>,
+    pub new_agents: Vec<AgentId>,
     /// What would end the chain.
     pub ends: Ends,
 }
@@ -43,7 +43,7 @@ fn concerned(shown: &Presentation) -> Vec<AgentId> {
 /// The store's: then nobody can say that it was not revoked (known fault A7).
 pub async fn ends(store: &dyn Store, shown: &Presentation, now: u64) -> Result<Ends, StoreError> {
     let root = shown.grants[0].body().by.agent;
-    let user_id = root::get(store, root, now).await?.map(|b| b.user_id);
+    let user_id = binding::get(store, root, now).await?.map(|b| b.user_id);
     let grants = shown
         .grants
         .iter()
@@ -78,11 +78,11 @@ pub async fn read(store: &dyn Store, shown: &Presentation, now: u64) -> Result<K
         }
     }
     let root = shown.grants[0].body().by.agent;
-    let (mut documents, mut declarations, mut strangers) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut documents, mut declarations, mut new_agents) = (Vec::new(), Vec::new(), Vec::new());
     let mut bound = None;
     for agent in concerned(shown) {
         declarations.extend(statement::declarations(store, agent, now).await?);
-        let found = known::get(store, agent, now).await?;
+        let found = registry::get(store, agent, now).await?;
         let document = found.as_ref().and_then(|known| known.document.clone());
         let newer = shown.documents.iter().any(|shown| {
             shown.id() == agent
@@ -91,7 +91,7 @@ pub async fn read(store: &dyn Store, shown: &Presentation, now: u64) -> Result<K
                     .is_none_or(|known| shown.by().key > known.by().key)
         });
         if found.is_none() || newer {
-            strangers.push(agent);
+            new_agents.push(agent);
         }
         match document {
             Some(document) if agent == root => bound = Some(document),
@@ -111,7 +111,10 @@ pub async fn read(store: &dyn Store, shown: &Presentation, now: u64) -> Result<K
     }
     let mut listed = 0;
     for grant in &shown.grants {
-        if holding::grant(store, grant.id(), now).await?.is_none() {
+        if delegation_index::grant(store, grant.id(), now)
+            .await?
+            .is_none()
+        {
             break;
         }
         listed += 1;
@@ -125,7 +128,7 @@ pub async fn read(store: &dyn Store, shown: &Presentation, now: u64) -> Result<K
             counters,
         },
         listed,
-        strangers,
+        new_agents,
         ends,
     })
 }

@@ -1,8 +1,8 @@
 //! Identities that people bound to their accounts: where a chain of grants may begin.
 //!
-//! One identity belongs to at most one user: the binding is one row that is made once, by one conditional insert. What came of an
+//! One identity belongs to at most one user: the binding is one row that is made once, by one conditional insert. What was issued under an
 //! identity ends with its binding.
-use super::{AgentError, PAGE, corrupt, known, statement};
+use super::{AgentError, PAGE, corrupt, registry, statement};
 use serde::{Deserialize, Serialize};
 use signet_agent::{AgentId, identity::VerifiedDocument, revocation::Target};
 use signet_store::{Change, Key, Op, Outcome, Store, StoreError, Table};
@@ -82,7 +82,7 @@ pub async fn bind(
     if own.len() >= MAX_ROOTS && !own.contains(&agent) {
         return Err(AgentError::TooMany);
     }
-    known::keep(store, document, false, now).await?;
+    registry::keep(store, document, false, now).await?;
     let binding = Binding {
         user_id: user_id.to_owned(),
         bound_at: now,
@@ -110,7 +110,7 @@ pub async fn bind(
     }
 }
 
-/// Takes a binding away; nothing new comes of the identity from here on. What came of it is the caller's to end.
+/// Takes a binding away; nothing is issued under the identity from here on. What was issued before is the caller's to revoke.
 ///
 /// # Errors
 /// [`AgentError::NotFound`] where the identity is not this user's, and the store's.

@@ -1,4 +1,4 @@
-//! Grants that were exchanged here, and the tokens that came of them: lists for people, and what a revocation looks through.
+//! Grants that were exchanged here, and the tokens that were issued for them: lists for people, and what a revocation looks through.
 //!
 //! Rows end with what they are about. Whether a token is in force is the revocations' business, not that of these lists.
 use super::{MARGIN, PAGE, corrupt, statement};
@@ -12,7 +12,7 @@ use signet_store::{Key, Op, Store, StoreError, Table};
 /// Whose list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Holder<'a> {
-    /// Grants that came of a user's identities.
+    /// Grants that were issued under a user's identities.
     User(&'a str),
     /// Grants from an agent and to it.
     Agent(AgentId),
@@ -47,7 +47,7 @@ struct GrantRow {
     first_seen: u64,
 }
 
-/// A token that came of a chain.
+/// A token that was issued for a chain.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TokenRow {
     /// To which client it was given.
