@@ -144,20 +144,19 @@ fn take_out(table: &mut DeTable<'_>, at: usize) -> bool {
     let mut here = None;
     for (key, value) in table.iter_mut() {
         let holds = value.span().contains(&at) || key.span().contains(&at);
-        match value.get_mut() {
-            DeValue::Table(inner) if take_out(inner, at) => return true,
+        let taken = match value.get_mut() {
+            DeValue::Table(inner) => take_out(inner, at),
             DeValue::Array(items) => {
-                let tables = items.iter_mut().filter_map(|item| match item.get_mut() {
+                let mut tables = items.iter_mut().filter_map(|item| match item.get_mut() {
                     DeValue::Table(inner) => Some(inner),
                     _ => None,
                 });
-                for inner in tables {
-                    if take_out(inner, at) {
-                        return true;
-                    }
-                }
+                tables.any(|inner| take_out(inner, at))
             }
-            _ => {}
+            _ => false,
+        };
+        if taken {
+            return true;
         }
         if holds {
             here = Some(key.clone());
