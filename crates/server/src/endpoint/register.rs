@@ -64,7 +64,7 @@ pub(super) async fn submit(mut context: Context) -> Response {
         return later(&context, "too many registrations were never used", HOUR);
     }
     if let Err(answer) = counted(&context, Act::Registration) {
-        return answer;
+        return *answer;
     }
     let client = Client {
         // Until it is used: then it stays.
@@ -90,7 +90,7 @@ pub(super) async fn manage(mut context: Context) -> Response {
     };
     context.note_client(&client.client_id);
     if let Err(answer) = counted(&context, Act::RegistrationChange) {
-        return answer;
+        return *answer;
     }
     match context.method {
         Method::GET => {
@@ -179,7 +179,7 @@ async fn sector(context: &Context, body: &[u8]) -> Result<Option<Vec<String>>, R
     let Some(uri) = sector_identifier_uri(body).map_err(refused)? else {
         return Ok(None);
     };
-    counted(context, Act::Fetch)?;
+    counted(context, Act::Fetch).map_err(|answer| *answer)?;
     fetch_sector(context, &uri).await.map(Some).map_err(refused)
 }
 
@@ -278,12 +278,18 @@ fn unused(context: &Context) -> usize {
 }
 
 /// Whoever registers is not known: address and all addresses together are bounded.
-fn counted(context: &Context, act: Act) -> Result<(), Response> {
+fn counted(context: &Context, act: Act) -> Result<(), Box<Response>> {
     let spent = context
         .realm
         .budgets
         .spend(act, context.peer, context.now());
-    spent.map_err(|retry_after| later(context, "too many requests of this kind", retry_after))
+    spent.map_err(|retry_after| {
+        Box::new(later(
+            context,
+            "too many requests of this kind",
+            retry_after,
+        ))
+    })
 }
 
 fn later(context: &Context, description: &'static str, retry_after: u64) -> Response {
