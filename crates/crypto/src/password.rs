@@ -72,8 +72,8 @@ fn verify_stored(password: &[u8], stored: &str) -> Option<()> {
     {
         return None;
     }
-    // Shorter outputs and salts would verify by chance or be shared.
-    if stored.hash?.len() < 16 || stored.salt?.len() < 11 {
+    // Shorter outputs and salts would verify by chance or be shared. Both lengths are in bytes.
+    if stored.hash?.len() < 16 || stored.salt?.len() < 8 {
         return None;
     }
     let params = Params::try_from(&stored).ok()?;

@@ -107,9 +107,10 @@ mod tests {
         let terminal = Recorder::default();
         let target = ProgressDrawTarget::term_like(Box::new(terminal.clone()));
         let progress = Progress::on(target, "counting");
-        progress.0.tick();
+        // A terminal is drawn to a few times a second at most: the test does not wait for that.
+        progress.0.force_draw();
         progress.at(1, 4);
-        progress.0.tick();
+        progress.0.force_draw();
         drop(progress);
         let (text, cleared) = terminal.0.lock().unwrap().clone();
         assert!(text.contains("counting ... "), "{text}");

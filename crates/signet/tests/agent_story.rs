@@ -39,6 +39,9 @@ fn done(output: &Output) -> String {
     text(&output.stdout).trim().to_owned()
 }
 
+/// How the API in front of the gate shows that it may speak for others.
+const PROXY_SECRET: &str = "0123456789abcdef0123456789abcdef";
+
 /// An API behind the gate: a server that asks the gate about every request, as a reverse proxy does, and answers with what the gate said of
 /// the token.
 async fn api(gate: u16) -> u16 {
@@ -72,6 +75,7 @@ async fn api(gate: u16) -> u16 {
                 let mut headers = vec![
                     ("x-original-method", head.split(' ').next().unwrap()),
                     ("x-original-url", url.as_str()),
+                    ("x-gate-secret", PROXY_SECRET),
                 ];
                 if let Some(value) = &authorization {
                     headers.push(("authorization", value));
@@ -247,6 +251,8 @@ async fn a_person_grants_an_agent_delegates_a_second_acts_the_person_revokes_and
          audiences = [\"{0}\"]\nbinding = \"dpop\"\n",
         dev.issuer
     );
+    std::fs::write(directory.join("proxy.secret"), PROXY_SECRET).unwrap();
+    let configuration = format!("{configuration}\n[proxy]\nsecret_file = \"proxy.secret\"\n");
     let gate = Gate::start(directory, "gate", &configuration);
     gate.until_ready_says(200, "revocations current").await;
     let api = api(gate.port()).await;

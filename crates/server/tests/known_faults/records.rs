@@ -8,6 +8,8 @@ fn a_changed_client_record_counts_from_the_answer_on() {
     let server = server(&mail, |setup| {
         setup.settings.registration.enabled = true;
         setup.settings.registration.open = true;
+        let open = ["authorization_code", "client_credentials"];
+        setup.settings.registration.grant_types = open.map(str::to_owned).to_vec();
     });
     let document = json!({
         "redirect_uris": [CALLBACK],

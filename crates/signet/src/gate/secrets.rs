@@ -12,14 +12,16 @@ use super::model::{self, ClientSecret};
 /// Longest file of a secret or a private key that is read, in bytes.
 const LONGEST: u64 = 16 * 1024;
 
-/// A client's id and secret. `what` begins the message of an error.
+/// A client's id and secret; a line end behind the secret is not part of it. `what` begins the message of an error.
 pub fn credentials(what: &str, client: &ClientSecret, base: &Path) -> Result<Credentials, String> {
     let secret = match (&client.client_secret_file, &client.client_secret_env) {
         (Some(file), None) => read(what, &base.join(file))?,
-        (None, Some(name)) => Secret::new(
-            std::env::var(name)
-                .map_err(|_| format!("{what}: the environment has no text called {name}"))?,
-        ),
+        (None, Some(name)) => {
+            let text = std::env::var(name)
+                .map_err(|_| format!("{what}: the environment has no text called {name}"))?;
+            let text = Secret::new(text);
+            Secret::new(text.expose().trim_end_matches(['\r', '\n']).to_owned())
+        }
         _ => {
             return Err(format!(
                 "{what}: client_secret_file or client_secret_env, one of the two"
