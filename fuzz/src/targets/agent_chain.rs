@@ -56,6 +56,7 @@ pub fn run(data: &[u8]) {
         revocations: &revocations,
         max_staleness: None,
         declarations: &[],
+        kept_declarations: &[],
         lineages: &[],
         anchors: &anchors,
         proof: None,

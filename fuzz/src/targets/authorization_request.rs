@@ -4,19 +4,21 @@
 use std::sync::{Arc, LazyLock};
 
 use signet_crypto::{
-    Secret,
+    Secret, VerifyingKey,
     seal::{Keyring, SealingKey},
 };
 use signet_oauth::{
     authorize::{
-        AuthorizationRequest, AuthorizeError, Context, Facts, Progress, ReturnTo, Step, decide,
+        AuthorizationRequest, AuthorizeError, Facts, Progress, ReturnTo, Step, decide,
         response::{self, Response},
         validate,
     },
     client::{ApplicationType, AuthMethod, Client, GrantType},
+    decision::{Revocations, TokenIdentity, Unavailable},
     params::Params,
     redirect_uri::RedirectUri,
     registry::{Registry, Resource},
+    request::{Context, IssuerKeys},
     scope::ScopeSet,
     settings::Settings,
 };
@@ -73,6 +75,24 @@ static SERVER: LazyLock<Server> = LazyLock::new(|| {
     }
 });
 
+/// An issuer without keys, of whose tokens none was revoked.
+struct Nothing;
+
+impl IssuerKeys for Nothing {
+    fn verifying_key(&self, _: &str) -> Option<&VerifyingKey> {
+        None
+    }
+    fn compact_keys(&self) -> Option<&signet_compact::KeySet> {
+        None
+    }
+}
+
+impl Revocations for Nothing {
+    fn is_revoked(&self, _: &TokenIdentity<'_>) -> Result<bool, Unavailable> {
+        Ok(false)
+    }
+}
+
 /// The input as a query, and as a request that was sealed before.
 pub fn run(data: &[u8]) {
     if let Ok(request) = AuthorizationRequest::from_bytes(data) {
@@ -86,8 +106,9 @@ pub fn run(data: &[u8]) {
         registry: &SERVER.registry,
         settings: &SERVER.settings,
         keyring: &SERVER.keyring,
-        keys: &|_| None,
-        now: NOW,
+        keys: &Nothing,
+        revocations: &Nothing,
+        now_ms: NOW * 1000,
     };
     match validate(&params, &context) {
         Ok(request) => accepted(&params, &request),

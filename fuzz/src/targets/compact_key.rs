@@ -31,7 +31,10 @@ pub fn run(data: &[u8]) {
         }
     }
     if let Ok(Some(pin)) = VerifyingKey::parameters_hash(data) {
-        assert!(VerifyingKey::from_bytes(data).is_err(), "pinned or not read");
+        assert!(
+            VerifyingKey::from_bytes(data).is_err(),
+            "pinned or not read"
+        );
         assert!(VerifyingKey::from_bytes_pinned(data, &[], |_| None).is_err());
         if let Ok(key) = VerifyingKey::from_bytes_pinned(data, &[pin], |_| None) {
             assert!(key.algorithm().is_zero_knowledge());

@@ -28,7 +28,11 @@ fn fixture() -> &'static Fixture {
         let public = Verifier::builder()
             .issuer(Issuer::new(ISSUER, keys))
             .policy(Policy::plain_access_token(AUDIENCE).leeway(0))
-            .policy(Policy::access_token(AUDIENCE).named("strict").proof_nonces())
+            .policy(
+                Policy::access_token(AUDIENCE)
+                    .named("strict")
+                    .proof_nonces(),
+            )
             .policy(Policy::id_token(AUDIENCE).named("id"))
             .policy(Policy::logout_token(AUDIENCE).named("logout"));
         let source = KeySource::Secret {
