@@ -22,8 +22,8 @@ use signet_store::RealmId;
 use crate::{
     http::{Context, Response},
     state::Realm,
-    user::User,
 };
+use signet_directory::User;
 
 /// Which cookie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

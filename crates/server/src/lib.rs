@@ -8,7 +8,7 @@
 //!   response helpers.
 //! - [`endpoint`]: one file per protocol endpoint.
 //! - [`keys`]: the signing keys' life.
-//! - [`people`]: what concerns persons: [`user`]s, [`login`], [`session`]s, [`consent`]s, [`mail`], [`page`]s.
+//! - [`people`]: what concerns persons: [`login`], [`session`]s, [`consent`]s, [`mail`], [`page`]s.
 //! - [`admin`]: the admin API.
 //! - [`agents`]: identities that people bound, the grants that came of them, and how both end.
 //! - [`outbound`]: the only place that opens connections on a client's word.
@@ -37,7 +37,6 @@ pub mod metrics;
 pub mod once;
 pub mod outbound;
 pub mod page;
-pub mod passwords;
 pub mod people;
 pub mod records;
 pub mod recover;
@@ -51,7 +50,6 @@ pub mod streams;
 pub mod tasks;
 pub mod terminate;
 pub mod time;
-pub mod user;
 pub mod verified_tokens;
 pub mod visit;
 

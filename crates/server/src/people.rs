@@ -6,7 +6,7 @@ use signet_store::Store;
 
 use crate::attempts::Limits;
 use crate::mail::Mailer;
-use crate::user::Users;
+use signet_directory::Users;
 
 /// From the configuration; fixed for the life of the realm. By default without mail.
 #[derive(Default)]

@@ -18,10 +18,10 @@ use crate::http::{Context, Response};
 use crate::interaction::{Goal, Page};
 use crate::login::budgets::{Budgets, Standing};
 use crate::page::{self, Notice};
-use crate::passwords::{PoolError, check_new};
-use crate::user::{MAX_EMAIL_BYTES, User, UserError};
 use crate::visit::{Visit, error_page};
 use signet_audit::Action;
+use signet_directory::passwords::{PoolError, check_new};
+use signet_directory::{MAX_EMAIL_BYTES, User, UserError};
 
 /// How long a link works, in seconds.
 const LIFETIME: u64 = 30 * 60;

@@ -10,8 +10,8 @@ use crate::http::{Context, Response, response};
 use crate::interaction::Interaction;
 use crate::page::{self, Html};
 use crate::session::{self, Found, Login};
-use crate::user::{User, UserError};
 use signet_audit::Action;
+use signet_directory::{User, UserError};
 
 /// Somebody who is logged in: session and user are both in force.
 #[derive(Clone, Debug)]

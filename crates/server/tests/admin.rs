@@ -4,15 +4,13 @@ use crate::common::{Server, Setup, block_on, client, client::Call, scope};
 use http::Method;
 use serde_json::{Value, json};
 use signet_crypto::{Algorithm, SigningKey, hash::sha256};
+use signet_directory::{NewUser, User};
 use signet_jose::{
     base64url, dpop,
     jwt::{JwtSigner, Typ},
 };
 use signet_oauth::{client::Client, sealed::AuthorizationCode};
-use signet_server::{
-    grants, keys,
-    user::{NewUser, User},
-};
+use signet_server::{grants, keys};
 use std::sync::Arc;
 
 const CLIENTS: &str = "/admin/v1/clients";

@@ -7,8 +7,16 @@ fn root() -> PathBuf {
 }
 
 /// The server's crates, from the sockets down; each limit is named by its crate.
-const CRATES: [&str; 8] = [
-    "server", "http", "audit", "gate", "oauth", "jose", "crypto", "store",
+const CRATES: [&str; 9] = [
+    "server",
+    "directory",
+    "http",
+    "audit",
+    "gate",
+    "oauth",
+    "jose",
+    "crypto",
+    "store",
 ];
 
 fn sources(folder: &Path, found: &mut Vec<PathBuf>) {

@@ -14,11 +14,11 @@ use crate::interaction::{Goal, Page};
 use crate::login::flow;
 use crate::page::words::{name_of, scope_text};
 use crate::page::{self, AccountView, ConsentView, Notice, SessionView};
-use crate::passwords::{PoolError, check_new};
 use crate::session::{self, Found};
-use crate::user::{User, UserError};
 use crate::visit::{Present, Visit, store_failed};
 use signet_audit::{Action, Event};
+use signet_directory::passwords::{PoolError, check_new};
+use signet_directory::{User, UserError};
 
 /// How long after a login a first password may be set without another, in seconds.
 const RECENT: u64 = 600;

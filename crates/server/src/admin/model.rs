@@ -1,12 +1,8 @@
 //! What goes over the wire. Field names are the specifications' own; times are Unix seconds.
-use crate::{
-    grants::GrantRow,
-    keys::KeyInfo,
-    session::SessionRow,
-    user::{Profile, User},
-};
+use crate::{grants::GrantRow, keys::KeyInfo, session::SessionRow};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
+use signet_directory::{Profile, User};
 use signet_jose::{base64url, json::Writer};
 use signet_oauth::{
     client::metadata::{MEMBERS, Member},

@@ -2,11 +2,11 @@
 use crate::{
     http::{Response, response},
     registry::RegistryError,
-    user::UserError,
 };
 use http::{HeaderValue, StatusCode, header};
 use schemars::JsonSchema;
 use serde::Serialize;
+use signet_directory::UserError;
 use signet_oauth::error::{ErrorCode, OAuthError};
 use signet_store::StoreError;
 use std::borrow::Cow;

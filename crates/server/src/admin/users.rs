@@ -5,12 +5,12 @@ use super::{
     operation::{IfMatch, Method, Operation, Outcome, handler},
     problem::Problem,
 };
-use crate::{
-    passwords::{PoolError, check_new},
-    user::{self, NewUser, User},
-};
 use http::StatusCode;
 use signet_crypto::Secret;
+use signet_directory::{
+    self as directory, NewUser, User,
+    passwords::{PoolError, check_new},
+};
 
 const LIST: &str = "/admin/v1/users";
 const ONE: &str = "/admin/v1/users/{user_id}";
@@ -62,7 +62,7 @@ async fn list(call: Call) -> Outcome {
     let mut after = page.after.clone();
     // A search reads on until its page is full: nothing is indexed for it.
     loop {
-        let users = user::list(
+        let users = directory::list(
             store,
             after.as_deref(),
             READ_AT_ONCE.max(page.limit + 1),

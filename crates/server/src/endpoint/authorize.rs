@@ -416,7 +416,7 @@ pub async fn submit_page(visit: Visit, mut interaction: Interaction, form: &Para
 async fn remember(
     visit: &Visit,
     request: &AuthorizationRequest,
-    user: &crate::user::User,
+    user: &signet_directory::User,
 ) -> Result<(), StoreError> {
     let may = request
         .scope

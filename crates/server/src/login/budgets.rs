@@ -4,8 +4,8 @@ use signet_store::StoreError;
 
 use crate::attempts::{self, Budget, Kind, Refused};
 use crate::budgets::Act;
-use crate::user::{User, fold};
 use crate::visit::Visit;
+use signet_directory::{User, fold};
 
 /// The budgets of one attempt.
 ///

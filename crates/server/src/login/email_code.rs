@@ -7,8 +7,8 @@ use super::method::{Answer, Attempt as Try, Method, MethodPage, Start, Verdict};
 use super::one_time_code::{self, Attempt, CodeId};
 use crate::attempts::Kind;
 use crate::page::{self, CodePage, Html};
-use crate::user::{User, UserError};
 use crate::visit::Visit;
+use signet_directory::{User, UserError};
 
 /// See the module.
 pub const METHOD: Method = Method {

@@ -13,9 +13,9 @@ use crate::attempts::Refused;
 use crate::http::Response;
 use crate::interaction::{Goal, Interaction, MAX_TYPED, Page, Pending, Proof};
 use crate::page::{self, Html, LoginPage, MethodButton, Notice};
-use crate::user::{User, UserError};
 use crate::visit::Visit;
 use signet_audit::Action;
+use signet_directory::{User, UserError};
 
 /// Where every form of the login goes, relative to the page that shows it: all of them are one segment below the issuer.
 pub const ACTION: &str = "interaction";

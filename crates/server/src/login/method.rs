@@ -10,8 +10,8 @@ use signet_store::StoreError;
 use super::budgets::Standing;
 use crate::attempts::Kind;
 use crate::page::{Html, Notice};
-use crate::user::User;
 use crate::visit::Visit;
+use signet_directory::User;
 
 /// The answer of a method's function, which may ask the store.
 pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;

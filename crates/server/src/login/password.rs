@@ -6,7 +6,7 @@ use super::budgets::Standing;
 use super::method::{Answer, Attempt, Method, MethodPage, Verdict};
 use crate::attempts::Kind;
 use crate::page::Html;
-use crate::passwords::PoolError;
+use signet_directory::passwords::PoolError;
 
 /// See the module.
 pub const METHOD: Method = Method {

@@ -2,10 +2,10 @@
 use crate::{
     metrics::Metrics,
     outbound::{Outbound, OutboundOptions},
-    passwords::{PasswordOptions, PasswordPool},
     time::FloorClock,
 };
 use signet_crypto::Clock;
+use signet_directory::passwords::{PasswordOptions, PasswordPool};
 use std::{net::IpAddr, sync::Arc};
 
 /// The server's policy beyond the protocol settings; from the configuration, fixed for the life of the process.

@@ -10,8 +10,8 @@ use crate::{
     agents::{AgentError, statement::Authority},
     grants,
     state::Realm,
-    user::{self, User, UserError},
 };
+use signet_directory::{self as directory, User, UserError};
 use signet_store::{Change, Key, Op, Outcome, Revoked, StoreError, Subject, Table};
 
 /// Kept beyond a token's end, seconds: for verifiers' leeway and clocks that differ.
@@ -163,7 +163,7 @@ impl Realm {
     ) -> Result<Option<User>, UserError> {
         let now_ms = self.now_ms();
         let now = now_ms / 1000;
-        let (user, replace) = user::replacement(before, version, now, change)?;
+        let (user, replace) = directory::replacement(before, version, now, change)?;
         let epoch = Revoked {
             subject: Subject::User(user.id.clone(), now_ms),
             end: now + self.longest_refresh_token() + MARGIN,

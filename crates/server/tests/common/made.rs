@@ -1,12 +1,12 @@
 //! What flows start from: a person, a code, a proof, an assertion.
 use super::{Server, block_on, scope};
 use signet_crypto::{Algorithm, SigningKey};
+use signet_directory::NewUser;
 use signet_jose::{
     base64url, dpop,
     jwt::{JwtSigner, Typ},
 };
 use signet_oauth::sealed::AuthorizationCode;
-use signet_server::user::NewUser;
 
 pub const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
 pub const CHALLENGE: &str = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";

@@ -11,6 +11,7 @@ pub mod people;
 
 use signet_audit::Audit;
 use signet_crypto::{Algorithm, Clock, certificate::DevelopmentCa, hash::sha256, seal::SealingKey};
+use signet_directory::passwords::PasswordOptions;
 use signet_http::{
     Entrance, Limits,
     listener::{Listener, Listening, Running, start},
@@ -24,7 +25,6 @@ use signet_server::{
     http::{Router, service::Service},
     keys::{self, KeyKind, Moment, SealingFile, SigningKeys},
     outbound::OutboundOptions,
-    passwords::PasswordOptions,
     people::PeopleOptions,
     state::{Host, HostParts, Partition, Parts, Policy, Realm, RealmId, Replica},
 };

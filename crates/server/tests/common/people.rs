@@ -1,12 +1,9 @@
 //! A server with people in it, and their mail.
 use super::{Server, Setup, block_on, browser::with};
 use signet_crypto::password::{Cost, hash};
-use signet_server::{
-    mail::Mailer,
-    passwords::PasswordOptions,
-    people::PeopleOptions,
-    user::{NewUser, User},
-};
+use signet_directory::passwords::PasswordOptions;
+use signet_directory::{NewUser, User};
+use signet_server::{mail::Mailer, people::PeopleOptions};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 

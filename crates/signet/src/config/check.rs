@@ -4,8 +4,8 @@ use std::{collections::HashSet, path::Path};
 
 use signet_crypto::password::MAX_PASSWORD_BYTES;
 
+use signet_directory::{folded_email, folded_username};
 use signet_oauth::{registry::Registry, scope};
-use signet_server::user::{folded_email, folded_username};
 
 use super::{
     apply::{self, Fault, Faults},

@@ -533,7 +533,7 @@ impl Default for Limits {
             shutdown_grace: Duration(server.grace.as_secs()),
             threads: None,
             password_threads: None,
-            password_queue: signet_server::passwords::PasswordOptions::default().queue,
+            password_queue: signet_directory::passwords::PasswordOptions::default().queue,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The administrator and the user.
 
 use signet_crypto::password::{self, Cost};
-use signet_server::user::{NewUser, Profile, UserError, Users};
+use signet_directory::{NewUser, Profile, UserError, Users};
 
 use super::{Account, DevFile};
 

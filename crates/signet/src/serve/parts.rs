@@ -7,19 +7,18 @@ use signet_crypto::{
     Clock, Secret, password,
     seal::{Keyring, Purpose},
 };
+use signet_directory::{NewUser, Profile, UserError, Users, passwords::PasswordOptions};
 use signet_oauth::{command_line, registry::Registry};
 use signet_server::{
     delta::Configuration,
     keys::{self, KeyKind, Moment, SealingFile, SigningKeys},
     mail::{Mailer, SmtpOptions, SmtpSecurity},
     outbound::OutboundOptions,
-    passwords::PasswordOptions,
     people::PeopleOptions,
     registry,
     state::{Host, HostParts, Partition, Parts, Realm, RealmId, Replica},
     tasks,
     time::Kept,
-    user::{NewUser, Profile, UserError, Users},
 };
 use signet_store::{RevocationIndex, SqliteStore, Store};
 

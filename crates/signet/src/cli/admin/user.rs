@@ -11,10 +11,7 @@ use http::Method;
 use serde_json::{Map, Value, json};
 use signet_audit::{self as audit, Action, Event};
 use signet_crypto::{Secret, password};
-use signet_server::{
-    passwords::check_new,
-    user::{NewUser, Profile, UserError, Users},
-};
+use signet_directory::{NewUser, Profile, UserError, Users, passwords::check_new};
 use signet_store::{OpenError, SqliteStore};
 
 use super::{

@@ -4,9 +4,9 @@ use std::{borrow::Cow, collections::BTreeMap, path::PathBuf};
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
+use signet_directory::Profile;
 use signet_jose::json::Writer;
 use signet_oauth::client::metadata::{MEMBERS, Shape};
-use signet_server::user::Profile;
 
 use super::AccessTokenFormat;
 use crate::config::{duration::Duration, secret::SecretRef};

@@ -1,6 +1,6 @@
 //! What people type to name themselves, in one spelling.
 
-use super::UserError;
+use crate::error::UserError;
 
 /// Longest user name in characters, after folding.
 pub const MAX_USERNAME_CHARS: usize = 64;

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use signet_jose::base64url;
 use signet_store::{Change, Key, Op, Outcome, Store, StoreError, Table};
 
-use super::name::{fold, folded_email, folded_username};
-use super::record::{Profile, User};
+use crate::error::UserError;
+use crate::name::{fold, folded_email, folded_username};
+use crate::record::{Profile, User};
 
 /// How often a change that lost a race is tried again before [`UserError::Conflict`].
 const MAX_TRIES: usize = 5;
@@ -26,35 +27,6 @@ pub struct NewUser {
     pub admin: bool,
     /// The rest of the profile.
     pub profile: Profile,
-}
-
-/// Why a user could not be made, found or changed. All but the last two are the caller's to put right.
-#[derive(Debug, Clone, thiserror::Error)]
-pub enum UserError {
-    /// The user name is empty, too long, or has characters that a name may not have.
-    #[error("the user name must have 1 to 64 visible characters and no spaces")]
-    Username,
-    /// The e-mail address cannot be one.
-    #[error("the e-mail address is malformed")]
-    Email,
-    /// A profile claim is too long or has control characters.
-    #[error("a profile value is too long or has control characters")]
-    Profile,
-    /// Somebody has this user name.
-    #[error("the user name is taken")]
-    UsernameTaken,
-    /// Somebody has this e-mail address.
-    #[error("the e-mail address is taken")]
-    EmailTaken,
-    /// No user has this id.
-    #[error("there is no such user")]
-    NotFound,
-    /// Others changed the record at the same time, several times in a row.
-    #[error("the record is being changed by somebody else")]
-    Conflict,
-    /// The store failed.
-    #[error(transparent)]
-    Store(#[from] StoreError),
 }
 
 /// One name space: a user name never equals another user's e-mail address.
@@ -223,8 +195,8 @@ impl Users {
         Err(UserError::Conflict)
     }
 
-    /// Sets a new password (a PHC string), or takes it away. It ends nothing that was begun with the old one: where there
-    /// is a server, [`Realm::change_user_and_end_everything`](crate::state::Realm::change_user_and_end_everything) does both.
+    /// Sets a new password (a PHC string), or takes it away. It ends nothing that was begun with the old one: a server
+    /// does both in one change.
     pub async fn set_password(
         &self,
         id: &str,
@@ -235,8 +207,8 @@ impl Users {
             .await
     }
 
-    /// Enables or disables. It ends nothing that the user holds: where there is a server,
-    /// [`Realm::change_user_and_end_everything`](crate::state::Realm::change_user_and_end_everything) does both.
+    /// Enables or disables. It ends nothing that the user holds: a server does
+    /// both in one change.
     pub async fn set_enabled(&self, id: &str, enabled: bool, now: u64) -> Result<User, UserError> {
         self.change(id, now, |user| user.enabled = enabled).await
     }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use signet_oauth::session::UserClaims;
 
-use super::UserError;
+use crate::error::UserError;
 
 /// Longest value of one profile claim in bytes.
 const MAX_CLAIM_BYTES: usize = 1024;
@@ -120,7 +120,7 @@ impl Profile {
     }
 
     /// Bounded, and without control characters; but an address may have lines (OpenID Connect Core section 5.1.1).
-    pub(super) fn check(&self) -> Result<(), UserError> {
+    pub(crate) fn check(&self) -> Result<(), UserError> {
         let short = |text: &String| text.len() <= MAX_CLAIM_BYTES;
         let one_line = |text: &String| !text.chars().any(char::is_control);
         let lines = |text: &String| {
