@@ -1,4 +1,5 @@
 //! What a grant decides, as data: the tokens to make, and the once-only conditions that must hold first.
+use crate::id::{CodeId, DeviceId, GrantId};
 use crate::{
     names::AccessTokenFormat,
     scope::ScopeSet,
@@ -32,9 +33,9 @@ pub enum Once {
     /// Where it holds and `family_end` is set, the family's row (generation 0, that end) is written in the same change.
     Code {
         /// the row
-        id: [u8; 16],
+        id: CodeId,
         /// what a second use revokes
-        grant_id: [u8; 16],
+        grant_id: GrantId,
         /// after the code's own end
         end: u64,
         /// a refresh family begins, and lives at most this long
@@ -45,9 +46,9 @@ pub enum Once {
     /// `family_end` as with [`Once::Code`].
     DeviceCode {
         /// the row
-        id: [u8; 16],
+        id: DeviceId,
         /// the grant that begins
-        grant_id: [u8; 16],
+        grant_id: GrantId,
         /// a refresh family begins, and lives at most this long
         family_end: Option<u64>,
     },
@@ -58,7 +59,7 @@ pub enum Once {
     /// retry, the condition counts as held and the row stays.
     Rotate {
         /// the family
-        grant_id: [u8; 16],
+        grant_id: GrantId,
         /// the presented generation
         from: u64,
         /// absolute end of the family
@@ -90,7 +91,7 @@ pub enum Once {
     /// The family's row must be at `generation`, and stays (rotation off). A missing row is an ended family, another generation a replay.
     Current {
         /// the family
-        grant_id: [u8; 16],
+        grant_id: GrantId,
         /// the presented generation
         generation: u64,
     },
@@ -136,7 +137,7 @@ pub struct AccessToken {
     /// what it is signed with as a JWT; compact tokens are signed with the one key that the server has for them
     pub algorithm: Algorithm,
     /// the grant it ends with
-    pub grant_id: Option<[u8; 16]>,
+    pub grant_id: Option<GrantId>,
     /// the session it ends with
     pub sid: Option<String>,
     /// when the person was authenticated
@@ -209,7 +210,7 @@ pub struct TokenIdentity<'a> {
     /// compared with the epochs of user and client
     pub issued_at_ms: u64,
     /// the grant, which is the refresh family
-    pub grant_id: Option<&'a [u8; 16]>,
+    pub grant_id: Option<&'a GrantId>,
     /// the session
     pub sid: Option<&'a str>,
     /// the person; none for a client's own token

@@ -2,6 +2,7 @@
 //!
 //! The caller is authenticated, the token's signature is checked, and then who may see it; only after that anything is said. Everything
 //! that is not a living token which the caller may see is one and the same `{"active":false}` (known fault A11).
+use crate::id::GrantId;
 use crate::{
     access_token::{AccessTokenFacts, TokenLookup, TokenState},
     client::Client,
@@ -128,7 +129,7 @@ impl Introspection {
     }
 
     /// The grant whose row must be read before [`Introspection::with_family`].
-    pub fn family(&self) -> Option<&[u8; 16]> {
+    pub fn family(&self) -> Option<&GrantId> {
         match self {
             Introspection::RefreshToken(token) => Some(&token.grant_id),
             _ => None,

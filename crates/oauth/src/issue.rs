@@ -95,6 +95,7 @@ pub fn write_token_response(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::id::GrantId;
     use crate::{
         decision::ChainClaims,
         format::{AccessTokenFormat, Stamp},
@@ -114,7 +115,7 @@ mod tests {
             lifetime: 600,
             format: AccessTokenFormat::Jwt,
             algorithm: Algorithm::Es256,
-            grant_id: Some([2; 16]),
+            grant_id: Some(GrantId::new([2; 16])),
             sid: Some("sid-1".into()),
             auth_time: Some(testing::NOW - 5),
             acr: Some("a".into()),
@@ -133,7 +134,7 @@ mod tests {
     #[test]
     fn what_is_written_is_what_is_read() {
         let token = access_token();
-        let id = base64url::encode(&Stamp::id(testing::NOW * 1000 + 7, [9; 10]));
+        let id = base64url::encode(Stamp::id(testing::NOW * 1000 + 7, [9; 10]).as_bytes());
         let mut out = Vec::new();
         write_access_token(&token, "https://as.example", &id, testing::NOW, &mut out);
         let facts = AccessTokenFacts::parse(&out).unwrap();

@@ -23,6 +23,7 @@ pub mod endpoint;
 pub mod error;
 pub mod format;
 pub mod grant;
+pub mod id;
 pub mod introspect;
 pub mod issue;
 pub mod logout;

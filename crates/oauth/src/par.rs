@@ -3,6 +3,7 @@
 //! The `request_uri` is the request itself, sealed: no row is written at the pushing. Its id's once-row is written
 //! when the person's answer is given, so that a page may be reloaded before, and a used one is refused after.
 pub use crate::authorize::{URN, is_request_uri};
+use crate::id::PushedId;
 
 use crate::{
     authorize::{MAX_REQUEST_URI_BYTES, Pushed, validate_pushed},
@@ -45,7 +46,7 @@ pub fn push(
     params: &Params,
     client: &Arc<Client>,
     proof_jkt: Option<&str>,
-    id: [u8; 16],
+    id: PushedId,
     context: &Context<'_>,
 ) -> Result<PushedResponse, OAuthError> {
     if params

@@ -1,5 +1,6 @@
 //! Revocation: RFC 7009. Signature and owner are checked before anything is written: nobody puts entries in the list with tokens that
 //! are not theirs, or not tokens (known fault A8), and an entry lives as long as whatever it concerns (known fault A9).
+use crate::id::GrantId;
 use crate::{
     access_token,
     client::Client,
@@ -28,7 +29,7 @@ pub enum Revocation {
     /// a whole grant: its refresh family, and every access token that came of it
     Grant {
         /// the grant
-        grant_id: [u8; 16],
+        grant_id: GrantId,
         /// whose grant it was
         user_id: String,
         /// Unix seconds; the entry may go then

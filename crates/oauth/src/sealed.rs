@@ -3,6 +3,7 @@
 //! The server keeps no row for a code or token until it is used: everything that the token endpoint needs is in the value itself,
 //! encrypted and authenticated by the [`Keyring`] under a purpose of its own, and base64url on the wire. The store only decides "once".
 use crate::codec::{Decoder, Encoder, Undecodable};
+use crate::id::{CodeId, GrantId};
 use crate::scope::ScopeSet;
 use signet_crypto::seal::{Keyring, Purpose};
 use signet_jose::base64url;
@@ -16,9 +17,9 @@ const REFRESH_VERSION: u8 = 1;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AuthorizationCode {
     /// The row that is written when the code is used.
-    pub id: [u8; 16],
+    pub id: CodeId,
     /// The grant (and refresh family) that begins with this code.
-    pub grant_id: [u8; 16],
+    pub grant_id: GrantId,
     /// Whom the code was given to.
     pub client_id: String,
     /// Where the code was sent.
@@ -59,7 +60,7 @@ pub struct AuthorizationCode {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RefreshToken {
     /// The grant, which is the refresh family.
-    pub grant_id: [u8; 16],
+    pub grant_id: GrantId,
     /// 0 for the first token of a family; grows at each rotation.
     pub generation: u64,
     /// Whom it was given to.
@@ -114,8 +115,8 @@ impl AuthorizationCode {
     }
     fn encode(&self) -> Vec<u8> {
         let mut e = Encoder::new(CODE_VERSION);
-        e.fixed(&self.id)
-            .fixed(&self.grant_id)
+        e.fixed(self.id.as_bytes())
+            .fixed(self.grant_id.as_bytes())
             .text(&self.client_id)
             .text(&self.redirect_uri)
             .flag(self.redirect_uri_was_sent)
@@ -138,8 +139,8 @@ impl AuthorizationCode {
     fn decode(bytes: &[u8]) -> Result<Self, Undecodable> {
         let mut d = Decoder::new(bytes, CODE_VERSION)?;
         let code = AuthorizationCode {
-            id: d.fixed()?,
-            grant_id: d.fixed()?,
+            id: CodeId::new(d.fixed()?),
+            grant_id: GrantId::new(d.fixed()?),
             client_id: d.string()?,
             redirect_uri: d.string()?,
             redirect_uri_was_sent: d.flag()?,
@@ -174,7 +175,7 @@ impl RefreshToken {
     }
     fn encode(&self) -> Vec<u8> {
         let mut e = Encoder::new(REFRESH_VERSION);
-        e.fixed(&self.grant_id)
+        e.fixed(self.grant_id.as_bytes())
             .number(self.generation)
             .text(&self.client_id)
             .text(&self.scope.to_string())
@@ -202,7 +203,7 @@ impl RefreshToken {
     fn decode(bytes: &[u8]) -> Result<Self, Undecodable> {
         let mut d = Decoder::new(bytes, REFRESH_VERSION)?;
         let token = RefreshToken {
-            grant_id: d.fixed()?,
+            grant_id: GrantId::new(d.fixed()?),
             generation: d.number()?,
             client_id: d.string()?,
             scope: decode_scope(&mut d)?,

@@ -1,4 +1,6 @@
 //! Fixtures of this crate's tests.
+use crate::id::CodeId;
+use crate::id::GrantId;
 use crate::{
     decision::{Revocations, TokenIdentity, Unavailable},
     request::IssuerKeys,
@@ -44,8 +46,8 @@ pub const CHALLENGE: &str = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
 
 pub fn code() -> AuthorizationCode {
     AuthorizationCode {
-        id: [1; 16],
-        grant_id: [2; 16],
+        id: CodeId::new([1; 16]),
+        grant_id: GrantId::new([2; 16]),
         client_id: "client".into(),
         redirect_uri: "https://client.example/cb".into(),
         redirect_uri_was_sent: true,
@@ -68,7 +70,7 @@ pub fn code() -> AuthorizationCode {
 
 pub fn refresh_token() -> RefreshToken {
     RefreshToken {
-        grant_id: [2; 16],
+        grant_id: GrantId::new([2; 16]),
         generation: 3,
         client_id: "client".into(),
         scope: scope("openid profile email"),

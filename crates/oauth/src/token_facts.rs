@@ -2,6 +2,8 @@
 //!
 //! One model for every [format](crate::format). Who issued it, and whether it has expired or was
 //! revoked, is judged by [`crate::access_token`].
+use crate::id::GrantId;
+use crate::id::Jti;
 use crate::{decision::TokenIdentity, scope::ScopeSet, sealed::Confirmation};
 use signet_jose::{
     base64url,
@@ -55,7 +57,7 @@ pub struct AccessTokenFacts {
     /// `sid`
     pub sid: Option<String>,
     /// `grant_id`
-    pub grant_id: Option<[u8; 16]>,
+    pub grant_id: Option<GrantId>,
     /// the `claims` request parameter, for userinfo
     pub claims: Option<String>,
 }
@@ -157,7 +159,7 @@ impl AccessTokenFacts {
             "grant_id" => {
                 let bytes =
                     base64url::decode(r.string()?.as_bytes()).map_err(|_| JsonError::Type)?;
-                self.grant_id = Some(bytes.try_into().map_err(|_| JsonError::Type)?);
+                self.grant_id = Some(GrantId::from_slice(&bytes).ok_or(JsonError::Type)?);
             }
             "claims" => self.claims = Some(r.raw()?.to_owned()),
             _ => r.skip()?,
@@ -208,12 +210,8 @@ impl AccessTokenFacts {
 
 /// The time inside an access token's id, in milliseconds.
 pub fn jti_time_ms(jti: &str) -> Option<u64> {
-    let bytes: [u8; 16] = base64url::decode(jti.as_bytes()).ok()?.try_into().ok()?;
-    Some(
-        bytes[..6]
-            .iter()
-            .fold(0, |time, &byte| time << 8 | u64::from(byte)),
-    )
+    let id = Jti::from_slice(&base64url::decode(jti.as_bytes()).ok()?)?;
+    Some(id.issued_ms())
 }
 
 fn confirmation(r: &mut Reader<'_>) -> Result<Confirmation, JsonError> {

@@ -13,17 +13,19 @@ use std::{
 
 /// What a token says of itself, as far as it can be revoked. Absent parts are parts that the token does not have.
 pub trait Facts {
-    /// as which ids of tokens and grants are looked up
-    type Id: ?Sized + Hash + Eq;
+    /// as which ids of tokens are looked up
+    type Jti: ?Sized + Hash + Eq;
+    /// as which ids of grants are looked up
+    type Grant: ?Sized + Hash + Eq;
     /// as which ids of delegations are looked up
     type Delegation: ?Sized + Hash + Eq;
 
     /// `jti`
-    fn jti(&self) -> Option<&Self::Id>;
+    fn jti(&self) -> Option<&Self::Jti>;
     /// When the token was issued, Unix milliseconds. Where only the second is known: its beginning.
     fn issued_ms(&self) -> u64;
     /// `grant_id`
-    fn grant_id(&self) -> Option<&Self::Id>;
+    fn grant_id(&self) -> Option<&Self::Grant>;
     /// `sid`
     fn sid(&self) -> Option<&str>;
     /// The user.
@@ -98,9 +100,9 @@ impl<K: Hash + Eq> Entries<K> {
 }
 
 /// Revocations in memory: see [`Subject`] for the type parameters.
-pub struct Index<I, D, T> {
-    jti: Entries<I>,
-    grant: Entries<I>,
+pub struct Index<J, G, D, T> {
+    jti: Entries<J>,
+    grant: Entries<G>,
     session: Entries<T>,
     user: Entries<T>,
     client: Entries<T>,
@@ -108,8 +110,8 @@ pub struct Index<I, D, T> {
     agent: Entries<T>,
 }
 
-impl<I: Hash + Eq, D: Hash + Eq, T: Hash + Eq> Default for Index<I, D, T> {
-    fn default() -> Index<I, D, T> {
+impl<J: Hash + Eq, G: Hash + Eq, D: Hash + Eq, T: Hash + Eq> Default for Index<J, G, D, T> {
+    fn default() -> Index<J, G, D, T> {
         Index {
             jti: Entries::new(),
             grant: Entries::new(),
@@ -122,9 +124,9 @@ impl<I: Hash + Eq, D: Hash + Eq, T: Hash + Eq> Default for Index<I, D, T> {
     }
 }
 
-impl<I: Hash + Eq, D: Hash + Eq, T: Hash + Eq + Borrow<str>> Index<I, D, T> {
+impl<J: Hash + Eq, G: Hash + Eq, D: Hash + Eq, T: Hash + Eq + Borrow<str>> Index<J, G, D, T> {
     /// Revokes. `end`: Unix seconds at which the last token concerned has expired by itself; never shortened by a second call.
-    pub fn revoke(&self, subject: Subject<I, D, T>, end: u64) {
+    pub fn revoke(&self, subject: Subject<J, G, D, T>, end: u64) {
         let epoch_ms = subject.epoch_ms().unwrap_or(0);
         let entry = Entry { epoch_ms, end };
         match subject {
@@ -141,7 +143,8 @@ impl<I: Hash + Eq, D: Hash + Eq, T: Hash + Eq + Borrow<str>> Index<I, D, T> {
     /// Whether a token is revoked. An entry counts until it is swept: by then everything that it concerned has expired.
     pub fn is_revoked<F: Facts>(&self, token: &F) -> bool
     where
-        I: Borrow<F::Id>,
+        J: Borrow<F::Jti>,
+        G: Borrow<F::Grant>,
         D: Borrow<F::Delegation>,
     {
         if self.jti.find(token.jti()).is_some()
@@ -170,9 +173,10 @@ impl<I: Hash + Eq, D: Hash + Eq, T: Hash + Eq + Borrow<str>> Index<I, D, T> {
     }
 
     /// Takes over everything that another one holds.
-    pub fn take_over(&self, other: &Index<I, D, T>)
+    pub fn take_over(&self, other: &Index<J, G, D, T>)
     where
-        I: Clone,
+        J: Clone,
+        G: Clone,
         D: Clone,
         T: Clone,
     {

@@ -7,10 +7,12 @@
 //! Knows no store, no network, no JSON and no clock.
 #![forbid(unsafe_code)]
 
+mod id;
 mod index;
 mod line;
 mod subject;
 
+pub use id::{GrantId, Jti};
 pub use index::{Facts, Index};
 pub use line::{Line, Member};
 pub use subject::{KINDS, Kind, KindRow, Subject};

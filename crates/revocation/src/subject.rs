@@ -74,13 +74,13 @@ impl Kind {
 
 /// Whom or what a revocation concerns. Epochs are Unix milliseconds: everything that was issued up to that moment.
 ///
-/// `I`: ids of tokens and grants; `D`: ids of delegations; `T`: ids that are text.
+/// `J`: ids of tokens; `G`: ids of grants; `D`: ids of delegations; `T`: ids that are text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Subject<I, D, T> {
+pub enum Subject<J, G, D, T> {
     /// One token, by its `jti`.
-    Jti(I),
+    Jti(J),
     /// All tokens of a grant, by `grant_id`.
-    Grant(I),
+    Grant(G),
     /// All tokens of a session, by its public `sid`.
     Session(T),
     /// All tokens of a user (`sub`) that were issued up to this moment.
@@ -93,7 +93,7 @@ pub enum Subject<I, D, T> {
     Agent(T, u64),
 }
 
-impl<I, D, T> Subject<I, D, T> {
+impl<J, G, D, T> Subject<J, G, D, T> {
     /// Its kind.
     pub const fn kind(&self) -> Kind {
         match self {
@@ -119,20 +119,21 @@ impl<I, D, T> Subject<I, D, T> {
         }
     }
 
-    /// Puts it together again. `id`, `delegation` and `text` read the id that the kind has; `epoch_ms` counts for the kinds that have one.
+    /// Puts it together again. `jti`, `grant`, `delegation` and `text` read the id that the kind has; `epoch_ms` counts for the kinds that have one.
     ///
     /// # Errors
-    /// Those of the three.
+    /// Those of the four.
     pub fn made<E>(
         kind: Kind,
         epoch_ms: u64,
-        id: impl FnOnce() -> Result<I, E>,
+        jti: impl FnOnce() -> Result<J, E>,
+        grant: impl FnOnce() -> Result<G, E>,
         delegation: impl FnOnce() -> Result<D, E>,
         text: impl FnOnce() -> Result<T, E>,
-    ) -> Result<Subject<I, D, T>, E> {
+    ) -> Result<Subject<J, G, D, T>, E> {
         Ok(match kind {
-            Kind::Jti => Subject::Jti(id()?),
-            Kind::Grant => Subject::Grant(id()?),
+            Kind::Jti => Subject::Jti(jti()?),
+            Kind::Grant => Subject::Grant(grant()?),
             Kind::Session => Subject::Session(text()?),
             Kind::User => Subject::User(text()?, epoch_ms),
             Kind::Client => Subject::Client(text()?, epoch_ms),
@@ -142,15 +143,16 @@ impl<I, D, T> Subject<I, D, T> {
     }
 
     /// The same subject under other ids.
-    pub fn map<J, E, U>(
+    pub fn map<K, H, E, U>(
         self,
-        id: impl FnOnce(I) -> J,
+        jti: impl FnOnce(J) -> K,
+        grant: impl FnOnce(G) -> H,
         delegation: impl FnOnce(D) -> E,
         text: impl FnOnce(T) -> U,
-    ) -> Subject<J, E, U> {
+    ) -> Subject<K, H, E, U> {
         match self {
-            Subject::Jti(own) => Subject::Jti(id(own)),
-            Subject::Grant(own) => Subject::Grant(id(own)),
+            Subject::Jti(own) => Subject::Jti(jti(own)),
+            Subject::Grant(own) => Subject::Grant(grant(own)),
             Subject::Session(own) => Subject::Session(text(own)),
             Subject::User(own, epoch_ms) => Subject::User(text(own), epoch_ms),
             Subject::Client(own, epoch_ms) => Subject::Client(text(own), epoch_ms),
@@ -159,15 +161,17 @@ impl<I, D, T> Subject<I, D, T> {
         }
     }
 
-    /// The id, as whatever the three make of it.
+    /// The id, as whatever the four make of it.
     pub fn id<'s, R>(
         &'s self,
-        id: impl FnOnce(&'s I) -> R,
+        jti: impl FnOnce(&'s J) -> R,
+        grant: impl FnOnce(&'s G) -> R,
         delegation: impl FnOnce(&'s D) -> R,
         text: impl FnOnce(&'s T) -> R,
     ) -> R {
         match self {
-            Subject::Jti(own) | Subject::Grant(own) => id(own),
+            Subject::Jti(own) => jti(own),
+            Subject::Grant(own) => grant(own),
             Subject::AgentGrant(own) => delegation(own),
             Subject::Session(own)
             | Subject::User(own, _)
@@ -188,10 +192,10 @@ mod tests {
             assert_eq!(Kind::of_tag(row.tag), Some(row.kind));
             assert_eq!(Kind::of_member(row.member), Some(row.kind));
             let text = || Ok::<_, ()>("id");
-            let subject = Subject::made(row.kind, 7, text, text, text).unwrap();
+            let subject = Subject::made(row.kind, 7, text, text, text, text).unwrap();
             assert_eq!(subject.kind(), row.kind);
             assert_eq!(subject.epoch_ms(), row.has_epoch.then_some(7));
-            assert_eq!(subject.id(|id| *id, |id| *id, |id| *id), "id");
+            assert_eq!(subject.id(|id| *id, |id| *id, |id| *id, |id| *id), "id");
         }
         assert_eq!(Kind::of_tag(b'?'), None);
         assert_eq!(Kind::of_member("end"), None);

@@ -11,6 +11,7 @@
 //!
 //! `Lax` lets a client's redirect to `/authorize` find the session and keeps cross-site forms without it.
 
+use crate::session::SessionId;
 use std::borrow::Cow;
 
 use http::{HeaderValue, header};
@@ -87,18 +88,18 @@ fn bytes(context: &Context, cookie: Cookie) -> Option<Vec<u8>> {
 }
 
 /// The secret id in the session cookie.
-pub fn session_id(context: &Context) -> Option<[u8; 16]> {
+pub fn session_id(context: &Context) -> Option<SessionId> {
     let sealed = bytes(context, Cookie::Session)?;
     let opened = context
         .realm
         .keyring()
         .open(Purpose::SessionCookie, &sealed);
-    opened.ok()?.try_into().ok()
+    SessionId::from_slice(&opened.ok()?)
 }
 
 /// Sets the session cookie; it has no age of its own, the session's row ends.
-pub fn set_session(response: &mut Response, realm: &Realm, id: &[u8; 16]) {
-    if let Ok(sealed) = realm.keyring().seal(Purpose::SessionCookie, id) {
+pub fn set_session(response: &mut Response, realm: &Realm, id: &SessionId) {
+    if let Ok(sealed) = realm.keyring().seal(Purpose::SessionCookie, id.as_bytes()) {
         let sealed = base64url::encode(&sealed);
         set(response, realm, Cookie::Session, &sealed, None);
     }

@@ -5,6 +5,7 @@
 //! the family's business, and a row that was lost would change nothing about that.
 
 use serde::{Deserialize, Serialize};
+use signet_oauth::id::GrantId;
 use signet_store::{Key, Op, Store, StoreError, Table};
 
 /// Rows that are read at once.
@@ -24,12 +25,16 @@ pub struct GrantRow {
     pub created_at: u64,
 }
 
-fn key_of(user_id: &str, grant_id: &[u8; 16]) -> Key {
-    Key::with_sort(Table::UserGrant, user_id.as_bytes(), grant_id.as_slice())
+fn key_of(user_id: &str, grant_id: &GrantId) -> Key {
+    Key::with_sort(
+        Table::UserGrant,
+        user_id.as_bytes(),
+        grant_id.as_bytes().as_slice(),
+    )
 }
 
 /// The write that lists a grant. `end`: Unix seconds, when its last token has ended.
-pub fn entry(user_id: &str, grant_id: &[u8; 16], row: &GrantRow, end: u64) -> Op {
+pub fn entry(user_id: &str, grant_id: &GrantId, row: &GrantRow, end: u64) -> Op {
     Op::Put {
         key: key_of(user_id, grant_id),
         // Invariant: strings and a number always serialize.
@@ -39,7 +44,7 @@ pub fn entry(user_id: &str, grant_id: &[u8; 16], row: &GrantRow, end: u64) -> Op
 }
 
 /// The write that takes it off the list.
-pub fn removal(user_id: &str, grant_id: &[u8; 16]) -> Op {
+pub fn removal(user_id: &str, grant_id: &GrantId) -> Op {
     Op::Delete {
         key: key_of(user_id, grant_id),
     }
@@ -49,10 +54,10 @@ pub fn removal(user_id: &str, grant_id: &[u8; 16]) -> Op {
 /// API only. With each its user.
 pub async fn page(
     store: &dyn Store,
-    after: Option<(&str, &[u8; 16])>,
+    after: Option<(&str, &GrantId)>,
     limit: usize,
     now: u64,
-) -> Result<Vec<(String, [u8; 16], GrantRow)>, StoreError> {
+) -> Result<Vec<(String, GrantId, GrantRow)>, StoreError> {
     let after = after.map(|(user_id, id)| key_of(user_id, id));
     let rows = store
         .page(Table::UserGrant, after.as_ref(), limit, now)
@@ -61,7 +66,7 @@ pub async fn page(
         .map(|(key, row)| {
             let corrupt = || StoreError::Corrupt("grant row".into());
             let user_id = String::from_utf8(key.partition.to_vec()).map_err(|_| corrupt())?;
-            let id = <[u8; 16]>::try_from(key.sort).map_err(|_| corrupt())?;
+            let id = GrantId::from_slice(&key.sort).ok_or_else(corrupt)?;
             let row = serde_json::from_slice(&row.value).map_err(|_| corrupt())?;
             Ok((user_id, id, row))
         })
@@ -73,7 +78,7 @@ pub async fn list(
     store: &dyn Store,
     user_id: &str,
     now: u64,
-) -> Result<Vec<([u8; 16], GrantRow)>, StoreError> {
+) -> Result<Vec<(GrantId, GrantRow)>, StoreError> {
     let mut grants = Vec::new();
     let mut after = Vec::new();
     loop {
@@ -86,7 +91,7 @@ pub async fn list(
         after.clone_from(&last.sort);
         for (key, row) in rows {
             let corrupt = || StoreError::Corrupt("grant row".into());
-            let id = <[u8; 16]>::try_from(key.sort).map_err(|_| corrupt())?;
+            let id = GrantId::from_slice(&key.sort).ok_or_else(corrupt)?;
             let row = serde_json::from_slice(&row.value).map_err(|_| corrupt())?;
             grants.push((id, row));
         }

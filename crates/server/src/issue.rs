@@ -2,6 +2,7 @@
 use crate::http::Context;
 use signet_crypto::Algorithm;
 use signet_jose::jwt::{JwtSigner, Typ};
+use signet_oauth::id::Jti;
 use signet_oauth::{
     decision::{AccessToken, Issue, Refresh},
     error::{ErrorCode, OAuthError},
@@ -54,7 +55,7 @@ pub async fn person(context: &Context, issue: &Issue) -> Result<Option<UserClaim
 }
 
 /// The id of the token that is about to be made: its line in the audit trail commits before the token is signed.
-pub fn token_id(context: &Context) -> [u8; 16] {
+pub fn token_id(context: &Context) -> Jti {
     Stamp::id(context.now_ms, signet_crypto::random::bytes())
 }
 
@@ -66,7 +67,7 @@ pub fn answer(
     context: &Context,
     issue: &Issue,
     person: Option<&UserClaims>,
-    id: [u8; 16],
+    id: Jti,
 ) -> Result<Vec<u8>, OAuthError> {
     let (issuer, now) = (&*context.snapshot.settings.issuer, context.now());
     let token = &issue.access_token;
@@ -106,11 +107,7 @@ pub fn answer(
 }
 
 /// Writes and signs the access token in its format.
-fn access_token(
-    context: &Context,
-    token: &AccessToken,
-    id: [u8; 16],
-) -> Result<String, OAuthError> {
+fn access_token(context: &Context, token: &AccessToken, id: Jti) -> Result<String, OAuthError> {
     let stamp = Stamp {
         issuer: &context.snapshot.settings.issuer,
         id,

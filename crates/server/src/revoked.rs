@@ -1,5 +1,6 @@
 //! Asking whether something is revoked: the store's index, in the words of the rules.
 use signet_oauth::decision::{Revocations, TokenIdentity, Unavailable};
+use signet_oauth::id::Jti;
 use signet_store::{RevocationIndex, TokenFacts};
 
 /// The index as the rules see it.
@@ -27,14 +28,12 @@ impl Revocations for Index<'_> {
 }
 
 /// The bytes of a `jti` of this server.
-pub fn jti_bytes(text: &str) -> Option<[u8; 16]> {
+pub fn jti_bytes(text: &str) -> Option<Jti> {
     if text.len() != 22 {
         return None;
     }
-    signet_jose::base64url::decode(text.as_bytes())
-        .ok()?
-        .try_into()
-        .ok()
+    let bytes = signet_jose::base64url::decode(text.as_bytes()).ok()?;
+    Jti::from_slice(&bytes)
 }
 
 #[cfg(test)]

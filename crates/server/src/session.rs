@@ -18,8 +18,10 @@ const MAX_AGENT_BYTES: usize = 256;
 /// Most sessions of one user that are listed or ended at once.
 pub const MAX_LISTED: usize = 256;
 
-/// The secret id of a session; it is in the sealed cookie and in the row's key.
-pub type SessionId = [u8; 16];
+signet_revocation::id_of_16_bytes! {
+    /// The secret id of a session; it is in the sealed cookie and in the row's key.
+    SessionId, secret
+}
 
 /// A session's row. Times are Unix seconds.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -90,7 +92,7 @@ pub struct Login<'a> {
 }
 
 fn key_of(id: &SessionId) -> Key {
-    Key::new(Table::Session, id.as_slice())
+    Key::new(Table::Session, id.as_bytes().as_slice())
 }
 
 fn user_key(user_id: &str, sid: &str) -> Key {
@@ -181,11 +183,11 @@ async fn insert(
     gone: Vec<Op>,
     now: u64,
 ) -> Result<Found, StoreError> {
-    let id: SessionId = signet_crypto::random::bytes();
+    let id = SessionId::new(signet_crypto::random::bytes());
     let end = Some(end_of(&row, settings));
     let mut then = vec![Op::Put {
         key: user_key(&row.user_id, &row.sid),
-        value: id.to_vec(),
+        value: id.as_bytes().to_vec(),
         end,
     }];
     then.extend(gone);
@@ -253,7 +255,7 @@ pub async fn touch(
         },
         then: vec![Op::Put {
             key: user_key(&row.user_id, &row.sid),
-            value: found.id.to_vec(),
+            value: found.id.as_bytes().to_vec(),
             end,
         }],
     };
@@ -287,7 +289,7 @@ pub async fn list(
         .await?;
     let mut sessions = Vec::with_capacity(rows.len());
     for (_, row) in rows {
-        let Ok(id) = SessionId::try_from(row.value) else {
+        let Some(id) = SessionId::from_slice(&row.value) else {
             continue;
         };
         if let Some(found) = find(store, &id, now).await? {
@@ -319,7 +321,7 @@ pub async fn page(
         .map(|(key, _)| (text(&key.partition), text(&key.sort)));
     let mut sessions = Vec::with_capacity(rows.len());
     for (_, row) in rows {
-        let Ok(id) = SessionId::try_from(row.value) else {
+        let Some(id) = SessionId::from_slice(&row.value) else {
             continue;
         };
         if let Some(found) = find(store, &id, now).await? {
@@ -358,7 +360,7 @@ pub async fn end_all(
                 continue;
             }
             let mut then = Vec::new();
-            if let Ok(id) = SessionId::try_from(row.value) {
+            if let Some(id) = SessionId::from_slice(&row.value) {
                 then.push(Op::Delete { key: key_of(&id) });
             }
             let first = Op::Delete { key };

@@ -4,6 +4,7 @@ use crate::common::{
     browser::{Browser, Page, with},
     people::{Mail, PASSWORD, add_user, request, start},
 };
+use signet_oauth::id::DeviceId;
 use signet_oauth::{
     device_authorization::{DeviceRecord, DeviceState},
     redirect_uri::RedirectUri,
@@ -358,7 +359,7 @@ fn a_cross_site_post_to_logout_asks_like_a_link() {
 /// A device that waits.
 fn device(server: &Server) -> DeviceRecord {
     let record = DeviceRecord {
-        id: [7; 16],
+        id: DeviceId::new([7; 16]),
         user_code: "BCDFGHJK".into(),
         client_id: "web".into(),
         scope: crate::common::scope("openid email"),
@@ -371,13 +372,13 @@ fn device(server: &Server) -> DeviceRecord {
     let end = Some(record.expires_at);
     let change = Change {
         first: Op::Put {
-            key: Key::new(Table::DeviceCode, record.id.as_slice()),
+            key: Key::new(Table::DeviceCode, record.id.as_bytes().as_slice()),
             value: record.to_bytes(),
             end,
         },
         then: vec![Op::Put {
             key: Key::new(Table::UserCode, record.user_code.as_bytes()),
-            value: record.id.to_vec(),
+            value: record.id.as_bytes().to_vec(),
             end,
         }],
     };

@@ -9,6 +9,7 @@ use signet_jose::{
     base64url, dpop,
     jwt::{JwtSigner, Typ},
 };
+use signet_oauth::id::{CodeId, GrantId};
 use signet_oauth::{client::Client, sealed::AuthorizationCode};
 use signet_server::{grants, keys};
 use std::sync::Arc;
@@ -413,8 +414,8 @@ impl Device {
     fn log_in(server: &Server, user: &User, scope_text: &str, client_id: &str) -> Device {
         let now = server.realm.now();
         let code = AuthorizationCode {
-            id: signet_crypto::random::bytes(),
-            grant_id: signet_crypto::random::bytes(),
+            id: CodeId::new(signet_crypto::random::bytes()),
+            grant_id: GrantId::new(signet_crypto::random::bytes()),
             client_id: client_id.to_owned(),
             redirect_uri: "https://client.example/cb".to_owned(),
             redirect_uri_was_sent: true,

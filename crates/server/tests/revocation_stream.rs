@@ -4,6 +4,7 @@ use http_body_util::BodyExt;
 use serde_json::{Value, json};
 use signet_http::{Body, Connection, Entrance, Limits, Serves};
 use signet_oauth::client::AuthMethod;
+use signet_oauth::id::{GrantId, Jti};
 use signet_server::{http::service::Service, state::Realm};
 use signet_store::{MAX_BEHIND, Subject};
 use std::{
@@ -114,7 +115,7 @@ fn only_an_authenticated_client_with_the_scope_may_read_it() {
 pub fn it_says_what_counts_already_and_then_each_kind_as_it_happens() {
     let server = server();
     let end = end(&server.realm);
-    revoke(&server.realm, Subject::Grant([1; 16]), end);
+    revoke(&server.realm, Subject::Grant(GrantId::new([1; 16])), end);
     let mut lines = Lines::open(&server);
     assert_eq!(
         lines.said(),
@@ -123,7 +124,7 @@ pub fn it_says_what_counts_already_and_then_each_kind_as_it_happens() {
     assert!(lines.said().unwrap()["synced"].is_u64());
     for (subject, said) in [
         (
-            Subject::Jti([2; 16]),
+            Subject::Jti(Jti::new([2; 16])),
             json!({"jti": "AgICAgICAgICAgICAgICAg", "end": end}),
         ),
         (

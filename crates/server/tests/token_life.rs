@@ -5,6 +5,7 @@ use crate::common::{
     made::{Proof, alice, claims, code, code_content, proof, random_id, redeem, rows, signer},
 };
 use signet_crypto::Algorithm;
+use signet_oauth::id::GrantId;
 use signet_oauth::{
     client::{AuthMethod, RefreshRotation},
     registry::Resource,
@@ -555,12 +556,12 @@ pub fn a_device_gets_its_tokens_once_after_a_person_said_yes() {
             .approve(
                 &session,
                 false,
-                signet_crypto::random::bytes(),
+                GrantId::new(signet_crypto::random::bytes()),
                 realm.now_ms(),
             )
             .unwrap();
         let put = Op::Put {
-            key: Key::new(Table::DeviceCode, record.id.to_vec()),
+            key: Key::new(Table::DeviceCode, record.id.as_bytes().to_vec()),
             value: approved.to_bytes(),
             end: rows[0].1.end,
         };

@@ -12,18 +12,18 @@ use crate::{
     feed::{Changes, Feed},
     revoked::{PAGE, Revoked, Subject, epoch_of, key_of, put, read},
 };
-use signet_revocation::{Facts, Index};
+use signet_revocation::{Facts, GrantId, Index, Jti};
 use std::sync::Arc;
 
 /// What a token says of itself, as far as it can be revoked. Absent parts are parts that the token has not.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct TokenFacts<'a> {
     /// The 16 bytes of `jti`; None for what has no id (a refresh token).
-    pub jti: Option<&'a [u8; 16]>,
+    pub jti: Option<&'a Jti>,
     /// When the token was made, Unix milliseconds. Where only the second is known: its beginning.
     pub jti_time_ms: u64,
     /// `grant_id`
-    pub grant_id: Option<&'a [u8; 16]>,
+    pub grant_id: Option<&'a GrantId>,
     /// `sid`
     pub sid: Option<&'a str>,
     /// The user; None where a client acts for itself.
@@ -37,10 +37,11 @@ pub struct TokenFacts<'a> {
 }
 
 impl Facts for TokenFacts<'_> {
-    type Id = [u8; 16];
+    type Jti = Jti;
+    type Grant = GrantId;
     type Delegation = [u8; 32];
 
-    fn jti(&self) -> Option<&[u8; 16]> {
+    fn jti(&self) -> Option<&Jti> {
         self.jti
     }
 
@@ -48,7 +49,7 @@ impl Facts for TokenFacts<'_> {
         self.jti_time_ms
     }
 
-    fn grant_id(&self) -> Option<&[u8; 16]> {
+    fn grant_id(&self) -> Option<&GrantId> {
         self.grant_id
     }
 
@@ -77,7 +78,7 @@ impl Facts for TokenFacts<'_> {
 pub struct RevocationIndex {
     store: Arc<dyn Store>,
     changes: Changes,
-    index: Index<[u8; 16], [u8; 32], String>,
+    index: Index<Jti, GrantId, [u8; 32], String>,
 }
 
 impl RevocationIndex {

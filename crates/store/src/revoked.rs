@@ -3,13 +3,13 @@
 //! The key is of the subject, the value its epoch (Unix milliseconds, big endian; 0 for a kind without one), the row's end the revocation's. Which
 //! kinds there are, and the first byte of their keys, is [`signet_revocation::KINDS`].
 use crate::{Key, Op, Row, StoreError, Table};
-use signet_revocation::Kind;
+use signet_revocation::{GrantId, Jti, Kind};
 
 /// Rows that are read at once, at start and for a follower.
 pub(crate) const PAGE: usize = 1024;
 
 /// Whom or what a revocation concerns, with ids as the server has them: the bytes of a `jti`, a grant and a delegation, and texts.
-pub type Subject = signet_revocation::Subject<[u8; 16], [u8; 32], String>;
+pub type Subject = signet_revocation::Subject<Jti, GrantId, [u8; 32], String>;
 
 /// A revocation, and when the last token that it can concern has expired, Unix seconds.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -21,7 +21,12 @@ pub struct Revoked {
 }
 
 pub(crate) fn key_of(subject: &Subject) -> Key {
-    let id: &[u8] = subject.id(|id| &id[..], |id| &id[..], |text| text.as_bytes());
+    let id: &[u8] = subject.id(
+        |jti| jti.as_bytes().as_slice(),
+        |grant| grant.as_bytes().as_slice(),
+        |delegation| delegation.as_slice(),
+        |text| text.as_bytes(),
+    );
     let mut partition = Vec::with_capacity(1 + id.len());
     partition.push(subject.kind().row().tag);
     partition.extend_from_slice(id);
@@ -53,7 +58,8 @@ pub(crate) fn read(key: &Key, row: &Row) -> Result<Revoked, StoreError> {
     let subject = Subject::made(
         kind,
         epoch_of(row)?,
-        || id.try_into().map_err(|_| corrupt()),
+        || Jti::from_slice(id).ok_or_else(corrupt),
+        || GrantId::from_slice(id).ok_or_else(corrupt),
         || id.try_into().map_err(|_| corrupt()),
         || String::from_utf8(id.to_vec()).map_err(|_| corrupt()),
     )?;

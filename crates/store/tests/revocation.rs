@@ -1,4 +1,5 @@
 //! Revocations: in effect at once, there after a restart, never undone.
+use signet_revocation::{GrantId, Jti};
 use signet_store::{
     Behind, Change, Key, MAX_BEHIND, MemoryStore, Op, Outcome, RevocationIndex, Row, Store,
     StoreError, StoreFuture, Subject, Table, TokenFacts,
@@ -15,9 +16,9 @@ fn token(agents: &[String]) -> TokenFacts<'_> {
 }
 
 const TOKEN: TokenFacts<'static> = TokenFacts {
-    jti: Some(&[1; 16]),
+    jti: Some(&Jti::new([1; 16])),
     jti_time_ms: 900_000,
-    grant_id: Some(&[2; 16]),
+    grant_id: Some(&GrantId::new([2; 16])),
     sid: Some("sid"),
     user: Some("alice"),
     client: Some("web"),
@@ -36,8 +37,8 @@ async fn empty() -> (Arc<MemoryStore>, RevocationIndex) {
 #[tokio::test]
 async fn each_subject_kills_what_it_names_also_after_a_restart() {
     let subjects = [
-        Subject::Jti([1; 16]),
-        Subject::Grant([2; 16]),
+        Subject::Jti(Jti::new([1; 16])),
+        Subject::Grant(GrantId::new([2; 16])),
         Subject::Session("sid".into()),
         Subject::User("alice".into(), 900_000),
         Subject::Client("web".into(), 900_000),
@@ -59,7 +60,7 @@ async fn each_subject_kills_what_it_names_also_after_a_restart() {
             .expect("revokes");
         let again = RevocationIndex::load(store, NOW).await.expect("loads");
         let other = TokenFacts {
-            jti: Some(&[9; 16]),
+            jti: Some(&Jti::new([9; 16])),
             jti_time_ms: 1_000,
             grant_id: None,
             sid: Some("other"),
@@ -121,7 +122,7 @@ async fn an_earlier_epoch_or_end_never_undoes_a_later_one() {
 async fn an_entry_is_forgotten_at_its_end_and_not_before() {
     let (_, index) = empty().await;
     index
-        .revoke(Subject::Jti([1; 16]), END, NOW)
+        .revoke(Subject::Jti(Jti::new([1; 16])), END, NOW)
         .await
         .expect("revokes");
     index.sweep(END - 1);
@@ -137,7 +138,7 @@ async fn all_pages_are_loaded() {
         let mut id = [0; 16];
         id[..8].copy_from_slice(&number.to_be_bytes());
         index
-            .revoke(Subject::Jti(id), END, NOW)
+            .revoke(Subject::Jti(Jti::new(id)), END, NOW)
             .await
             .expect("revokes");
     }
@@ -260,11 +261,13 @@ async fn what_is_not_durable_is_not_answered_as_revoked() {
     let index = RevocationIndex::load(store.clone(), NOW)
         .await
         .expect("loads");
-    let answer = index.revoke(Subject::Jti([1; 16]), END, NOW).await;
+    let answer = index
+        .revoke(Subject::Jti(Jti::new([1; 16])), END, NOW)
+        .await;
     assert!(matches!(answer, Err(StoreError::Unavailable(_))));
     store.broken.store(false, Ordering::SeqCst);
     index
-        .revoke(Subject::Jti([1; 16]), END, NOW)
+        .revoke(Subject::Jti(Jti::new([1; 16])), END, NOW)
         .await
         .expect("revokes");
     assert!(index.is_revoked(&TOKEN));
@@ -277,7 +280,7 @@ async fn a_follower_reads_what_is_there_and_then_each_change_once_it_counts() {
         let mut id = [0; 16];
         id[..8].copy_from_slice(&number.to_be_bytes());
         index
-            .revoke(Subject::Jti(id), END, NOW)
+            .revoke(Subject::Jti(Jti::new(id)), END, NOW)
             .await
             .expect("revokes");
     }

@@ -148,7 +148,7 @@ fn read_revocation<'o>(object: &'o Object<'_>) -> Option<(Subject<'o>, u64)> {
         (name, text.or_else(number).unwrap_or(Member::Other))
     }))?;
     let id = || Ok::<_, Infallible>(line.id);
-    let Ok(subject) = Subject::made(line.kind, line.epoch_ms.unwrap_or(0), id, id, id);
+    let Ok(subject) = Subject::made(line.kind, line.epoch_ms.unwrap_or(0), id, id, id, id);
     Some((subject, line.end))
 }
 

@@ -1,6 +1,7 @@
 //! What happens next with a checked request: a page, an error, or a grant. Called again after every page, with what
 //! has been done; it never remembers anything itself, so a skipped page cannot be a passed one.
 use super::{acr, request::AuthorizationRequest};
+use crate::id::{CodeId, GrantId};
 use crate::{
     client::{Client, ConsentPolicy},
     error::{ErrorCode, OAuthError},
@@ -92,9 +93,9 @@ pub struct Granted<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct CodeIds {
     /// the code's own
-    pub id: [u8; 16],
+    pub id: CodeId,
     /// the grant's, and refresh family's
-    pub grant_id: [u8; 16],
+    pub grant_id: GrantId,
     /// Unix milliseconds
     pub now_ms: u64,
 }

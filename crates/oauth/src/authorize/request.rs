@@ -1,6 +1,7 @@
 //! A checked authorization request, and its form inside a seal (interactions and pushed requests).
 use super::response_mode::ResponseMode;
 use crate::claims::ClaimsRequest;
+use crate::id::PushedId;
 use crate::{
     codec::{Decoder, Encoder, Undecodable},
     scope::ScopeSet,
@@ -116,7 +117,7 @@ impl Prompts {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pushed {
     /// random
-    pub id: [u8; 16],
+    pub id: PushedId,
     /// Unix seconds
     pub expires_at: u64,
 }
@@ -145,7 +146,7 @@ impl AuthorizationRequest {
             .optional_text(self.dpop_jkt.as_deref())
             .flag(self.pushed.is_some());
         if let Some(pushed) = &self.pushed {
-            e.fixed(&pushed.id).number(pushed.expires_at);
+            e.fixed(pushed.id.as_bytes()).number(pushed.expires_at);
         }
         e.finish()
     }
@@ -185,7 +186,7 @@ impl AuthorizationRequest {
             dpop_jkt: d.optional_string()?,
             pushed: if d.flag()? {
                 Some(Pushed {
-                    id: d.fixed()?,
+                    id: PushedId::new(d.fixed()?),
                     expires_at: d.number()?,
                 })
             } else {
@@ -229,7 +230,7 @@ mod tests {
             required_sub: Some("u1".into()),
             dpop_jkt: Some("k".into()),
             pushed: Some(Pushed {
-                id: [7; 16],
+                id: PushedId::new([7; 16]),
                 expires_at: 99,
             }),
         }

@@ -1,5 +1,6 @@
 //! The device code: sealed, so that no row is needed to say whose it is and when it ends.
 use super::{DeviceRecord, expired};
+use crate::id::DeviceId;
 use crate::{
     codec::{Decoder, Encoder},
     error::{ErrorCode, OAuthError},
@@ -13,7 +14,7 @@ const CODE_VERSION: u8 = 1;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeviceCode {
     /// the record's
-    pub id: [u8; 16],
+    pub id: DeviceId,
     /// whom it was given to
     pub client_id: String,
     /// Unix seconds
@@ -25,7 +26,7 @@ pub(super) fn seal_device_code(
     record: &DeviceRecord,
 ) -> Result<String, OAuthError> {
     let mut e = Encoder::new(CODE_VERSION);
-    e.fixed(&record.id)
+    e.fixed(record.id.as_bytes())
         .text(&record.client_id)
         .number(record.expires_at);
     keyring
@@ -52,7 +53,7 @@ pub fn open_device_code(
         let bytes = keyring.open(Purpose::DeviceCode, &sealed).ok()?;
         let mut d = Decoder::new(&bytes, CODE_VERSION).ok()?;
         let code = DeviceCode {
-            id: d.fixed().ok()?,
+            id: DeviceId::new(d.fixed().ok()?),
             client_id: d.string().ok()?,
             expires_at: d.number().ok()?,
         };

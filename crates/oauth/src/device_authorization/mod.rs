@@ -8,6 +8,7 @@
 //!
 //! Every change is a new record that replaces the stored one under its version, so that of two racing polls one
 //! gets the tokens. An approval takes its person from the server's session and from nothing else (known fault A2).
+use crate::id::DeviceId;
 mod device_code;
 mod record;
 mod user_code;
@@ -70,7 +71,7 @@ impl DeviceResponse {
 pub fn authorize_device(
     params: &Params,
     client: &Arc<Client>,
-    id: [u8; 16],
+    id: DeviceId,
     below: impl FnMut(u32) -> u32,
     context: &Context<'_>,
 ) -> Result<(DeviceResponse, DeviceRecord), OAuthError> {

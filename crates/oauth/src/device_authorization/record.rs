@@ -1,5 +1,6 @@
 //! The record of a device authorization, and its life.
 use super::expired;
+use crate::id::{DeviceId, GrantId};
 use crate::{
     codec::{Decoder, Encoder, Undecodable},
     error::{ErrorCode, OAuthError},
@@ -15,7 +16,7 @@ const VERSION: u8 = 2;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeviceRecord {
     /// random; inside the sealed device code
-    pub id: [u8; 16],
+    pub id: DeviceId,
     /// without dash
     pub user_code: String,
     /// who asked
@@ -51,7 +52,7 @@ pub enum DeviceState {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Approval {
     /// the grant, and refresh family, that begins with it; random
-    pub grant_id: [u8; 16],
+    pub grant_id: GrantId,
     /// what was allowed: never more than what was asked for
     pub scope: ScopeSet,
     /// the session of that moment
@@ -139,7 +140,7 @@ impl DeviceRecord {
         &self,
         session: &Session,
         is_admin: bool,
-        grant_id: [u8; 16],
+        grant_id: GrantId,
         now_ms: u64,
     ) -> Result<DeviceRecord, OAuthError> {
         if !self.is_pending(now_ms / 1000) {
@@ -180,7 +181,7 @@ impl DeviceRecord {
     /// The stored form.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut e = Encoder::new(VERSION);
-        e.fixed(&self.id)
+        e.fixed(self.id.as_bytes())
             .text(&self.user_code)
             .text(&self.client_id)
             .text(&self.scope.to_string())
@@ -194,7 +195,7 @@ impl DeviceRecord {
             DeviceState::Consumed => e.number(3),
             DeviceState::Approved(a) => e
                 .number(1)
-                .fixed(&a.grant_id)
+                .fixed(a.grant_id.as_bytes())
                 .text(&a.scope.to_string())
                 .text(&a.session.sid)
                 .text(&a.session.user_id)
@@ -215,7 +216,7 @@ impl DeviceRecord {
         let scope = |text| ScopeSet::parse(text).map_err(|_| Undecodable);
         let mut d = Decoder::new(bytes, VERSION)?;
         let record = DeviceRecord {
-            id: d.fixed()?,
+            id: DeviceId::new(d.fixed()?),
             user_code: d.string()?,
             client_id: d.string()?,
             scope: scope(d.text()?)?,
@@ -226,7 +227,7 @@ impl DeviceRecord {
             state: match d.number()? {
                 0 => DeviceState::Pending,
                 1 => DeviceState::Approved(Approval {
-                    grant_id: d.fixed()?,
+                    grant_id: GrantId::new(d.fixed()?),
                     scope: scope(d.text()?)?,
                     session: Session {
                         sid: d.string()?,
@@ -259,7 +260,7 @@ mod tests {
 
     fn record() -> DeviceRecord {
         DeviceRecord {
-            id: [1; 16],
+            id: DeviceId::new([1; 16]),
             user_code: "WDJBMJHT".into(),
             client_id: "tv".into(),
             scope: ScopeSet::parse("openid signet:admin").unwrap(),
@@ -302,7 +303,7 @@ mod tests {
     #[test]
     fn an_approved_code_gives_tokens_once() {
         let approved = record()
-            .approve(&session(), true, [2; 16], 1_001_000)
+            .approve(&session(), true, GrantId::new([2; 16]), 1_001_000)
             .unwrap();
         let poll = approved.poll("tv", 1002);
         assert_eq!(poll.answer.unwrap().session.user_id, "alice");
@@ -310,7 +311,7 @@ mod tests {
         assert_eq!(code(&consumed.poll("tv", 1003)), ErrorCode::InvalidGrant);
         assert!(
             approved
-                .approve(&session(), true, [3; 16], 1_002_000)
+                .approve(&session(), true, GrantId::new([3; 16]), 1_002_000)
                 .is_err()
         );
         assert!(approved.deny(1002).is_err());
@@ -324,7 +325,7 @@ mod tests {
         assert_eq!(code(&record().poll("other", 1000)), ErrorCode::InvalidGrant);
         assert!(
             record()
-                .approve(&session(), true, [2; 16], 1_600_000)
+                .approve(&session(), true, GrantId::new([2; 16]), 1_600_000)
                 .is_err()
         );
     }
@@ -332,7 +333,7 @@ mod tests {
     #[test]
     fn approval_never_grants_the_admin_scope_without_the_admin_flag() {
         let approved = record()
-            .approve(&session(), false, [2; 16], 1_001_000)
+            .approve(&session(), false, GrantId::new([2; 16]), 1_001_000)
             .unwrap();
         let DeviceState::Approved(approval) = approved.state else {
             panic!("approved");
@@ -343,7 +344,7 @@ mod tests {
     #[test]
     fn a_record_survives_its_encoding() {
         let approved = record()
-            .approve(&session(), true, [2; 16], 1_001_000)
+            .approve(&session(), true, GrantId::new([2; 16]), 1_001_000)
             .unwrap();
         for r in [record(), approved, record().deny(1).unwrap()] {
             assert_eq!(DeviceRecord::from_bytes(&r.to_bytes()), Ok(r));

@@ -76,7 +76,7 @@ impl Format for Compact {
             audience,
             scopes: Scopes::new(&scopes).map_err(|_| NotWritten::DoesNotFit)?,
             issuer: stamp.issuer,
-            token_id: Some(&stamp.id),
+            token_id: Some(stamp.id.as_bytes()),
             confirmation: confirmation(token.confirmation.as_ref(), &mut thumbprint)?,
             claims: Claims::new(claims).map_err(|_| NotWritten::DoesNotFit)?,
             ..Payload::default()
@@ -217,7 +217,7 @@ impl NamedClaims {
         }
         named.add("client_id", |w| w.string(&token.client_id));
         if let Some(grant_id) = &token.grant_id {
-            named.add("grant_id", |w| w.base64url(grant_id));
+            named.add("grant_id", |w| w.base64url(grant_id.as_bytes()));
         }
         if let Some(sid) = &token.sid {
             named.add("sid", |w| w.string(sid));

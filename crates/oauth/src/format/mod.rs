@@ -3,6 +3,7 @@
 //! A format knows its wire form, its signature and its claims' encoding. It knows nothing of issuers, ends and revocation: those are
 //! judged in one place for all formats ([`crate::access_token`]). A key serves one format only, so no token of one can be shown as
 //! one of the other.
+use crate::id::Jti;
 mod compact;
 mod jwt;
 mod write;
@@ -71,23 +72,23 @@ pub struct Stamp<'a> {
     /// `iss`
     pub issuer: &'a str,
     /// `jti`: [`Stamp::id`]
-    pub id: [u8; 16],
+    pub id: Jti,
     /// `iat`, Unix seconds
     pub now: u64,
 }
 
 impl Stamp<'_> {
     /// An id: 6 bytes of Unix milliseconds and 10 random ones. The time lets an epoch revoke all tokens before it.
-    pub fn id(now_ms: u64, random: [u8; 10]) -> [u8; 16] {
+    pub fn id(now_ms: u64, random: [u8; 10]) -> Jti {
         let mut bytes = [0; 16];
         bytes[..6].copy_from_slice(&now_ms.to_be_bytes()[2..]);
         bytes[6..].copy_from_slice(&random);
-        bytes
+        Jti::new(bytes)
     }
 
     /// The id as `jti` has it.
     pub fn jti(&self) -> String {
-        base64url::encode(&self.id)
+        base64url::encode(self.id.as_bytes())
     }
 }
 

@@ -44,7 +44,7 @@ pub fn write_access_token(
             w.member("sid").string(sid);
         }
         if let Some(grant_id) = &token.grant_id {
-            w.member("grant_id").base64url(grant_id);
+            w.member("grant_id").base64url(grant_id.as_bytes());
         }
         if let Some(claims) = &token.claims {
             w.member("claims").raw(claims.as_bytes());

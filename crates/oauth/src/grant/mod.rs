@@ -2,6 +2,7 @@
 //!
 //! A grant gets an authenticated client and a request, and decides. It changes nothing: what must happen once is in the decision's
 //! `once`, with the grant's own condition last (known fault A12).
+use crate::id::DeviceId;
 mod agent_chain;
 mod authorization_code;
 mod client_credentials;
@@ -31,7 +32,7 @@ use crate::{
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Needs {
     /// the row of a device's code
-    pub device: Option<[u8; 16]>,
+    pub device: Option<DeviceId>,
     /// the chain of delegations that the request presents, and its standing
     pub chain: bool,
 }

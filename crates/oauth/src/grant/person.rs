@@ -1,5 +1,6 @@
 //! What the grants of a person share: a code, a device code and a refresh token all end in the same tokens.
 use super::GrantRequest;
+use crate::id::GrantId;
 use crate::{
     claims::ClaimsRequest,
     client::GrantType,
@@ -12,7 +13,7 @@ use crate::{
 
 /// What a person granted, and how they were authenticated.
 pub(super) struct PersonGrant<'a> {
-    pub(super) grant_id: [u8; 16],
+    pub(super) grant_id: GrantId,
     /// the whole grant
     pub(super) scope: &'a ScopeSet,
     pub(super) resources: &'a [String],

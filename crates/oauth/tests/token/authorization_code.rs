@@ -1,4 +1,5 @@
 use crate::support::*;
+use signet_oauth::id::{CodeId, GrantId};
 use signet_oauth::{
     decision::{Once, Refresh},
     error::ErrorCode,
@@ -30,10 +31,10 @@ fn a_code_gives_tokens_under_one_condition_that_comes_last() {
         )
         .unwrap();
     assert!(
-        matches!(&decision.once[..], [Once::DpopProof { .. }, Once::Code { id, grant_id, family_end: Some(_), .. }] if *id == [1; 16] && *grant_id == [2; 16])
+        matches!(&decision.once[..], [Once::DpopProof { .. }, Once::Code { id, grant_id, family_end: Some(_), .. }] if *id == CodeId::new([1; 16]) && *grant_id == GrantId::new([2; 16]))
     );
     let issue = &decision.issue;
-    assert_eq!(issue.access_token.grant_id, Some([2; 16]));
+    assert_eq!(issue.access_token.grant_id, Some(GrantId::new([2; 16])));
     assert_eq!(
         issue.id_token.as_ref().unwrap().nonce.as_deref(),
         Some("n-1")
@@ -191,7 +192,7 @@ fn a_code_bound_to_a_dpop_key_needs_that_key() {
 fn a_revoked_grant_and_an_unreachable_index_both_refuse() {
     let world = World::new();
     let code = world.code("web").seal(&world.keyring).unwrap();
-    *world.index.borrow_mut() = Index::Grant([2; 16]);
+    *world.index.borrow_mut() = Index::Grant(GrantId::new([2; 16]));
     assert_eq!(
         world.ask_as("web", &code_form(&code)).unwrap_err().code,
         ErrorCode::InvalidGrant

@@ -3,6 +3,7 @@ use crate::support::*;
 use proptest::prelude::*;
 use signet_compact::{Claim, Claims, Payload, Scopes, SigningKey, Version};
 use signet_jose::base64url;
+use signet_oauth::id::{GrantId, Jti};
 use signet_oauth::{
     access_token::{AccessTokenFacts, TokenLookup, TokenState},
     client::Client,
@@ -29,7 +30,7 @@ fn compact_world() -> World {
     world
 }
 
-fn write(world: &World, token: &AccessToken, id: [u8; 16]) -> String {
+fn write(world: &World, token: &AccessToken, id: Jti) -> String {
     let stamp = Stamp {
         issuer: ISSUER,
         id,
@@ -41,8 +42,8 @@ fn write(world: &World, token: &AccessToken, id: [u8; 16]) -> String {
     String::from_utf8(out).unwrap()
 }
 
-fn id(world: &World) -> [u8; 16] {
-    Stamp::id(world.now_ms, [7; 10])
+fn id(world: &World) -> Jti {
+    Jti::new(*Stamp::id(world.now_ms, [7; 10]).as_bytes())
 }
 
 fn introspected(world: &World, token: &str) -> String {
@@ -154,7 +155,10 @@ fn revoking_what_a_token_hangs_on_ends_it_in_both_formats() {
         ..compact.clone()
     };
     for token in [compact, jwt].map(|token| write(&world, &token, id(&world))) {
-        for index in [Index::Grant([2; 16]), Index::User("user-1", world.now_ms)] {
+        for index in [
+            Index::Grant(GrantId::new([2; 16])),
+            Index::User("user-1", world.now_ms),
+        ] {
             *world.index.borrow_mut() = index;
             assert_eq!(introspected(&world, &token), INACTIVE);
         }
@@ -303,7 +307,7 @@ fn a_compact_token_under_our_key_is_held_to_the_schema() {
         subject: "web",
         audience: API,
         issuer: ISSUER,
-        token_id: Some(&id),
+        token_id: Some(id.as_bytes()),
         claims: Claims::new(&good).unwrap(),
         ..Payload::default()
     };

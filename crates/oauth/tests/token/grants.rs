@@ -1,4 +1,5 @@
 use crate::support::*;
+use signet_oauth::id::{DeviceId, GrantId};
 use signet_oauth::{
     client::GrantType,
     client_auth::Credentials,
@@ -144,8 +145,14 @@ fn a_device_code_gives_what_the_session_approved_to_its_own_client() {
     let mut world = World::new();
     let context = world.context();
     let params = Params::parse(b"scope=openid+profile").unwrap();
-    let (response, record) =
-        authorize_device(&params, &world.client("web"), [7; 16], |_| 0, &context).unwrap();
+    let (response, record) = authorize_device(
+        &params,
+        &world.client("web"),
+        DeviceId::new([7; 16]),
+        |_| 0,
+        &context,
+    )
+    .unwrap();
     let code = &response.device_code;
     assert_eq!(
         poll(&world, "web", code, Some(&record)).unwrap_err().code,
@@ -171,7 +178,7 @@ fn a_device_code_gives_what_the_session_approved_to_its_own_client() {
         ends_at: u64::MAX,
     };
     let approved = record
-        .approve(&session, false, [9; 16], world.now_ms)
+        .approve(&session, false, GrantId::new([9; 16]), world.now_ms)
         .unwrap();
     assert_eq!(
         poll(&world, "stranger", code, Some(&approved))
@@ -182,7 +189,7 @@ fn a_device_code_gives_what_the_session_approved_to_its_own_client() {
     let decision = poll(&world, "web", code, Some(&approved)).unwrap();
     assert_eq!(decision.issue.access_token.sub, "user-9");
     assert!(
-        matches!(decision.once[..], [Once::DeviceCode { id, grant_id, family_end: Some(_) }] if id == [7; 16] && grant_id == [9; 16])
+        matches!(decision.once[..], [Once::DeviceCode { id, grant_id, family_end: Some(_) }] if id == DeviceId::new([7; 16]) && grant_id == GrantId::new([9; 16]))
     );
     *world.index.borrow_mut() = Index::Down;
     assert_eq!(

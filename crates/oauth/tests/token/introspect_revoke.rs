@@ -1,5 +1,6 @@
 use crate::support::*;
 use signet_jose::jwt::Typ;
+use signet_oauth::id::GrantId;
 use signet_oauth::{
     decision::Refresh,
     error::ErrorCode,
@@ -107,7 +108,10 @@ fn only_callers_that_may_see_a_token_hear_of_it() {
 fn an_expired_or_revoked_token_is_inactive_and_an_unreachable_index_no_answer() {
     let mut world = World::new();
     let token = world.person_token("web", "openid");
-    for index in [Index::Grant([2; 16]), Index::User("user-1", world.now_ms)] {
+    for index in [
+        Index::Grant(GrantId::new([2; 16])),
+        Index::User("user-1", world.now_ms),
+    ] {
         *world.index.borrow_mut() = index;
         assert_eq!(introspect(&world, "web", &token), Introspection::Inactive);
     }
@@ -141,7 +145,7 @@ fn a_refresh_token_is_active_only_at_its_familys_generation() {
     let world = World::new();
     let token = refresh_token(&world);
     let found = introspect(&world, "web", &token);
-    assert_eq!(found.family(), Some(&[2; 16]));
+    assert_eq!(found.family(), Some(&GrantId::new([2; 16])));
     assert!(text(&found.clone().with_family(Some(0))).contains(r#""active":true"#));
     assert_eq!(found.clone().with_family(Some(1)), Introspection::Inactive);
     assert_eq!(found.with_family(None), Introspection::Inactive);
@@ -229,7 +233,10 @@ fn a_refresh_token_ends_its_whole_grant_even_after_rotation() {
     else {
         panic!("not revoked")
     };
-    assert_eq!((grant_id, user_id.as_str()), ([2; 16], "user-1"));
+    assert_eq!(
+        (grant_id, user_id.as_str()),
+        (GrantId::new([2; 16]), "user-1")
+    );
     assert!(
         end >= NOW + world.settings.refresh_token_lifetime + world.settings.access_token_lifetime
     );

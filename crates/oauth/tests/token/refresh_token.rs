@@ -1,4 +1,5 @@
 use crate::support::*;
+use signet_oauth::id::GrantId;
 use signet_oauth::{
     client::RefreshRotation,
     decision::{Decision, Once, Refresh},
@@ -8,7 +9,7 @@ use signet_oauth::{
 
 fn token(world: &World, client_id: &str) -> RefreshToken {
     RefreshToken {
-        grant_id: [2; 16],
+        grant_id: GrantId::new([2; 16]),
         generation: 3,
         client_id: client_id.into(),
         scope: scope("openid profile api:read"),
@@ -44,7 +45,7 @@ fn a_refresh_rotates_within_its_family() {
     assert_eq!(
         decision.once,
         [Once::Rotate {
-            grant_id: [2; 16],
+            grant_id: GrantId::new([2; 16]),
             from: 3,
             end: NOW + 5000,
             retry: None
@@ -130,7 +131,7 @@ fn another_clients_an_ended_and_a_revoked_token_are_refused() {
             ErrorCode::InvalidGrant
         );
     }
-    *world.index.borrow_mut() = Index::Grant([2; 16]);
+    *world.index.borrow_mut() = Index::Grant(GrantId::new([2; 16]));
     assert_eq!(
         ask(&world, &good, "").unwrap_err().code,
         ErrorCode::InvalidGrant

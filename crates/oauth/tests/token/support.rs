@@ -10,6 +10,7 @@ use signet_jose::{
     jwk::{Jwk, JwkSet},
     jwt::{JwtSigner, Typ},
 };
+use signet_oauth::id::{CodeId, GrantId, Jti};
 use signet_oauth::{
     client::*,
     client_auth::Credentials,
@@ -42,7 +43,7 @@ pub enum Index {
     #[default]
     Clear,
     Down,
-    Grant([u8; 16]),
+    Grant(GrantId),
     Jti(String),
     /// of this user everything up to this millisecond
     User(&'static str, u64),
@@ -238,8 +239,8 @@ impl World {
 
     pub fn code(&self, client_id: &str) -> AuthorizationCode {
         AuthorizationCode {
-            id: [1; 16],
-            grant_id: [2; 16],
+            id: CodeId::new([1; 16]),
+            grant_id: GrantId::new([2; 16]),
             client_id: client_id.into(),
             redirect_uri: "https://client.example/cb".into(),
             redirect_uri_was_sent: true,

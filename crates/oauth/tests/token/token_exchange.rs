@@ -1,5 +1,6 @@
 use crate::support::*;
 use signet_jose::jwt::Typ;
+use signet_oauth::id::GrantId;
 use signet_oauth::{
     access_token::{AccessTokenFacts, TokenLookup, TokenState},
     decision::Decision,
@@ -65,7 +66,7 @@ fn a_delegation_names_its_actors_outermost_first() {
     // it ends with the grant and the session of its subject
     assert_eq!(
         (token.grant_id, token.sid.as_deref()),
-        (Some([2; 16]), Some("sid-1"))
+        (Some(GrantId::new([2; 16])), Some("sid-1"))
     );
 
     let first = world.sign(&first);

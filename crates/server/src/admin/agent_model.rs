@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use signet_agent::AgentId;
 use signet_jose::base64url;
+use signet_oauth::id::Jti;
 
 /// An agent to register, or a newer document of one.
 #[derive(Deserialize, JsonSchema)]
@@ -106,9 +107,9 @@ pub(super) struct AgentTokenDocument {
 }
 
 impl AgentTokenDocument {
-    pub(super) fn new(jti: &[u8; 16], row: TokenRow) -> AgentTokenDocument {
+    pub(super) fn new(jti: &Jti, row: TokenRow) -> AgentTokenDocument {
         AgentTokenDocument {
-            jti: base64url::encode(jti),
+            jti: base64url::encode(jti.as_bytes()),
             client_id: row.client_id,
             user_id: row.user_id,
             audience: row.audience,

@@ -8,6 +8,7 @@ use super::{
 };
 use crate::{consent, grants};
 use signet_jose::base64url;
+use signet_oauth::id::GrantId;
 use signet_store::Change;
 
 const ALL: &str = "/admin/v1/grants";
@@ -28,8 +29,8 @@ pub(super) const OPERATIONS: &[Operation] = &[
     Operation::new("withdrawConsent", Method::Delete, CONSENT, "Withdraw a consent and end what the client holds of the user", handler!(withdraw)),
 ];
 
-fn grant_id(text: &str) -> Option<[u8; 16]> {
-    base64url::decode(text.as_bytes()).ok()?.try_into().ok()
+fn grant_id(text: &str) -> Option<GrantId> {
+    GrantId::from_slice(&base64url::decode(text.as_bytes()).ok()?)
 }
 
 async fn list_all(call: Call) -> Outcome {

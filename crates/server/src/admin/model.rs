@@ -4,6 +4,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 use signet_directory::{Profile, User};
 use signet_jose::{base64url, json::Writer};
+use signet_oauth::id::GrantId;
 use signet_oauth::{
     client::metadata::{MEMBERS, Member},
     registry::{Resource, ScopeEntry},
@@ -256,9 +257,9 @@ pub(super) struct GrantDocument {
 }
 
 impl GrantDocument {
-    pub(super) fn new(id: &[u8; 16], row: GrantRow) -> GrantDocument {
+    pub(super) fn new(id: &GrantId, row: GrantRow) -> GrantDocument {
         GrantDocument {
-            grant_id: base64url::encode(id),
+            grant_id: base64url::encode(id.as_bytes()),
             client_id: row.client_id,
             scope: row.scope,
             sid: row.sid,

@@ -7,6 +7,7 @@ use signet_agent::{
     AgentId, Hash, grant::Grant, object::Signed, presentation::Presentation, revocation::Target,
 };
 use signet_jose::base64url;
+use signet_oauth::id::Jti;
 use signet_store::{Key, Op, Store, StoreError, Table};
 
 /// Whose list.
@@ -142,7 +143,7 @@ pub async fn tokens(
     store: &dyn Store,
     agent: AgentId,
     now: u64,
-) -> Result<Vec<([u8; 16], TokenRow)>, StoreError> {
+) -> Result<Vec<(Jti, TokenRow)>, StoreError> {
     let partition = tokens_of(agent);
     let (mut all, mut after) = (Vec::new(), Vec::new());
     loop {
@@ -155,7 +156,7 @@ pub async fn tokens(
         after.clone_from(&last.sort);
         for (key, row) in rows {
             let bad = || corrupt("a list of tokens");
-            let id = <[u8; 16]>::try_from(key.sort).map_err(|_| bad())?;
+            let id = Jti::from_slice(&key.sort).ok_or_else(bad)?;
             all.push((id, serde_json::from_slice(&row.value).map_err(|_| bad())?));
         }
     }
@@ -211,9 +212,13 @@ pub fn entries(shown: &Presentation, from: usize, user_id: &str, now: u64) -> Ve
 }
 
 /// The write that lists a token for the agent that holds it.
-pub fn token_entry(agent: AgentId, id: &[u8; 16], row: &TokenRow) -> Op {
+pub fn token_entry(agent: AgentId, id: &Jti, row: &TokenRow) -> Op {
     Op::Put {
-        key: Key::with_sort(Table::AgentHolding, tokens_of(agent), id.to_vec()),
+        key: Key::with_sort(
+            Table::AgentHolding,
+            tokens_of(agent),
+            id.as_bytes().to_vec(),
+        ),
         // Invariant: strings and a number always serialize.
         value: serde_json::to_vec(row).expect("a token's row serializes"),
         end: Some(row.exp),

@@ -8,6 +8,7 @@ use crate::agents::{
 };
 use signet_agent::AgentId;
 use signet_jose::base64url;
+use signet_oauth::id::Jti;
 use signet_oauth::{
     agent_grants::{self, PresentedChain},
     decision::Decision,
@@ -60,7 +61,7 @@ impl Chain {
         &self,
         call: &Call,
         decision: &Decision,
-        id: &[u8; 16],
+        id: &Jti,
     ) -> Result<Vec<Op>, OAuthError> {
         let failed = |error: StoreError| call.store_failed(&error);
         let (store, now) = (&*call.context.realm.store, call.now());

@@ -12,6 +12,7 @@ use signet_oauth::authorize::{
 };
 use signet_oauth::client::Client;
 use signet_oauth::error::{ErrorCode, OAuthError};
+use signet_oauth::id::{CodeId, GrantId};
 use signet_oauth::params::Params;
 use signet_oauth::scope::ScopeSet;
 use signet_store::{Change, Key, Op, Outcome, StoreError, Table};
@@ -229,8 +230,8 @@ async fn grant(
         }
     }
     let ids = CodeIds {
-        id: signet_crypto::random::bytes(),
-        grant_id: signet_crypto::random::bytes(),
+        id: CodeId::new(signet_crypto::random::bytes()),
+        grant_id: GrantId::new(signet_crypto::random::bytes()),
         now_ms: context.now_ms,
     };
     let settings = &context.snapshot.settings;
@@ -243,7 +244,7 @@ async fn grant(
     };
     let scope = granted.scope().to_string();
     let event = about(&visit, request)
-        .grant(Some(&ids.grant_id))
+        .grant(Some(ids.grant_id.as_bytes()))
         .scope(&scope);
     context.realm.audit().record(event.operation("code"));
     let answer = answer(response::success(
@@ -280,7 +281,7 @@ fn once(
 }
 
 fn pushed_key(pushed: &Pushed) -> Key {
-    Key::new(Table::PushedRequest, pushed.id.as_slice())
+    Key::new(Table::PushedRequest, pushed.id.as_bytes().as_slice())
 }
 
 /// How long the row must say that the request was answered. The pages that it led to outlive it, and each of their forms could

@@ -11,6 +11,7 @@ use crate::{
 use http::{HeaderName, HeaderValue, StatusCode, header};
 use signet_audit::{self as audit, Action, Event};
 use signet_http::PresentedCertificate;
+use signet_oauth::id::GrantId;
 use signet_oauth::{
     client::{Client, GrantType},
     client_auth::{self, Authenticated, ClientKeys, Credentials},
@@ -206,18 +207,18 @@ impl Call {
         })
     }
 
-    async fn end_replayed(&self, grant_id: [u8; 16], what: &str) -> Result<(), OAuthError> {
+    async fn end_replayed(&self, grant_id: GrantId, what: &str) -> Result<(), OAuthError> {
         let realm = &self.context.realm;
         realm.host.metrics.replays.fetch_add(1, Relaxed);
         tracing::warn!(
             request_id = %self.context.request_id,
             peer = %self.context.peer,
-            grant = %signet_jose::base64url::encode(&grant_id),
+            grant = %signet_jose::base64url::encode(grant_id.as_bytes()),
             "{what} came a second time: its grant is revoked"
         );
         let event = self
             .event(Action::REPLAY)
-            .grant(Some(&grant_id))
+            .grant(Some(grant_id.as_bytes()))
             .operation("revoke_grant");
         // Not a part of what was asked for.
         let ended = realm

@@ -7,6 +7,7 @@ use http::StatusCode;
 use signet_oauth::device_authorization::{
     DeviceRecord, DeviceState, display_user_code, normalize_user_code,
 };
+use signet_oauth::id::GrantId;
 use signet_oauth::params::Params;
 use signet_store::{Change, Key, Op, Outcome, Row, StoreError, Table};
 
@@ -210,7 +211,12 @@ async fn write(visit: &Visit, code: &str, allow: bool) -> Result<bool, StoreErro
         let next = if allow {
             let session = present.found.row.facts();
             let grant_id = signet_crypto::random::bytes();
-            record.approve(&session, present.user.admin, grant_id, context.now_ms)
+            record.approve(
+                &session,
+                present.user.admin,
+                GrantId::new(grant_id),
+                context.now_ms,
+            )
         } else {
             record.deny(context.now())
         };
@@ -219,7 +225,7 @@ async fn write(visit: &Visit, code: &str, allow: bool) -> Result<bool, StoreErro
         };
         let replace = Change {
             first: Op::Replace {
-                key: Key::new(Table::DeviceCode, record.id.as_slice()),
+                key: Key::new(Table::DeviceCode, record.id.as_bytes().as_slice()),
                 version: row.version,
                 value: next.to_bytes(),
                 end: row.end,

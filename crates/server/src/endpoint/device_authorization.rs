@@ -4,6 +4,7 @@ use crate::budgets::Act;
 use crate::http::{Context, Response, response};
 use http::StatusCode;
 use signet_audit::{self as audit, Action};
+use signet_oauth::id::DeviceId;
 use signet_oauth::{
     client::{Client, GrantType},
     device_authorization::{DeviceRecord, DeviceResponse, authorize_device},
@@ -42,11 +43,11 @@ async fn answer(call: &Call) -> Result<Vec<u8>, OAuthError> {
         let change = Change {
             first: Op::Insert {
                 key: Key::new(Table::UserCode, record.user_code.as_bytes()),
-                value: record.id.to_vec(),
+                value: record.id.as_bytes().to_vec(),
                 end,
             },
             then: vec![Op::Put {
-                key: Key::new(Table::DeviceCode, record.id.to_vec()),
+                key: Key::new(Table::DeviceCode, record.id.as_bytes().to_vec()),
                 value: record.to_bytes(),
                 end,
             }],
@@ -71,7 +72,7 @@ fn draw(call: &Call, client: &Arc<Client>) -> Result<(DeviceResponse, DeviceReco
         authorize_device(
             &call.params,
             client,
-            id,
+            DeviceId::new(id),
             signet_crypto::random::below,
             rules,
         )

@@ -4,6 +4,7 @@ use crate::budgets::Act;
 use crate::http::{Context, Response, response};
 use http::StatusCode;
 use signet_audit::Action;
+use signet_oauth::id::PushedId;
 use signet_oauth::{dpop_policy, endpoint::EndpointId, error::OAuthError, par};
 
 pub(super) async fn handle(context: Context) -> Response {
@@ -35,6 +36,6 @@ async fn answer(call: &Call) -> Result<Vec<u8>, OAuthError> {
     }
     let jkt = possession.as_ref().map(|p| p.jkt.as_str());
     let id = signet_crypto::random::bytes();
-    call.decide(|rules| par::push(&call.params, &client, jkt, id, rules))
+    call.decide(|rules| par::push(&call.params, &client, jkt, PushedId::new(id), rules))
         .map(|pushed| pushed.to_json())
 }

@@ -103,7 +103,7 @@ fn answer(context: &Context, issue: &Issue) -> Result<Vec<u8>, OAuthError> {
         .subject(&token.sub)
         .client(&token.client_id)
         .method(METHOD)
-        .token(&id)
+        .token(id.as_bytes())
         .scope(&scope);
     context.realm.audit().record(event);
     Ok(body)

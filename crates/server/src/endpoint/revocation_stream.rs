@@ -203,8 +203,9 @@ impl Stream {
 fn write_line(revoked: &Revoked, out: &mut Vec<u8>) {
     let subject = &revoked.subject;
     let id = subject.id(
-        |id| base64url::encode(id),
-        |id| base64url::encode(id),
+        |jti| base64url::encode(jti.as_bytes()),
+        |grant_id| base64url::encode(grant_id.as_bytes()),
+        |delegation| base64url::encode(delegation),
         String::clone,
     );
     let line = Line {

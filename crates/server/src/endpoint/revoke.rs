@@ -41,7 +41,7 @@ async fn answer(call: &Call) -> Result<(), OAuthError> {
             None => return Ok(()),
             Some(jti) => {
                 let revoked = realm.revocations.revoke(Subject::Jti(jti), end, call.now());
-                let event = event.operation("access_token").token(&jti);
+                let event = event.operation("access_token").token(jti.as_bytes());
                 audit.act(event, revoked, failed).await
             }
         },
@@ -54,7 +54,7 @@ async fn answer(call: &Call) -> Result<(), OAuthError> {
             let event = event
                 .operation("grant")
                 .subject(&user_id)
-                .grant(Some(&grant_id));
+                .grant(Some(grant_id.as_bytes()));
             audit.act(event, ended, failed).await
         }
     };

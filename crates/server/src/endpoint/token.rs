@@ -10,6 +10,8 @@ use crate::{
 };
 use http::StatusCode;
 use signet_audit::{self as audit, Action, Event};
+use signet_oauth::id::GrantId;
+use signet_oauth::id::{DeviceId, Jti};
 use signet_oauth::{
     client_auth::Credentials,
     decision::{Decision, Once},
@@ -123,15 +125,15 @@ async fn answer(call: &Call) -> Result<Vec<u8>, OAuthError> {
 }
 
 /// The line of a token.
-fn issued<'a>(call: &'a Call, decision: &'a Decision, id: &'a [u8; 16]) -> Event<'a> {
+fn issued<'a>(call: &'a Call, decision: &'a Decision, id: &'a Jti) -> Event<'a> {
     let token = &decision.issue.access_token;
     let event = call
         .context
         .event(Action::TOKEN)
         .subject(&token.sub)
         .client(&token.client_id)
-        .token(id)
-        .grant(token.grant_id.as_ref())
+        .token(id.as_bytes())
+        .grant(token.grant_id.as_ref().map(GrantId::as_bytes))
         .session(token.sid.as_deref())
         .audience(&token.audience);
     match call.params.get("grant_type") {
@@ -161,8 +163,8 @@ struct Device {
 }
 
 impl Device {
-    async fn read(call: &Call, id: [u8; 16]) -> Result<Option<Device>, OAuthError> {
-        let key = Key::new(Table::DeviceCode, id.to_vec());
+    async fn read(call: &Call, id: DeviceId) -> Result<Option<Device>, OAuthError> {
+        let key = Key::new(Table::DeviceCode, id.as_bytes().to_vec());
         let store = &call.context.realm.store;
         let row = match store.get(&key, call.now()).await {
             Ok(Some(row)) => row,

@@ -4,7 +4,7 @@ use signet_store::StoreError;
 
 use super::budgets::Standing;
 use super::method::{Answer, Attempt as Try, Method, MethodPage, Start, Verdict};
-use super::one_time_code::{self, Attempt, CodeId};
+use super::one_time_code::{self, Attempt, MailedCodeId};
 use crate::attempts::Kind;
 use crate::page::{self, CodePage, Html};
 use crate::visit::Visit;
@@ -68,7 +68,7 @@ fn send<'a>(visit: &'a Visit, user: Option<&'a User>) -> Answer<'a, Vec<u8>> {
                 tracing::error!(%error, request_id = %context.request_id, "a login code could not be mailed");
             }
         }
-        Ok(code.id.to_vec())
+        Ok(code.id.as_bytes().to_vec())
     })
 }
 
@@ -76,7 +76,7 @@ fn verify<'a>(attempt: &'a Try<'a>) -> Answer<'a, Verdict> {
     Box::pin(async move {
         let context = &attempt.visit.context;
         let (realm, now) = (&context.realm, context.now());
-        let Ok(id) = CodeId::try_from(attempt.state) else {
+        let Some(id) = MailedCodeId::from_slice(&attempt.state) else {
             return Ok(Verdict::Expired);
         };
         let typed = match attempt.standing {

@@ -16,8 +16,10 @@ use signet_store::{Change, Key, Op, Outcome, Store, StoreError, Table};
 /// Attempts per code.
 pub const MAX_ATTEMPTS: u8 = 5;
 
-/// Names a code's row.
-pub type CodeId = [u8; 16];
+signet_revocation::id_of_16_bytes! {
+    /// Names a mailed code's row.
+    MailedCodeId
+}
 
 #[derive(Serialize, Deserialize)]
 struct CodeRow {
@@ -32,7 +34,7 @@ struct CodeRow {
 /// A code that was made: the digits go into the mail and nowhere else.
 pub struct NewCode {
     /// For the sealed interaction.
-    pub id: CodeId,
+    pub id: MailedCodeId,
     /// Six digits.
     pub digits: String,
 }
@@ -53,15 +55,15 @@ pub enum Attempt {
     Ended,
 }
 
-fn key_of(id: &CodeId) -> Key {
-    Key::new(Table::OneTimeCode, id.as_slice())
+fn key_of(id: &MailedCodeId) -> Key {
+    Key::new(Table::OneTimeCode, id.as_bytes().as_slice())
 }
 
 /// The hash is keyed, because a million codes are quickly tried. The key comes from the keyring and from nowhere else
 /// (known fault A10). A rotated keyring ends the codes that are under way, which live for minutes.
-fn hash(keyring: &Keyring, id: &CodeId, digits: &str) -> [u8; 32] {
+fn hash(keyring: &Keyring, id: &MailedCodeId, digits: &str) -> [u8; 32] {
     let key = HmacSha256Key::new(keyring.derive("signet one-time code").expose());
-    key.sign(&[id.as_slice(), digits.as_bytes()].concat())
+    key.sign(&[id.as_bytes().as_slice(), digits.as_bytes()].concat())
 }
 
 /// Makes a code for a user, or a row that nothing fits for nobody. `lifetime` in seconds.
@@ -72,7 +74,7 @@ pub async fn create(
     lifetime: u64,
     now: u64,
 ) -> Result<NewCode, StoreError> {
-    let id: CodeId = signet_crypto::random::bytes();
+    let id = MailedCodeId::new(signet_crypto::random::bytes());
     let digits = format!("{:06}", signet_crypto::random::below(1_000_000));
     let row = CodeRow {
         user_id: user.map(|(id, _)| id.to_owned()),
@@ -96,7 +98,7 @@ pub async fn create(
 pub async fn attempt(
     store: &dyn Store,
     keyring: &Keyring,
-    id: &CodeId,
+    id: &MailedCodeId,
     typed: &str,
     now: u64,
 ) -> Result<Attempt, StoreError> {
@@ -151,7 +153,7 @@ pub async fn attempt(
 /// Of all who typed the right code, the one whose removal is done has used it.
 async fn remove(
     store: &dyn Store,
-    id: &CodeId,
+    id: &MailedCodeId,
     mut version: u64,
     now: u64,
 ) -> Result<bool, StoreError> {

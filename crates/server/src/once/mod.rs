@@ -4,6 +4,7 @@
 //! first and the code or refresh token last; a refusal stops, so nobody burns a code with a replayed proof. A code or
 //! refresh token that turns out to be used already is only called a replay when everything before it held: then the
 //! sender proved to be the client, and the grant ends.
+use signet_oauth::id::{CodeId, GrantId};
 mod agent_use;
 
 pub use agent_use::agent_uses;
@@ -22,7 +23,7 @@ pub enum Refusal {
     /// The code was used before: its grant must end.
     CodeReplay {
         /// the grant that the first use began
-        grant_id: [u8; 16],
+        grant_id: GrantId,
     },
     /// The agent's proof of possession was used before.
     AgentProof,
@@ -37,7 +38,7 @@ pub enum Refusal {
     /// An older refresh token of the family: the grant must end.
     RefreshReplay {
         /// the family
-        grant_id: [u8; 16],
+        grant_id: GrantId,
     },
 }
 
@@ -170,7 +171,7 @@ async fn plan(store: &dyn Store, condition: &Once, now: u64) -> Result<Plan, Sto
             grant_id,
             family_end,
         } => {
-            let key = Key::new(Table::DeviceCode, id.to_vec());
+            let key = Key::new(Table::DeviceCode, id.as_bytes().to_vec());
             let Some(row) = store.get(&key, now).await? else {
                 return Ok(Plan::Refused(Refusal::DeviceCode));
             };
@@ -328,11 +329,11 @@ impl Family {
 }
 
 /// The family of a grant.
-pub fn family_key(grant_id: &[u8; 16]) -> Key {
-    Key::new(Table::Family, grant_id.to_vec())
+pub fn family_key(grant_id: &GrantId) -> Key {
+    Key::new(Table::Family, grant_id.as_bytes().to_vec())
 }
 
-fn new_family(grant_id: &[u8; 16], family_end: Option<u64>, now: u64) -> Option<Op> {
+fn new_family(grant_id: &GrantId, family_end: Option<u64>, now: u64) -> Option<Op> {
     Some(Op::Put {
         key: family_key(grant_id),
         value: Family {
@@ -356,9 +357,9 @@ fn insert_once(key: Key, end: u64) -> Change {
     )
 }
 
-fn code_key(id: &[u8; 16]) -> Key {
+fn code_key(id: &CodeId) -> Key {
     let mut partition = vec![b'c'];
-    partition.extend_from_slice(id);
+    partition.extend_from_slice(id.as_bytes());
     Key::new(Table::Once, partition)
 }
 
@@ -380,7 +381,7 @@ mod tests {
     use signet_oauth::decision::Retry;
     use signet_store::MemoryStore;
 
-    const GRANT: [u8; 16] = [7; 16];
+    const GRANT: GrantId = GrantId::new([7; 16]);
 
     fn run<T>(future: impl Future<Output = T>) -> T {
         tokio::runtime::Builder::new_current_thread()
@@ -397,7 +398,7 @@ mod tests {
     }
     fn code(id: u8) -> Once {
         Once::Code {
-            id: [id; 16],
+            id: CodeId::new([id; 16]),
             grant_id: GRANT,
             end: 1000,
             family_end: Some(9000),

@@ -10,6 +10,7 @@ use crate::{
     state::Realm,
 };
 use signet_agent::{AgentId, Hash, identity::VerifiedDocument, revocation::Target};
+use signet_oauth::id::Jti;
 use signet_store::{StoreError, TokenFacts};
 
 /// What ended.
@@ -102,16 +103,14 @@ impl Realm {
     }
 
     /// Whether a listed token has ended before its time: by itself, its chain, its agents, its person or its client.
-    pub fn is_token_ended(&self, jti: &[u8; 16], row: &TokenRow, held: &HeldGrant) -> bool {
+    pub fn is_token_ended(&self, jti: &Jti, row: &TokenRow, held: &HeldGrant) -> bool {
         let mut grants: Vec<[u8; 32]> = held.above.iter().map(|id| id.0).collect();
         grants.push(held.grant.id().0);
         let agents = [held.grant.body().to.agent, held.grant.body().by.agent];
         let agents = agents.map(|agent| agent.to_string());
         self.revocations.is_revoked(&TokenFacts {
             jti: Some(jti),
-            jti_time_ms: jti[..6]
-                .iter()
-                .fold(0, |ms, byte| ms << 8 | u64::from(*byte)),
+            jti_time_ms: jti.issued_ms(),
             user: Some(&row.user_id),
             client: Some(&row.client_id),
             agent_grants: &grants,

@@ -2,6 +2,7 @@
 //!
 //! Every revocation is durable before it is answered. Its entry lasts as long as the longest-lived token that it can
 //! concern, counted from now with a margin, never shorter (known fault A9).
+use signet_oauth::id::GrantId;
 mod agents;
 
 pub use agents::Ended;
@@ -41,7 +42,7 @@ impl Realm {
     ///
     /// # Errors
     /// The store's; then it is not ended.
-    pub async fn revoke_grant(&self, grant_id: [u8; 16]) -> Result<(), StoreError> {
+    pub async fn revoke_grant(&self, grant_id: GrantId) -> Result<(), StoreError> {
         // Once the family's row is gone nothing can be made of the grant any more, so what lives longest is an access
         // token that was made a moment ago. (A code that is not yet redeemed lives for minutes.)
         let end = self.now() + self.longest_access_token() + MARGIN;
@@ -54,7 +55,7 @@ impl Realm {
     /// The store's; then it is not ended.
     pub async fn end_grant(
         &self,
-        grant_id: [u8; 16],
+        grant_id: GrantId,
         user_id: Option<&str>,
         end: u64,
     ) -> Result<(), StoreError> {
@@ -63,7 +64,11 @@ impl Realm {
             .revoke(Subject::Grant(grant_id), end, now)
             .await?;
         let listed = user_id.map(|user| Op::Delete {
-            key: Key::with_sort(Table::UserGrant, user.as_bytes(), grant_id.to_vec()),
+            key: Key::with_sort(
+                Table::UserGrant,
+                user.as_bytes(),
+                grant_id.as_bytes().to_vec(),
+            ),
         });
         let gone = Change {
             // Without its row the family cannot go on, even when the entry above has ended.

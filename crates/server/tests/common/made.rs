@@ -6,6 +6,7 @@ use signet_jose::{
     base64url, dpop,
     jwt::{JwtSigner, Typ},
 };
+use signet_oauth::id::{CodeId, GrantId};
 use signet_oauth::sealed::AuthorizationCode;
 
 pub const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
@@ -27,8 +28,8 @@ pub fn alice(server: &Server) -> String {
 /// What `/authorize` would give for a person's yes.
 pub fn code_content(server: &Server, client_id: &str, user_id: &str) -> AuthorizationCode {
     AuthorizationCode {
-        id: signet_crypto::random::bytes(),
-        grant_id: signet_crypto::random::bytes(),
+        id: CodeId::new(signet_crypto::random::bytes()),
+        grant_id: GrantId::new(signet_crypto::random::bytes()),
         client_id: client_id.to_owned(),
         redirect_uri: REDIRECT.to_owned(),
         redirect_uri_was_sent: true,

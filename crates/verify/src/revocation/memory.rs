@@ -19,12 +19,12 @@ pub enum WhenSilent {
 }
 
 /// Whom or what a revocation concerns, with ids as tokens have them: text.
-pub type Subject<'a> = signet_revocation::Subject<&'a str, &'a str, &'a str>;
+pub type Subject<'a> = signet_revocation::Subject<&'a str, &'a str, &'a str, &'a str>;
 
 /// Revocations in memory, of one issuer. Reading takes no lock.
 pub struct MemoryRevocations {
     issuer: String,
-    index: Index<Box<str>, Box<str>, Box<str>>,
+    index: Index<Box<str>, Box<str>, Box<str>, Box<str>>,
     when_silent: WhenSilent,
     /// Unix seconds; 0: never
     heard_at: AtomicU64,
@@ -75,7 +75,7 @@ impl MemoryRevocations {
     /// Revokes. `end`: Unix seconds at which the last token concerned has ended by itself; never shortened by a second call.
     pub fn revoke(&self, subject: Subject<'_>, end: u64) {
         self.index
-            .revoke(subject.map(Box::from, Box::from, Box::from), end);
+            .revoke(subject.map(Box::from, Box::from, Box::from, Box::from), end);
     }
 
     /// Takes over what another one holds, and when it was last heard of: for the one that takes its place, whose source need not have told
@@ -115,7 +115,8 @@ impl MemoryRevocations {
 struct Facts<'a>(&'a Claims);
 
 impl signet_revocation::Facts for Facts<'_> {
-    type Id = str;
+    type Jti = str;
+    type Grant = str;
     type Delegation = str;
 
     fn jti(&self) -> Option<&str> {

@@ -1,5 +1,7 @@
 //! What happens next, and what never does.
 use super::*;
+use crate::id::CodeId;
+use crate::id::GrantId;
 
 #[test]
 fn no_parameter_makes_a_person_logged_in_or_consenting() {
@@ -97,8 +99,8 @@ fn acr_says_what_was_done_and_not_what_was_asked_for() {
     let h = house();
     let s = session();
     let ids = CodeIds {
-        id: [1; 16],
-        grant_id: [2; 16],
+        id: CodeId::new([1; 16]),
+        grant_id: GrantId::new([2; 16]),
         now_ms: NOW * 1000,
     };
     for asked in [
@@ -340,8 +342,8 @@ fn a_code_carries_the_public_session_id_and_the_sessions_facts() {
         ("claims", r#"{"userinfo":{"name":null},"x":1}"#),
     ]);
     let ids = CodeIds {
-        id: [1; 16],
-        grant_id: [2; 16],
+        id: CodeId::new([1; 16]),
+        grant_id: GrantId::new([2; 16]),
         now_ms: NOW * 1000 + 7,
     };
     let code = granted(decide(&request, h.client(), &f)).code(ids, &h.settings);

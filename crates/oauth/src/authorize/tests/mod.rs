@@ -4,6 +4,7 @@ mod pushed;
 mod requests;
 
 use super::*;
+use crate::id::PushedId;
 use crate::{
     client::{ApplicationType, Client, ConsentPolicy, GrantType},
     error::ErrorCode,
@@ -139,9 +140,17 @@ impl House {
         &self.registry.clients["client"]
     }
     fn push(&self, changes: &[(&str, &str)]) -> Result<String, ErrorCode> {
-        self.with_context(|c| par::push(&params(changes), self.client(), None, [9; 16], c))
-            .map(|r| r.request_uri)
-            .map_err(|e| e.code)
+        self.with_context(|c| {
+            par::push(
+                &params(changes),
+                self.client(),
+                None,
+                PushedId::new([9; 16]),
+                c,
+            )
+        })
+        .map(|r| r.request_uri)
+        .map_err(|e| e.code)
     }
     fn id_token(&self, typ: Typ, payload: &str) -> String {
         let mut out = Vec::new();

@@ -1,5 +1,6 @@
 //! What a pushed request must be.
 use super::*;
+use crate::id::PushedId;
 
 #[test]
 fn a_pushed_request_is_what_was_pushed_and_nothing_of_the_query() {
@@ -17,7 +18,7 @@ fn a_pushed_request_is_what_was_pushed_and_nothing_of_the_query() {
     assert_eq!(request.scope.to_string(), "openid email");
     assert_eq!(request.return_to.state.as_deref(), Some("xyz"));
     assert_eq!(request.nonce.as_deref(), Some("pushed"));
-    assert_eq!(request.pushed.unwrap().id, [9; 16]);
+    assert_eq!(request.pushed.unwrap().id, PushedId::new([9; 16]));
 }
 
 #[test]
