@@ -2,7 +2,10 @@
 
 use signet_store::StoreError;
 
-/// Why a user could not be made, found or changed. All but the last two are the caller's to put right.
+use crate::outside::DirectoryError;
+
+/// Why a user could not be made, found or changed. `Conflict`, `Directory` and `Store` are nobody's mistake; all others are the
+/// caller's to put right.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum UserError {
     /// The user name is empty, too long, or has characters that a name may not have.
@@ -23,10 +26,38 @@ pub enum UserError {
     /// No user has this id.
     #[error("there is no such user")]
     NotFound,
+    /// The account has as many credentials as it may have.
+    #[error("the account has too many credentials")]
+    TooManyCredentials,
+    /// The directory that the person comes from keeps this, and Signet may not change it.
+    #[error("{0} is kept in the directory that the person comes from: change it there")]
+    KeptElsewhere(&'static str),
     /// Others changed the record at the same time, several times in a row.
     #[error("the record is being changed by somebody else")]
     Conflict,
+    /// A directory outside failed.
+    #[error(transparent)]
+    Directory(#[from] DirectoryError),
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
+}
+
+/// For who can only say "later": everything but the store's own errors is its being unavailable for this account.
+impl From<UserError> for StoreError {
+    fn from(error: UserError) -> StoreError {
+        match error {
+            UserError::Store(error) => error,
+            UserError::Username
+            | UserError::Email
+            | UserError::Profile
+            | UserError::UsernameTaken
+            | UserError::EmailTaken
+            | UserError::NotFound
+            | UserError::TooManyCredentials
+            | UserError::KeptElsewhere(_)
+            | UserError::Conflict
+            | UserError::Directory(_) => StoreError::Unavailable(error.to_string()),
+        }
+    }
 }

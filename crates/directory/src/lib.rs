@@ -1,20 +1,33 @@
-//! Where people come from: their accounts, the names they log in with, their credentials.
+//! Where people come from: their accounts, the names they log in with, their credentials, and directories that are not ours.
 //!
-//! A user is one row of [`signet_store::Table::User`] under a random id that never changes and is the `sub` of every token.
-//! What a person types is looked up in [`signet_store::Table::UserLookup`], one row for the user name and one for the e-mail
-//! address, both folded by [`fold`]. A name belongs to whoever wrote its lookup row first: that insert is the one
-//! atomic step that decides a race between two registrations.
+//! [`Accounts`] is what a server sees. It has two halves:
 //!
-//! The crate needs a store and a time, no server: `signet user add` uses it as it is.
+//! - [`Local`], the accounts themselves. A user is one row of [`signet_store::Table::User`] under a random id that never changes and is the
+//!   `sub` of every token. What a person types is looked up in [`signet_store::Table::UserLookup`], one row for the user name and one for
+//!   the e-mail address, both folded by [`fold`]. A name belongs to whoever wrote its lookup row first: that insert is the one atomic
+//!   step that decides a race between two registrations. What people show to log in stands in rows of
+//!   [`signet_store::Table::Credential`]; the account's record has their names only.
+//! - Outside: each [`Directory`] that knows people of its own. Such a person has an account, too, linked by one row of
+//!   [`signet_store::Table::UserLink`] when they are first seen: from then on their `sub` is that account's.
+//!
+//! [`Local`] needs a store and a time, no server: `signet user add` uses it as it is.
 #![forbid(unsafe_code)]
 
+mod accounts;
+mod credential;
+mod draft;
 mod error;
 mod local;
 mod name;
+mod outside;
 pub mod passwords;
 mod record;
 
+pub use accounts::{Accounts, MAX_REMEMBERED};
+pub use credential::{CredentialKind, CredentialName, MAX_CREDENTIALS};
+pub use draft::{Draft, Found, replacement};
 pub use error::UserError;
-pub use local::{NewUser, Users, list, replacement};
+pub use local::{Local, NewUser};
 pub use name::{MAX_EMAIL_BYTES, MAX_USERNAME_CHARS, fold, folded_email, folded_username};
-pub use record::{Profile, User};
+pub use outside::{Capabilities, Directory, DirectoryError, DirectoryFuture, Person, Verdict};
+pub use record::{Link, Profile, User};

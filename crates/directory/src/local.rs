@@ -1,16 +1,19 @@
-//! The user records of a store: made, found, changed, removed.
+//! The accounts that are kept here: made, found, changed, removed.
 
 use std::sync::Arc;
 
+use signet_crypto::Secret;
 use signet_jose::base64url;
 use signet_store::{Change, Key, Op, Outcome, Store, StoreError, Table};
 
+use crate::credential::CredentialName;
+use crate::draft::{Draft, Found, encode, replacement, rewritten, user_key};
 use crate::error::UserError;
 use crate::name::{fold, folded_email, folded_username};
 use crate::record::{Profile, User};
 
 /// How often a change that lost a race is tried again before [`UserError::Conflict`].
-const MAX_TRIES: usize = 5;
+pub(crate) const MAX_TRIES: usize = 5;
 
 /// What is needed to make an account.
 #[derive(Clone, Debug, Default)]
@@ -34,46 +37,35 @@ fn lookup_key(folded: &str) -> Key {
     Key::new(Table::UserLookup, folded.as_bytes())
 }
 
-fn user_key(id: &str) -> Key {
-    Key::new(Table::User, id.as_bytes())
+/// A new id of an account.
+pub(crate) fn new_id() -> String {
+    base64url::encode(&signet_crypto::random::bytes::<16>())
 }
 
-fn encode(user: &User) -> Vec<u8> {
-    // Invariant: a struct of strings, numbers and booleans always serializes.
-    serde_json::to_vec(user).expect("a user record serializes")
+/// A password as it is kept: a PHC string. Equality says whether it is still the same row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Kept {
+    pub(crate) phc: Secret<String>,
+    /// Of the credential's row; none where it is still in the account's record.
+    version: Option<u64>,
 }
 
-fn decode(bytes: &[u8]) -> Result<User, StoreError> {
-    serde_json::from_slice(bytes).map_err(|_| StoreError::Corrupt("user record".into()))
-}
-
-/// Reads a page of all users for the administrator; never on a request of a person's way.
-pub async fn list(
-    store: &dyn Store,
-    after: Option<&str>,
-    limit: usize,
-    now: u64,
-) -> Result<Vec<User>, UserError> {
-    let after = after.map(user_key);
-    let rows = store.page(Table::User, after.as_ref(), limit, now).await?;
-    rows.iter()
-        .map(|(_, row)| Ok(decode(&row.value)?))
-        .collect()
-}
-
-/// The user records of a store.
+/// The accounts of a store.
 #[derive(Clone)]
-pub struct Users {
-    store: Arc<dyn Store>,
+pub struct Local {
+    pub(crate) store: Arc<dyn Store>,
 }
 
-impl Users {
-    /// Users of this store.
+impl Local {
+    /// The accounts of this store.
     pub fn new(store: Arc<dyn Store>) -> Self {
-        Users { store }
+        Local { store }
     }
 
     /// Makes an account and answers its record. Each name is reserved by one atomic insert; of racing callers one gets it.
+    ///
+    /// # Errors
+    /// What is wrong with the names or the profile, or taken; and the store's.
     pub async fn create(&self, new: NewUser, now: u64) -> Result<User, UserError> {
         let username = folded_username(&new.username)?;
         let email = new.email.as_deref().map(folded_email).transpose()?;
@@ -82,28 +74,36 @@ impl Users {
         if username.contains('@') && email.as_deref() != Some(&*username) {
             return Err(UserError::Username);
         }
-        let user = User {
-            id: base64url::encode(&signet_crypto::random::bytes::<16>()),
+        let mut draft = Draft::new(User {
+            id: new_id(),
             username: new.username.trim().to_owned(),
             email: new.email.map(|email| email.trim().to_owned()),
             email_verified: new.email_verified,
-            password_changed_at: if new.password.is_some() { now } else { 0 },
-            password: new.password,
+            link: None,
+            credentials: Vec::new(),
+            password_changed_at: 0,
             admin: new.admin,
             enabled: true,
             created_at: now,
             updated_at: now,
             profile: new.profile,
-        };
+        });
+        if let Some(phc) = &new.password {
+            draft.set_password(Some(phc), now);
+        }
+        let user = &draft.user;
         // The record comes first: a reserved name whose owner has no record was left behind by a crash, and nothing else.
-        let insert = Op::Insert {
-            key: user_key(&user.id),
-            value: encode(&user),
-            end: None,
+        let insert = Change {
+            first: Op::Insert {
+                key: user_key(&user.id),
+                value: encode(user),
+                end: None,
+            },
+            then: draft.credentials().collect(),
         };
-        let Outcome::Done { version } = self.store.commit(only(insert), now).await? else {
+        if !self.store.commit(insert, now).await?.is_done() {
             return Err(UserError::Conflict);
-        };
+        }
         let taken = if !self.reserve(&username, &user.id, now).await? {
             UserError::UsernameTaken
         } else if let Some(email) = email.filter(|email| *email != username)
@@ -111,55 +111,33 @@ impl Users {
         {
             UserError::EmailTaken
         } else {
-            return Ok(user);
+            return Ok(draft.user);
         };
-        let undo = Op::Remove {
-            key: user_key(&user.id),
-            version,
-        };
-        self.store.commit(only(undo), now).await?;
-        self.release(&username, &user.id, now).await?;
+        self.remove(&user.id, now).await?;
         Err(taken)
     }
 
     /// The user with this id.
+    ///
+    /// # Errors
+    /// The store's.
     pub async fn by_id(&self, id: &str, now: u64) -> Result<Option<User>, UserError> {
-        let row = self.store.get(&user_key(id), now).await?;
-        Ok(row.map(|row| decode(&row.value)).transpose()?)
+        Ok(self.found(id, now).await?.map(|found| found.user))
     }
 
-    /// As [`Users::by_id`], with the version of the row, which changes at every write.
-    pub async fn by_id_with_version(
-        &self,
-        id: &str,
-        now: u64,
-    ) -> Result<Option<(User, u64)>, UserError> {
+    /// The account with this id, as a change has it as its condition.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn found(&self, id: &str, now: u64) -> Result<Option<Found>, UserError> {
         let row = self.store.get(&user_key(id), now).await?;
-        Ok(row
-            .map(|row| Ok::<_, StoreError>((decode(&row.value)?, row.version)))
-            .transpose()?)
-    }
-
-    /// Applies `change` to the record of this version only. None: somebody else has written it since. User name, e-mail
-    /// address and id stay as they are.
-    pub async fn change_version(
-        &self,
-        id: &str,
-        version: u64,
-        now: u64,
-        change: impl FnOnce(&mut User),
-    ) -> Result<Option<User>, UserError> {
-        let found = self.by_id_with_version(id, now).await?;
-        let (before, found) = found.ok_or(UserError::NotFound)?;
-        if found != version {
-            return Ok(None);
-        }
-        let (user, replace) = replacement(before, version, now, change)?;
-        let outcome = self.store.commit(only(replace), now).await?;
-        Ok(outcome.is_done().then_some(user))
+        Ok(row.as_ref().map(Found::read).transpose()?)
     }
 
     /// The user that this user name or e-mail address names. None also where the text cannot be a name.
+    ///
+    /// # Errors
+    /// The store's.
     pub async fn by_login(&self, typed: &str, now: u64) -> Result<Option<User>, UserError> {
         let Some(folded) = fold(typed) else {
             return Ok(None);
@@ -171,49 +149,70 @@ impl Users {
             return Ok(None);
         };
         // The record decides: a look-up row that a crash left behind names nobody.
-        let named = fold(&user.username).as_deref() == Some(&*folded)
-            || user.email.as_deref().and_then(fold).as_deref() == Some(&*folded);
-        Ok(named.then_some(user))
+        Ok(is_name_of(&folded, &user).then_some(user))
     }
 
-    /// Applies `change` to the record and writes it with a compare, again if somebody else was faster. User name, e-mail
-    /// address and id stay as they are; [`Users::set_email`] moves an address.
+    /// Reads a page of all users for the administrator; never on a request of a person's way.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn list(
+        &self,
+        after: Option<&str>,
+        limit: usize,
+        now: u64,
+    ) -> Result<Vec<User>, UserError> {
+        let after = after.map(user_key);
+        let page = self.store.page(Table::User, after.as_ref(), limit, now);
+        let rows = page.await?;
+        rows.iter()
+            .map(|(_, row)| Ok(Found::read(row)?.user))
+            .collect()
+    }
+
+    /// Applies `change` and writes it with a compare, again if somebody else was faster. User name, e-mail address and id stay
+    /// as they are; [`Local::set_email`] moves an address.
+    ///
+    /// # Errors
+    /// As [`replacement`]; [`UserError::NotFound`], [`UserError::Conflict`], the store's.
     pub async fn change(
         &self,
         id: &str,
         now: u64,
-        change: impl Fn(&mut User),
+        change: impl Fn(&mut Draft),
     ) -> Result<User, UserError> {
-        for _ in 0..MAX_TRIES {
-            let found = self.by_id_with_version(id, now).await?;
-            let (before, version) = found.ok_or(UserError::NotFound)?;
-            let (user, replace) = replacement(before, version, now, &change)?;
-            if self.store.commit(only(replace), now).await?.is_done() {
-                return Ok(user);
-            }
-        }
-        Err(UserError::Conflict)
+        let changed = self.update(id, now, |found| replacement(found, now, &change));
+        Ok(changed.await?.1)
     }
 
     /// Sets a new password (a PHC string), or takes it away. It ends nothing that was begun with the old one: a server
     /// does both in one change.
+    ///
+    /// # Errors
+    /// As [`Local::change`].
     pub async fn set_password(
         &self,
         id: &str,
         phc: Option<&str>,
         now: u64,
     ) -> Result<User, UserError> {
-        self.change(id, now, |user| user.set_password(phc, now))
+        self.change(id, now, |draft| draft.set_password(phc, now))
             .await
     }
 
-    /// Enables or disables. It ends nothing that the user holds: a server does
-    /// both in one change.
+    /// Enables or disables. It ends nothing that the user holds: a server does both in one change.
+    ///
+    /// # Errors
+    /// As [`Local::change`].
     pub async fn set_enabled(&self, id: &str, enabled: bool, now: u64) -> Result<User, UserError> {
-        self.change(id, now, |user| user.enabled = enabled).await
+        self.change(id, now, |draft| draft.user.enabled = enabled)
+            .await
     }
 
     /// Moves the account to another e-mail address, or to none.
+    ///
+    /// # Errors
+    /// [`UserError::Email`], [`UserError::EmailTaken`]; as [`Local::change`].
     pub async fn set_email(
         &self,
         id: &str,
@@ -227,42 +226,113 @@ impl Users {
         {
             return Err(UserError::EmailTaken);
         }
-        for _ in 0..MAX_TRIES {
-            let row = self.store.get(&user_key(id), now).await?;
-            let row = row.ok_or(UserError::NotFound)?;
-            let mut user = decode(&row.value)?;
-            let before = user.email.as_deref().and_then(fold);
-            user.email = email.map(|email| email.trim().to_owned());
-            user.email_verified = verified && email.is_some();
-            user.updated_at = now;
-            if self.replace(&user, row.version, now).await? {
-                if let Some(before) = before
-                    && Some(&before) != folded.as_ref()
-                    && Some(&before) != fold(&user.username).as_ref()
-                {
-                    self.release(&before, id, now).await?;
-                }
-                return Ok(user);
-            }
+        let moved = self.update(id, now, |found| {
+            rewritten(found, now, |draft| {
+                draft.user.email = email.map(|email| email.trim().to_owned());
+                draft.user.email_verified = verified && email.is_some();
+            })
+        });
+        let (before, user) = moved.await?;
+        if let Some(before) = before.email.as_deref().and_then(fold)
+            && !is_name_of(&before, &user)
+        {
+            self.release(&before, id, now).await?;
         }
-        Err(UserError::Conflict)
+        Ok(user)
     }
 
-    /// Removes the record and its names. The caller revokes what the user holds.
+    /// Removes the account, its credentials and its names. The caller revokes what the user holds.
+    ///
+    /// # Errors
+    /// [`UserError::NotFound`], [`UserError::Conflict`], the store's.
     pub async fn remove(&self, id: &str, now: u64) -> Result<User, UserError> {
-        let row = self.store.get(&user_key(id), now).await?;
-        let user = decode(&row.ok_or(UserError::NotFound)?.value)?;
-        let delete = Change {
-            first: Op::Delete { key: user_key(id) },
-            then: Vec::new(),
-        };
-        self.store.commit(delete, now).await?;
+        let removed = self.update(id, now, |found| {
+            let credentials = found.user.credentials.iter();
+            let keys = credentials.map(|name| name.key(id));
+            let keys = keys.chain(found.user.link.as_ref().map(|link| link.key()));
+            let change = Change {
+                // A credential that was added since has changed the version: none is left behind.
+                first: Op::Remove {
+                    key: user_key(id),
+                    version: found.version,
+                },
+                then: keys.map(|key| Op::Delete { key }).collect(),
+            };
+            Ok((found.user, change))
+        });
+        let (_, user) = removed.await?;
         for name in [Some(&*user.username), user.email.as_deref()] {
             if let Some(folded) = name.and_then(fold) {
                 self.release(&folded, id, now).await?;
             }
         }
         Ok(user)
+    }
+
+    /// The account before and after the change that `step` makes of it, tried again where somebody else was faster.
+    pub(crate) async fn update(
+        &self,
+        id: &str,
+        now: u64,
+        step: impl Fn(Found) -> Result<(User, Change), UserError>,
+    ) -> Result<(User, User), UserError> {
+        for _ in 0..MAX_TRIES {
+            let found = self.found(id, now).await?.ok_or(UserError::NotFound)?;
+            let before = found.user.clone();
+            let (user, change) = step(found)?;
+            if self.store.commit(change, now).await?.is_done() {
+                return Ok((before, user));
+            }
+        }
+        Err(UserError::Conflict)
+    }
+
+    /// The password that is kept for this account.
+    pub(crate) async fn password(&self, id: &str, now: u64) -> Result<Option<Kept>, UserError> {
+        let key = CredentialName::PASSWORD.key(id);
+        if let Some(row) = self.store.get(&key, now).await? {
+            let phc = String::from_utf8(row.value);
+            let phc = phc.map_err(|_| StoreError::Corrupt("password".into()))?;
+            return Ok(Some(Kept {
+                phc: Secret::new(phc),
+                version: Some(row.version),
+            }));
+        }
+        let unmoved = self.found(id, now).await?.and_then(|found| found.unmoved);
+        Ok(unmoved.map(|phc| Kept { phc, version: None }))
+    }
+
+    /// Puts another hash of the same password in the place of one that was read; not where it was changed since. Nothing ends
+    /// by it, and no time changes. Whether it was done.
+    pub(crate) async fn rehash(
+        &self,
+        id: &str,
+        before: &Kept,
+        phc: &str,
+        now: u64,
+    ) -> Result<bool, UserError> {
+        let change = match before.version {
+            Some(version) => Change::new(Op::Replace {
+                key: CredentialName::PASSWORD.key(id),
+                version,
+                value: phc.as_bytes().to_vec(),
+                end: None,
+            }),
+            None => {
+                let Some(found) = self.found(id, now).await? else {
+                    return Ok(false);
+                };
+                if found.unmoved.as_ref() != Some(&before.phc) {
+                    return Ok(false);
+                }
+                let updated_at = found.user.updated_at;
+                let put = |draft: &mut Draft| {
+                    draft.put(CredentialName::PASSWORD, phc.as_bytes().to_vec());
+                };
+                rewritten(found, updated_at, put)?.1
+            }
+        };
+        Ok(self.store.commit(change, now).await?.is_done())
     }
 
     async fn owner_of(&self, folded: &str, now: u64) -> Result<Option<String>, UserError> {
@@ -299,10 +369,8 @@ impl Users {
     }
 
     async fn still_holds(&self, owner: &str, folded: &str, now: u64) -> Result<bool, UserError> {
-        Ok(self.by_id(owner, now).await?.is_some_and(|user| {
-            fold(&user.username).as_deref() == Some(folded)
-                || user.email.as_deref().and_then(fold).as_deref() == Some(folded)
-        }))
+        let owner = self.by_id(owner, now).await?;
+        Ok(owner.is_some_and(|user| is_name_of(folded, &user)))
     }
 
     async fn release(&self, folded: &str, id: &str, now: u64) -> Result<(), UserError> {
@@ -320,63 +388,26 @@ impl Users {
         }
         Ok(())
     }
-
-    async fn replace(&self, user: &User, version: u64, now: u64) -> Result<bool, UserError> {
-        let replace = Op::Replace {
-            key: user_key(&user.id),
-            version,
-            value: encode(user),
-            end: None,
-        };
-        let outcome = self.store.commit(only(replace), now).await?;
-        Ok(matches!(outcome, Outcome::Done { .. }))
-    }
 }
 
-/// What `change` makes of a record, and the write that puts it in the place of this version. User name, e-mail address and
-/// id stay as they are.
-///
-/// # Errors
-/// [`UserError::Profile`]
-pub fn replacement(
-    before: User,
-    version: u64,
-    now: u64,
-    change: impl FnOnce(&mut User),
-) -> Result<(User, Op), UserError> {
-    let mut user = before.clone();
-    change(&mut user);
-    user.id = before.id;
-    user.username = before.username;
-    if user.email != before.email {
-        user.email = before.email;
-        user.email_verified = before.email_verified;
-    }
-    user.profile.check()?;
-    user.updated_at = now;
-    let replace = Op::Replace {
-        key: user_key(&user.id),
-        version,
-        value: encode(&user),
-        end: None,
-    };
-    Ok((user, replace))
+/// Whether the folded text is the user's name or address.
+fn is_name_of(folded: &str, user: &User) -> bool {
+    fold(&user.username).as_deref() == Some(folded)
+        || user.email.as_deref().and_then(fold).as_deref() == Some(folded)
 }
 
 fn only(first: Op) -> Change {
-    Change {
-        first,
-        then: Vec::new(),
-    }
+    Change::new(first)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::credential::CredentialKind;
     use signet_store::MemoryStore;
 
-    fn users() -> Users {
-        Users::new(Arc::new(MemoryStore::new()))
+    fn users() -> Local {
+        Local::new(Arc::new(MemoryStore::new()))
     }
 
     fn new(username: &str, email: Option<&str>) -> NewUser {
@@ -418,7 +449,7 @@ mod tests {
             .create(new("bob", Some("b@example.test")), 1)
             .await
             .unwrap();
-        assert_eq!(list(&*users.store, None, 10, 1).await.unwrap().len(), 2);
+        assert_eq!(users.list(None, 10, 1).await.unwrap().len(), 2);
     }
 
     #[tokio::test]
@@ -488,7 +519,8 @@ mod tests {
         let alice = users.create(new("alice", None), 1).await.unwrap();
         users.set_password(&alice.id, Some("phc"), 2).await.unwrap();
         let changed = users
-            .change(&alice.id, 3, |user| {
+            .change(&alice.id, 3, |draft| {
+                let user = &mut draft.user;
                 user.admin = true;
                 user.id = "other".into();
                 user.username = "other".into();
@@ -497,7 +529,8 @@ mod tests {
             .await
             .unwrap();
         assert!(changed.admin);
-        assert_eq!(changed.password.as_deref(), Some("phc"));
+        let kept = users.password(&alice.id, 3).await.unwrap().unwrap();
+        assert_eq!(kept.phc.expose(), "phc");
         assert_eq!(
             (&changed.id, &changed.username),
             (&alice.id, &alice.username)
@@ -506,5 +539,110 @@ mod tests {
         users.remove(&alice.id, 4).await.unwrap();
         assert_eq!(users.by_login("alice", 4).await.unwrap(), None);
         users.create(new("alice", None), 5).await.unwrap();
+    }
+
+    /// An account as it was written when records had the password in them.
+    async fn of_before(users: &Local, name: &str, phc: &str) -> User {
+        let user = users.create(new(name, None), 1).await.unwrap();
+        let mut record: serde_json::Value = serde_json::to_value(&user).unwrap();
+        let members = record.as_object_mut().unwrap();
+        members.remove("credentials");
+        members.insert("password".into(), phc.into());
+        members.insert("password_changed_at".into(), 7.into());
+        let put = Op::Put {
+            key: user_key(&user.id),
+            value: serde_json::to_vec(&record).unwrap(),
+            end: None,
+        };
+        users.store.commit(only(put), 1).await.unwrap();
+        users.by_id(&user.id, 1).await.unwrap().unwrap()
+    }
+
+    async fn record(users: &Local, id: &str) -> String {
+        let row = users.store.get(&user_key(id), 1).await.unwrap().unwrap();
+        String::from_utf8(row.value).unwrap()
+    }
+
+    async fn phc(users: &Local, id: &str) -> Option<String> {
+        let kept = users.password(id, 1).await.unwrap();
+        kept.map(|kept| kept.phc.expose().clone())
+    }
+
+    #[tokio::test]
+    async fn a_password_is_no_part_of_the_record() {
+        let users = users();
+        let with = NewUser {
+            password: Some("$phc$".into()),
+            ..new("alice", None)
+        };
+        let alice = users.create(with, 1).await.unwrap();
+        assert!(alice.has(CredentialKind::Password));
+        assert!(!record(&users, &alice.id).await.contains("$phc$"));
+        assert_eq!(phc(&users, &alice.id).await.as_deref(), Some("$phc$"));
+    }
+
+    #[tokio::test]
+    async fn a_record_with_the_password_in_it_works_and_the_next_change_moves_it() {
+        let users = users();
+        let alice = of_before(&users, "alice", "$old$").await;
+        assert!(alice.has(CredentialKind::Password));
+        assert_eq!(alice.password_changed_at, 7);
+        assert_eq!(phc(&users, &alice.id).await.as_deref(), Some("$old$"));
+        assert!(users.list(None, 9, 1).await.unwrap()[0].has(CredentialKind::Password));
+        users.set_enabled(&alice.id, false, 2).await.unwrap();
+        assert!(!record(&users, &alice.id).await.contains("$old$"));
+        assert_eq!(phc(&users, &alice.id).await.as_deref(), Some("$old$"));
+        // What replaces it, or takes it away, does so wherever it was.
+        for (name, next) in [("bob", Some("$new$")), ("carol", None)] {
+            let user = of_before(&users, name, "$old$").await;
+            let changed = users.set_password(&user.id, next, 2).await.unwrap();
+            assert_eq!(changed.has(CredentialKind::Password), next.is_some());
+            assert_eq!(phc(&users, &user.id).await.as_deref(), next);
+            assert!(!record(&users, &user.id).await.contains("$old$"));
+        }
+    }
+
+    #[tokio::test]
+    async fn another_hash_of_a_password_never_replaces_another_password() {
+        let users = users();
+        let moved = NewUser {
+            password: Some("$old$".into()),
+            ..new("alice", None)
+        };
+        let alice = users.create(moved, 1).await.unwrap();
+        let bob = of_before(&users, "bob", "$old$").await;
+        for user in [alice, bob] {
+            let read = users.password(&user.id, 1).await.unwrap().unwrap();
+            assert!(users.rehash(&user.id, &read, "$dear$", 2).await.unwrap());
+            assert_eq!(phc(&users, &user.id).await.as_deref(), Some("$dear$"));
+            let after = users.by_id(&user.id, 2).await.unwrap().unwrap();
+            let times = |user: &User| (user.updated_at, user.password_changed_at);
+            assert_eq!(times(&after), times(&user));
+            // What was read before is not there any more.
+            assert!(!users.rehash(&user.id, &read, "$late$", 2).await.unwrap());
+            let read = users.password(&user.id, 1).await.unwrap().unwrap();
+            users
+                .set_password(&user.id, Some("$other$"), 3)
+                .await
+                .unwrap();
+            assert!(!users.rehash(&user.id, &read, "$late$", 3).await.unwrap());
+            assert_eq!(phc(&users, &user.id).await.as_deref(), Some("$other$"));
+            users.remove(&user.id, 4).await.unwrap();
+            assert!(!users.rehash(&user.id, &read, "$late$", 4).await.unwrap());
+            assert_eq!(phc(&users, &user.id).await, None);
+        }
+    }
+
+    #[tokio::test]
+    async fn a_removed_user_leaves_no_credential_behind() {
+        let users = users();
+        let with = NewUser {
+            password: Some("$phc$".into()),
+            ..new("alice", None)
+        };
+        let alice = users.create(with, 1).await.unwrap();
+        users.remove(&alice.id, 2).await.unwrap();
+        let rows = users.store.page(Table::Credential, None, 9, 2).await;
+        assert_eq!(rows.unwrap(), []);
     }
 }

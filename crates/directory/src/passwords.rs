@@ -118,6 +118,11 @@ impl PasswordPool {
         Ok(equal & known)
     }
 
+    /// Whether a stored password was hashed at another cost than today's.
+    pub fn needs_rehash(&self, stored: &str) -> bool {
+        signet_crypto::password::needs_rehash(stored, self.cost)
+    }
+
     async fn run<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> T + Send + 'static,

@@ -1,8 +1,11 @@
 //! A user's record and the claims that it gives.
 
 use serde::{Deserialize, Serialize};
+use signet_crypto::hash::sha256;
 use signet_oauth::session::UserClaims;
+use signet_store::{Key, Table};
 
+use crate::credential::{CredentialKind, CredentialName};
 use crate::error::UserError;
 
 /// Longest value of one profile claim in bytes.
@@ -21,9 +24,12 @@ pub struct User {
     /// Whether the person has shown that mail to `email` reaches them.
     #[serde(default)]
     pub email_verified: bool,
-    /// A PHC string. None: no password login, the e-mailed code only.
+    /// Whose person this is, where the account is that of a directory's person.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub password: Option<String>,
+    pub link: Option<Link>,
+    /// The names of the account's credentials; what they are stands in rows of their own.
+    #[serde(default)]
+    pub(crate) credentials: Vec<CredentialName>,
     /// May be given the scope `signet:admin`.
     #[serde(default)]
     pub admin: bool,
@@ -42,12 +48,34 @@ pub struct User {
 }
 
 impl User {
-    /// Sets a new password (a PHC string), or takes it away. `now`: Unix seconds. The time of the change never repeats, so
-    /// that what names it (a recovery link, a known device) is about one password only, also within one second.
-    pub fn set_password(&mut self, phc: Option<&str>, now: u64) {
-        self.password = phc.map(str::to_owned);
-        self.password_changed_at = now.max(self.password_changed_at.saturating_add(1));
+    /// Whether the account has a credential of this kind.
+    pub fn has(&self, kind: CredentialKind) -> bool {
+        self.credentials.iter().any(|name| name.kind == kind)
     }
+}
+
+/// The person of a directory outside whose account this is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Link {
+    /// The directory's name.
+    pub directory: String,
+    /// The person's id in it.
+    pub person: String,
+}
+
+impl Link {
+    /// The row that leads from the person to the account: hashed, for a directory's ids may be long.
+    pub(crate) fn key(&self) -> Key {
+        let mut named = (self.directory.len() as u64).to_be_bytes().to_vec();
+        named.extend_from_slice(self.directory.as_bytes());
+        named.extend_from_slice(self.person.as_bytes());
+        Key::new(Table::UserLink, hex(&sha256(&named)))
+    }
+}
+
+/// Text, so that no key can be taken for another realm's.
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Standard claims (OpenID Connect Core section 5.1) that are kept and given out, and never interpreted.

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
+use signet_directory::{Accounts, Directory, passwords::PasswordPool};
 use signet_store::Store;
 
 use crate::attempts::Limits;
 use crate::mail::Mailer;
-use signet_directory::Users;
 
 /// From the configuration; fixed for the life of the realm. By default without mail.
 #[derive(Default)]
@@ -15,12 +15,14 @@ pub struct PeopleOptions {
     pub mailer: Option<Mailer>,
     /// How often somebody may guess.
     pub limits: Limits,
+    /// Directories that people come from, beside the accounts that are kept here; in the order in which they are asked.
+    pub outside: Vec<Arc<dyn Directory>>,
 }
 
 /// See the module.
 pub struct People {
-    /// User records.
-    pub users: Users,
+    /// The accounts, whoever keeps what they say.
+    pub users: Accounts,
     /// The way to reach people, if there is one.
     pub mailer: Option<Mailer>,
     /// How often somebody may guess.
@@ -29,9 +31,13 @@ pub struct People {
 
 impl People {
     /// Puts the parts together.
-    pub fn new(store: Arc<dyn Store>, options: PeopleOptions) -> People {
+    pub fn new(
+        store: Arc<dyn Store>,
+        passwords: Arc<PasswordPool>,
+        options: PeopleOptions,
+    ) -> People {
         People {
-            users: Users::new(store),
+            users: Accounts::new(store, passwords, options.outside),
             mailer: options.mailer,
             limits: options.limits,
         }

@@ -13,14 +13,15 @@ use signet_oauth::error::{ErrorCode, OAuthError};
 use signet_oauth::params::Params;
 use signet_store::StoreError;
 
-use crate::attempts::{Kind, Refused};
+use crate::attempts::Kind;
 use crate::http::{Context, Response};
 use crate::interaction::{Goal, Page};
+use crate::login::Failure;
 use crate::login::budgets::{Budgets, Standing};
 use crate::page::{self, Notice};
 use crate::visit::{Visit, error_page};
 use signet_audit::Action;
-use signet_directory::passwords::{PoolError, check_new};
+use signet_directory::passwords::check_new;
 use signet_directory::{MAX_EMAIL_BYTES, User, UserError};
 
 /// How long a link works, in seconds.
@@ -29,8 +30,6 @@ const LIFETIME: u64 = 30 * 60;
 const MAX_TOKEN: usize = 2048;
 
 const ENDED: &str = "This link has ended or was used. Ask for a new one.";
-const TOO_MANY: &str = "There were too many attempts. Wait a few minutes and try again.";
-const BUSY: &str = "The server is busy. Try again in a few seconds.";
 
 /// What a link says.
 #[derive(Serialize, Deserialize)]
@@ -112,31 +111,45 @@ pub async fn submit(mut context: Context) -> Response {
 async fn send(visit: Visit, typed: &str) -> Response {
     match try_send(&visit, typed).await {
         Ok(()) => visit.page(page::recover_sent(LIFETIME / 60)),
-        Err(Refused::TooMany { retry_after }) => {
-            let html = ask_page(&visit, typed, Some(Notice::Error(TOO_MANY)));
-            visit.later(StatusCode::TOO_MANY_REQUESTS, retry_after, html)
+        Err(failure) => refused(visit, failure, |visit, notice| {
+            ask_page(visit, typed, Some(notice))
+        }),
+    }
+}
+
+/// What was not done, said on the page that it was tried on.
+fn refused(
+    visit: Visit,
+    failure: Failure,
+    html: impl FnOnce(&Visit, Notice) -> page::Html,
+) -> Response {
+    match failure {
+        Failure::Wrong(text, _) | Failure::Invalid(text) => {
+            let html = html(&visit, Notice::Error(text));
+            visit.page(html)
         }
-        Err(Refused::Store(error)) => visit.unavailable(&error),
+        Failure::Expired(text) => ask(visit, StatusCode::OK, "", Some(Notice::Error(text))),
+        Failure::LoginRequired => visit.start_again(),
+        Failure::Later(status, retry_after, text) => {
+            let html = html(&visit, Notice::Error(text));
+            visit.later(status, retry_after, html)
+        }
+        Failure::Store(error) => visit.unavailable(&error),
     }
 }
 
-fn store_error(error: UserError) -> StoreError {
-    match error {
-        UserError::Store(error) => error,
-        error => StoreError::Unavailable(error.to_string()),
-    }
-}
-
-async fn try_send(visit: &Visit, typed: &str) -> Result<(), Refused> {
+async fn try_send(visit: &Visit, typed: &str) -> Result<(), Failure> {
     let context = &visit.context;
     let (realm, now) = (&context.realm, context.now());
-    let user = realm.people.users.by_login(typed, now).await;
-    let user = user.map_err(store_error)?;
+    let users = &realm.people.users;
+    let user = users.by_login(typed, now).await?;
     let budgets = Budgets::of(visit, Kind::Mail, user.as_ref(), typed);
     let standing = budgets.begin(visit).await?;
     budgets.wrong(visit).await?;
     // Where the account's mails are used up, none is sent, and the answer is the same.
     let user = user.filter(|user| user.enabled && standing == Standing::Open);
+    // A password that a directory keeps is set there.
+    let user = user.filter(|user| users.may(user).password);
     let (Some(user), Some(mailer)) = (user, &realm.people.mailer) else {
         return Ok(());
     };
@@ -193,56 +206,63 @@ async fn open(visit: &Visit, token: &str) -> Result<Option<(Link, User)>, StoreE
     let Some(link) = read().filter(|link| now < link.ends_at) else {
         return Ok(None);
     };
-    let user = realm.people.users.by_id(&link.user_id, now).await;
-    let user = user.map_err(store_error)?.filter(|user| link.holds(user));
-    Ok(user.map(|user| (link, user)))
+    let user = realm.people.users.by_id(&link.user_id, now).await?;
+    Ok(user
+        .filter(|user| link.holds(user))
+        .map(|user| (link, user)))
 }
 
 async fn reset(visit: Visit, token: &str, form: &Params) -> Response {
-    let (link, user) = match open(&visit, token).await {
+    let user = match open(&visit, token).await {
         Ok(Some(found)) => found,
         Ok(None) => return ask(visit, StatusCode::OK, "", Some(Notice::Error(ENDED))),
         Err(error) => return visit.unavailable(&error),
     };
-    let again = |text| page::reset(token, &user.username, Some(Notice::Error(text)));
-    let new = form.get("new_password").unwrap_or("");
-    if let Err(text) = check_new(new, &[&*user.username, &*link.email]) {
-        return visit.page(again(text));
-    }
-    let realm = visit.context.realm.clone();
-    let phc = match realm.host.passwords.hash(Secret::new(new.to_owned())).await {
-        Ok(phc) => phc,
-        Err(PoolError::TooLong) => return visit.page(again("The new password is too long.")),
-        Err(PoolError::Busy | PoolError::Parameters) => {
-            return visit.later(StatusCode::SERVICE_UNAVAILABLE, 5, again(BUSY));
-        }
-    };
-    let event = visit.context.event(Action::RECOVER).subject(&link.user_id);
-    let used = use_up(&visit, &link, &phc);
-    match signet_audit::carried(event, used).await.0 {
-        Ok(true) => {
+    match try_reset(&visit, &user, form).await {
+        Ok(()) => {
             // The login page follows: whoever has the mail shows that they know the new password, too.
             let url = visit.url("/account");
             visit.redirect(&url)
         }
-        Ok(false) => ask(visit, StatusCode::OK, "", Some(Notice::Error(ENDED))),
-        Err(error) => visit.unavailable(&error),
+        Err(failure) => refused(visit, failure, |_, notice| {
+            page::reset(token, &user.1.username, Some(notice))
+        }),
+    }
+}
+
+async fn try_reset(
+    visit: &Visit,
+    (link, user): &(Link, User),
+    form: &Params,
+) -> Result<(), Failure> {
+    let new = form.get("new_password").unwrap_or("");
+    check_new(new, &[&*user.username, &*link.email]).map_err(Failure::Invalid)?;
+    let users = &visit.context.realm.people.users;
+    let phc = users.hash(Secret::new(new.to_owned())).await?;
+    let event = visit.context.event(Action::RECOVER).subject(&link.user_id);
+    match signet_audit::carried(event, use_up(visit, link, &phc))
+        .await
+        .0
+    {
+        Ok(true) => Ok(()),
+        Ok(false) => Err(Failure::Expired(ENDED)),
+        Err(error) => Err(error.into()),
     }
 }
 
 /// Sets the password, which uses the link up, and ends everything that was begun with the old one: one change of the store.
 /// Whether the link was unused.
-async fn use_up(visit: &Visit, link: &Link, phc: &str) -> Result<bool, StoreError> {
+async fn use_up(visit: &Visit, link: &Link, phc: &str) -> Result<bool, UserError> {
     let (realm, now) = (&visit.context.realm, visit.context.now());
     let changed = realm.change_user_and_end_everything(
         &link.user_id,
         |user| link.holds(user),
-        |user| {
-            user.set_password(Some(phc), now);
-            user.email_verified = true;
+        |draft| {
+            draft.set_password(Some(phc), now);
+            draft.user.email_verified = true;
         },
     );
-    if changed.await.map_err(store_error)?.is_none() {
+    if changed.await?.is_none() {
         return Ok(false);
     }
     tracing::info!(target: "signet::login", user = %link.user_id, "password recovered by mail");

@@ -11,7 +11,7 @@ use crate::interaction::Interaction;
 use crate::page::{self, Html};
 use crate::session::{self, Found, Login};
 use signet_audit::Action;
-use signet_directory::{User, UserError};
+use signet_directory::User;
 
 /// Somebody who is logged in: session and user are both in force.
 #[derive(Clone, Debug)]
@@ -86,11 +86,8 @@ impl Visit {
             user: Some(&found.row.user_id),
             ..TokenFacts::default()
         });
-        let user = match realm.people.users.by_id(&found.row.user_id, now).await {
-            Ok(user) => user.filter(|user| user.enabled),
-            Err(UserError::Store(error)) => return Err(error),
-            Err(error) => return Err(StoreError::Unavailable(error.to_string())),
-        };
+        let user = realm.people.users.by_id(&found.row.user_id, now).await?;
+        let user = user.filter(|user| user.enabled);
         match user {
             Some(user) if !revoked => {
                 session::touch(&*realm.store, &self.context.snapshot.settings, &found, now).await?;

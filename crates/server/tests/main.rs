@@ -13,6 +13,7 @@ mod keys;
 mod known_faults;
 mod login;
 mod login_code;
+mod outside;
 mod password_login;
 mod realms;
 mod registration;

@@ -15,7 +15,10 @@ fn server(mail: &Mail) -> Server {
     server.configure(|_, declared| command_line::add(declared).unwrap());
     let root = add_user(&server, "root");
     let users = &server.realm.people.users;
-    block_on(users.change(&root.id, server.realm.now(), |user| user.admin = true)).unwrap();
+    block_on(users.change(&root.id, server.realm.now(), |draft| {
+        draft.user.admin = true
+    }))
+    .unwrap();
     server
 }
 

@@ -269,9 +269,7 @@ const ACTS: &[Act] = &[
     new_password("first password at `/account`", |scene| {
         let realm = &scene.world.server.realm;
         let users = &realm.people.users;
-        let without = users.change(&scene.world.user_id, realm.now(), |user| {
-            user.password = None
-        });
+        let without = users.set_password(&scene.world.user_id, None, realm.now());
         block_on(without).unwrap();
         let page = scene.account("password", &[("new_password", NEW)]);
         page.expect("The password was changed");

@@ -21,6 +21,10 @@ pub enum Table {
     UserLookup,
     /// partition: user id, sort: `client_id`
     Consent,
+    /// partition: user id, sort: kind and id of the credential
+    Credential,
+    /// partition: hash of a directory's name and a person's id in it; value: user id
+    UserLink,
     // Agents.
     /// partition: agent id; its document, and whether an operator registered it
     Agent,
@@ -72,6 +76,8 @@ impl Table {
         Table::User,
         Table::UserLookup,
         Table::Consent,
+        Table::Credential,
+        Table::UserLink,
         Table::Agent,
         Table::AgentRoot,
         Table::UserAgent,
@@ -103,6 +109,8 @@ impl Table {
             Table::User => (5, false),
             Table::UserLookup => (6, false),
             Table::Consent => (7, false),
+            Table::Credential => (13, false),
+            Table::UserLink => (14, false),
             Table::Agent => (9, false),
             Table::AgentRoot => (10, false),
             Table::UserAgent => (11, false),

@@ -2,7 +2,7 @@
 //!
 //! Binding is the person's own act: in their session, with a login of the last minutes, over a challenge that only this page carried.
 //! The proof is signed with the identity's current key and names the document, so that neither half can be swapped for another.
-use super::{RECENT, about, ask_login, overview};
+use super::{RECENT, about, answer};
 use crate::http::Response;
 use crate::{
     agents::{
@@ -10,8 +10,9 @@ use crate::{
         statement::Authority,
     },
     interaction::Interaction,
+    login::Failure,
     once::{self, OnceError},
-    page::{AgentGrantView, AgentsView, IdentityView, Notice},
+    page::{AgentGrantView, AgentsView, IdentityView},
     visit::{Present, Visit},
 };
 use signet_agent::{
@@ -94,34 +95,10 @@ pub(super) async fn view(
     }))
 }
 
-/// Why it was not done, for the person.
-enum Problem {
-    Say(&'static str),
-    Login,
-    Store(StoreError),
-}
-
-impl Problem {
-    /// For the audit trail.
-    fn code(&self) -> &'static str {
-        match self {
-            Problem::Say(_) => "invalid_request",
-            Problem::Login => "login_required",
-            Problem::Store(_) => "temporarily_unavailable",
-        }
-    }
-}
-
-impl From<StoreError> for Problem {
-    fn from(error: StoreError) -> Problem {
-        Problem::Store(error)
-    }
-}
-
-impl From<AgentError> for Problem {
-    fn from(error: AgentError) -> Problem {
-        Problem::Say(match error {
-            AgentError::Store(error) => return Problem::Store(error),
+impl From<AgentError> for Failure {
+    fn from(error: AgentError) -> Failure {
+        Failure::Invalid(match error {
+            AgentError::Store(error) => return Failure::Store(error),
             AgentError::Taken => "The identity is bound to another account.",
             AgentError::Rollback => {
                 "The document is older than the one that is known, or has another history."
@@ -136,8 +113,8 @@ impl From<AgentError> for Problem {
     }
 }
 
-fn refusal(reason: Refusal) -> Problem {
-    Problem::Say(match reason {
+fn refusal(reason: Refusal) -> Failure {
+    Failure::Invalid(match reason {
         Refusal::ProofNonceMismatch => "The proof answers another challenge than this page's.",
         Refusal::ProofAudienceMismatch => "The proof is for another server.",
         Refusal::ProofTimeMismatch => "The proof is too old, or from the future.",
@@ -152,15 +129,6 @@ fn refusal(reason: Refusal) -> Problem {
     })
 }
 
-async fn answer(visit: Visit, outcome: Result<&'static str, Problem>) -> Response {
-    match outcome {
-        Ok(done) => overview(visit, Some(Notice::Done(done))).await,
-        Err(Problem::Say(text)) => overview(visit, Some(Notice::Error(text))).await,
-        Err(Problem::Login) => ask_login(visit),
-        Err(Problem::Store(error)) => visit.unavailable(&error),
-    }
-}
-
 /// The form that binds an identity, or renews the document of one that is bound.
 pub(super) async fn bind(
     visit: Visit,
@@ -171,7 +139,7 @@ pub(super) async fn bind(
     let event = about(&visit, present, "bind-agent");
     let bound = try_bind(&visit, present, form, interaction);
     let realm = visit.context.realm.clone();
-    let outcome = realm.audit().act(event, bound, Problem::code).await;
+    let outcome = realm.audit().act(event, bound, Failure::code).await;
     answer(visit, outcome).await
 }
 
@@ -180,15 +148,15 @@ async fn try_bind(
     present: &Present,
     form: &Params,
     interaction: &Interaction,
-) -> Result<&'static str, Problem> {
+) -> Result<&'static str, Failure> {
     let (realm, now) = (&visit.context.realm, visit.context.now());
     let settings = &visit.context.snapshot.settings;
     if !settings.agents.enabled {
-        return Err(Problem::Say("This server takes no agents' grants."));
+        return Err(Failure::Invalid("This server takes no agents' grants."));
     }
     // Whoever finds an open browser must not be able to act for its person from elsewhere.
     if now.saturating_sub(present.found.row.auth_time) > RECENT {
-        return Err(Problem::Login);
+        return Err(Failure::LoginRequired);
     }
     let (document, proof) = read(form).map_err(refusal)?;
     let challenge = interaction.challenge.as_deref().unwrap_or_default();
@@ -211,7 +179,7 @@ async fn try_bind(
     match once::commit(&*realm.store, &[once], Vec::new(), now).await {
         Ok(()) => {}
         Err(OnceError::Refused(_)) => {
-            return Err(Problem::Say(
+            return Err(Failure::Invalid(
                 "The challenge was answered before. Here is another.",
             ));
         }
@@ -277,7 +245,7 @@ pub(super) async fn unbind(visit: Visit, present: &Present, agent: &str) -> Resp
         Ok("The identity was taken off your account, and everything that came of it has ended.")
     };
     let event = about(&visit, present, "unbind-agent").target(agent);
-    let outcome = realm.audit().act(event, unbound, Problem::code).await;
+    let outcome = realm.audit().act(event, unbound, Failure::code).await;
     answer(visit, outcome).await
 }
 
@@ -292,7 +260,7 @@ pub(super) async fn revoke(visit: Visit, present: &Present, grant: &str) -> Resp
         Ok("The grant and everything that was delegated under it have ended.")
     };
     let event = about(&visit, present, "revoke-agent-grant").target(grant);
-    let outcome = realm.audit().act(event, revoked, Problem::code).await;
+    let outcome = realm.audit().act(event, revoked, Failure::code).await;
     answer(visit, outcome).await
 }
 
@@ -306,6 +274,6 @@ pub(super) async fn stop_all(visit: Visit, present: &Present) -> Response {
         Ok("No agent can act for you any more.")
     };
     let event = about(&visit, present, "stop-agents");
-    let outcome = realm.audit().act(event, stopped, Problem::code).await;
+    let outcome = realm.audit().act(event, stopped, Failure::code).await;
     answer(visit, outcome).await
 }

@@ -3,22 +3,21 @@ mod agents;
 
 pub use agents::{CHALLENGE_LIFETIME, MAX_FORM_OBJECT};
 
-use http::StatusCode;
 use signet_crypto::Secret;
 use signet_oauth::params::Params;
 use signet_store::StoreError;
 
-use crate::attempts::{self, Kind, Refused};
+use crate::attempts::{self, Kind};
 use crate::http::{Context, Response};
 use crate::interaction::{Goal, Page};
-use crate::login::flow;
+use crate::login::{Failure, flow};
 use crate::page::words::{name_of, scope_text};
 use crate::page::{self, AccountView, ConsentView, Notice, SessionView};
 use crate::session::{self, Found};
 use crate::visit::{Present, Visit, store_failed};
 use signet_audit::{Action, Event};
-use signet_directory::passwords::{PoolError, check_new};
-use signet_directory::{User, UserError};
+use signet_directory::passwords::check_new;
+use signet_directory::{User, UserError, Verdict};
 
 /// How long after a login a first password may be set without another, in seconds.
 const RECENT: u64 = 600;
@@ -52,7 +51,7 @@ async fn render(visit: &Visit, notice: Option<Notice>) -> Result<Option<page::Ht
         return Ok(None);
     };
     let (store, now) = (&*visit.context.realm.store, visit.context.now());
-    let user = &present.user;
+    let (users, user) = (&visit.context.realm.people.users, &present.user);
     let sessions = session::list(store, &user.id, now).await?;
     let sessions: Vec<SessionView> = sessions
         .into_iter()
@@ -94,7 +93,8 @@ async fn render(visit: &Visit, notice: Option<Notice>) -> Result<Option<page::Ht
         display_name: user.display_name(),
         username: &user.username,
         email: user.email.as_deref(),
-        has_password: user.password.is_some(),
+        has_password: users.has_password(user),
+        own_password: users.may(user).password,
         notice,
         sessions: &sessions,
         consents: &consents,
@@ -212,80 +212,41 @@ async fn withdraw(visit: Visit, present: &Present, client_id: &str) -> Response 
     }
 }
 
-/// Why a password was not changed.
-enum Problem {
-    Say(&'static str),
-    Later(StatusCode, u64, &'static str),
-    Login,
-    Store(StoreError),
-}
-
-impl From<StoreError> for Problem {
-    fn from(error: StoreError) -> Self {
-        Problem::Store(error)
-    }
-}
-
-impl From<Refused> for Problem {
-    fn from(refused: Refused) -> Self {
-        match refused {
-            Refused::TooMany { retry_after } => Problem::Later(
-                StatusCode::TOO_MANY_REQUESTS,
-                retry_after,
-                "There were too many attempts. Wait a few minutes and try again.",
-            ),
-            Refused::Store(error) => Problem::Store(error),
+/// What was done, or why not, above the page.
+async fn answer(visit: Visit, outcome: Result<&'static str, Failure>) -> Response {
+    match outcome {
+        Ok(done) => overview(visit, Some(Notice::Done(done))).await,
+        Err(Failure::Wrong(text, _) | Failure::Expired(text) | Failure::Invalid(text)) => {
+            overview(visit, Some(Notice::Error(text))).await
         }
-    }
-}
-
-impl From<PoolError> for Problem {
-    fn from(error: PoolError) -> Self {
-        match error {
-            PoolError::TooLong => Problem::Say("The new password is too long."),
-            PoolError::Busy | PoolError::Parameters => Problem::Later(
-                StatusCode::SERVICE_UNAVAILABLE,
-                5,
-                "The server is busy. Try again in a few seconds.",
-            ),
-        }
-    }
-}
-
-impl From<UserError> for Problem {
-    fn from(error: UserError) -> Self {
-        Problem::Store(match error {
-            UserError::Store(error) => error,
-            error => StoreError::Unavailable(error.to_string()),
-        })
-    }
-}
-
-async fn change_password(mut visit: Visit, present: &Present, form: &Params) -> Response {
-    let changed = try_change_password(&visit, present, form);
-    let event = about(&visit, present, "password");
-    let why = |problem: &Problem| match problem {
-        Problem::Say(_) => "invalid_request",
-        Problem::Login => "login_required",
-        Problem::Later(StatusCode::TOO_MANY_REQUESTS, ..) => "too_many_attempts",
-        Problem::Later(..) | Problem::Store(_) => "temporarily_unavailable",
-    };
-    match visit.context.realm.audit().act(event, changed, why).await {
-        Ok((user, found)) => {
-            visit.enter(user, found);
-            overview(visit, Some(Notice::Done(PASSWORD_CHANGED))).await
-        }
-        Err(Problem::Say(text)) => overview(visit, Some(Notice::Error(text))).await,
-        Err(Problem::Login) => ask_login(visit),
-        Err(Problem::Later(status, retry_after, text)) => {
+        Err(Failure::LoginRequired) => ask_login(visit),
+        Err(Failure::Later(status, retry_after, text)) => {
             match render(&visit, Some(Notice::Error(text))).await {
                 Ok(Some(html)) => visit.later(status, retry_after, html),
                 Ok(None) => ask_login(visit),
                 Err(error) => visit.unavailable(&error),
             }
         }
-        Err(Problem::Store(error)) => visit.unavailable(&error),
+        Err(Failure::Store(error)) => visit.unavailable(&error),
     }
+}
+
+async fn change_password(mut visit: Visit, present: &Present, form: &Params) -> Response {
+    let changed = try_change_password(&visit, present, form);
+    let event = about(&visit, present, "password");
+    let changed = visit
+        .context
+        .realm
+        .audit()
+        .act(event, changed, Failure::code);
+    let outcome = match changed.await {
+        Ok((user, found)) => {
+            visit.enter(user, found);
+            Ok(PASSWORD_CHANGED)
+        }
+        Err(failure) => Err(failure),
+    };
+    answer(visit, outcome).await
 }
 
 /// Sets the new password and ends everything of the account, as every other way to a new password does: whoever changes it
@@ -294,13 +255,16 @@ async fn try_change_password(
     visit: &Visit,
     present: &Present,
     form: &Params,
-) -> Result<(User, Found), Problem> {
+) -> Result<(User, Found), Failure> {
     let (realm, now) = (&visit.context.realm, visit.context.now());
-    let user = &present.user;
+    let (users, user) = (&realm.people.users, &present.user);
+    if !users.may(user).password {
+        return Err(UserError::KeptElsewhere("the password").into());
+    }
     let new = form.get("new_password").unwrap_or("");
     let names = [&*user.username, user.email.as_deref().unwrap_or("")];
-    check_new(new, &names).map_err(Problem::Say)?;
-    if let Some(stored) = &user.password {
+    check_new(new, &names).map_err(Failure::Invalid)?;
+    if users.has_password(user) {
         // Whoever finds an open browser must not be able to keep the account.
         let device = visit.device();
         let known = device.as_ref().and_then(|device| device.known(user));
@@ -310,29 +274,27 @@ async fn try_change_password(
             .of_account(Kind::Password, &user.id, known);
         attempts::count(&*realm.store, &budget, now).await?;
         let current = Secret::new(form.get("password").unwrap_or("").to_owned());
-        let checked = realm.host.passwords.verify(current, Some(stored)).await;
-        if checked != Ok(false) {
+        let checked = users.verify_password(Some(user), current, now).await;
+        if !matches!(checked, Ok(Verdict::Wrong)) {
             attempts::give_back(&*realm.store, &budget, now).await?;
         }
-        if !checked? {
-            return Err(Problem::Say("The current password is not right."));
+        match checked? {
+            Verdict::Right => {}
+            Verdict::Wrong => return Err(Failure::Invalid("The current password is not right.")),
+            Verdict::Busy => return Err(Failure::BUSY),
         }
     } else if now.saturating_sub(present.found.row.auth_time) > RECENT {
-        return Err(Problem::Login);
+        return Err(Failure::LoginRequired);
     }
-    let phc = realm
-        .host
-        .passwords
-        .hash(Secret::new(new.to_owned()))
-        .await?;
+    let phc = users.hash(Secret::new(new.to_owned())).await?;
     // Somebody else changed it since this page was read: then what was typed as the current one is not.
     let unchanged = |now: &User| now.password_changed_at == user.password_changed_at && now.enabled;
     let changed = realm
-        .change_user_and_end_everything(&user.id, unchanged, |user| {
-            user.set_password(Some(&phc), now);
+        .change_user_and_end_everything(&user.id, unchanged, |draft| {
+            draft.set_password(Some(&phc), now);
         })
         .await?;
-    let user = changed.ok_or(Problem::Login)?;
+    let user = changed.ok_or(Failure::LoginRequired)?;
     let settings = &visit.context.snapshot.settings;
     let row = &present.found.row;
     // A millisecond later than everything that has just ended.

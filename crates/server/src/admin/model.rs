@@ -2,7 +2,7 @@
 use crate::{grants::GrantRow, keys::KeyInfo, session::SessionRow};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
-use signet_directory::{Profile, User};
+use signet_directory::{CredentialKind, Profile, User};
 use signet_jose::{base64url, json::Writer};
 use signet_oauth::id::GrantId;
 use signet_oauth::{
@@ -146,6 +146,9 @@ pub(super) struct UserDocument {
     pub(super) admin: bool,
     pub(super) enabled: bool,
     pub(super) has_password: bool,
+    /// The directory that keeps name, address, profile and password, where the account is that of a person from outside.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) directory: Option<String>,
     pub(super) created_at: u64,
     pub(super) updated_at: u64,
     pub(super) profile: Profile,
@@ -154,7 +157,8 @@ pub(super) struct UserDocument {
 impl From<User> for UserDocument {
     fn from(user: User) -> UserDocument {
         UserDocument {
-            has_password: user.password.is_some(),
+            has_password: user.has(CredentialKind::Password),
+            directory: user.link.map(|link| link.directory),
             id: user.id,
             username: user.username,
             email: user.email,

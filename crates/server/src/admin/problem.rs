@@ -178,8 +178,19 @@ impl From<UserError> for Problem {
             UserError::EmailTaken => {
                 Problem::conflict("email_taken", "somebody has this e-mail address")
             }
+            UserError::KeptElsewhere(_) => {
+                let detail = error.to_string();
+                Problem::new(StatusCode::CONFLICT, "kept_elsewhere", detail)
+            }
             UserError::Store(error) => error.into(),
-            other => Problem::invalid(other.to_string()),
+            UserError::Directory(error) => {
+                tracing::error!(%error, "a directory failed an administrator");
+                Problem::unavailable()
+            }
+            UserError::Username
+            | UserError::Email
+            | UserError::Profile
+            | UserError::TooManyCredentials => Problem::invalid(error.to_string()),
         }
     }
 }

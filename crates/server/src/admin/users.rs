@@ -8,7 +8,7 @@ use super::{
 use http::StatusCode;
 use signet_crypto::Secret;
 use signet_directory::{
-    self as directory, NewUser, User,
+    Draft, Found, NewUser, User, UserError,
     passwords::{PoolError, check_new},
 };
 
@@ -47,7 +47,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
 
 async fn list(call: Call) -> Outcome {
     let page = call.page()?;
-    let (store, now) = (&*call.realm().store, call.now());
+    let now = call.now();
     if let Some(login) = call.context.query_params()?.get("login") {
         let found = call.realm().people.users.by_login(login, now).await?;
         let items = found.into_iter().map(UserDocument::from).collect();
@@ -62,13 +62,9 @@ async fn list(call: Call) -> Outcome {
     let mut after = page.after.clone();
     // A search reads on until its page is full: nothing is indexed for it.
     loop {
-        let users = directory::list(
-            store,
-            after.as_deref(),
-            READ_AT_ONCE.max(page.limit + 1),
-            now,
-        )
-        .await?;
+        let at_once = READ_AT_ONCE.max(page.limit + 1);
+        let users = &call.realm().people.users;
+        let users = users.list(after.as_deref(), at_once, now).await?;
         let last = users.len() < READ_AT_ONCE.max(page.limit + 1);
         after = users.last().map(|user| user.id.clone());
         let found = users.into_iter().filter(|user| match &search {
@@ -99,7 +95,7 @@ fn matches(user: &User, words: &str) -> bool {
 
 async fn hash(call: &Call, password: String, names: &[&str]) -> Result<String, Problem> {
     check_new(&password, names).map_err(Problem::invalid)?;
-    let hashed = call.realm().host.passwords.hash(Secret::new(password));
+    let hashed = call.realm().people.users.hash(Secret::new(password));
     hashed.await.map_err(|error| match error {
         PoolError::Busy => Problem::unavailable(),
         other => Problem::invalid(other.to_string()),
@@ -124,19 +120,20 @@ async fn create(mut call: Call) -> Outcome {
         profile: wanted.profile,
     };
     let user = call.realm().people.users.create(new, call.now()).await?;
-    let (user, version) = read(&call, &user.id).await?;
-    Ok(Reply::json(StatusCode::CREATED, &UserDocument::from(user))?.revision(version))
+    let found = read(&call, &user.id).await?;
+    let reply = Reply::json(StatusCode::CREATED, &UserDocument::from(found.user))?;
+    Ok(reply.revision(found.version))
 }
 
-async fn read(call: &Call, id: &str) -> Result<(User, u64), Problem> {
+async fn read(call: &Call, id: &str) -> Result<Found, Problem> {
     let users = &call.realm().people.users;
-    let found = users.by_id_with_version(id, call.now()).await?;
+    let found = users.found(id, call.now()).await?;
     found.ok_or_else(Problem::not_found)
 }
 
 async fn reply(call: &Call) -> Outcome {
-    let (user, version) = read(call, call.segment("user_id")).await?;
-    Ok(Reply::ok(&UserDocument::from(user))?.revision(version))
+    let found = read(call, call.segment("user_id")).await?;
+    Ok(Reply::ok(&UserDocument::from(found.user))?.revision(found.version))
 }
 
 async fn show(call: Call) -> Outcome {
@@ -145,31 +142,25 @@ async fn show(call: Call) -> Outcome {
 
 async fn replace(mut call: Call) -> Outcome {
     let wanted: UserChange = call.read().await?;
-    let (before, version) = read(&call, call.segment("user_id")).await?;
-    if call.if_match() != Some(version) {
+    let found = read(&call, call.segment("user_id")).await?;
+    if call.if_match() != Some(found.version) {
         return Err(Problem::changed());
     }
     let realm = call.realm();
-    let id = before.id.clone();
     // Whoever is to be disabled is ended also where they were disabled before: an earlier call may have got only so far.
     // Tokens say what their holder might do when they were made: they end with the right.
-    let ends = !wanted.enabled || (before.admin && !wanted.admin);
-    let change = |user: &mut User| {
+    let ends = !wanted.enabled || (found.user.admin && !wanted.admin);
+    let change = |draft: &mut Draft| {
+        let user = &mut draft.user;
         user.admin = wanted.admin;
         user.enabled = wanted.enabled;
         user.profile = wanted.profile;
     };
     let replaced = match ends {
-        true => {
-            realm
-                .replace_user_and_end_everything(before, version, change)
-                .await?
-        }
+        true => realm.replace_user_and_end_everything(found, change).await?,
         false => {
             let users = &realm.people.users;
-            users
-                .change_version(&id, version, call.now(), change)
-                .await?
+            users.change_found(found, call.now(), change).await?
         }
     };
     match replaced {
@@ -179,10 +170,13 @@ async fn replace(mut call: Call) -> Outcome {
 }
 
 async fn remove(call: Call) -> Outcome {
-    let (user, _) = read(&call, call.segment("user_id")).await?;
+    let user = read(&call, call.segment("user_id")).await?.user;
     let (realm, now) = (call.realm(), call.now());
+    if !realm.people.users.may(&user).remove {
+        return Err(UserError::KeptElsewhere("the account").into());
+    }
     // From here on nothing new begins, and everything has ended; then the record goes. Each step can be repeated.
-    end_with(&call, &user.id, |user| user.enabled = false).await?;
+    end_with(&call, &user.id, |draft| draft.user.enabled = false).await?;
     loop {
         let consents = crate::consent::list(&*realm.store, &user.id, now).await?;
         if consents.is_empty() {
@@ -197,7 +191,7 @@ async fn remove(call: Call) -> Outcome {
 }
 
 /// Changes the record, and ends everything of the user in the same change.
-async fn end_with(call: &Call, id: &str, change: impl Fn(&mut User)) -> Result<(), Problem> {
+async fn end_with(call: &Call, id: &str, change: impl Fn(&mut Draft)) -> Result<(), Problem> {
     let changed = call
         .realm()
         .change_user_and_end_everything(id, |_| true, change);
@@ -216,7 +210,7 @@ async fn set_email(mut call: Call) -> Outcome {
 
 async fn set_password(mut call: Call) -> Outcome {
     let wanted: PasswordChange = call.read().await?;
-    let (user, _) = read(&call, call.segment("user_id")).await?;
+    let user = read(&call, call.segment("user_id")).await?.user;
     let names: Vec<&str> = std::iter::once(&*user.username)
         .chain(user.email.as_deref())
         .collect();
@@ -226,8 +220,8 @@ async fn set_password(mut call: Call) -> Outcome {
     };
     let now = call.now();
     // Whoever knew the old one is out.
-    end_with(&call, &user.id, |user| {
-        user.set_password(phc.as_deref(), now);
+    end_with(&call, &user.id, |draft| {
+        draft.set_password(phc.as_deref(), now);
     })
     .await?;
     Reply::done()
@@ -241,12 +235,15 @@ async fn enable(call: Call) -> Outcome {
 }
 
 async fn disable(call: Call) -> Outcome {
-    end_with(&call, call.segment("user_id"), |user| user.enabled = false).await?;
+    end_with(&call, call.segment("user_id"), |draft| {
+        draft.user.enabled = false;
+    })
+    .await?;
     reply(&call).await
 }
 
 async fn revoke(call: Call) -> Outcome {
-    let (user, _) = read(&call, call.segment("user_id")).await?;
+    let user = read(&call, call.segment("user_id")).await?.user;
     call.realm().revoke_everything_of(&user.id).await?;
     Reply::done()
 }

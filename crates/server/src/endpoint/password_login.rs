@@ -8,10 +8,7 @@ use super::backchannel::store_failed;
 use crate::{
     http::{Context, Response, response},
     issue,
-    login::{
-        flow::{self, Failure},
-        password,
-    },
+    login::{Failure, flow, password},
     revoked::Index,
     visit::Visit,
 };
@@ -119,12 +116,22 @@ fn failed(context: &Context, failure: &Failure) -> Response {
     let event = match failure {
         // Whose account it was; never what somebody typed.
         Failure::Wrong(_, Some(user_id)) => event.subject(user_id),
-        Failure::Wrong(_, None) | Failure::Say(_) | Failure::Later(..) | Failure::Store(_) => event,
+        Failure::Wrong(_, None)
+        | Failure::Expired(_)
+        | Failure::Invalid(_)
+        | Failure::LoginRequired
+        | Failure::Later(..)
+        | Failure::Store(_) => event,
     };
     context.realm.audit().record(event);
     let (error, status, retry_after) = match failure {
-        Failure::Wrong(text, _) | Failure::Say(text) => (
+        Failure::Wrong(text, _) | Failure::Expired(text) | Failure::Invalid(text) => (
             OAuthError::new(ErrorCode::AccessDenied, text),
+            StatusCode::FORBIDDEN,
+            None,
+        ),
+        Failure::LoginRequired => (
+            OAuthError::new(ErrorCode::LoginRequired, ""),
             StatusCode::FORBIDDEN,
             None,
         ),

@@ -1,14 +1,12 @@
 //! A one-time code by mail: six digits, bound to the browser that asked.
 
-use signet_store::StoreError;
-
 use super::budgets::Standing;
 use super::method::{Answer, Attempt as Try, Method, MethodPage, Start, Verdict};
 use super::one_time_code::{self, Attempt, MailedCodeId};
 use crate::attempts::Kind;
 use crate::page::{self, CodePage, Html};
 use crate::visit::Visit;
-use signet_directory::{User, UserError};
+use signet_directory::User;
 
 /// See the module.
 pub const METHOD: Method = Method {
@@ -89,7 +87,7 @@ fn verify<'a>(attempt: &'a Try<'a>) -> Answer<'a, Verdict> {
         match one_time_code::attempt(&*realm.store, &keyring, &id, typed, now).await? {
             Attempt::Right { user_id, email } => {
                 // Between the mail and the code the account may have moved to another address, or been disabled.
-                let user = users.by_id(&user_id, now).await.map_err(store_error)?;
+                let user = users.by_id(&user_id, now).await?;
                 let user =
                     user.filter(|user| user.enabled && user.email.as_deref() == Some(&*email));
                 let Some(user) = user else {
@@ -99,21 +97,15 @@ fn verify<'a>(attempt: &'a Try<'a>) -> Answer<'a, Verdict> {
                     return Ok(Verdict::Proven(Box::new(user)));
                 }
                 // Mail to the address has reached the person.
-                let verified = users.change(&user_id, now, |user| {
+                let verified = users.change(&user_id, now, |draft| {
+                    let user = &mut draft.user;
                     user.email_verified = user.email.as_deref() == Some(&*email);
                 });
-                let verified = verified.await.map_err(store_error)?;
+                let verified = verified.await?;
                 Ok(Verdict::Proven(Box::new(verified)))
             }
             Attempt::Wrong => Ok(Verdict::Wrong),
             Attempt::Ended => Ok(Verdict::Expired),
         }
     })
-}
-
-fn store_error(error: UserError) -> StoreError {
-    match error {
-        UserError::Store(error) => error,
-        error => StoreError::Unavailable(error.to_string()),
-    }
 }

@@ -1,27 +1,23 @@
 //! The steps of a login, whatever it is for and by whatever method: the pages between, the budgets against guessing, the
 //! second factor, the session, the audit record. The methods themselves are rows of [`METHODS`].
 
-use http::StatusCode;
 use signet_oauth::authorize::acr;
 use signet_oauth::params::Params;
-use signet_store::StoreError;
 
+use super::Failure;
 use super::METHODS;
 use super::budgets::{Budgets, Standing};
 use super::method::{Attempt, Method, MethodPage, Start, Verdict};
-use crate::attempts::Refused;
 use crate::http::Response;
 use crate::interaction::{Goal, Interaction, MAX_TYPED, Page, Pending, Proof};
 use crate::page::{self, Html, LoginPage, MethodButton, Notice};
 use crate::visit::Visit;
 use signet_audit::Action;
-use signet_directory::{User, UserError};
+use signet_directory::User;
 
 /// Where every form of the login goes, relative to the page that shows it: all of them are one segment below the issuer.
 pub const ACTION: &str = "interaction";
 
-const TOO_MANY: &str = "There were too many attempts. Wait a few minutes and try again.";
-const BUSY: &str = "Many people are logging in at the moment. Try again in a few seconds.";
 const NAME_FIRST: &str = "Type your user name or e-mail address first.";
 const SECOND_STEP: &str =
     "One more step: ask for a code by mail, or use your password, whichever you have not used yet.";
@@ -167,55 +163,6 @@ pub async fn submit(visit: Visit, interaction: Interaction, form: &Params) -> Ou
     }
 }
 
-/// Why an attempt to log in was refused.
-pub(crate) enum Failure {
-    /// What was typed is not right; whose account it was for, where there is one.
-    Wrong(&'static str, Option<String>),
-    /// Shown beside the form.
-    Say(&'static str),
-    /// 429 or 503, with `Retry-After` in seconds.
-    Later(StatusCode, u64, &'static str),
-    Store(StoreError),
-}
-
-impl Failure {
-    /// What the audit trail calls it.
-    pub(crate) fn code(&self) -> &'static str {
-        match self {
-            Failure::Wrong(..) => "wrong_credentials",
-            Failure::Say(_) => "ended",
-            Failure::Later(StatusCode::TOO_MANY_REQUESTS, ..) => "too_many_attempts",
-            Failure::Later(..) | Failure::Store(_) => "temporarily_unavailable",
-        }
-    }
-}
-
-impl From<StoreError> for Failure {
-    fn from(error: StoreError) -> Self {
-        Failure::Store(error)
-    }
-}
-
-impl From<UserError> for Failure {
-    fn from(error: UserError) -> Self {
-        Failure::Store(match error {
-            UserError::Store(error) => error,
-            error => StoreError::Unavailable(error.to_string()),
-        })
-    }
-}
-
-impl From<Refused> for Failure {
-    fn from(refused: Refused) -> Self {
-        match refused {
-            Refused::TooMany { retry_after } => {
-                Failure::Later(StatusCode::TOO_MANY_REQUESTS, retry_after, TOO_MANY)
-            }
-            Refused::Store(error) => Failure::Store(error),
-        }
-    }
-}
-
 /// One attempt by a method: counted first, then decided, then settled. `state`: what the method's start left.
 pub(crate) async fn verify(
     visit: &Visit,
@@ -246,15 +193,15 @@ pub(crate) async fn verify(
         }
         Verdict::Expired => {
             budgets.wrong(visit).await?;
-            Err(Failure::Say(method.expired))
+            Err(Failure::Expired(method.expired))
         }
         Verdict::Void => {
             budgets.right(visit).await?;
-            Err(Failure::Say(method.expired))
+            Err(Failure::Expired(method.expired))
         }
         Verdict::Busy => {
             budgets.right(visit).await?;
-            Err(Failure::Later(StatusCode::SERVICE_UNAVAILABLE, 5, BUSY))
+            Err(Failure::BUSY)
         }
     }
 }
@@ -322,14 +269,21 @@ fn failed(
     let event = match &failure {
         // Whose account it was; never what somebody typed.
         Failure::Wrong(_, Some(user_id)) => event.subject(user_id),
-        Failure::Wrong(_, None) | Failure::Say(_) | Failure::Later(..) | Failure::Store(_) => event,
+        Failure::Wrong(_, None)
+        | Failure::Expired(_)
+        | Failure::Invalid(_)
+        | Failure::LoginRequired
+        | Failure::Later(..)
+        | Failure::Store(_) => event,
     };
     visit.context.realm.audit().record(event);
     match failure {
-        Failure::Wrong(text, _) | Failure::Say(text) => {
+        Failure::Wrong(text, _) | Failure::Expired(text) | Failure::Invalid(text) => {
             let html = html(&visit, Notice::Error(text));
             visit.page(html)
         }
+        // A login begins anew with nothing to say.
+        Failure::LoginRequired => visit.start_again(),
         Failure::Later(status, retry_after, text) => {
             let html = html(&visit, Notice::Error(text));
             visit.later(status, retry_after, html)

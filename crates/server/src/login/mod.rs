@@ -6,11 +6,13 @@
 
 pub mod budgets;
 pub mod email_code;
+mod failure;
 pub mod flow;
 pub mod method;
 pub mod one_time_code;
 pub mod password;
 
+pub(crate) use failure::Failure;
 pub use method::Method;
 
 /// Every method. The first is the one whose fields stand on the login page.

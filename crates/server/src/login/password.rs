@@ -1,12 +1,12 @@
 //! The password, on the login page.
 
 use signet_crypto::Secret;
+use signet_directory as directory;
 
 use super::budgets::Standing;
 use super::method::{Answer, Attempt, Method, MethodPage, Verdict};
 use crate::attempts::Kind;
 use crate::page::Html;
-use signet_directory::passwords::PoolError;
 
 /// See the module.
 pub const METHOD: Method = Method {
@@ -14,7 +14,7 @@ pub const METHOD: Method = Method {
     amr: "pwd",
     guess: Kind::Password,
     offered: |_| true,
-    usable: |_, user| user.password.is_some(),
+    usable: |visit, user| visit.context.realm.people.users.has_password(user),
     start: None,
     page,
     verify: |attempt| verify(attempt),
@@ -32,16 +32,15 @@ fn verify<'a>(attempt: &'a Attempt<'a>) -> Answer<'a, Verdict> {
         let password = attempt.form.get("password").unwrap_or("");
         let password = Secret::new(password.to_owned());
         let user = attempt.user.filter(|_| attempt.standing == Standing::Open);
-        let stored = user.and_then(|user| user.password.as_deref());
-        let pool = &attempt.visit.context.realm.host.passwords;
-        let right = match pool.verify(password, stored).await {
-            Ok(right) => right,
-            Err(PoolError::TooLong | PoolError::Parameters) => false,
-            Err(PoolError::Busy) => return Ok(Verdict::Busy),
-        };
-        Ok(match user {
-            Some(user) if right && user.enabled => Verdict::Proven(Box::new(user.clone())),
-            _ => Verdict::Wrong,
+        let context = &attempt.visit.context;
+        let users = &context.realm.people.users;
+        let verified = users.verify_password(user, password, context.now()).await?;
+        Ok(match (verified, user) {
+            (directory::Verdict::Right, Some(user)) if user.enabled => {
+                Verdict::Proven(Box::new(user.clone()))
+            }
+            (directory::Verdict::Busy, _) => Verdict::Busy,
+            (directory::Verdict::Right | directory::Verdict::Wrong, _) => Verdict::Wrong,
         })
     })
 }

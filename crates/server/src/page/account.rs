@@ -18,6 +18,8 @@ pub struct AccountView<'a> {
     pub email: Option<&'a str>,
     /// Whether there is a password to ask for before it is changed.
     pub has_password: bool,
+    /// Whether the password is kept here, and may be changed here.
+    pub own_password: bool,
     /// What was done, or went wrong.
     pub notice: Option<Notice>,
     /// Sessions, newest first.
@@ -133,17 +135,24 @@ pub fn account(view: &AccountView<'_>) -> Html {
 
         @if let Some(view) = view.agents { (agents(view, &hidden)) }
 
-        h2 { @if view.has_password { "Change the password" } @else { "Set a password" } }
-        form method="post" action="account" {
-            (hidden)
-            input type="text" name="username" value=(view.username) autocomplete="username" hidden;
-            @if view.has_password {
-                label for="password" { "Current password" }
-                input #password name="password" type="password" required maxlength="1024" autocomplete="current-password";
+        @if view.own_password {
+            h2 { @if view.has_password { "Change the password" } @else { "Set a password" } }
+            form method="post" action="account" {
+                (hidden)
+                input type="text" name="username" value=(view.username) autocomplete="username" hidden;
+                @if view.has_password {
+                    label for="password" { "Current password" }
+                    input #password name="password" type="password" required maxlength="1024" autocomplete="current-password";
+                }
+                (new_password())
+                button .main type="submit" name="decision" value="password" { "Save the password" }
+                p .small .soft .after { "This ends your other sessions." }
             }
-            (new_password())
-            button .main type="submit" name="decision" value="password" { "Save the password" }
-            p .small .soft .after { "This ends your other sessions." }
+        } @else {
+            h2 { "Password" }
+            p .soft {
+                "Your account comes from another directory, which keeps your password, your name and your address. Change them there."
+            }
         }
     })
 }

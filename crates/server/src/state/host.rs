@@ -66,7 +66,7 @@ pub struct Host {
     /// Fetches what clients' records point to.
     pub outbound: Arc<Outbound>,
     /// The threads that hash passwords.
-    pub passwords: PasswordPool,
+    pub passwords: Arc<PasswordPool>,
 }
 
 impl Host {
@@ -77,7 +77,7 @@ impl Host {
             policy: parts.policy,
             metrics: Metrics::new(parts.routes),
             outbound: Arc::new(Outbound::new(parts.outbound)),
-            passwords: PasswordPool::new(parts.passwords),
+            passwords: Arc::new(PasswordPool::new(parts.passwords)),
         })
     }
 

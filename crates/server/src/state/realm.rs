@@ -68,6 +68,7 @@ impl Realm {
     /// Puts the parts together.
     pub fn new(host: Arc<Host>, parts: Parts) -> Arc<Realm> {
         let Partition { id, store, keyring } = parts.partition;
+        let passwords = Arc::clone(&host.passwords);
         Arc::new(Realm {
             id,
             host,
@@ -77,7 +78,7 @@ impl Realm {
             signing_keys: Arc::new(parts.signing_keys),
             audit: parts.audit,
             sealing_file: parts.sealing_file.map(|file| Arc::new(Mutex::new(file))),
-            people: People::new(Arc::clone(&store), parts.people),
+            people: People::new(Arc::clone(&store), passwords, parts.people),
             store,
             revocations: parts.revocations,
             budgets: Budgets::default(),

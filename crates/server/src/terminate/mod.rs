@@ -12,7 +12,7 @@ use crate::{
     grants,
     state::Realm,
 };
-use signet_directory::{self as directory, User, UserError};
+use signet_directory::{self as directory, Draft, Found, User, UserError};
 use signet_store::{Change, Key, Op, Outcome, Revoked, StoreError, Subject, Table};
 
 /// Kept beyond a token's end, seconds: for verifiers' leeway and clocks that differ.
@@ -139,16 +139,16 @@ impl Realm {
         &self,
         user_id: &str,
         holds: impl Fn(&User) -> bool,
-        change: impl Fn(&mut User),
+        change: impl Fn(&mut Draft),
     ) -> Result<Option<User>, UserError> {
         for _ in 0..MAX_TRIES {
             let users = &self.people.users;
-            let found = users.by_id_with_version(user_id, self.now()).await?;
-            let (before, version) = found.ok_or(UserError::NotFound)?;
-            if !holds(&before) {
+            let found = users.found(user_id, self.now()).await?;
+            let found = found.ok_or(UserError::NotFound)?;
+            if !holds(&found.user) {
                 return Ok(None);
             }
-            let changed = self.replace_user_and_end_everything(before, version, &change);
+            let changed = self.replace_user_and_end_everything(found, &change);
             if let Some(user) = changed.await? {
                 return Ok(Some(user));
             }
@@ -162,20 +162,17 @@ impl Realm {
     /// As there.
     pub async fn replace_user_and_end_everything(
         &self,
-        before: User,
-        version: u64,
-        change: impl FnOnce(&mut User),
+        found: Found,
+        change: impl FnOnce(&mut Draft),
     ) -> Result<Option<User>, UserError> {
         let now_ms = self.now_ms();
         let now = now_ms / 1000;
-        let (user, replace) = directory::replacement(before, version, now, change)?;
+        let (user, replace) = directory::replacement(found, now, change)?;
         let epoch = Revoked {
             subject: Subject::User(user.id.clone(), now_ms),
             end: now + self.longest_refresh_token() + MARGIN,
         };
-        let committed = self
-            .revocations
-            .commit_with(Change::new(replace), vec![epoch], now);
+        let committed = self.revocations.commit_with(replace, vec![epoch], now);
         match committed.await? {
             Outcome::Refused(_) => Ok(None),
             Outcome::Done { .. } => {

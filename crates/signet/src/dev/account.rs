@@ -1,12 +1,12 @@
 //! The administrator and the user.
 
 use signet_crypto::password::{self, Cost};
-use signet_directory::{NewUser, Profile, UserError, Users};
+use signet_directory::{Local, NewUser, Profile, UserError};
 
 use super::{Account, DevFile};
 
 /// Makes both where they are missing.
-pub async fn seed_users(users: &Users, file: &DevFile, now: u64) -> Result<(), String> {
+pub async fn seed_users(users: &Local, file: &DevFile, now: u64) -> Result<(), String> {
     let admin = Profile {
         name: Some("Administrator".into()),
         ..Profile::default()
@@ -22,7 +22,7 @@ pub async fn seed_users(users: &Users, file: &DevFile, now: u64) -> Result<(), S
 }
 
 async fn make(
-    users: &Users,
+    users: &Local,
     account: &Account,
     admin: bool,
     profile: Profile,

@@ -7,7 +7,7 @@ use signet_crypto::{
     Clock, Secret, password,
     seal::{Keyring, Purpose},
 };
-use signet_directory::{NewUser, Profile, UserError, Users, passwords::PasswordOptions};
+use signet_directory::{Local, NewUser, Profile, UserError, passwords::PasswordOptions};
 use signet_oauth::{command_line, registry::Registry};
 use signet_server::{
     delta::Configuration,
@@ -80,7 +80,7 @@ pub async fn build(
     // Everything that the realm changes goes through this one: its changes carry their records.
     let partition = partition.recorded(&audit);
     let shared = partition.store().clone();
-    let users = Users::new(shared.clone());
+    let users = Local::new(shared.clone());
     if let Some(dev) = dev.filter(|d| d.is_new()) {
         dev::seed_users(&users, &dev.file, now).await?;
         dev::seed_clients(&*shared, &keyring, &dev.file, now).await?;
@@ -205,7 +205,7 @@ pub async fn keep_keys(realm: Arc<Realm>) {
 }
 
 /// People of the configuration who do not exist yet.
-async fn seed_users(config: &Config, base: &Path, users: &Users, now: u64) -> Result<(), String> {
+async fn seed_users(config: &Config, base: &Path, users: &Local, now: u64) -> Result<(), String> {
     for user in &config.users {
         let failed =
             |e: &dyn std::fmt::Display| format!("the user {} cannot be made: {e}", user.username);
@@ -258,6 +258,8 @@ fn people(config: &Config, base: &Path) -> Result<PeopleOptions, String> {
     Ok(PeopleOptions {
         mailer: mailer(config, base)?,
         limits: apply::guessing(config),
+        // A directory that people come from is a line here.
+        outside: Vec::new(),
     })
 }
 

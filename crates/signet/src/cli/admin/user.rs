@@ -11,7 +11,7 @@ use http::Method;
 use serde_json::{Map, Value, json};
 use signet_audit::{self as audit, Action, Event};
 use signet_crypto::{Secret, password};
-use signet_directory::{NewUser, Profile, UserError, Users, passwords::check_new};
+use signet_directory::{Local, NewUser, Profile, UserError, passwords::check_new};
 use signet_store::{OpenError, SqliteStore};
 
 use super::{
@@ -387,7 +387,7 @@ async fn add_offline(
         .subject("local")
         .operation("createUser")
         .target(&add.name);
-    let users = Users::new(audit::carrying(store.clone()));
+    let users = Local::new(audit::carrying(store.clone()));
     let (made, _) = audit::carried(event, users.create(new, now)).await;
     store.close();
     let user = made.map_err(|e| match e {

@@ -1,0 +1,558 @@
+//! The accounts of a realm, whoever keeps what they say.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use signet_crypto::Secret;
+use signet_store::{Change, Op, Outcome, Store, StoreError};
+
+use crate::credential::CredentialKind;
+use crate::draft::{Draft, Found, encode, rewritten, user_key};
+use crate::error::UserError;
+use crate::local::{Kept, Local, MAX_TRIES, NewUser, new_id};
+use crate::name::{fold, folded_email, folded_username};
+use crate::outside::{Capabilities, Directory, Person, Verdict};
+use crate::passwords::{PasswordPool, PoolError};
+use crate::record::{Link, Profile, User};
+
+/// For how long a directory's word of a person is taken as it was, seconds: somebody who is removed there is out after that.
+const FRESH: u64 = 300;
+/// People of directories outside whose last answer is remembered.
+pub const MAX_REMEMBERED: usize = 10_000;
+
+/// What a directory said of a person, and when. None: it has them no more.
+type Remembered = HashMap<String, (u64, Option<Person>)>;
+
+/// The accounts of a realm: those that are kept here, and those of directories outside.
+///
+/// Who is meant by a name is decided in order: the accounts here first, then each directory. So nobody outside can take the
+/// name of an account here; and none is made here with a name that a directory has.
+#[derive(Clone)]
+pub struct Accounts {
+    local: Local,
+    passwords: Arc<PasswordPool>,
+    outside: Arc<[Arc<dyn Directory>]>,
+    remembered: Arc<Mutex<Remembered>>,
+}
+
+impl Accounts {
+    /// The accounts of this store, and of these directories.
+    pub fn new(
+        store: Arc<dyn Store>,
+        passwords: Arc<PasswordPool>,
+        outside: Vec<Arc<dyn Directory>>,
+    ) -> Accounts {
+        Accounts {
+            local: Local::new(store),
+            passwords,
+            outside: outside.into(),
+            remembered: Arc::default(),
+        }
+    }
+
+    /// The user that this user name or e-mail address names. None also where the text cannot be a name. A directory's person
+    /// who is seen for the first time gets an account by it.
+    ///
+    /// # Errors
+    /// A directory's and the store's.
+    pub async fn by_login(&self, typed: &str, now: u64) -> Result<Option<User>, UserError> {
+        match self.local.by_login(typed, now).await? {
+            Some(user) if user.link.is_some() => return self.by_id(&user.id, now).await,
+            Some(user) => return Ok(Some(user)),
+            None => {}
+        }
+        let Some(folded) = fold(typed) else {
+            return Ok(None);
+        };
+        for directory in self.outside.iter() {
+            if let Some(person) = directory.find(&folded).await?.and_then(Person::cleaned) {
+                return self.admit(&**directory, person, now).await.map(Some);
+            }
+        }
+        Ok(None)
+    }
+
+    /// The user with this id. Where a directory has the person no more, or keeps them out, they are not enabled.
+    ///
+    /// # Errors
+    /// The store's. A directory that fails changes nothing: what it said last goes on.
+    pub async fn by_id(&self, id: &str, now: u64) -> Result<Option<User>, UserError> {
+        let Some(user) = self.local.by_id(id, now).await? else {
+            return Ok(None);
+        };
+        let Some(link) = user.link.clone() else {
+            return Ok(Some(user));
+        };
+        let Some(directory) = self.directory(&link) else {
+            return Ok(Some(User {
+                enabled: false,
+                ..user
+            }));
+        };
+        let known = self.remembered().get(id).cloned();
+        let fresh = |at: u64| now.saturating_sub(at) < FRESH;
+        let person = match known {
+            Some((at, person)) if fresh(at) => person,
+            known => match directory.by_id(&link.person).await {
+                Ok(person) => {
+                    let person = person.and_then(Person::cleaned);
+                    self.remember(id, now, person.clone());
+                    person
+                }
+                Err(error) => {
+                    tracing::warn!(%error, "what the directory said last goes on");
+                    match known {
+                        Some((_, person)) => person,
+                        None => return Ok(Some(user)),
+                    }
+                }
+            },
+        };
+        Ok(Some(match person {
+            Some(person) => person.over(user, directory.may()),
+            None => User {
+                enabled: false,
+                ..user
+            },
+        }))
+    }
+
+    /// The account with this id as it is kept here, as a change has it as its condition.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn found(&self, id: &str, now: u64) -> Result<Option<Found>, UserError> {
+        let found = self.local.found(id, now).await?;
+        Ok(found.map(|found| self.allowed(found)))
+    }
+
+    /// A page of all accounts, as they are kept here; never on a request of a person's way.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn list(
+        &self,
+        after: Option<&str>,
+        limit: usize,
+        now: u64,
+    ) -> Result<Vec<User>, UserError> {
+        self.local.list(after, limit, now).await
+    }
+
+    /// What may be changed of this account here.
+    pub fn may(&self, user: &User) -> Capabilities {
+        match &user.link {
+            None => Capabilities::ALL,
+            Some(link) => match self.directory(link) {
+                Some(directory) => directory.may(),
+                None => Capabilities::NONE,
+            },
+        }
+    }
+
+    /// Whether the person can log in by a password, wherever it is kept.
+    pub fn has_password(&self, user: &User) -> bool {
+        user.has(CredentialKind::Password) || !self.may(user).password
+    }
+
+    /// Whether this is the password of this account. Where there is no account it takes as long as for one that is kept here.
+    ///
+    /// # Errors
+    /// A directory's and the store's.
+    pub async fn verify_password(
+        &self,
+        user: Option<&User>,
+        password: Secret<String>,
+        now: u64,
+    ) -> Result<Verdict, UserError> {
+        if let Some(user) = user
+            && let Some(link) = &user.link
+            && !self.may(user).password
+        {
+            return match self.directory(link) {
+                Some(directory) => Ok(directory.verify_password(&link.person, password).await?),
+                None => Ok(Verdict::Wrong),
+            };
+        }
+        let kept = match user {
+            Some(user) => self.local.password(&user.id, now).await?,
+            None => None,
+        };
+        let phc = kept.as_ref().map(|kept| &**kept.phc.expose());
+        let again = phc
+            .is_some_and(|phc| self.passwords.needs_rehash(phc))
+            .then(|| password.clone());
+        Ok(match self.passwords.verify(password, phc).await {
+            Ok(true) => {
+                if let (Some(user), Some(kept), Some(password)) = (user, kept, again) {
+                    self.rehash(user.id.clone(), kept, password, now);
+                }
+                Verdict::Right
+            }
+            Ok(false) | Err(PoolError::TooLong | PoolError::Parameters) => Verdict::Wrong,
+            Err(PoolError::Busy) => Verdict::Busy,
+        })
+    }
+
+    /// Hashes a new password to a PHC string.
+    ///
+    /// # Errors
+    /// See [`PoolError`].
+    pub async fn hash(&self, password: Secret<String>) -> Result<String, PoolError> {
+        self.passwords.hash(password).await
+    }
+
+    /// Makes an account that is kept here.
+    ///
+    /// # Errors
+    /// As [`Local::create`]; a name that a directory has is taken.
+    pub async fn create(&self, new: NewUser, now: u64) -> Result<User, UserError> {
+        if self.is_outside(&new.username).await? {
+            return Err(UserError::UsernameTaken);
+        }
+        if let Some(email) = &new.email
+            && self.is_outside(email).await?
+        {
+            return Err(UserError::EmailTaken);
+        }
+        self.local.create(new, now).await
+    }
+
+    /// As [`Local::change`], of what is kept here.
+    ///
+    /// # Errors
+    /// As there; [`UserError::KeptElsewhere`].
+    pub async fn change(
+        &self,
+        id: &str,
+        now: u64,
+        change: impl Fn(&mut Draft),
+    ) -> Result<User, UserError> {
+        let changed = self.local.update(id, now, |found| {
+            crate::draft::replacement(self.allowed(found), now, &change)
+        });
+        Ok(changed.await?.1)
+    }
+
+    /// Applies `change` to the account as it was read. None: somebody else has written it since. User name, e-mail address and
+    /// id stay as they are.
+    ///
+    /// # Errors
+    /// As [`Accounts::change`].
+    pub async fn change_found(
+        &self,
+        found: Found,
+        now: u64,
+        change: impl FnOnce(&mut Draft),
+    ) -> Result<Option<User>, UserError> {
+        let (user, change) = crate::draft::replacement(found, now, change)?;
+        let outcome = self.local.store.commit(change, now).await?;
+        Ok(outcome.is_done().then_some(user))
+    }
+
+    /// As [`Local::set_password`].
+    ///
+    /// # Errors
+    /// As [`Accounts::change`].
+    pub async fn set_password(
+        &self,
+        id: &str,
+        phc: Option<&str>,
+        now: u64,
+    ) -> Result<User, UserError> {
+        let change = self.change(id, now, |draft| draft.set_password(phc, now));
+        change.await
+    }
+
+    /// As [`Local::set_enabled`]. A person whom their directory keeps out stays out.
+    ///
+    /// # Errors
+    /// As [`Accounts::change`].
+    pub async fn set_enabled(&self, id: &str, enabled: bool, now: u64) -> Result<User, UserError> {
+        let change = self.change(id, now, |draft| draft.user.enabled = enabled);
+        change.await
+    }
+
+    /// As [`Local::set_email`].
+    ///
+    /// # Errors
+    /// As there; [`UserError::KeptElsewhere`]; an address that a directory has is taken.
+    pub async fn set_email(
+        &self,
+        id: &str,
+        email: Option<&str>,
+        verified: bool,
+        now: u64,
+    ) -> Result<User, UserError> {
+        let found = self.found(id, now).await?.ok_or(UserError::NotFound)?;
+        if !found.may.mail {
+            return Err(UserError::KeptElsewhere("the e-mail address"));
+        }
+        if let Some(email) = email
+            && found.user.link.is_none()
+            && self.is_outside(email).await?
+        {
+            return Err(UserError::EmailTaken);
+        }
+        self.local.set_email(id, email, verified, now).await
+    }
+
+    /// As [`Local::remove`].
+    ///
+    /// # Errors
+    /// As there; [`UserError::KeptElsewhere`].
+    pub async fn remove(&self, id: &str, now: u64) -> Result<User, UserError> {
+        let found = self.found(id, now).await?.ok_or(UserError::NotFound)?;
+        if !found.may.remove {
+            return Err(UserError::KeptElsewhere("the account"));
+        }
+        self.local.remove(id, now).await
+    }
+
+    /// Hashes a password that was right anew, at today's cost. Nobody waits for it; where it cannot be done now, the next login
+    /// does it.
+    fn rehash(&self, id: String, kept: Kept, password: Secret<String>, now: u64) {
+        let (local, passwords) = (self.local.clone(), Arc::clone(&self.passwords));
+        tokio::spawn(async move {
+            let phc = match passwords.hash(password).await {
+                Ok(phc) => phc,
+                Err(PoolError::Busy) => return,
+                Err(error @ (PoolError::TooLong | PoolError::Parameters)) => {
+                    tracing::warn!(%error, user = %id, "a password could not be hashed at today's cost");
+                    return;
+                }
+            };
+            // Not done: it was changed meanwhile, and stays as it was changed.
+            if let Err(error) = local.rehash(&id, &kept, &phc, now).await {
+                tracing::warn!(%error, user = %id, "a password's new hash could not be written");
+            }
+        });
+    }
+
+    fn directory(&self, link: &Link) -> Option<&dyn Directory> {
+        let named = |directory: &&Arc<dyn Directory>| directory.name() == link.directory;
+        self.outside.iter().find(named).map(|found| &**found)
+    }
+
+    fn allowed(&self, found: Found) -> Found {
+        Found {
+            may: self.may(&found.user),
+            ..found
+        }
+    }
+
+    /// Whether a directory has this name.
+    async fn is_outside(&self, typed: &str) -> Result<bool, UserError> {
+        let Some(folded) = fold(typed) else {
+            return Ok(false);
+        };
+        for directory in self.outside.iter() {
+            if directory.find(&folded).await?.is_some() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// The account of a directory's person, made where there is none: the link is inserted once, together with the account, so
+    /// that of racing first logins all get the same `sub`.
+    async fn admit(
+        &self,
+        directory: &dyn Directory,
+        person: Person,
+        now: u64,
+    ) -> Result<User, UserError> {
+        let link = Link {
+            directory: directory.name().to_owned(),
+            person: person.id.clone(),
+        };
+        let (key, may) = (link.key(), directory.may());
+        for _ in 0..MAX_TRIES {
+            let linked = self.local.store.get(&key, now).await?;
+            let Some(row) = linked else {
+                let user = person
+                    .clone()
+                    .over(User::linked(new_id(), link.clone(), now), may);
+                // Whether the directory lets the person in is its own to say, each time.
+                let kept = User {
+                    enabled: true,
+                    ..user.clone()
+                };
+                let insert = Op::Insert {
+                    key: key.clone(),
+                    value: user.id.as_bytes().to_vec(),
+                    end: None,
+                };
+                let change = Change::new(insert).then(Op::Put {
+                    key: user_key(&user.id),
+                    value: encode(&kept),
+                    end: None,
+                });
+                match self.local.store.commit(change, now).await? {
+                    Outcome::Done { .. } => {
+                        self.remember(&user.id, now, Some(person));
+                        return Ok(user);
+                    }
+                    Outcome::Refused(_) => continue,
+                }
+            };
+            let id = String::from_utf8(row.value);
+            let id = id.map_err(|_| StoreError::Corrupt("link of a person".into()))?;
+            // The link goes with the account, in one change: without an account it is about to be gone.
+            let Some(found) = self.local.found(&id, now).await? else {
+                continue;
+            };
+            self.remember(&id, now, Some(person.clone()));
+            let user = person.clone().over(found.user.clone(), may);
+            let kept = User {
+                enabled: found.user.enabled,
+                ..user.clone()
+            };
+            if kept != found.user {
+                let found = Found {
+                    may: Capabilities::ALL,
+                    ..found
+                };
+                let (_, change) = rewritten(found, now, |draft| draft.user = kept)?;
+                // Refused: somebody else has just written it, and the next login writes it again.
+                self.local.store.commit(change, now).await?;
+            }
+            return Ok(user);
+        }
+        Err(UserError::Conflict)
+    }
+
+    fn remembered(&self) -> std::sync::MutexGuard<'_, Remembered> {
+        // Nothing panics while the lock is held; a poisoned lock still guards a whole map.
+        self.remembered
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn remember(&self, id: &str, now: u64, person: Option<Person>) {
+        let mut remembered = self.remembered();
+        if remembered.len() >= MAX_REMEMBERED && !remembered.contains_key(id) {
+            // They are asked for again, one by one.
+            remembered.clear();
+        }
+        remembered.insert(id.to_owned(), (now, person));
+    }
+}
+
+impl User {
+    /// The account of a person who was never seen before, before what the directory says of them.
+    fn linked(id: String, link: Link, now: u64) -> User {
+        User {
+            id,
+            username: String::new(),
+            email: None,
+            email_verified: false,
+            link: Some(link),
+            credentials: Vec::new(),
+            admin: false,
+            enabled: true,
+            created_at: now,
+            updated_at: now,
+            password_changed_at: 0,
+            profile: Profile::default(),
+        }
+    }
+}
+
+impl Person {
+    /// What is left of what a directory said: None where it names nobody.
+    fn cleaned(mut self) -> Option<Person> {
+        if self.id.is_empty() || folded_username(&self.username).is_err() {
+            tracing::warn!("a directory's person has no id, or a name that cannot be one");
+            return None;
+        }
+        self.email = self.email.filter(|email| folded_email(email).is_ok());
+        self.email_verified &= self.email.is_some();
+        if self.profile.check().is_err() {
+            self.profile = Profile::default();
+        }
+        Some(self)
+    }
+
+    /// The account as the directory has it: over it what is the directory's, and what is kept here as it is.
+    fn over(self, mut user: User, may: Capabilities) -> User {
+        user.username = self.username;
+        if !may.mail || user.email.is_none() {
+            // A code that came by mail has shown it as well as a directory can.
+            let shown = user.email_verified && user.email == self.email;
+            user.email_verified = self.email_verified || shown;
+            user.email = self.email;
+        }
+        if !may.profile {
+            user.profile = self.profile;
+        }
+        user.enabled &= self.enabled;
+        user
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::passwords::PasswordOptions;
+    use signet_crypto::password::{Cost, hash};
+    use signet_store::MemoryStore;
+    use std::time::Duration;
+
+    const CHEAP: Cost = Cost {
+        memory_kib: 64,
+        passes: 1,
+        lanes: 1,
+    };
+
+    fn accounts(cost: Cost) -> Accounts {
+        let pool = PasswordPool::new(PasswordOptions {
+            cost,
+            threads: 1,
+            queue: 4,
+        });
+        Accounts::new(Arc::new(MemoryStore::new()), Arc::new(pool), Vec::new())
+    }
+
+    async fn phc(accounts: &Accounts, id: &str) -> String {
+        let kept = accounts.local.password(id, 1).await.unwrap();
+        kept.unwrap().phc.expose().clone()
+    }
+
+    #[tokio::test]
+    async fn a_raised_cost_reaches_existing_accounts_at_their_next_login() {
+        let dear = Cost { passes: 2, ..CHEAP };
+        let accounts = accounts(dear);
+        let new = NewUser {
+            username: "alice".into(),
+            password: Some(hash(b"correct horse", CHEAP).unwrap()),
+            ..NewUser::default()
+        };
+        let alice = accounts.create(new, 1).await.unwrap();
+        let before = phc(&accounts, &alice.id).await;
+        let verify = async |text: &str| {
+            let typed = Secret::new(text.to_owned());
+            accounts
+                .verify_password(Some(&alice), typed, 1)
+                .await
+                .unwrap()
+        };
+        // Only who knows the password can have it hashed.
+        assert_eq!(verify("wrong").await, Verdict::Wrong);
+        assert_eq!(phc(&accounts, &alice.id).await, before);
+        assert_eq!(verify("correct horse").await, Verdict::Right);
+        let mut after = before.clone();
+        for _ in 0..2000 {
+            after = phc(&accounts, &alice.id).await;
+            if after != before {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        assert!(after.starts_with("$argon2id$v=19$m=64,t=2,p=1$"), "{after}");
+        assert_eq!(verify("correct horse").await, Verdict::Right);
+        assert_eq!(phc(&accounts, &alice.id).await, after);
+        let same = accounts.by_id(&alice.id, 1).await.unwrap().unwrap();
+        assert_eq!(same, alice, "nothing ends by it");
+    }
+}

@@ -1,0 +1,200 @@
+//! An account that is being changed, and the one change of the store that it becomes.
+
+use std::collections::BTreeMap;
+
+use signet_crypto::Secret;
+use signet_store::{Change, Key, Op, Row, StoreError, Table};
+
+use crate::credential::{CredentialName, MAX_CREDENTIALS};
+use crate::error::UserError;
+use crate::outside::Capabilities;
+use crate::record::User;
+
+/// An account as it was read: what a change of it has as its condition.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// The record.
+    pub user: User,
+    /// Of its row; every write changes it.
+    pub version: u64,
+    /// What may be changed here.
+    pub(crate) may: Capabilities,
+    /// The password of a record that was written when records had it in them; the next change moves it to a row of its own.
+    pub(crate) unmoved: Option<Secret<String>>,
+}
+
+/// The account's row.
+pub(crate) fn user_key(id: &str) -> Key {
+    Key::new(Table::User, id.as_bytes())
+}
+
+impl Found {
+    /// Reads a row.
+    pub(crate) fn read(row: &Row) -> Result<Found, StoreError> {
+        /// What a record had in it before credentials had rows.
+        #[derive(serde::Deserialize)]
+        struct Before {
+            #[serde(default)]
+            password: Option<String>,
+        }
+        let corrupt = |_| StoreError::Corrupt("user record".into());
+        let mut user: User = serde_json::from_slice(&row.value).map_err(corrupt)?;
+        let mut unmoved = None;
+        if user.credentials.is_empty() {
+            let before: Before = serde_json::from_slice(&row.value).map_err(corrupt)?;
+            unmoved = before.password.map(Secret::new);
+            let password = unmoved.is_some().then_some(CredentialName::PASSWORD);
+            user.credentials.extend(password);
+        }
+        let may = match user.link {
+            None => Capabilities::ALL,
+            Some(_) => Capabilities::NONE,
+        };
+        Ok(Found {
+            user,
+            version: row.version,
+            may,
+            unmoved,
+        })
+    }
+}
+
+/// An account in the hands of whoever changes it: its record, and the credentials that change with it.
+#[derive(Debug)]
+pub struct Draft {
+    /// The record.
+    pub user: User,
+    credentials: BTreeMap<CredentialName, Option<Secret<Vec<u8>>>>,
+}
+
+impl Draft {
+    pub(crate) fn new(user: User) -> Draft {
+        Draft {
+            user,
+            credentials: BTreeMap::new(),
+        }
+    }
+
+    /// Puts a credential's row in place.
+    pub(crate) fn put(&mut self, name: CredentialName, value: Vec<u8>) {
+        if !self.user.credentials.contains(&name) {
+            self.user.credentials.push(name.clone());
+        }
+        self.credentials.insert(name, Some(Secret::new(value)));
+    }
+
+    fn take_away(&mut self, name: CredentialName) {
+        self.user.credentials.retain(|held| *held != name);
+        self.credentials.insert(name, None);
+    }
+
+    /// Sets a new password (a PHC string), or takes it away. `now`: Unix seconds. The time of the change never repeats, so
+    /// that what names it (a recovery link, a known device) is about one password only, also within one second.
+    pub fn set_password(&mut self, phc: Option<&str>, now: u64) {
+        match phc {
+            Some(phc) => self.put(CredentialName::PASSWORD, phc.as_bytes().to_vec()),
+            None => self.take_away(CredentialName::PASSWORD),
+        }
+        let before = self.user.password_changed_at;
+        self.user.password_changed_at = now.max(before.saturating_add(1));
+    }
+
+    /// The operations on the credentials' rows.
+    pub(crate) fn credentials(&self) -> impl Iterator<Item = Op> + '_ {
+        self.credentials.iter().map(|(name, value)| {
+            let key = name.key(&self.user.id);
+            match value {
+                Some(value) => Op::Put {
+                    key,
+                    value: value.expose().clone(),
+                    end: None,
+                },
+                None => Op::Delete { key },
+            }
+        })
+    }
+}
+
+/// The row of a record.
+pub(crate) fn encode(user: &User) -> Vec<u8> {
+    // Invariant: a struct of strings, numbers and booleans always serializes.
+    serde_json::to_vec(user).expect("a user record serializes")
+}
+
+/// What `change` makes of an account, names and all, and the change of the store that puts it in the place of what was read.
+///
+/// # Errors
+/// [`UserError::Profile`], [`UserError::TooManyCredentials`], [`UserError::KeptElsewhere`].
+pub(crate) fn rewritten(
+    found: Found,
+    now: u64,
+    change: impl FnOnce(&mut Draft),
+) -> Result<(User, Change), UserError> {
+    let Found {
+        user: before,
+        version,
+        may,
+        unmoved,
+    } = found;
+    let mut draft = Draft::new(before.clone());
+    change(&mut draft);
+    let kept_elsewhere = [
+        (may.password || draft.credentials.is_empty(), "the password"),
+        (
+            may.mail || draft.user.email == before.email,
+            "the e-mail address",
+        ),
+        (
+            may.profile || draft.user.profile == before.profile,
+            "the profile",
+        ),
+    ];
+    if let Some((_, what)) = kept_elsewhere.iter().find(|(fine, _)| !fine) {
+        return Err(UserError::KeptElsewhere(what));
+    }
+    if let Some(phc) = unmoved
+        && !draft.credentials.contains_key(&CredentialName::PASSWORD)
+    {
+        draft.put(CredentialName::PASSWORD, phc.expose().as_bytes().to_vec());
+    }
+    draft.user.id = before.id;
+    draft.user.link = before.link;
+    draft.user.profile.check()?;
+    if draft.user.credentials.len() > MAX_CREDENTIALS {
+        return Err(UserError::TooManyCredentials);
+    }
+    draft.user.updated_at = now;
+    let replace = Op::Replace {
+        key: user_key(&draft.user.id),
+        version,
+        value: encode(&draft.user),
+        end: None,
+    };
+    let change = Change {
+        first: replace,
+        then: draft.credentials().collect(),
+    };
+    Ok((draft.user, change))
+}
+
+/// What `change` makes of an account, and the change of the store that puts it in the place of what was read. User name, e-mail
+/// address and id stay as they are.
+///
+/// # Errors
+/// [`UserError::Profile`], [`UserError::TooManyCredentials`], [`UserError::KeptElsewhere`].
+pub fn replacement(
+    found: Found,
+    now: u64,
+    change: impl FnOnce(&mut Draft),
+) -> Result<(User, Change), UserError> {
+    rewritten(found, now, |draft| {
+        let (username, email) = (draft.user.username.clone(), draft.user.email.clone());
+        let verified = draft.user.email_verified;
+        change(draft);
+        draft.user.username = username;
+        if draft.user.email != email {
+            draft.user.email = email;
+            draft.user.email_verified = verified;
+        }
+    })
+}
