@@ -2,7 +2,15 @@
 
 use signet_store::StoreError;
 
-use crate::outside::DirectoryError;
+/// The directory did not answer, or not what it should. For the log; nobody outside is told.
+#[derive(Debug, Clone, thiserror::Error)]
+#[error("the directory {directory} failed: {reason}")]
+pub struct DirectoryError {
+    /// Which one.
+    pub directory: String,
+    /// What happened.
+    pub reason: String,
+}
 
 /// Why a user could not be made, found or changed. `Conflict`, `Directory` and `Store` are nobody's mistake; all others are the
 /// caller's to put right.

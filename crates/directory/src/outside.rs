@@ -9,21 +9,12 @@ use std::pin::Pin;
 
 use signet_crypto::Secret;
 
+use crate::error::DirectoryError;
 use crate::record::Profile;
 
 /// What a directory answers with, in its own time.
 pub type DirectoryFuture<'a, T> =
     Pin<Box<dyn Future<Output = Result<T, DirectoryError>> + Send + 'a>>;
-
-/// The directory did not answer, or not what it should. For the log; nobody outside is told.
-#[derive(Debug, Clone, thiserror::Error)]
-#[error("the directory {directory} failed: {reason}")]
-pub struct DirectoryError {
-    /// Which one.
-    pub directory: String,
-    /// What happened.
-    pub reason: String,
-}
 
 /// A person, as their directory knows them.
 #[derive(Clone, Debug, Default, PartialEq)]

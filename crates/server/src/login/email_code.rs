@@ -74,7 +74,7 @@ fn verify<'a>(attempt: &'a Try<'a>) -> Answer<'a, Verdict> {
     Box::pin(async move {
         let context = &attempt.visit.context;
         let (realm, now) = (&context.realm, context.now());
-        let Some(id) = MailedCodeId::from_slice(&attempt.state) else {
+        let Some(id) = MailedCodeId::from_slice(attempt.state) else {
             return Ok(Verdict::Expired);
         };
         let typed = match attempt.standing {
