@@ -17,7 +17,6 @@ use crate::{
 
 /// What a sealed value is for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[non_exhaustive]
 pub enum Purpose {
     /// An authorization code (RFC 6749 section 4.1).
     AuthorizationCode,
@@ -35,12 +34,8 @@ pub enum Purpose {
     SigningKey,
     /// A client secret at rest, where HMAC needs the secret itself.
     ClientSecret,
-    /// A registration access token (RFC 7592).
-    RegistrationToken,
     /// A server nonce of RFC 9449 section 8.
     DpopNonce,
-    /// A value in a form that binds it to a browser.
-    Csrf,
     /// A link that recovers an account.
     Recovery,
     /// Anything else, by a label of its own. Its AES key is derived at each use, which costs about a microsecond.
@@ -49,7 +44,7 @@ pub enum Purpose {
 
 impl Purpose {
     /// Those whose keys are derived once. The position in this list is the position in [`RingKey::prepared`].
-    const PREPARED: [Purpose; 12] = [
+    const PREPARED: [Purpose; 10] = [
         Purpose::AuthorizationCode,
         Purpose::RefreshToken,
         Purpose::SessionCookie,
@@ -58,9 +53,7 @@ impl Purpose {
         Purpose::DeviceCode,
         Purpose::SigningKey,
         Purpose::ClientSecret,
-        Purpose::RegistrationToken,
         Purpose::DpopNonce,
-        Purpose::Csrf,
         Purpose::Recovery,
     ];
 
@@ -76,9 +69,7 @@ impl Purpose {
             Purpose::DeviceCode => ("", "device_code"),
             Purpose::SigningKey => ("", "signing_key"),
             Purpose::ClientSecret => ("", "client_secret"),
-            Purpose::RegistrationToken => ("", "registration_token"),
             Purpose::DpopNonce => ("", "dpop_nonce"),
-            Purpose::Csrf => ("", "csrf"),
             Purpose::Recovery => ("", "recovery"),
             Purpose::Other(label) => ("other:", label),
         }
@@ -335,14 +326,14 @@ mod tests {
     fn associated_data_is_bound() {
         let ring = Keyring::new(SealingKey::generate(), Vec::new());
         let sealed = ring
-            .seal_with(Purpose::Csrf, b"alice", b"value")
+            .seal_with(Purpose::Interaction, b"alice", b"value")
             .expect("sealed");
         assert_eq!(
-            ring.open_with(Purpose::Csrf, b"alice", &sealed).as_deref(),
+            ring.open_with(Purpose::Interaction, b"alice", &sealed).as_deref(),
             Ok(&b"value"[..])
         );
-        assert!(ring.open_with(Purpose::Csrf, b"bob", &sealed).is_err());
-        assert!(ring.open(Purpose::Csrf, &sealed).is_err());
+        assert!(ring.open_with(Purpose::Interaction, b"bob", &sealed).is_err());
+        assert!(ring.open(Purpose::Interaction, &sealed).is_err());
     }
 
     #[test]
@@ -378,10 +369,10 @@ mod tests {
     #[test]
     fn two_keys_with_one_id_both_open() {
         let sealed = Keyring::new(key(1, 1), Vec::new())
-            .seal(Purpose::Csrf, b"value")
+            .seal(Purpose::Interaction, b"value")
             .expect("sealed");
         let ring = Keyring::new(key(1, 2), vec![key(1, 1)]);
-        assert!(ring.open(Purpose::Csrf, &sealed).is_ok());
+        assert!(ring.open(Purpose::Interaction, &sealed).is_ok());
     }
 
     #[test]

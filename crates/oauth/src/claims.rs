@@ -172,7 +172,7 @@ fn read_claims(claims: &Object<'_>) -> Option<Vec<ClaimRequest>> {
                         (None, None) => {}
                     }
                 }
-                _ => return None,
+                Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => return None,
             }
             // A value of another type than the claim has can never be met; for those that decide something, say so.
             let asked = matches!(request, Value::Object(r) if r.get("value").is_some() || r.get("values").is_some());

@@ -68,7 +68,10 @@ pub fn decide_with(
                 Ok(Introspection::AccessToken(facts))
             }
             TokenState::Unknown => Err(unavailable()),
-            _ => Ok(Introspection::Inactive),
+            TokenState::Valid(_)
+            | TokenState::Expired(_)
+            | TokenState::Revoked(_)
+            | TokenState::Forged => Ok(Introspection::Inactive),
         };
     }
     let Ok(token) = RefreshToken::open(context.keyring, token) else {
@@ -124,7 +127,9 @@ impl Introspection {
             Introspection::RefreshToken(token) if generation != Some(token.generation) => {
                 Introspection::Inactive
             }
-            other => other,
+            other @ (Introspection::Inactive
+            | Introspection::AccessToken(_)
+            | Introspection::RefreshToken(_)) => other,
         }
     }
 
@@ -132,7 +137,7 @@ impl Introspection {
     pub fn family(&self) -> Option<&GrantId> {
         match self {
             Introspection::RefreshToken(token) => Some(&token.grant_id),
-            _ => None,
+            Introspection::Inactive | Introspection::AccessToken(_) => None,
         }
     }
 

@@ -285,11 +285,10 @@ fn apply_policy(document: &Object<'_>, client: &mut Client, settings: &Settings)
         most
     };
     client.require_pkce = rules.require_pkce || client.is_public();
-    client.refresh_rotation = match rules.refresh_rotation {
-        RefreshRotation::Keep if !client.is_public() && client.is_sender_constrained() => {
-            RefreshRotation::Keep
-        }
-        _ => RefreshRotation::Rotate,
+    let may_keep = !client.is_public() && client.is_sender_constrained();
+    client.refresh_rotation = match (rules.refresh_rotation, may_keep) {
+        (RefreshRotation::Keep, true) => RefreshRotation::Keep,
+        (RefreshRotation::Keep, false) | (RefreshRotation::Rotate, _) => RefreshRotation::Rotate,
     };
     if client.id_token_signed_response_alg.is_none() {
         // OpenID Connect Registration section 2: left out, it is RS256.

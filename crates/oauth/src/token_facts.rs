@@ -95,7 +95,9 @@ impl AccessTokenFacts {
                             .into_iter()
                             .map(|aud| aud.into_owned())
                             .collect(),
-                        _ => vec![r.string()?.into_owned()],
+                        Kind::Null | Kind::Bool | Kind::Number | Kind::String | Kind::Object => {
+                            vec![r.string()?.into_owned()]
+                        }
                     }
                 }
                 "exp" => exp = Some(r.numeric_date()?),

@@ -288,10 +288,9 @@ pub fn unavailable(error: &StoreError) -> OAuthError {
 /// An error as a page. Back-channel statuses are for programs: a person's page is 400 unless the fault is the server's.
 pub fn error_page(context: &mut Context, error: &OAuthError) -> Response {
     context.note_error(error);
-    let status = match error.code {
-        ErrorCode::ServerError => StatusCode::INTERNAL_SERVER_ERROR,
-        ErrorCode::TemporarilyUnavailable => StatusCode::SERVICE_UNAVAILABLE,
-        _ => StatusCode::BAD_REQUEST,
+    let status = match error.code.status() {
+        status @ 500.. => StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR),
+        ..500 => StatusCode::BAD_REQUEST,
     };
     let html = page::error(
         error.code.as_str(),

@@ -76,7 +76,7 @@ fn policy(header: &Header, want: &Expectation<'_>) -> Policy {
         Kind::Any if typ_is(typ, "at+jwt") => Kind::Access,
         Kind::Any if typ_is(typ, "logout+jwt") => Kind::Logout,
         Kind::Any => Kind::Id,
-        named => named,
+        named @ (Kind::Access | Kind::Id | Kind::Logout) => named,
     };
     let audience = want.audience.unwrap_or("");
     let policy = match kind {

@@ -159,7 +159,7 @@ impl<'a> Credentials<'a> {
             Proof::Assertion(assertion) if !assertion.header.alg.is_symmetric() => {
                 assertion.header.kid.as_deref()
             }
-            _ => None,
+            Proof::Basic(_) | Proof::Post(_) | Proof::Assertion(_) | Proof::Nothing => None,
         }
     }
     /// Which credential was shown, as a digest: the same for two requests that showed the same

@@ -6,6 +6,6 @@ use crate::decision::Once;
 pub(super) fn verify(attempt: &Attempt<'_>) -> Result<Option<Once>, &'static str> {
     match attempt.proof {
         Proof::Nothing => Ok(None),
-        _ => Err(WRONG_METHOD),
+        Proof::Basic(_) | Proof::Post(_) | Proof::Assertion(_) => Err(WRONG_METHOD),
     }
 }

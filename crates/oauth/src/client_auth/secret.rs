@@ -27,7 +27,7 @@ pub(super) fn open_secrets(keyring: &Keyring, client: &Client, now: u64) -> Vec<
                 .open_with(Purpose::ClientSecret, client.client_id.as_bytes(), sealed)
                 .ok()
                 .map(Secret::new),
-            _ => None,
+            ClientSecret::Sha256 { .. } | ClientSecret::Sealed { .. } => None,
         })
         .collect()
 }

@@ -10,7 +10,7 @@ use signet_jose::{
     jwk::{Jwk, JwkSet},
     jwt::{JwtSigner, Typ},
 };
-use signet_oauth::id::{CodeId, GrantId, Jti};
+use signet_oauth::id::{CodeId, GrantId};
 use signet_oauth::{
     client::*,
     client_auth::Credentials,

@@ -38,7 +38,9 @@ async fn answer(context: &mut Context) -> Result<Vec<u8>, OAuthError> {
     }
     let body = context.body().await.map_err(|error| match error {
         BodyError::TooLarge => OAuthError::invalid_request("the statement is too large"),
-        _ => OAuthError::invalid_request("the statement did not arrive"),
+        BodyError::TimedOut | BodyError::Broken | BodyError::MediaType => {
+            OAuthError::invalid_request("the statement did not arrive")
+        }
     })?;
     let file = File::read(&body).map_err(refused)?;
     let (realm, now) = (context.realm.clone(), context.now());
@@ -92,7 +94,17 @@ async fn answer(context: &mut Context) -> Result<Vec<u8>, OAuthError> {
             }
             json!({ "id": declaration.id().to_string(), "type": "declaration" })
         }
-        _ => return Err(refused(Refusal::WrongType)),
+        Type::Identity
+        | Type::Grant
+        | Type::Rotation
+        | Type::Receipt
+        | Type::Proof
+        | Type::Method
+        | Type::Attestation
+        | Type::Witness
+        | Type::Birth
+        | Type::Heartbeat
+        | Type::TrackRecord => return Err(refused(Refusal::WrongType)),
     };
     Ok(answer.to_string().into_bytes())
 }
@@ -129,7 +141,13 @@ fn code(error: &AgentError) -> &'static str {
     match error {
         AgentError::Store(_) => "temporarily_unavailable",
         AgentError::NotTheirs => "access_denied",
-        _ => "invalid_request",
+        AgentError::Refused(_)
+        | AgentError::Rollback
+        | AgentError::Taken
+        | AgentError::Stopped
+        | AgentError::TooMany
+        | AgentError::NoRoom
+        | AgentError::NotFound => "invalid_request",
     }
 }
 
@@ -144,7 +162,13 @@ fn told(context: &Context, error: AgentError) -> OAuthError {
             ErrorCode::AccessDenied,
             "the signer granted nothing above this grant, and the grant does not name it",
         ),
-        other => {
+        other @ (AgentError::Refused(_)
+        | AgentError::Rollback
+        | AgentError::Taken
+        | AgentError::Stopped
+        | AgentError::TooMany
+        | AgentError::NoRoom
+        | AgentError::NotFound) => {
             OAuthError::invalid_request("the statement is refused").with_hint(other.to_string())
         }
     }

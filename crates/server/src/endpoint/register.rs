@@ -232,10 +232,12 @@ fn refuse(context: &Context, error: &OAuthError) -> Response {
 fn not_written(context: &Context, error: RegistryError) -> OAuthError {
     match error {
         RegistryError::Store(error) => store_failed(context, &error),
-        _ => OAuthError::new(
-            ErrorCode::TemporarilyUnavailable,
-            "the client is being changed at the same time",
-        ),
+        RegistryError::Exists | RegistryError::NotFound | RegistryError::Conflict => {
+            OAuthError::new(
+                ErrorCode::TemporarilyUnavailable,
+                "the client is being changed at the same time",
+            )
+        }
     }
 }
 

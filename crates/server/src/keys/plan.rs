@@ -85,7 +85,7 @@ pub(super) fn next_step(
             }
             Phase::Active if !wanted => return Some(Step::Retire(place)),
             Phase::Standby if !wanted => return Some(Step::Remove(place)),
-            _ => {}
+            Phase::Standby | Phase::Active | Phase::Retired => {}
         }
     }
     // What signs comes first: a start waits for that, and not for the standby keys.

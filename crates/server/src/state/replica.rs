@@ -89,7 +89,10 @@ impl Replica {
                 Delta::Key { kid, record } => keys
                     .get_or_insert_with(|| known.keys.clone())
                     .apply(&kid, record.as_deref(), keyring)?,
-                other => records.push(other),
+                other @ (Delta::Client { .. }
+                | Delta::Resource { .. }
+                | Delta::Scope { .. }
+                | Delta::Configuration(_)) => records.push(other),
             }
         }
         let set = keys.as_ref().map(Published::render).transpose()?;

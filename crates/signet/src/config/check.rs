@@ -202,7 +202,7 @@ fn listeners(config: &Config, faults: &mut Faults) {
                     "an mtls listener needs public_url: it goes into mtls_endpoint_aliases",
                 );
             }
-            _ => {}
+            ListenProtocol::Https | ListenProtocol::Mtls => {}
         }
         if listener.public_url.is_some() && listener.protocol != ListenProtocol::Mtls {
             faults.add(

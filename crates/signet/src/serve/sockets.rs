@@ -134,7 +134,7 @@ pub fn listeners(
         certificates.extend(tls.clone());
         let entrance = match listener.protocol {
             ListenProtocol::Mtls => Entrance::Mtls,
-            _ => Entrance::Public,
+            ListenProtocol::Https | ListenProtocol::Http => Entrance::Public,
         };
         listeners.push(Listener {
             listening,

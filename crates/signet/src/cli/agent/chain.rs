@@ -182,7 +182,15 @@ impl Parts {
             Type::Declaration => self.declarations.push(file.object().map_err(failed)?),
             Type::Birth => self.births.push(file.object::<Birth>().map_err(failed)?),
             Type::Revocation => self.revocations.push((file.clone(), about.to_owned())),
-            _ => self.grants.push(file.object::<Grant>().map_err(failed)?),
+            Type::Grant
+            | Type::Rotation
+            | Type::Receipt
+            | Type::Proof
+            | Type::Method
+            | Type::Attestation
+            | Type::Witness
+            | Type::Heartbeat
+            | Type::TrackRecord => self.grants.push(file.object::<Grant>().map_err(failed)?),
         }
         self.documents.extend(file.signer);
         Ok(())

@@ -164,7 +164,17 @@ fn presentation(
         match file.kind {
             Type::Declaration => declarations.push(file.object().map_err(failed)?),
             Type::Birth => births.push(file.object().map_err(failed)?),
-            _ => grants.push(file.object::<Grant>().map_err(failed)?),
+            Type::Identity
+            | Type::Grant
+            | Type::Rotation
+            | Type::Receipt
+            | Type::Proof
+            | Type::Revocation
+            | Type::Method
+            | Type::Attestation
+            | Type::Witness
+            | Type::Heartbeat
+            | Type::TrackRecord => grants.push(file.object::<Grant>().map_err(failed)?),
         }
     }
     let last = grants

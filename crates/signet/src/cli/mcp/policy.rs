@@ -146,7 +146,7 @@ impl Rule {
                 return Err("capability, longest and deepest are about make_grant".into());
             }
             Signing::MakeGrant if of_receipts => return Err("action is about sign_receipt".into()),
-            _ => {}
+            Signing::SignReceipt | Signing::MakeGrant => {}
         }
         match &self.capability {
             Some(text) if text.parse::<Capability>().is_err() => {
