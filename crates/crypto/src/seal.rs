@@ -329,10 +329,14 @@ mod tests {
             .seal_with(Purpose::Interaction, b"alice", b"value")
             .expect("sealed");
         assert_eq!(
-            ring.open_with(Purpose::Interaction, b"alice", &sealed).as_deref(),
+            ring.open_with(Purpose::Interaction, b"alice", &sealed)
+                .as_deref(),
             Ok(&b"value"[..])
         );
-        assert!(ring.open_with(Purpose::Interaction, b"bob", &sealed).is_err());
+        assert!(
+            ring.open_with(Purpose::Interaction, b"bob", &sealed)
+                .is_err()
+        );
         assert!(ring.open(Purpose::Interaction, &sealed).is_err());
     }
 

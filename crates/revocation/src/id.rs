@@ -80,7 +80,9 @@ mod tests {
 
     #[test]
     fn a_secret_id_is_not_printed() {
-        assert_eq!(format!("{:?}", Secret::new([0xa5; 16])), "Secret(secret)");
+        let id = Secret::new([0xa5; 16]);
+        assert_eq!(format!("{id:?}"), "Secret(secret)");
+        assert_eq!(Secret::from_slice(id.as_bytes()), Some(id));
     }
 
     #[test]

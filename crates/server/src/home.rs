@@ -9,7 +9,6 @@ use crate::{
 use http::{HeaderValue, StatusCode, header};
 
 /// The mark of the pages, 32 pixels wide.
-const ICON: &[u8] = include_bytes!("page/favicon.ico");
 
 /// Adds `/`, pages with a slash at their end, `/favicon.ico`, and what answers every other path.
 pub fn routes(router: &mut Router) {
@@ -41,7 +40,7 @@ async fn without_slash(context: Context) -> Response {
 }
 
 async fn icon(_context: Context) -> Response {
-    let mut response = response::body(StatusCode::OK, "image/x-icon", ICON);
+    let mut response = response::body(StatusCode::OK, "image/x-icon", page::FAVICON);
     response.headers_mut().insert(
         header::CACHE_CONTROL,
         HeaderValue::from_static("public, max-age=86400"),

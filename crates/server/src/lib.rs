@@ -22,7 +22,6 @@ pub mod budgets;
 pub mod consent;
 pub mod cookie;
 pub mod declared;
-pub mod delta;
 pub mod endpoint;
 pub mod grants;
 pub mod health;
@@ -30,20 +29,15 @@ pub mod home;
 pub mod http;
 pub mod interaction;
 pub mod issue;
-pub mod keys;
 pub mod login;
-pub mod mail;
 pub mod metrics;
 pub mod once;
 pub mod outbound;
-pub mod page;
 pub mod people;
-pub mod records;
 pub mod recover;
 pub mod registry;
 pub mod revoked;
 pub mod rewrap;
-pub mod scopes;
 pub mod session;
 pub mod state;
 pub mod streams;
@@ -52,6 +46,11 @@ pub mod terminate;
 pub mod time;
 pub mod verified_tokens;
 pub mod visit;
+
+pub use signet_mail as mail;
+use signet_pages as page;
+pub use signet_registry::{delta, keys};
+use signet_registry::{records, scopes};
 
 /// Adds every route of the server.
 pub fn routes(router: &mut http::Router) {

@@ -7,7 +7,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use signet_crypto::hash::sha256;
 use signet_jose::base64url;
 
-use crate::http::Response;
+use signet_http::{Response, response};
 
 /// Newlines are cut, so that the page carries little; the hash is of the text as it is sent.
 static STYLE: LazyLock<String> = LazyLock::new(|| include_str!("style.css").replace('\n', ""));
@@ -64,7 +64,7 @@ impl Html {
     /// The page as an answer.
     pub fn respond(self, status: StatusCode) -> Response {
         let headers = self.headers();
-        let mut response = crate::http::response::html(status, self.body);
+        let mut response = response::html(status, self.body);
         for (name, value) in headers {
             // The values are fixed texts and hashes: always header values.
             if let Ok(value) = HeaderValue::from_str(&value) {

@@ -5,6 +5,7 @@
 //!
 //! A message is handed to SMTP in the background: how long a mail server takes must not tell a stranger whether an address
 //! has an account. What may wait is bounded; beyond that a message is dropped with a log line, and the person asks again.
+#![forbid(unsafe_code)]
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -4,6 +4,7 @@
 //! the only script of the house, which sends a `form_post` answer on, is allowed by its hash and has a button beside it.
 //! maud escapes everything that is interpolated; `PreEscaped` is used for the two constants above and nothing else.
 //! The names of fields and buttons are the contract that scripts and password managers rely on.
+#![forbid(unsafe_code)]
 
 mod account;
 mod agents;
@@ -27,3 +28,6 @@ pub use layout::{Html, Notice};
 pub use login::{CodePage, LoginPage, MethodButton, SelectPage, code, login, select_account};
 pub use logout::{logout_confirm, signed_out};
 pub use not_found::not_found;
+
+/// The icon of the pages, an ICO file.
+pub const FAVICON: &[u8] = include_bytes!("favicon.ico");
