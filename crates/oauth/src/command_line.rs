@@ -40,6 +40,7 @@ pub fn add(registry: &mut Registry) -> Result<(), OAuthError> {
     }
     for (name, description) in [
         (scope::ADMIN, "Administer this server"),
+        (scope::ADMIN_READ, "See how this server is administered"),
         (scope::REVOCATIONS, "Hear what is revoked"),
     ] {
         if registry.scope(name).is_none() {

@@ -16,12 +16,17 @@ pub const OPENID: &str = "openid";
 pub const OFFLINE_ACCESS: &str = "offline_access";
 /// The admin API's scope; only users with the admin flag, and clients whose record has it, can get it.
 pub const ADMIN: &str = "signet:admin";
+/// What the admin API shows, and no change of it; given to those who may have [`ADMIN`] and to
+/// clients whose record has it.
+pub const ADMIN_READ: &str = "signet:admin.read";
 /// Reading the stream of revocations; only clients whose record has it may. No client can register itself with it.
 pub const REVOCATIONS: &str = "signet:revocations";
 
 /// Scopes that give power over the server itself: never by default, only to a request that names
 /// them, of a client whose own record has them.
-pub const PRIVILEGED: [&str; 2] = [ADMIN, REVOCATIONS];
+pub const PRIVILEGED: [&str; 3] = [ADMIN, ADMIN_READ, REVOCATIONS];
+/// Scopes that a person gets only with the admin flag.
+const OF_ADMINISTRATORS: [&str; 2] = [ADMIN, ADMIN_READ];
 
 /// One scope token (RFC 6749 section 3.3 characters, bounded).
 #[derive(Clone, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
@@ -105,6 +110,10 @@ impl ScopeSet {
     /// The tokens for which `keep` says yes, in order.
     pub fn filter(&self, keep: impl Fn(&str) -> bool) -> ScopeSet {
         ScopeSet(self.0.iter().filter(|s| keep(&s.0)).cloned().collect())
+    }
+    /// What of these a person may grant to a client, whatever the client may ask for.
+    pub fn of_person(&self, is_admin: bool) -> ScopeSet {
+        self.filter(|s| is_admin || !OF_ADMINISTRATORS.contains(&s))
     }
     /// Adds one token at the end, if it is not there.
     pub fn insert(&mut self, scope: Scope) {

@@ -5,7 +5,7 @@ use crate::id::{CodeId, GrantId};
 use crate::{
     client::{Client, ConsentPolicy},
     error::{ErrorCode, OAuthError},
-    scope::{self, ScopeSet},
+    scope::ScopeSet,
     sealed::AuthorizationCode,
     session::{Consent, Session},
     settings::Settings,
@@ -174,10 +174,7 @@ pub fn decide<'a>(
         Err(step) => return *step,
     };
 
-    // The admin scope needs the admin flag, whatever the client may ask for.
-    let scope = request
-        .scope
-        .filter(|s| s != scope::ADMIN || facts.is_admin);
+    let scope = request.scope.of_person(facts.is_admin);
     if scope.is_empty() {
         return refuse(
             ErrorCode::AccessDenied,

@@ -132,7 +132,7 @@ impl DeviceRecord {
     }
 
     /// Allowed by the person whose session the server found (known fault A2: there is no other way to say who).
-    /// `is_admin`: without it, the admin scope is left out. `grant_id` is random.
+    /// `is_admin`: without it, the scopes of administration are left out. `grant_id` is random.
     ///
     /// # Errors
     /// `invalid_request` if it is decided or ended; `access_denied` if no scope is left.
@@ -146,7 +146,7 @@ impl DeviceRecord {
         if !self.is_pending(now_ms / 1000) {
             return Err(decided());
         }
-        let scope = self.scope.filter(|s| s != crate::scope::ADMIN || is_admin);
+        let scope = self.scope.of_person(is_admin);
         if scope.is_empty() {
             return Err(OAuthError::new(
                 ErrorCode::AccessDenied,

@@ -233,7 +233,7 @@ fn token_error(world: &World, code: &str, device: &DeviceRecord) -> ErrorCode {
 fn power_over_the_server_is_given_only_to_who_asks_for_it_by_name() {
     let mut world = World::new();
     world.change("web", |client| {
-        client.scope = scope("api:read signet:admin signet:revocations");
+        client.scope = scope("api:read signet:admin signet:admin.read signet:revocations");
     });
     let scope = |more: &str| {
         let decision = world.ask_as("web", &format!("grant_type=client_credentials{more}"));
@@ -241,6 +241,7 @@ fn power_over_the_server_is_given_only_to_who_asks_for_it_by_name() {
     };
     assert_eq!(scope(""), "api:read");
     assert_eq!(scope("&scope=signet:admin"), "signet:admin");
+    assert_eq!(scope("&scope=signet:admin.read"), "signet:admin.read");
     assert_eq!(
         scope("&scope=api:read+signet:revocations"),
         "api:read signet:revocations"

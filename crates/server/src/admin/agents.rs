@@ -4,9 +4,12 @@ use super::{
         AgentDocument, AgentGrantDocument, AgentSummary, AgentTokenDocument, NewAgentDocument,
         NodeTime, StopDocument,
     },
-    call::{Call, Reply},
+    caller::Right::{Read, Write},
+    input::{Page, Segment, UserId},
     model::List,
-    operation::{Method, Operation, Outcome, handler},
+    noun::Noun,
+    operation::{Method, Operation, Row, run},
+    output::{Created, Json},
     problem::Problem,
 };
 use crate::{
@@ -16,12 +19,14 @@ use crate::{
         registry::{self, Agent},
         statement::{self, Authority},
     },
+    state::Realm,
     terminate::Ended,
 };
 use http::StatusCode;
 use signet_agent::{
     AgentId, Hash, Refusal, identity::VerifiedDocument, json::File, revocation::Target,
 };
+use std::sync::Arc;
 
 const LIST: &str = "/admin/v1/agents";
 const ONE: &str = "/admin/v1/agents/{agent_id}";
@@ -31,37 +36,59 @@ const GRANT: &str = "/admin/v1/agents/{agent_id}/grants/{grant_id}";
 const OF_USER: &str = "/admin/v1/users/{user_id}/agents";
 const STOP_OF_USER: &str = "/admin/v1/users/{user_id}/agents/stop";
 
+/// Agents.
+pub const AGENTS: Noun = Noun {
+    name: "agent",
+    list: LIST,
+    id: "agent_id",
+    columns: &[
+        "agent_id",
+        "name",
+        "user_id",
+        "registered",
+        "known_since",
+        "stopped_at",
+    ],
+    sorted_by: None,
+    written: &[],
+};
+
 #[rustfmt::skip]
-pub(super) const OPERATIONS: &[Operation] = &[
-    Operation::new("listAgents", Method::Get, LIST, "List the agents that are known: registered, bound, or seen in a chain", handler!(list))
-        .paged().answers::<List<AgentSummary>>(200),
-    Operation::new("registerAgent", Method::Post, LIST, "Register an agent by its document", handler!(register))
-        .takes::<NewAgentDocument>().answers::<AgentDocument>(201),
-    Operation::new("showAgent", Method::Get, ONE, "Show an agent and what it holds: grants and living tokens", handler!(show))
-        .answers::<AgentDocument>(200),
-    Operation::new("renewAgent", Method::Put, ONE, "Replace an agent's document by one that continues it", handler!(renew))
-        .takes::<NewAgentDocument>().answers::<AgentDocument>(200),
-    Operation::new("stopAgent", Method::Post, STOP, "Stop an agent for good: every grant to it and from it, and every token", handler!(stop))
-        .answers::<StopDocument>(200),
-    Operation::new("unbindAgent", Method::Delete, BINDING, "Take an identity off its account and end what came of it", handler!(unbind))
-        .answers::<StopDocument>(200),
-    Operation::new("endAgentGrant", Method::Delete, GRANT, "End a grant, and everything that was delegated under it", handler!(end_grant))
-        .answers::<StopDocument>(200),
-    Operation::new("listAgentsOfUser", Method::Get, OF_USER, "List the identities that a user bound", handler!(list_of_user))
-        .answers::<List<AgentSummary>>(200),
-    Operation::new("stopAgentsOfUser", Method::Post, STOP_OF_USER, "Stop everything that acts for a person by grants", handler!(stop_of_user))
-        .answers::<StopDocument>(200),
+pub(super) const OPERATIONS: &[&dyn Row] = &[
+    &Operation::new("listAgents", Read, Method::Get, LIST, "List the agents that are known: registered, bound, or seen in a chain", run!(list)),
+    &Operation::new("registerAgent", Write, Method::Post, LIST, "Register an agent by its document", run!(register)),
+    &Operation::new("showAgent", Read, Method::Get, ONE, "Show an agent and what it holds: grants and living tokens", run!(show)),
+    &Operation::new("renewAgent", Write, Method::Put, ONE, "Replace an agent's document by one that continues it", run!(renew)),
+    &Operation::new("stopAgent", Write, Method::Post, STOP, "Stop an agent for good: every grant to it and from it, and every token", run!(stop)),
+    &Operation::new("unbindAgent", Write, Method::Delete, BINDING, "Take an identity off its account and end what came of it", run!(unbind)),
+    &Operation::new("endAgentGrant", Write, Method::Delete, GRANT, "End a grant, and everything that was delegated under it", run!(end_grant)),
+    &Operation::new("listAgentsOfUser", Read, Method::Get, OF_USER, "List the identities that a user bound", run!(list_of_user)),
+    &Operation::new("stopAgentsOfUser", Write, Method::Post, STOP_OF_USER, "Stop everything that acts for a person by grants", run!(stop_of_user)),
 ];
 
-fn agent_id(call: &Call) -> Result<AgentId, Problem> {
-    call.segment("agent_id")
-        .parse()
-        .map_err(|_| Problem::not_found())
+impl Segment for AgentId {
+    const NAME: &'static str = "agent_id";
+
+    fn parse(text: &str) -> Result<AgentId, Problem> {
+        text.parse().map_err(|_| Problem::not_found())
+    }
 }
 
-async fn summary(call: &Call, agent: &Agent) -> Result<AgentSummary, Problem> {
-    let (store, now) = (&*call.realm().store, call.now());
-    let binding = binding::get(store, agent.id, now).await?;
+/// A grant of a chain.
+struct Delegated(Hash);
+
+impl Segment for Delegated {
+    const NAME: &'static str = "grant_id";
+
+    fn parse(text: &str) -> Result<Delegated, Problem> {
+        text.parse()
+            .map(Delegated)
+            .map_err(|_| Problem::not_found())
+    }
+}
+
+async fn summary(realm: &Realm, agent: &Agent) -> Result<AgentSummary, Problem> {
+    let binding = binding::get(&*realm.store, agent.id, realm.now()).await?;
     Ok(AgentSummary {
         agent_id: agent.id.to_string(),
         name: agent.document.as_ref().map(|d| d.body().name.clone()),
@@ -70,18 +97,18 @@ async fn summary(call: &Call, agent: &Agent) -> Result<AgentSummary, Problem> {
         known_since: agent.since,
         user_id: binding.as_ref().map(|binding| binding.user_id.clone()),
         bound_at: binding.map(|binding| binding.bound_at),
-        stopped_at: stopped_at(call, agent.id).await?,
+        stopped_at: stopped_at(realm, agent.id).await?,
     })
 }
 
-async fn stopped_at(call: &Call, agent: AgentId) -> Result<Option<u64>, Problem> {
-    let said = statement::revocations(&*call.realm().store, Target::Agent(agent), call.now());
+async fn stopped_at(realm: &Realm, agent: AgentId) -> Result<Option<u64>, Problem> {
+    let said = statement::revocations(&*realm.store, Target::Agent(agent), realm.now());
     let own = said.await?.into_iter().filter(|said| said.by == agent);
     Ok(own.map(|said| said.at).min())
 }
 
-async fn document(call: &Call, id: AgentId) -> Result<AgentDocument, Problem> {
-    let (store, now) = (&*call.realm().store, call.now());
+async fn document(realm: &Realm, id: AgentId) -> Result<AgentDocument, Problem> {
+    let (store, now) = (&*realm.store, realm.now());
     let agent = registry::get(store, id, now).await?;
     let agent = agent.ok_or_else(Problem::not_found)?;
     let mut grants = Vec::new();
@@ -97,7 +124,7 @@ async fn document(call: &Call, id: AgentId) -> Result<AgentDocument, Problem> {
             None => None,
         };
         let dead = match held {
-            Some(held) => call.realm().is_token_ended(&jti, &row, &held),
+            Some(held) => realm.is_token_ended(&jti, &row, &held),
             None => false,
         };
         if !dead {
@@ -108,31 +135,28 @@ async fn document(call: &Call, id: AgentId) -> Result<AgentDocument, Problem> {
         signet_agent::json::to_json(document.signed().as_bytes()).map(serde_json::Value::Object)
     });
     Ok(AgentDocument {
-        summary: summary(call, &agent).await?,
+        summary: summary(realm, &agent).await?,
         document: shown.transpose().map_err(refused)?,
         grants,
         tokens,
     })
 }
 
-async fn list(call: Call) -> Outcome {
-    let page = call.page()?;
+async fn list(realm: Arc<Realm>, page: Page) -> Result<Json<List<AgentSummary>>, Problem> {
     let after = page.after.as_deref().map(str::parse).transpose();
     let after: Option<AgentId> = after.map_err(|_| Problem::invalid("after is no agent's id"))?;
-    let (store, now) = (&*call.realm().store, call.now());
     let mut items = Vec::new();
-    for agent in registry::list(store, after, page.limit + 1, now).await? {
-        items.push(summary(&call, &agent).await?);
+    for agent in registry::list(&*realm.store, after, page.limit + 1, realm.now()).await? {
+        items.push(summary(&realm, &agent).await?);
     }
-    Reply::ok(&List::cut(items, page.limit, |agent| {
+    Ok(Json(List::cut(items, page.limit, |agent| {
         agent.agent_id.clone()
-    }))
+    })))
 }
 
-/// The document of a body, verified in itself.
-async fn read(call: &mut Call) -> Result<VerifiedDocument, Problem> {
-    let wanted: NewAgentDocument = call.read().await?;
-    let text = wanted.document.to_string();
+/// The document that was sent, verified in itself.
+fn verified(sent: &NewAgentDocument) -> Result<VerifiedDocument, Problem> {
+    let text = sent.document.to_string();
     let file = File::read(text.as_bytes()).map_err(refused)?;
     file.object()
         .and_then(VerifiedDocument::new)
@@ -173,106 +197,102 @@ impl From<AgentError> for Problem {
     }
 }
 
-async fn keep(call: &Call, document: &VerifiedDocument) -> Result<(), Problem> {
-    registry::keep(&*call.realm().store, document, true, call.now()).await?;
-    call.realm().end_compromised(document).await?;
+async fn keep(realm: &Realm, document: &VerifiedDocument) -> Result<(), Problem> {
+    registry::keep(&*realm.store, document, true, realm.now()).await?;
+    realm.end_compromised(document).await?;
     Ok(())
 }
 
-async fn register(mut call: Call) -> Outcome {
-    let shown = read(&mut call).await?;
-    keep(&call, &shown).await?;
-    Reply::json(StatusCode::CREATED, &document(&call, shown.id()).await?)
+async fn register(
+    realm: Arc<Realm>,
+    Json(sent): Json<NewAgentDocument>,
+) -> Result<Created<Json<AgentDocument>>, Problem> {
+    let shown = verified(&sent)?;
+    keep(&realm, &shown).await?;
+    document(&realm, shown.id()).await.map(Json).map(Created)
 }
 
-async fn renew(mut call: Call) -> Outcome {
-    let id = agent_id(&call)?;
-    let shown = read(&mut call).await?;
+async fn renew(
+    realm: Arc<Realm>,
+    (id, Json(sent)): (AgentId, Json<NewAgentDocument>),
+) -> Result<Json<AgentDocument>, Problem> {
+    let shown = verified(&sent)?;
     if shown.id() != id {
         return Err(Problem::invalid("the document is another agent's"));
     }
-    if registry::get(&*call.realm().store, id, call.now())
+    if registry::get(&*realm.store, id, realm.now())
         .await?
         .is_none()
     {
         return Err(Problem::not_found());
     }
-    keep(&call, &shown).await?;
-    Reply::ok(&document(&call, id).await?)
+    keep(&realm, &shown).await?;
+    document(&realm, id).await.map(Json)
 }
 
-async fn show(call: Call) -> Outcome {
-    let id = agent_id(&call)?;
-    Reply::ok(&document(&call, id).await?)
+async fn show(realm: Arc<Realm>, id: AgentId) -> Result<Json<AgentDocument>, Problem> {
+    document(&realm, id).await.map(Json)
 }
 
-fn stopped(call: &Call, ended: Ended) -> Outcome {
-    Reply::ok(&StopDocument {
+fn stopped(realm: &Realm, ended: Ended) -> Json<StopDocument> {
+    Json(StopDocument {
         grants_ended: ended.grants,
         identities_unbound: ended.identities,
         nodes: vec![NodeTime {
-            node: call.realm().node().to_owned(),
+            node: realm.node().to_owned(),
             milliseconds: ended.milliseconds,
         }],
     })
 }
 
-async fn stop(call: Call) -> Outcome {
-    let id = agent_id(&call)?;
+async fn stop(realm: Arc<Realm>, id: AgentId) -> Result<Json<StopDocument>, Problem> {
     // One that nobody has heard of yet can be stopped beforehand.
-    let ended = call
-        .realm()
+    let ended = realm
         .end_of_agents(Target::Agent(id), id, Authority::Operator, None)
         .await?;
-    stopped(&call, ended)
+    Ok(stopped(&realm, ended))
 }
 
-async fn unbind(call: Call) -> Outcome {
-    let id = agent_id(&call)?;
-    let binding = binding::get(&*call.realm().store, id, call.now()).await?;
+async fn unbind(realm: Arc<Realm>, id: AgentId) -> Result<Json<StopDocument>, Problem> {
+    let binding = binding::get(&*realm.store, id, realm.now()).await?;
     let binding = binding.ok_or_else(Problem::not_found)?;
-    let ended = call
-        .realm()
+    let ended = realm
         .unbind_identity(&binding.user_id, id, Authority::Operator)
         .await?;
-    stopped(&call, ended)
+    Ok(stopped(&realm, ended))
 }
 
-async fn end_grant(call: Call) -> Outcome {
-    let id = agent_id(&call)?;
-    let grant: Hash = call
-        .segment("grant_id")
-        .parse()
-        .map_err(|_| Problem::not_found())?;
-    let held = delegation_index::grant(&*call.realm().store, grant, call.now()).await?;
+async fn end_grant(
+    realm: Arc<Realm>,
+    (id, Delegated(grant)): (AgentId, Delegated),
+) -> Result<Json<StopDocument>, Problem> {
+    let held = delegation_index::grant(&*realm.store, grant, realm.now()).await?;
     let held = held
         .filter(|held| held.grant.body().to.agent == id || held.grant.body().by.agent == id)
         .ok_or_else(Problem::not_found)?;
-    let ended = call
-        .realm()
+    let ended = realm
         .end_of_agents(Target::Grant(grant), held.root, Authority::Operator, None)
         .await?;
-    stopped(&call, ended)
+    Ok(stopped(&realm, ended))
 }
 
-async fn list_of_user(call: Call) -> Outcome {
-    let (store, now) = (&*call.realm().store, call.now());
+async fn list_of_user(
+    realm: Arc<Realm>,
+    user: UserId,
+) -> Result<Json<List<AgentSummary>>, Problem> {
+    let (store, now) = (&*realm.store, realm.now());
     let mut items = Vec::new();
-    for id in binding::list(store, call.segment("user_id"), now).await? {
+    for id in binding::list(store, &user.0, now).await? {
         if let Some(agent) = registry::get(store, id, now).await? {
-            items.push(summary(&call, &agent).await?);
+            items.push(summary(&realm, &agent).await?);
         }
     }
-    Reply::ok(&List { items, next: None })
+    Ok(Json(List { items, next: None }))
 }
 
-async fn stop_of_user(call: Call) -> Outcome {
-    let users = &call.realm().people.users;
-    let user = users.by_id(call.segment("user_id"), call.now()).await?;
+async fn stop_of_user(realm: Arc<Realm>, user: UserId) -> Result<Json<StopDocument>, Problem> {
+    let user = realm.people.users.by_id(&user.0, realm.now()).await?;
     let user = user.ok_or_else(Problem::not_found)?;
-    let ended = call
-        .realm()
-        .stop_agents_of(&user.id, Authority::Operator)
-        .await?;
-    stopped(&call, ended)
+    let ended = realm.stop_agents_of(&user.id, Authority::Operator).await?;
+    Ok(stopped(&realm, ended))
 }

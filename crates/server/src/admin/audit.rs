@@ -1,10 +1,13 @@
 //! The audit trail: its lines, for people; its segments byte for byte, for whoever verifies them.
 use super::{
-    call::{Call, Reply},
+    caller::Right::Read,
+    input::{Members, Page, Query, Segment},
     model::List,
-    operation::{Method, Operation, Outcome, handler},
+    operation::{Method, Operation, Row, run},
+    output::Json,
     problem::Problem,
 };
+use crate::state::Realm;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -17,8 +20,9 @@ use signet_audit::{
 use signet_jose::base64url;
 use std::{
     fs::File,
-    io::{self, Read, Seek, SeekFrom},
+    io::{self, Read as _, Seek, SeekFrom},
     path::PathBuf,
+    sync::Arc,
 };
 
 /// Most bytes of a segment in one answer of the admin API
@@ -29,14 +33,56 @@ const LINES: &str = "/admin/v1/audit/lines";
 const SEGMENT: &str = "/admin/v1/audit/segments/{first}";
 
 #[rustfmt::skip]
-pub(super) const OPERATIONS: &[Operation] = &[
-    Operation::new("showAudit", Method::Get, SHOW, "Show whose audit trail it is, and its segments", handler!(show))
-        .answers::<TrailDocument>(200),
-    Operation::new("listAuditLines", Method::Get, LINES, "List lines: those after the line `after`, or from `from` on, or the last ones", handler!(lines))
-        .paged().query(&[("from", "the index of the first line")]).answers::<List<LineDocument>>(200),
-    Operation::new("readAuditSegment", Method::Get, SEGMENT, "Read a segment's bytes, from `offset` on", handler!(read_segment))
-        .query(&[("offset", "the first byte")]).answers::<ChunkDocument>(200),
+pub(super) const OPERATIONS: &[&dyn Row] = &[
+    &Operation::new("showAudit", Read, Method::Get, SHOW, "Show whose audit trail it is, and its segments", run!(show)),
+    &Operation::new("listAuditLines", Read, Method::Get, LINES, "List lines: those after the line `after`, or from `from` on, or the last ones", run!(lines)),
+    &Operation::new("readAuditSegment", Read, Method::Get, SEGMENT, "Read a segment's bytes, from `offset` on", run!(read_segment)),
 ];
+
+/// Which lines.
+struct LineFilter {
+    from: Option<u64>,
+}
+
+impl Members for LineFilter {
+    const MEMBERS: &'static [(&'static str, &'static str)] =
+        &[("from", "the index of the first line")];
+
+    fn parse<'a>(member: impl Fn(&str) -> Option<&'a str>) -> Result<LineFilter, Problem> {
+        let from = member("from").map(index_of).transpose()?;
+        Ok(LineFilter { from })
+    }
+}
+
+fn index_of(text: &str) -> Result<u64, Problem> {
+    text.parse()
+        .map_err(|_| Problem::invalid("after and from must be the index of a line"))
+}
+
+/// A segment, by the index of its first line.
+struct First(u64);
+
+impl Segment for First {
+    const NAME: &'static str = "first";
+
+    fn parse(text: &str) -> Result<First, Problem> {
+        text.parse().map(First).map_err(|_| Problem::not_found())
+    }
+}
+
+/// Which bytes.
+struct Offset(u64);
+
+impl Members for Offset {
+    const MEMBERS: &'static [(&'static str, &'static str)] = &[("offset", "the first byte")];
+
+    fn parse<'a>(member: impl Fn(&str) -> Option<&'a str>) -> Result<Offset, Problem> {
+        let offset = member("offset").unwrap_or("0").parse();
+        offset
+            .map(Offset)
+            .map_err(|_| Problem::invalid("offset must be a number of bytes"))
+    }
+}
 
 /// The trail.
 #[derive(Serialize, JsonSchema)]
@@ -107,8 +153,8 @@ impl From<Line> for LineDocument {
     }
 }
 
-fn directory(call: &Call) -> Result<PathBuf, Problem> {
-    let directory = call.realm().audit().directory();
+fn directory(realm: &Realm) -> Result<PathBuf, Problem> {
+    let directory = realm.audit().directory();
     directory
         .map(ToOwned::to_owned)
         .ok_or_else(Problem::not_found)
@@ -138,9 +184,9 @@ async fn on_disk<T: Send + 'static>(
     }
 }
 
-async fn show(call: Call) -> Outcome {
-    let directory = directory(&call)?;
-    let audit = call.realm().audit();
+async fn show(realm: Arc<Realm>, (): ()) -> Result<Json<TrailDocument>, Problem> {
+    let directory = directory(&realm)?;
+    let audit = realm.audit();
     let document = audit.document().ok_or_else(Problem::not_found)?;
     let written = signet_agent::json::File::of(document.signed()).write();
     let written = written.map_err(|_| Problem::unavailable())?;
@@ -152,40 +198,35 @@ async fn show(call: Call) -> Outcome {
         }
         Ok(found)
     });
-    Reply::ok(&TrailDocument {
+    Ok(Json(TrailDocument {
         id: document.id().to_string(),
         document: serde_json::from_str(&written).map_err(|_| Problem::unavailable())?,
         writing: audit.is_writing(),
         segments: segments.await?,
-    })
+    }))
 }
 
-async fn lines(call: Call) -> Outcome {
-    let (page, directory) = (call.page()?, directory(&call)?);
-    let params = call.context.query_params()?;
-    let index = |text: &str| {
-        let index = text.parse::<u64>();
-        index.map_err(|_| Problem::invalid("after and from must be the index of a line"))
-    };
-    let after = page.after.as_deref().map(index).transpose()?;
-    let from = params.get("from").map(index).transpose()?;
-    let from = after.map(|after| after.saturating_add(1)).or(from);
+async fn lines(
+    realm: Arc<Realm>,
+    (page, Query(filter)): (Page, Query<LineFilter>),
+) -> Result<Json<List<LineDocument>>, Problem> {
+    let directory = directory(&realm)?;
+    let after = page.after.as_deref().map(index_of).transpose()?;
+    let from = after.map(|after| after.saturating_add(1)).or(filter.from);
     let limit = page.limit;
     let found = on_disk(move || read::lines(&directory, from, limit)).await?;
     let full = found.len() == limit;
     let next = found.last().filter(|_| full && from.is_some());
     let next = next.map(|line| line.receipt.index.to_string());
     let items: Vec<LineDocument> = found.into_iter().map(LineDocument::from).collect();
-    Reply::ok(&List { items, next })
+    Ok(Json(List { items, next }))
 }
 
-async fn read_segment(call: Call) -> Outcome {
-    let directory = directory(&call)?;
-    let first = call.segment("first").parse::<u64>();
-    let first = first.map_err(|_| Problem::not_found())?;
-    let params = call.context.query_params()?;
-    let offset = params.get("offset").unwrap_or("0").parse::<u64>();
-    let offset = offset.map_err(|_| Problem::invalid("offset must be a number of bytes"))?;
+async fn read_segment(
+    realm: Arc<Realm>,
+    (First(first), Query(Offset(offset))): (First, Query<Offset>),
+) -> Result<Json<ChunkDocument>, Problem> {
+    let directory = directory(&realm)?;
     let chunk = on_disk(move || {
         let mut file = File::open(segment::path(&directory, first))?;
         file.seek(SeekFrom::Start(offset))?;
@@ -193,8 +234,8 @@ async fn read_segment(call: Call) -> Outcome {
         file.take(MAX_CHUNK).read_to_end(&mut data)?;
         Ok(data)
     });
-    Reply::ok(&ChunkDocument {
+    Ok(Json(ChunkDocument {
         offset,
         data: base64url::encode(&chunk.await?),
-    })
+    }))
 }

@@ -1,13 +1,17 @@
 //! Clients.
 use super::{
-    call::{Call, Reply},
+    caller::Right::{Read, Write},
+    input::{self, ClientId, Input, Page, Revision},
     model::{ClientDocument, List, ListChange, NewSecret, SecretShownOnce},
-    operation::{IfMatch, Method, Operation, Outcome, handler},
+    noun::Noun,
+    operation::{Described, Method, Operation, Row, run},
+    output::{Created, Json, Output, Reply, schema_of},
     problem::Problem,
     words,
 };
-use crate::registry::RegistryError;
-use http::StatusCode;
+use crate::{http::Context, registry::RegistryError, state::Realm};
+use bytes::Bytes;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use signet_crypto::random;
 use signet_jose::{
     base64url,
@@ -34,51 +38,108 @@ const REVOKE: &str = "/admin/v1/clients/{client_id}/revoke";
 const MAX_TRIES: usize = 32;
 const MAX_ID_BYTES: usize = 128;
 
+/// Clients.
+pub const CLIENTS: Noun = Noun {
+    name: "client",
+    list: LIST,
+    id: "client_id",
+    columns: &[
+        "client_id",
+        "client_name",
+        "token_endpoint_auth_method",
+        "scope",
+        "enabled",
+    ],
+    sorted_by: None,
+    written: &[ClientDocument::json_schema],
+};
+
 #[rustfmt::skip]
-pub(super) const OPERATIONS: &[Operation] = &[
-    Operation::new("listClients", Method::Get, LIST, "List clients", handler!(list))
-        .paged().answers::<List<ClientDocument>>(200),
-    Operation::new("createClient", Method::Post, LIST, "Add a client; a secret is shown here and never again", handler!(create))
-        .takes::<ClientDocument>().answers::<ClientDocument>(201),
-    Operation::new("showClient", Method::Get, ONE, "Show a client", handler!(show))
-        .answers::<ClientDocument>(200),
-    Operation::new("replaceClient", Method::Put, ONE, "Replace a client's metadata and policy", handler!(replace))
-        .if_match(IfMatch::Required).takes::<ClientDocument>().answers::<ClientDocument>(200),
-    Operation::new("removeClient", Method::Delete, ONE, "Remove a client and end everything that it holds", handler!(remove))
-        .if_match(IfMatch::Optional),
-    Operation::new("changeRedirectUris", Method::Post, REDIRECTS, "Add and remove redirect URIs", handler!(change_redirects))
-        .takes::<ListChange>().answers::<ClientDocument>(200),
-    Operation::new("changePostLogoutRedirectUris", Method::Post, LOGOUT_REDIRECTS, "Add and remove post-logout redirect URIs", handler!(change_logout_redirects))
-        .takes::<ListChange>().answers::<ClientDocument>(200),
-    Operation::new("rotateClientSecret", Method::Post, SECRETS, "Make a new secret, shown here and never again", handler!(new_secret))
-        .takes::<NewSecret>().answers::<SecretShownOnce>(201),
-    Operation::new("enableClient", Method::Post, ENABLE, "Let a client in again", handler!(enable))
-        .answers::<ClientDocument>(200),
-    Operation::new("disableClient", Method::Post, DISABLE, "Keep a client out and end everything that it holds", handler!(disable))
-        .answers::<ClientDocument>(200),
-    Operation::new("revokeClient", Method::Post, REVOKE, "End everything that a client holds", handler!(revoke)),
+pub(super) const OPERATIONS: &[&dyn Row] = &[
+    &Operation::new("listClients", Read, Method::Get, LIST, "List clients", run!(list)),
+    &Operation::new("createClient", Write, Method::Post, LIST, "Add a client; a secret is shown here and never again", run!(create)),
+    &Operation::new("showClient", Read, Method::Get, ONE, "Show a client", run!(show)),
+    &Operation::new("replaceClient", Write, Method::Put, ONE, "Replace a client's metadata and policy", run!(replace)),
+    &Operation::new("removeClient", Write, Method::Delete, ONE, "Remove a client and end everything that it holds", run!(remove)),
+    &Operation::new("changeRedirectUris", Write, Method::Post, REDIRECTS, "Add and remove redirect URIs", run!(change_redirects)),
+    &Operation::new("changePostLogoutRedirectUris", Write, Method::Post, LOGOUT_REDIRECTS, "Add and remove post-logout redirect URIs", run!(change_logout_redirects)),
+    &Operation::new("rotateClientSecret", Write, Method::Post, SECRETS, "Make a new secret, shown here and never again", run!(new_secret)),
+    &Operation::new("enableClient", Write, Method::Post, ENABLE, "Let a client in again", run!(enable)),
+    &Operation::new("disableClient", Write, Method::Post, DISABLE, "Keep a client out and end everything that it holds", run!(disable)),
+    &Operation::new("revokeClient", Write, Method::Post, REVOKE, "End everything that a client holds", run!(revoke)),
 ];
 
-fn known(call: &Call) -> Result<Arc<Client>, Problem> {
-    let id = call.segment("client_id");
+/// A client's record, and the secret that was just made for it.
+struct Shown {
+    client: Arc<Client>,
+    secret: Option<String>,
+}
+
+impl From<Arc<Client>> for Shown {
+    fn from(client: Arc<Client>) -> Shown {
+        let secret = None;
+        Shown { client, secret }
+    }
+}
+
+impl Output for Shown {
+    fn schema(generator: &mut SchemaGenerator) -> Option<Schema> {
+        Some(schema_of::<ClientDocument>()(generator))
+    }
+
+    fn reply(self) -> Result<Reply, Problem> {
+        let mut out = Vec::with_capacity(1024);
+        Writer::new(&mut out).object(|w| {
+            self.client.write_public(w);
+            if let Some(secret) = &self.secret {
+                w.member("client_secret").string(secret);
+            }
+        });
+        Ok(Reply::encoded(out).revision(self.client.revision))
+    }
+}
+
+/// A page of clients.
+struct Clients(List<Arc<Client>>);
+
+impl Output for Clients {
+    fn schema(generator: &mut SchemaGenerator) -> Option<Schema> {
+        Some(schema_of::<List<ClientDocument>>()(generator))
+    }
+
+    fn reply(self) -> Result<Reply, Problem> {
+        let mut out = Vec::with_capacity(1024 * self.0.items.len());
+        Writer::new(&mut out).object(|w| {
+            w.member("items").array(|w| {
+                for client in &self.0.items {
+                    w.object(|w| client.write_public(w));
+                }
+            });
+            if let Some(next) = &self.0.next {
+                w.member("next").string(next);
+            }
+        });
+        Ok(Reply::encoded(out))
+    }
+}
+
+/// A client's record as it was sent.
+struct Sent(Bytes);
+
+impl Input for Sent {
+    fn describe(described: &mut Described, generator: &mut SchemaGenerator) {
+        described.request = Some(schema_of::<ClientDocument>()(generator));
+    }
+
+    async fn read(context: &mut Context) -> Result<Sent, Problem> {
+        input::body(context).await.map(Sent)
+    }
+}
+
+fn known(realm: &Realm, id: &ClientId) -> Result<Arc<Client>, Problem> {
     // The present snapshot, not the request's: a retry must see what the winner wrote.
-    let found = call.realm().snapshot().registry.clients.get(id).cloned();
+    let found = realm.snapshot().registry.clients.get(&id.0).cloned();
     found.ok_or_else(Problem::not_found)
-}
-
-fn encode(client: &Client, secret: Option<&str>) -> Vec<u8> {
-    let mut out = Vec::with_capacity(1024);
-    Writer::new(&mut out).object(|w| {
-        client.write_public(w);
-        if let Some(secret) = secret {
-            w.member("client_secret").string(secret);
-        }
-    });
-    out
-}
-
-fn reply(status: StatusCode, client: &Client, secret: Option<&str>) -> Outcome {
-    Ok(Reply::encoded(status, encode(client, secret)).revision(client.revision))
 }
 
 /// What is in the snapshot and not in the store is the configuration's.
@@ -92,34 +153,23 @@ fn written(error: RegistryError) -> Problem {
     }
 }
 
-async fn list(call: Call) -> Outcome {
-    let page = call.page()?;
-    let registry = &call.context.snapshot.registry;
+async fn list(realm: Arc<Realm>, page: Page) -> Result<Clients, Problem> {
+    let snapshot = realm.snapshot();
     let after = page.after.as_deref();
-    let mut ids: Vec<&String> = registry
+    let mut items: Vec<Arc<Client>> = snapshot
+        .registry
         .clients
-        .keys()
-        .filter(|id| after.is_none_or(|after| id.as_str() > after))
+        .values()
+        .filter(|client| after.is_none_or(|after| client.client_id.as_str() > after))
+        .map(Arc::clone)
         .collect();
-    ids.sort_unstable();
-    let more = ids.len() > page.limit;
-    ids.truncate(page.limit);
-    let mut out = Vec::with_capacity(1024 * ids.len());
-    Writer::new(&mut out).object(|w| {
-        w.member("items").array(|w| {
-            for client in ids.iter().filter_map(|id| registry.clients.get(*id)) {
-                w.object(|w| client.write_public(w));
-            }
-        });
-        if let Some(last) = ids.last().filter(|_| more) {
-            w.member("next").string(last);
-        }
-    });
-    Ok(Reply::encoded(StatusCode::OK, out))
+    items.sort_unstable_by(|a, b| a.client_id.cmp(&b.client_id));
+    let page = List::cut(items, page.limit, |client| client.client_id.clone());
+    Ok(Clients(page))
 }
 
-async fn show(call: Call) -> Outcome {
-    reply(StatusCode::OK, &*known(&call)?, None)
+async fn show(realm: Arc<Realm>, id: ClientId) -> Result<Shown, Problem> {
+    known(&realm, &id).map(Shown::from)
 }
 
 /// A document that was sent.
@@ -156,9 +206,9 @@ fn named(document: &Object<'_>) -> Result<Option<String>, Problem> {
 }
 
 /// Reads a document over `client`, which has the defaults, and checks it as every other client is checked.
-fn read(call: &Call, document: &Object<'_>, client: &mut Client) -> Result<(), Problem> {
+fn read(realm: &Realm, document: &Object<'_>, client: &mut Client) -> Result<(), Problem> {
     metadata::read(document, client, &metadata::Rules::operator())?;
-    metadata::check(client, &call.context.snapshot.settings).map_err(OAuthError::from)?;
+    metadata::check(client, &realm.snapshot().settings).map_err(OAuthError::from)?;
     Ok(())
 }
 
@@ -169,7 +219,7 @@ fn new_secret_text() -> String {
 }
 
 /// Gives the client a secret where its method needs one and it has none of the right kind. The text, if one was made.
-fn complete_secrets(call: &Call, client: &mut Client) -> Result<Option<String>, Problem> {
+fn complete_secrets(realm: &Realm, client: &mut Client) -> Result<Option<String>, Problem> {
     let method = client.token_endpoint_auth_method;
     let hmac = method == AuthMethod::ClientSecretJwt;
     client
@@ -179,15 +229,13 @@ fn complete_secrets(call: &Call, client: &mut Client) -> Result<Option<String>, 
         return Ok(None);
     }
     let text = new_secret_text();
-    let keyring = call.realm().keyring();
-    let secret = client_secret(method, &text, &client.client_id, None, &keyring)?;
+    let secret = client_secret(method, &text, &client.client_id, None, &realm.keyring())?;
     client.secrets.push(secret);
     Ok(Some(text))
 }
 
-async fn create(mut call: Call) -> Outcome {
-    let body = call.bytes().await?;
-    let document = document(&body)?;
+async fn create(realm: Arc<Realm>, sent: Sent) -> Result<Created<Shown>, Problem> {
+    let document = document(&sent.0)?;
     let id = match named(&document)? {
         None => base64url::encode(&random::bytes::<16>()),
         Some(id) if is_client_id(&id) => id,
@@ -197,12 +245,12 @@ async fn create(mut call: Call) -> Outcome {
             ));
         }
     };
-    let mut client = Client::new(id, call.now());
+    let mut client = Client::new(id, realm.now());
     client.revision = 1;
-    read(&call, &document, &mut client)?;
-    let secret = complete_secrets(&call, &mut client)?;
-    let client = call.realm().insert_client(client).await?;
-    reply(StatusCode::CREATED, &client, secret.as_deref())
+    read(&realm, &document, &mut client)?;
+    let secret = complete_secrets(&realm, &mut client)?;
+    let client = realm.insert_client(client).await?;
+    Ok(Created(Shown { client, secret }))
 }
 
 fn is_client_id(id: &str) -> bool {
@@ -210,65 +258,68 @@ fn is_client_id(id: &str) -> bool {
     (1..=MAX_ID_BYTES).contains(&id.len()) && id.bytes().all(fits)
 }
 
-async fn replace(mut call: Call) -> Outcome {
-    let body = call.bytes().await?;
-    let current = known(&call)?;
-    if call.if_match() != Some(current.revision) {
+async fn replace(
+    realm: Arc<Realm>,
+    (id, Revision(revision), sent): (ClientId, Revision, Sent),
+) -> Result<Shown, Problem> {
+    let current = known(&realm, &id)?;
+    if revision != current.revision {
         return Err(Problem::changed());
     }
     let mut client = Client::new(current.client_id.clone(), current.created_at);
     client.revision = current.revision + 1;
     client.secrets.clone_from(&current.secrets);
     client.registration_token_hash = current.registration_token_hash;
-    let document = document(&body)?;
-    read(&call, &document, &mut client)?;
+    let document = document(&sent.0)?;
+    read(&realm, &document, &mut client)?;
     if named(&document)?.is_some_and(|id| id != client.client_id) {
         return Err(Problem::invalid("client_id cannot be changed"));
     }
-    let secret = complete_secrets(&call, &mut client)?;
-    let client = call
-        .realm()
+    let secret = complete_secrets(&realm, &mut client)?;
+    let client = realm
         .replace_client(client, current.revision)
         .await
         .map_err(written)?;
     if current.enabled && !client.enabled {
-        call.realm().revoke_client(&client.client_id).await?;
+        realm.revoke_client(&client.client_id).await?;
     }
-    reply(StatusCode::OK, &client, secret.as_deref())
+    Ok(Shown { client, secret })
 }
 
-async fn remove(call: Call) -> Outcome {
-    let client = known(&call)?;
-    if call.if_match().is_some_and(|r| r != client.revision) {
+async fn remove(
+    realm: Arc<Realm>,
+    (id, revision): (ClientId, Option<Revision>),
+) -> Result<(), Problem> {
+    let client = known(&realm, &id)?;
+    let revision = revision.map(|Revision(revision)| revision);
+    if revision.is_some_and(|revision| revision != client.revision) {
         return Err(Problem::changed());
     }
-    let (realm, id) = (call.realm(), &client.client_id);
+    let id = &client.client_id;
     // Asked while the record counts: its tokens may live longer than everybody else's.
     let longest = realm.longest_refresh_token();
-    realm
-        .remove_client(id, call.if_match())
-        .await
-        .map_err(written)?;
+    realm.remove_client(id, revision).await.map_err(written)?;
     // Without its record nothing new can be made: what was made until now ends.
     realm.revoke_client_for(id, longest).await?;
-    Reply::done()
+    Ok(())
 }
 
 /// Changes a client's record, again if somebody else was faster, so that both changes count (known fault A18).
 async fn change(
-    call: &Call,
+    realm: &Realm,
+    id: &ClientId,
     change: impl Fn(&mut Client) -> Result<(), Problem>,
 ) -> Result<Arc<Client>, Problem> {
     for _ in 0..MAX_TRIES {
-        let current = known(call)?;
+        let current = known(realm, id)?;
         let mut client = Client::clone(&current);
         change(&mut client)?;
         if client == *current {
             return Ok(current);
         }
-        metadata::check(&client, &call.context.snapshot.settings).map_err(OAuthError::from)?;
+        metadata::check(&client, &realm.snapshot().settings).map_err(OAuthError::from)?;
         client.revision = current.revision + 1;
-        match call.realm().replace_client(client, current.revision).await {
+        match realm.replace_client(client, current.revision).await {
             Err(RegistryError::Conflict) => {}
             other => return other.map_err(written),
         }
@@ -287,30 +338,36 @@ fn apply(list: &mut Vec<RedirectUri>, by: &ListChange, native: bool) -> Result<(
     Ok(())
 }
 
-async fn change_redirects(mut call: Call) -> Outcome {
-    let by: ListChange = call.read().await?;
-    let client = change(&call, |client| {
+async fn change_redirects(
+    realm: Arc<Realm>,
+    (id, Json(by)): (ClientId, Json<ListChange>),
+) -> Result<Shown, Problem> {
+    let changed = change(&realm, &id, |client| {
         let native = client.application_type == ApplicationType::Native;
         apply(&mut client.redirect_uris, &by, native)
     });
-    reply(StatusCode::OK, &*client.await?, None)
+    changed.await.map(Shown::from)
 }
 
-async fn change_logout_redirects(mut call: Call) -> Outcome {
-    let by: ListChange = call.read().await?;
-    let client = change(&call, |client| {
+async fn change_logout_redirects(
+    realm: Arc<Realm>,
+    (id, Json(by)): (ClientId, Json<ListChange>),
+) -> Result<Shown, Problem> {
+    let changed = change(&realm, &id, |client| {
         let native = client.application_type == ApplicationType::Native;
         apply(&mut client.post_logout_redirect_uris, &by, native)
     });
-    reply(StatusCode::OK, &*client.await?, None)
+    changed.await.map(Shown::from)
 }
 
-async fn new_secret(mut call: Call) -> Outcome {
-    let wanted: NewSecret = call.read().await?;
-    let (text, now) = (new_secret_text(), call.now());
+async fn new_secret(
+    realm: Arc<Realm>,
+    (id, Json(wanted)): (ClientId, Json<NewSecret>),
+) -> Result<Created<Json<SecretShownOnce>>, Problem> {
+    let (text, now) = (new_secret_text(), realm.now());
     let others_end = now.saturating_add(wanted.others_expire_in);
     let client =
-        change(&call, |client| {
+        change(&realm, &id, |client| {
             let method = client.token_endpoint_auth_method;
             if !method.needs_secret() {
                 return Err(Problem::conflict(
@@ -328,39 +385,37 @@ async fn new_secret(mut call: Call) -> Outcome {
                 | ClientSecret::Sealed { expires_at, .. }) = secret;
                 expires_at.is_none_or(|end| end > now)
             });
-            let keyring = call.realm().keyring();
-            let secret = client_secret(method, &text, &client.client_id, None, &keyring)?;
+            let secret = client_secret(method, &text, &client.client_id, None, &realm.keyring())?;
             client.secrets.push(secret);
             Ok(())
         })
         .await?;
-    let shown = SecretShownOnce {
+    Ok(Created(Json(SecretShownOnce {
         client_id: client.client_id.clone(),
         client_secret: text,
-    };
-    Reply::json(StatusCode::CREATED, &shown)
+    })))
 }
 
-async fn enable(call: Call) -> Outcome {
-    let client = change(&call, |client| {
+async fn enable(realm: Arc<Realm>, id: ClientId) -> Result<Shown, Problem> {
+    let changed = change(&realm, &id, |client| {
         client.enabled = true;
         Ok(())
     });
-    reply(StatusCode::OK, &*client.await?, None)
+    changed.await.map(Shown::from)
 }
 
-async fn disable(call: Call) -> Outcome {
-    let client = change(&call, |client| {
+async fn disable(realm: Arc<Realm>, id: ClientId) -> Result<Shown, Problem> {
+    let client = change(&realm, &id, |client| {
         client.enabled = false;
         Ok(())
     })
     .await?;
-    call.realm().revoke_client(&client.client_id).await?;
-    reply(StatusCode::OK, &client, None)
+    realm.revoke_client(&client.client_id).await?;
+    Ok(Shown::from(client))
 }
 
-async fn revoke(call: Call) -> Outcome {
-    let client = known(&call)?;
-    call.realm().revoke_client(&client.client_id).await?;
-    Reply::done()
+async fn revoke(realm: Arc<Realm>, id: ClientId) -> Result<(), Problem> {
+    let client = known(&realm, &id)?;
+    realm.revoke_client(&client.client_id).await?;
+    Ok(())
 }

@@ -1,13 +1,16 @@
 //! Signing keys.
 use super::{
-    call::{Call, Reply},
+    caller::Right::{Read, Write},
     model::{KeyDocument, List, Rotation, SealingRotation},
-    operation::{Method, Operation, Outcome, handler},
+    noun::Noun,
+    operation::{Method, Operation, Row, run},
+    output::Json,
     problem::Problem,
 };
 use crate::{
-    keys::{KeyKind, KeysError, SigningKeys},
+    keys::{KeyKind, KeysError},
     rewrap::rotate_sealing_key,
+    state::Realm,
 };
 use std::sync::Arc;
 
@@ -15,30 +18,41 @@ const LIST: &str = "/admin/v1/keys";
 const SEALING: &str = "/admin/v1/keys/sealing/rotate";
 const ROTATE: &str = "/admin/v1/keys/rotate";
 
+/// Signing keys.
+pub const KEYS: Noun = Noun {
+    name: "key",
+    list: LIST,
+    id: "kid",
+    columns: &[
+        "kid",
+        "alg",
+        "phase",
+        "created_at",
+        "active_from",
+        "signs_from",
+        "ends_at",
+    ],
+    sorted_by: None,
+    written: &[],
+};
+
 #[rustfmt::skip]
-pub(super) const OPERATIONS: &[Operation] = &[
-    Operation::new("listKeys", Method::Get, LIST, "List the signing keys", handler!(list))
-        .answers::<List<KeyDocument>>(200),
-    Operation::new("rotateKeys", Method::Post, ROTATE, "Let the standby keys take over", handler!(rotate))
-        .takes::<Rotation>().answers::<List<KeyDocument>>(200),
-    Operation::new("rotateSealingKey", Method::Post, SEALING, "Make a new sealing key and seal anew what rests", handler!(rotate_sealing))
-        .answers::<SealingRotation>(200),
+pub(super) const OPERATIONS: &[&dyn Row] = &[
+    &Operation::new("listKeys", Read, Method::Get, LIST, "List the signing keys", run!(list)),
+    &Operation::new("rotateKeys", Write, Method::Post, ROTATE, "Let the standby keys take over", run!(rotate)),
+    &Operation::new("rotateSealingKey", Write, Method::Post, SEALING, "Make a new sealing key and seal anew what rests", run!(rotate_sealing)),
 ];
 
-async fn reply(keys: &SigningKeys) -> Outcome {
-    let items = keys.list().await.into_iter().map(KeyDocument::from);
-    Reply::ok(&List {
-        items: items.collect(),
-        next: None,
-    })
+async fn list(realm: Arc<Realm>, (): ()) -> Result<Json<List<KeyDocument>>, Problem> {
+    let keys = realm.signing_keys.list().await;
+    let items = keys.into_iter().map(KeyDocument::from).collect();
+    Ok(Json(List { items, next: None }))
 }
 
-async fn list(call: Call) -> Outcome {
-    reply(&call.realm().signing_keys).await
-}
-
-async fn rotate(mut call: Call) -> Outcome {
-    let wanted: Rotation = call.read().await?;
+async fn rotate(
+    realm: Arc<Realm>,
+    Json(wanted): Json<Rotation>,
+) -> Result<Json<List<KeyDocument>>, Problem> {
     let kind = match wanted.alg.as_deref() {
         None => None,
         Some(name) => Some(
@@ -49,7 +63,6 @@ async fn rotate(mut call: Call) -> Outcome {
     if wanted.standby_too && !wanted.compromised {
         return Err(Problem::invalid("standby_too goes with compromised"));
     }
-    let realm = call.realm();
     let keys = &realm.signing_keys;
     let keyring = Arc::clone(&realm.keyring());
     let publish = |deltas| realm.show_keys(deltas);
@@ -67,25 +80,24 @@ async fn rotate(mut call: Call) -> Outcome {
             Problem::unavailable()
         }
     })?;
-    reply(keys).await
+    list(realm, ()).await
 }
 
-async fn rotate_sealing(call: Call) -> Outcome {
-    let realm = call.realm();
+async fn rotate_sealing(realm: Arc<Realm>, (): ()) -> Result<Json<SealingRotation>, Problem> {
     let keys = &realm.signing_keys;
     let file = realm
         .sealing_file
         .as_ref()
         .ok_or_else(Problem::unavailable)?;
-    let done = rotate_sealing_key(realm, file, keys)
+    let done = rotate_sealing_key(&realm, file, keys)
         .await
         .map_err(|error| {
             tracing::error!(%error, "the sealing key could not be rotated to the end");
             Problem::unavailable()
         })?;
-    Reply::ok(&SealingRotation {
+    Ok(Json(SealingRotation {
         signing_keys: done.signing_keys,
         clients: done.clients,
         sealing_keys: done.sealing_keys,
-    })
+    }))
 }

@@ -12,8 +12,6 @@ use signet_oauth::{
 };
 use std::borrow::Cow;
 
-pub(super) use super::problem::Problem as ErrorDocument;
-
 /// A page of a list.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct List<T> {

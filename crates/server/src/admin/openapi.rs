@@ -1,8 +1,5 @@
 //! The OpenAPI 3.1 document, generated from the rows: it cannot name what is not served.
-use super::{
-    model::ErrorDocument,
-    operation::{IfMatch, Operation},
-};
+use super::{operation::Row, problem::Problem as ErrorDocument};
 use schemars::{SchemaGenerator, generate::SchemaSettings};
 use serde_json::{Map, Value, json};
 
@@ -10,7 +7,7 @@ pub(super) const PATH: &str = "/admin/v1/openapi.json";
 
 pub(super) fn document(
     issuer: &str,
-    operations: impl Iterator<Item = &'static Operation>,
+    operations: impl Iterator<Item = &'static dyn Row>,
 ) -> Vec<u8> {
     let settings = SchemaSettings::draft2020_12().with(|settings| {
         settings.definitions_path = "/components/schemas".into();
@@ -20,9 +17,10 @@ pub(super) fn document(
     let mut paths = Map::new();
     for operation in operations {
         let path = paths
-            .entry(operation.path)
+            .entry(operation.facts().path)
             .or_insert_with(|| Value::Object(Map::new()));
-        path[operation.method.lower_case()] = describe(operation, &mut generator);
+        let method = operation.facts().method.lower_case();
+        path[method] = describe(operation, &mut generator);
     }
     let schemas = generator.take_definitions(true);
     let document = json!({
@@ -50,46 +48,19 @@ pub(super) fn document(
     serde_json::to_vec(&document).expect("a JSON value serializes")
 }
 
-fn describe(operation: &Operation, generator: &mut SchemaGenerator) -> Value {
-    let mut parameters = Vec::new();
-    for name in operation.path.split('/').filter_map(segment_name) {
-        parameters.push(json!({
-            "name": name, "in": "path", "required": true, "schema": { "type": "string" },
-        }));
-    }
-    if operation.paged {
-        parameters.push(json!({
-            "name": "after", "in": "query", "schema": { "type": "string" },
-            "description": "`next` of the page before",
-        }));
-        parameters.push(json!({
-            "name": "limit", "in": "query",
-            "schema": { "type": "integer", "minimum": 1, "maximum": 500, "default": 50 },
-        }));
-    }
-    for (name, description) in operation.query {
-        parameters.push(json!({
-            "name": name, "in": "query", "schema": { "type": "string" },
-            "description": description,
-        }));
-    }
-    if operation.if_match != IfMatch::Ignored {
-        parameters.push(json!({
-            "name": "If-Match", "in": "header",
-            "required": operation.if_match == IfMatch::Required,
-            "schema": { "type": "string" },
-            "description": "the ETag of the record as it was read",
-        }));
-    }
+fn describe(operation: &dyn Row, generator: &mut SchemaGenerator) -> Value {
+    let facts = operation.facts();
+    let operation = operation.describe(generator);
     let mut success = json!({ "description": "done" });
     if let Some(schema) = operation.response {
-        success["content"] = json!({ "application/json": { "schema": schema(generator) } });
+        success["content"] = json!({ "application/json": { "schema": schema } });
     }
     let problem = generator.subschema_for::<ErrorDocument>();
     let mut described = json!({
-        "operationId": operation.id,
-        "summary": operation.summary,
-        "parameters": parameters,
+        "operationId": facts.id,
+        "summary": facts.summary,
+        "security": [{ "token": [facts.needs.scope()] }],
+        "parameters": operation.parameters,
         "responses": {
             operation.status.to_string(): success,
             "default": {
@@ -101,12 +72,8 @@ fn describe(operation: &Operation, generator: &mut SchemaGenerator) -> Value {
     if let Some(schema) = operation.request {
         described["requestBody"] = json!({
             "required": true,
-            "content": { "application/json": { "schema": schema(generator) } },
+            "content": { "application/json": { "schema": schema } },
         });
     }
     described
-}
-
-fn segment_name(segment: &str) -> Option<&str> {
-    segment.strip_prefix('{')?.strip_suffix('}')
 }

@@ -1,4 +1,5 @@
 //! Errors of the admin API: problem documents (RFC 9457) with a code that programs can rely on.
+use super::caller::Right;
 use crate::{
     http::{Response, response},
     registry::RegistryError,
@@ -25,6 +26,9 @@ pub(super) struct Problem {
     code: &'static str,
     /// For people: what to put right.
     detail: Cow<'static, str>,
+    /// What the operation needs (RFC 6750 section 3.1).
+    #[serde(skip)]
+    scope: Option<&'static str>,
 }
 
 impl Problem {
@@ -39,7 +43,12 @@ impl Problem {
             status: status.as_u16(),
             code,
             detail: detail.into(),
+            scope: None,
         }
+    }
+
+    pub(super) fn insufficient_scope(detail: &'static str) -> Problem {
+        Problem::new(StatusCode::FORBIDDEN, "insufficient_scope", detail)
     }
 
     pub(super) fn invalid(detail: impl Into<Cow<'static, str>>) -> Problem {
@@ -97,6 +106,12 @@ impl Problem {
         self
     }
 
+    /// Names what the operation needs, where the caller may not do it.
+    pub(super) fn needing(mut self, right: Right) -> Problem {
+        self.scope = Some(right.scope());
+        self
+    }
+
     pub(super) fn code(&self) -> &'static str {
         self.code
     }
@@ -108,23 +123,21 @@ impl Problem {
         let mut answer = response::body(status, "application/problem+json", body);
         let challenge = match status {
             StatusCode::UNAUTHORIZED if self.code == ErrorCode::UseDpopNonce.as_str() => {
-                Some("DPoP error=\"use_dpop_nonce\"")
+                Some("DPoP error=\"use_dpop_nonce\"".to_owned())
             }
             StatusCode::UNAUTHORIZED if self.code == ErrorCode::InvalidDpopProof.as_str() => {
-                Some("DPoP error=\"invalid_dpop_proof\"")
+                Some("DPoP error=\"invalid_dpop_proof\"".to_owned())
             }
-            StatusCode::UNAUTHORIZED => Some("Bearer error=\"invalid_token\""),
-            StatusCode::FORBIDDEN => {
-                Some("Bearer error=\"insufficient_scope\", scope=\"signet:admin\"")
-            }
+            StatusCode::UNAUTHORIZED => Some("Bearer error=\"invalid_token\"".to_owned()),
+            StatusCode::FORBIDDEN => Some(match self.scope {
+                Some(scope) => format!("Bearer error=\"insufficient_scope\", scope=\"{scope}\""),
+                None => "Bearer error=\"insufficient_scope\"".to_owned(),
+            }),
             _ => None,
         };
         let headers = answer.headers_mut();
-        if let Some(challenge) = challenge {
-            headers.insert(
-                header::WWW_AUTHENTICATE,
-                HeaderValue::from_static(challenge),
-            );
+        if let Some(Ok(challenge)) = challenge.map(HeaderValue::try_from) {
+            headers.insert(header::WWW_AUTHENTICATE, challenge);
         }
         if status == StatusCode::SERVICE_UNAVAILABLE {
             headers.insert(header::RETRY_AFTER, HeaderValue::from_static("2"));

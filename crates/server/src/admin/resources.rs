@@ -1,46 +1,71 @@
 //! Resource servers and scopes.
 use super::{
-    call::{Call, Reply},
+    caller::Right::{Read, Write},
+    input::{Identifier, Page, Revision, ScopeName},
     model::{List, ResourceChange, ResourceDocument, ScopeChange, ScopeDocument},
-    operation::{IfMatch, Method, Operation, Outcome, handler},
+    noun::Noun,
+    operation::{Method, Operation, Row, run},
+    output::{Json, Revised, Written},
     problem::Problem,
 };
-use crate::registry::RegistryError;
-use http::StatusCode;
+use crate::{registry::RegistryError, state::Realm};
+use schemars::JsonSchema;
 use signet_crypto::Algorithm;
 use signet_oauth::{
     format::AccessTokenFormat,
     registry::{Resource, ScopeEntry},
-    scope::{ADMIN, REVOCATIONS, ScopeSet},
+    scope::{PRIVILEGED, ScopeSet},
 };
+use std::sync::Arc;
 
 const LIST: &str = "/admin/v1/resources";
 const ONE: &str = "/admin/v1/resources/{identifier}";
-const SCOPES: &str = "/admin/v1/scopes";
+const ALL_SCOPES: &str = "/admin/v1/scopes";
 const SCOPE: &str = "/admin/v1/scopes/{name}";
 
 const MAX_IDENTIFIER_BYTES: usize = 1024;
 const MAX_TEXT_BYTES: usize = 512;
 
+/// Resource servers.
+pub const RESOURCES: Noun = Noun {
+    name: "resource",
+    list: LIST,
+    id: "identifier",
+    columns: &[
+        "identifier",
+        "name",
+        "scope",
+        "access_token_signed_response_alg",
+        "access_token_format",
+    ],
+    sorted_by: None,
+    written: &[ResourceChange::json_schema],
+};
+
+/// Scopes.
+pub const SCOPES: Noun = Noun {
+    name: "scope",
+    list: ALL_SCOPES,
+    id: "name",
+    columns: &["name", "published", "description"],
+    sorted_by: None,
+    written: &[ScopeChange::json_schema],
+};
+
 #[rustfmt::skip]
-pub(super) const OPERATIONS: &[Operation] = &[
-    Operation::new("listResources", Method::Get, LIST, "List resource servers", handler!(list))
-        .paged().answers::<List<ResourceDocument>>(200),
-    Operation::new("showResource", Method::Get, ONE, "Show a resource server", handler!(show))
-        .answers::<ResourceDocument>(200),
-    Operation::new("writeResource", Method::Put, ONE, "Add a resource server; with If-Match, replace one", handler!(write))
-        .if_match(IfMatch::Optional).takes::<ResourceChange>().answers::<ResourceDocument>(200),
-    Operation::new("removeResource", Method::Delete, ONE, "Remove a resource server", handler!(remove)),
-    Operation::new("listScopes", Method::Get, SCOPES, "List scopes", handler!(list_scopes))
-        .answers::<List<ScopeDocument>>(200),
-    Operation::new("writeScope", Method::Put, SCOPE, "Add or replace a scope", handler!(write_scope))
-        .takes::<ScopeChange>().answers::<ScopeDocument>(200),
-    Operation::new("removeScope", Method::Delete, SCOPE, "Remove a scope; a standard one goes back to its own words", handler!(remove_scope)),
+pub(super) const OPERATIONS: &[&dyn Row] = &[
+    &Operation::new("listResources", Read, Method::Get, LIST, "List resource servers", run!(list)),
+    &Operation::new("showResource", Read, Method::Get, ONE, "Show a resource server", run!(show)),
+    &Operation::new("writeResource", Write, Method::Put, ONE, "Add a resource server; with If-Match, replace one", run!(write)),
+    &Operation::new("removeResource", Write, Method::Delete, ONE, "Remove a resource server", run!(remove)),
+    &Operation::new("listScopes", Read, Method::Get, ALL_SCOPES, "List scopes", run!(list_scopes)),
+    &Operation::new("writeScope", Write, Method::Put, SCOPE, "Add or replace a scope", run!(write_scope)),
+    &Operation::new("removeScope", Write, Method::Delete, SCOPE, "Remove a scope; a standard one goes back to its own words", run!(remove_scope)),
 ];
 
-async fn list(call: Call) -> Outcome {
-    let page = call.page()?;
-    let registry = &call.context.snapshot.registry;
+async fn list(realm: Arc<Realm>, page: Page) -> Result<Json<List<ResourceDocument>>, Problem> {
+    let snapshot = realm.snapshot();
+    let registry = &snapshot.registry;
     let after = page.after.as_deref();
     let mut found: Vec<&Resource> = registry
         .resources
@@ -51,30 +76,43 @@ async fn list(call: Call) -> Outcome {
     found.sort_unstable_by(|a, b| a.identifier.cmp(&b.identifier));
     found.truncate(page.limit + 1);
     let items = found.into_iter().map(ResourceDocument::from).collect();
-    Reply::ok(&List::cut(
+    Ok(Json(List::cut(
         items,
         page.limit,
         |resource: &ResourceDocument| resource.identifier.clone(),
-    ))
+    )))
 }
 
-fn reply(resource: &Resource) -> Outcome {
-    Ok(Reply::ok(&ResourceDocument::from(resource))?.revision(resource.revision))
+fn shown(resource: &Resource) -> Revised<ResourceDocument> {
+    Revised {
+        value: ResourceDocument::from(resource),
+        revision: resource.revision,
+    }
 }
 
-async fn show(call: Call) -> Outcome {
-    let registry = &call.context.snapshot.registry;
-    let found = registry.resource(call.segment("identifier"));
-    reply(found.ok_or_else(Problem::not_found)?)
+async fn show(
+    realm: Arc<Realm>,
+    Identifier(identifier): Identifier,
+) -> Result<Revised<ResourceDocument>, Problem> {
+    let snapshot = realm.snapshot();
+    let found = snapshot.registry.resource(&identifier);
+    found
+        .map(|resource| shown(resource))
+        .ok_or_else(Problem::not_found)
 }
 
 fn short(text: &str) -> bool {
     !text.is_empty() && text.len() <= MAX_TEXT_BYTES && !text.chars().any(char::is_control)
 }
 
-async fn write(mut call: Call) -> Outcome {
-    let wanted: ResourceChange = call.read().await?;
-    let identifier = call.segment("identifier");
+async fn write(
+    realm: Arc<Realm>,
+    (Identifier(identifier), revision, Json(wanted)): (
+        Identifier,
+        Option<Revision>,
+        Json<ResourceChange>,
+    ),
+) -> Result<Written<Revised<ResourceDocument>>, Problem> {
     // RFC 8707 section 2: an absolute URI without fragment.
     let is_uri = identifier.split_once(':').is_some_and(|(scheme, rest)| {
         let fits = |b: u8| b.is_ascii_alphanumeric() || b"+-.".contains(&b);
@@ -100,7 +138,8 @@ async fn write(mut call: Call) -> Outcome {
     if wanted.name.as_deref().is_some_and(|name| !short(name)) {
         return Err(Problem::invalid("name must be a short text"));
     }
-    let settings = &call.context.snapshot.settings;
+    let snapshot = realm.snapshot();
+    let settings = &snapshot.settings;
     let algorithm = match wanted.access_token_signed_response_alg.as_deref() {
         None => None,
         Some(name) => Some(
@@ -120,9 +159,9 @@ async fn write(mut call: Call) -> Outcome {
                 .ok_or_else(|| Problem::invalid("access_token_format must be jwt or compact"))?,
         ),
     };
-    let read = call.if_match();
+    let read = revision.map(|Revision(read)| read);
     let resource = Resource {
-        identifier: identifier.to_owned(),
+        identifier,
         name: wanted.name,
         scopes: ScopeSet::parse(&wanted.scope)?,
         access_token_signed_response_alg: algorithm,
@@ -131,50 +170,41 @@ async fn write(mut call: Call) -> Outcome {
         introspectors: wanted.introspectors,
         revision: read.unwrap_or(0).saturating_add(1),
     };
-    let resource = call.realm().write_resource(resource, read).await?;
-    let status = match read {
-        None => StatusCode::CREATED,
-        Some(_) => StatusCode::OK,
-    };
-    let reply = Reply::json(status, &ResourceDocument::from(&*resource))?;
-    Ok(reply.revision(resource.revision))
+    let resource = shown(&*realm.write_resource(resource, read).await?);
+    Ok(match read {
+        None => Written::New(resource),
+        Some(_) => Written::Replaced(resource),
+    })
 }
 
-fn removed(result: Result<(), RegistryError>, known: bool) -> Outcome {
+fn removed(result: Result<(), RegistryError>, known: bool) -> Result<(), Problem> {
     match result {
-        Ok(()) => Reply::done(),
         Err(RegistryError::NotFound) if known => Err(Problem::conflict(
             "declared_in_configuration",
             "the configuration file or the server itself declares this record",
         )),
-        Err(error) => Err(error.into()),
+        result => Ok(result?),
     }
 }
 
-async fn remove(call: Call) -> Outcome {
-    let identifier = call.segment("identifier");
-    let known = call
-        .context
-        .snapshot
-        .registry
-        .resource(identifier)
-        .is_some();
-    removed(call.realm().remove_resource(identifier).await, known)
+async fn remove(realm: Arc<Realm>, Identifier(identifier): Identifier) -> Result<(), Problem> {
+    let known = realm.snapshot().registry.resource(&identifier).is_some();
+    removed(realm.remove_resource(&identifier).await, known)
 }
 
-async fn list_scopes(call: Call) -> Outcome {
-    let scopes = &call.context.snapshot.registry.scopes;
-    Reply::ok(&List {
-        items: scopes.iter().map(ScopeDocument::from).collect(),
-        next: None,
-    })
+async fn list_scopes(realm: Arc<Realm>, (): ()) -> Result<Json<List<ScopeDocument>>, Problem> {
+    let snapshot = realm.snapshot();
+    let scopes = snapshot.registry.scopes.iter();
+    let items = scopes.map(ScopeDocument::from).collect();
+    Ok(Json(List { items, next: None }))
 }
 
-async fn write_scope(mut call: Call) -> Outcome {
-    let wanted: ScopeChange = call.read().await?;
-    let name = call.segment("name");
-    let one = ScopeSet::parse(name).is_ok_and(|scope| scope.iter().eq([name]));
-    if !one || [ADMIN, REVOCATIONS].contains(&name) {
+async fn write_scope(
+    realm: Arc<Realm>,
+    (ScopeName(name), Json(wanted)): (ScopeName, Json<ScopeChange>),
+) -> Result<Json<ScopeDocument>, Problem> {
+    let one = ScopeSet::parse(&name).is_ok_and(|scope| scope.iter().eq([name.as_str()]));
+    if !one || PRIVILEGED.contains(&name.as_str()) {
         return Err(Problem::invalid(
             "the name must be one scope token (RFC 6749 section 3.3)",
         ));
@@ -183,17 +213,16 @@ async fn write_scope(mut call: Call) -> Outcome {
         return Err(Problem::invalid("description must be a short text"));
     }
     let entry = ScopeEntry {
-        name: name.to_owned(),
+        name,
         description: wanted.description,
         published: wanted.published,
     };
     let document = ScopeDocument::from(&entry);
-    call.realm().write_scope(entry).await?;
-    Reply::ok(&document)
+    realm.write_scope(entry).await?;
+    Ok(Json(document))
 }
 
-async fn remove_scope(call: Call) -> Outcome {
-    let name = call.segment("name");
-    let known = call.context.snapshot.registry.scope(name).is_some();
-    removed(call.realm().remove_scope(name).await, known)
+async fn remove_scope(realm: Arc<Realm>, ScopeName(name): ScopeName) -> Result<(), Problem> {
+    let known = realm.snapshot().registry.scope(&name).is_some();
+    removed(realm.remove_scope(&name).await, known)
 }

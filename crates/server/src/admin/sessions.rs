@@ -1,26 +1,45 @@
 //! Users' login sessions.
 use super::{
-    call::{Call, Reply},
+    caller::Right::{Read, Write},
+    input::{Page, Sid, UserId},
     model::{List, SessionDocument},
-    operation::{Method, Operation, Outcome, handler},
+    noun::Noun,
+    operation::{Method, Operation, Row, run},
+    output::Json,
     problem::Problem,
 };
-use crate::session;
+use crate::{session, state::Realm};
 use schemars::JsonSchema;
 use serde::Serialize;
+use std::sync::Arc;
 
 const ALL: &str = "/admin/v1/sessions";
 
 const LIST: &str = "/admin/v1/users/{user_id}/sessions";
 const ONE: &str = "/admin/v1/users/{user_id}/sessions/{sid}";
 
+/// Sessions of users.
+pub const SESSIONS: Noun = Noun {
+    name: "session",
+    list: ALL,
+    id: "sid",
+    columns: &[
+        "username",
+        "sid",
+        "auth_time",
+        "last_seen",
+        "address",
+        "user_agent",
+    ],
+    sorted_by: None,
+    written: &[],
+};
+
 #[rustfmt::skip]
-pub(super) const OPERATIONS: &[Operation] = &[
-    Operation::new("listAllSessions", Method::Get, ALL, "List everybody's sessions, user by user", handler!(list_all))
-        .paged().answers::<List<OfUser<SessionDocument>>>(200),
-    Operation::new("listSessions", Method::Get, LIST, "List a user's sessions, latest use first", handler!(list))
-        .answers::<List<SessionDocument>>(200),
-    Operation::new("endSession", Method::Delete, ONE, "End a session and the tokens that came of it", handler!(end)),
+pub(super) const OPERATIONS: &[&dyn Row] = &[
+    &Operation::new("listAllSessions", Read, Method::Get, ALL, "List everybody's sessions, user by user", run!(list_all)),
+    &Operation::new("listSessions", Read, Method::Get, LIST, "List a user's sessions, latest use first", run!(list)),
+    &Operation::new("endSession", Write, Method::Delete, ONE, "End a session and the tokens that came of it", run!(end)),
 ];
 
 /// Something that belongs to a user, and whose it is.
@@ -41,7 +60,7 @@ pub(super) struct Names(Option<(String, Option<String>)>);
 impl Names {
     pub(super) async fn of(
         &mut self,
-        call: &Call,
+        realm: &Realm,
         user_id: &str,
     ) -> Result<Option<String>, Problem> {
         if let Some((id, name)) = &self.0
@@ -49,54 +68,53 @@ impl Names {
         {
             return Ok(name.clone());
         }
-        let users = &call.realm().people.users;
-        let user = users.by_id(user_id, call.now()).await?;
+        let user = realm.people.users.by_id(user_id, realm.now()).await?;
         let name = user.map(|user| user.username);
         self.0 = Some((user_id.to_owned(), name.clone()));
         Ok(name)
     }
 }
 
-async fn list_all(call: Call) -> Outcome {
-    let page = call.page()?;
+async fn list_all(
+    realm: Arc<Realm>,
+    page: Page,
+) -> Result<Json<List<OfUser<SessionDocument>>>, Problem> {
     let after = page
         .after
         .as_deref()
         .and_then(|after| after.split_once(' '));
-    let store = &*call.realm().store;
-    let (rows, next) = session::page(store, after, page.limit, call.now()).await?;
+    let (rows, next) = session::page(&*realm.store, after, page.limit, realm.now()).await?;
     let mut names = Names::default();
     let mut items = Vec::with_capacity(rows.len());
     for row in rows {
         let user_id = row.user_id.clone();
         items.push(OfUser {
-            username: names.of(&call, &user_id).await?,
+            username: names.of(&realm, &user_id).await?,
             user_id,
             item: SessionDocument::from(row),
         });
     }
     let next = next.map(|(user_id, sid)| format!("{user_id} {sid}"));
-    Reply::ok(&List { items, next })
+    Ok(Json(List { items, next }))
 }
 
-async fn list(call: Call) -> Outcome {
-    let sessions = session::list(&*call.realm().store, call.segment("user_id"), call.now()).await?;
+async fn list(realm: Arc<Realm>, user: UserId) -> Result<Json<List<SessionDocument>>, Problem> {
+    let sessions = session::list(&*realm.store, &user.0, realm.now()).await?;
     let items = sessions
         .into_iter()
         .map(|(_, row)| SessionDocument::from(row))
         .collect();
-    Reply::ok(&List { items, next: None })
+    Ok(Json(List { items, next: None }))
 }
 
-async fn end(call: Call) -> Outcome {
-    let (realm, now) = (call.realm(), call.now());
-    let sessions = session::list(&*realm.store, call.segment("user_id"), now).await?;
-    let sid = call.segment("sid");
+async fn end(realm: Arc<Realm>, (user, sid): (UserId, Sid)) -> Result<(), Problem> {
+    let now = realm.now();
+    let sessions = session::list(&*realm.store, &user.0, now).await?;
     let (id, row) = sessions
         .into_iter()
-        .find(|(_, row)| row.sid == sid)
+        .find(|(_, row)| row.sid == sid.0)
         .ok_or_else(Problem::not_found)?;
     realm.revoke_session(&row.sid).await?;
     session::end(&*realm.store, &id, &row, now).await?;
-    Reply::done()
+    Ok(())
 }

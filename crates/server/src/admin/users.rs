@@ -1,16 +1,21 @@
 //! Users.
 use super::{
-    call::{Call, Reply},
+    caller::Right::{Read, Write},
+    input::{Members, Page, Query, Revision, UserId},
     model::{EmailChange, List, NewUserDocument, PasswordChange, UserChange, UserDocument},
-    operation::{IfMatch, Method, Operation, Outcome, handler},
+    noun::Noun,
+    operation::{Method, Operation, Row, run},
+    output::{Created, Json, Revised},
     problem::Problem,
 };
-use http::StatusCode;
+use crate::state::Realm;
+use schemars::JsonSchema;
 use signet_crypto::Secret;
 use signet_directory::{
     Draft, Found, NewUser, User, UserError,
     passwords::{PoolError, check_new},
 };
+use std::sync::Arc;
 
 const LIST: &str = "/admin/v1/users";
 const ONE: &str = "/admin/v1/users/{user_id}";
@@ -20,54 +25,72 @@ const ENABLE: &str = "/admin/v1/users/{user_id}/enable";
 const DISABLE: &str = "/admin/v1/users/{user_id}/disable";
 const REVOKE: &str = "/admin/v1/users/{user_id}/revoke";
 
+/// Users.
+pub const USERS: Noun = Noun {
+    name: "user",
+    list: LIST,
+    id: "id",
+    columns: &["username", "id", "email", "admin", "enabled"],
+    sorted_by: Some("username"),
+    written: &[NewUserDocument::json_schema, UserChange::json_schema],
+};
+
 #[rustfmt::skip]
-pub(super) const OPERATIONS: &[Operation] = &[
-    Operation::new("listUsers", Method::Get, LIST, "List users", handler!(list))
-        .paged().query(&[
-            ("login", "the one user of this name or address, whole"),
-            ("search", "only users whose name, address or full name has this in it, whatever its case"),
-        ]).answers::<List<UserDocument>>(200),
-    Operation::new("createUser", Method::Post, LIST, "Make an account", handler!(create))
-        .takes::<NewUserDocument>().answers::<UserDocument>(201),
-    Operation::new("showUser", Method::Get, ONE, "Show a user", handler!(show))
-        .answers::<UserDocument>(200),
-    Operation::new("replaceUser", Method::Put, ONE, "Replace a user's rights and profile", handler!(replace))
-        .if_match(IfMatch::Required).takes::<UserChange>().answers::<UserDocument>(200),
-    Operation::new("removeUser", Method::Delete, ONE, "Remove a user and end everything of theirs", handler!(remove)),
-    Operation::new("setEmail", Method::Put, EMAIL, "Set or remove the e-mail address", handler!(set_email))
-        .takes::<EmailChange>().answers::<UserDocument>(200),
-    Operation::new("setPassword", Method::Put, PASSWORD, "Set or remove the password and end everything of theirs", handler!(set_password))
-        .takes::<PasswordChange>(),
-    Operation::new("enableUser", Method::Post, ENABLE, "Let a user in again", handler!(enable))
-        .answers::<UserDocument>(200),
-    Operation::new("disableUser", Method::Post, DISABLE, "Keep a user out and end everything of theirs", handler!(disable))
-        .answers::<UserDocument>(200),
-    Operation::new("revokeUser", Method::Post, REVOKE, "End every session, grant and token of a user", handler!(revoke)),
+pub(super) const OPERATIONS: &[&dyn Row] = &[
+    &Operation::new("listUsers", Read, Method::Get, LIST, "List users", run!(list)),
+    &Operation::new("createUser", Write, Method::Post, LIST, "Make an account", run!(create)),
+    &Operation::new("showUser", Read, Method::Get, ONE, "Show a user", run!(show)),
+    &Operation::new("replaceUser", Write, Method::Put, ONE, "Replace a user's rights and profile", run!(replace)),
+    &Operation::new("removeUser", Write, Method::Delete, ONE, "Remove a user and end everything of theirs", run!(remove)),
+    &Operation::new("setEmail", Write, Method::Put, EMAIL, "Set or remove the e-mail address", run!(set_email)),
+    &Operation::new("setPassword", Write, Method::Put, PASSWORD, "Set or remove the password and end everything of theirs", run!(set_password)),
+    &Operation::new("enableUser", Write, Method::Post, ENABLE, "Let a user in again", run!(enable)),
+    &Operation::new("disableUser", Write, Method::Post, DISABLE, "Keep a user out and end everything of theirs", run!(disable)),
+    &Operation::new("revokeUser", Write, Method::Post, REVOKE, "End every session, grant and token of a user", run!(revoke)),
 ];
 
-async fn list(call: Call) -> Outcome {
-    let page = call.page()?;
-    let now = call.now();
-    if let Some(login) = call.context.query_params()?.get("login") {
-        let found = call.realm().people.users.by_login(login, now).await?;
-        let items = found.into_iter().map(UserDocument::from).collect();
-        return Reply::ok(&List { items, next: None });
+/// Which users.
+struct UserFilter {
+    login: Option<String>,
+    search: Option<String>,
+}
+
+impl Members for UserFilter {
+    const MEMBERS: &'static [(&'static str, &'static str)] = &[
+        ("login", "the one user of this name or address, whole"),
+        (
+            "search",
+            "only users whose name, address or full name has this in it, whatever its case",
+        ),
+    ];
+
+    fn parse<'a>(member: impl Fn(&str) -> Option<&'a str>) -> Result<UserFilter, Problem> {
+        Ok(UserFilter {
+            login: member("login").map(str::to_owned),
+            search: member("search").map(str::to_lowercase),
+        })
     }
-    let search = call
-        .context
-        .query_params()?
-        .get("search")
-        .map(str::to_lowercase);
+}
+
+async fn list(
+    realm: Arc<Realm>,
+    (page, Query(filter)): (Page, Query<UserFilter>),
+) -> Result<Json<List<UserDocument>>, Problem> {
+    let (users, now) = (&realm.people.users, realm.now());
+    if let Some(login) = &filter.login {
+        let found = users.by_login(login, now).await?;
+        let items = found.into_iter().map(UserDocument::from).collect();
+        return Ok(Json(List { items, next: None }));
+    }
     let mut items: Vec<UserDocument> = Vec::new();
     let mut after = page.after.clone();
     // A search reads on until its page is full: nothing is indexed for it.
     loop {
         let at_once = READ_AT_ONCE.max(page.limit + 1);
-        let users = &call.realm().people.users;
-        let users = users.list(after.as_deref(), at_once, now).await?;
-        let last = users.len() < READ_AT_ONCE.max(page.limit + 1);
-        after = users.last().map(|user| user.id.clone());
-        let found = users.into_iter().filter(|user| match &search {
+        let read = users.list(after.as_deref(), at_once, now).await?;
+        let last = read.len() < at_once;
+        after = read.last().map(|user| user.id.clone());
+        let found = read.into_iter().filter(|user| match &filter.search {
             None => true,
             Some(words) => matches(user, words),
         });
@@ -76,7 +99,7 @@ async fn list(call: Call) -> Outcome {
             break;
         }
     }
-    Reply::ok(&List::cut(items, page.limit, |user| user.id.clone()))
+    Ok(Json(List::cut(items, page.limit, |user| user.id.clone())))
 }
 
 /// Users that are read at once.
@@ -93,22 +116,24 @@ fn matches(user: &User, words: &str) -> bool {
     .any(|text| text.to_lowercase().contains(words))
 }
 
-async fn hash(call: &Call, password: String, names: &[&str]) -> Result<String, Problem> {
+async fn hash(realm: &Realm, password: String, names: &[&str]) -> Result<String, Problem> {
     check_new(&password, names).map_err(Problem::invalid)?;
-    let hashed = call.realm().people.users.hash(Secret::new(password));
+    let hashed = realm.people.users.hash(Secret::new(password));
     hashed.await.map_err(|error| match error {
         PoolError::Busy => Problem::unavailable(),
         other => Problem::invalid(other.to_string()),
     })
 }
 
-async fn create(mut call: Call) -> Outcome {
-    let wanted: NewUserDocument = call.read().await?;
+async fn create(
+    realm: Arc<Realm>,
+    Json(wanted): Json<NewUserDocument>,
+) -> Result<Created<Revised<UserDocument>>, Problem> {
     let names: Vec<&str> = std::iter::once(&*wanted.username)
         .chain(wanted.email.as_deref())
         .collect();
     let password = match wanted.password {
-        Some(password) => Some(hash(&call, password, &names).await?),
+        Some(password) => Some(hash(&realm, password, &names).await?),
         None => None,
     };
     let new = NewUser {
@@ -119,34 +144,35 @@ async fn create(mut call: Call) -> Outcome {
         admin: wanted.admin,
         profile: wanted.profile,
     };
-    let user = call.realm().people.users.create(new, call.now()).await?;
-    let found = read(&call, &user.id).await?;
-    let reply = Reply::json(StatusCode::CREATED, &UserDocument::from(found.user))?;
-    Ok(reply.revision(found.version))
+    let user = realm.people.users.create(new, realm.now()).await?;
+    shown(&realm, &user.id).await.map(Created)
 }
 
-async fn read(call: &Call, id: &str) -> Result<Found, Problem> {
-    let users = &call.realm().people.users;
-    let found = users.found(id, call.now()).await?;
+async fn read(realm: &Realm, id: &str) -> Result<Found, Problem> {
+    let found = realm.people.users.found(id, realm.now()).await?;
     found.ok_or_else(Problem::not_found)
 }
 
-async fn reply(call: &Call) -> Outcome {
-    let found = read(call, call.segment("user_id")).await?;
-    Ok(Reply::ok(&UserDocument::from(found.user))?.revision(found.version))
+async fn shown(realm: &Realm, id: &str) -> Result<Revised<UserDocument>, Problem> {
+    let found = read(realm, id).await?;
+    Ok(Revised {
+        value: UserDocument::from(found.user),
+        revision: found.version,
+    })
 }
 
-async fn show(call: Call) -> Outcome {
-    reply(&call).await
+async fn show(realm: Arc<Realm>, id: UserId) -> Result<Revised<UserDocument>, Problem> {
+    shown(&realm, &id.0).await
 }
 
-async fn replace(mut call: Call) -> Outcome {
-    let wanted: UserChange = call.read().await?;
-    let found = read(&call, call.segment("user_id")).await?;
-    if call.if_match() != Some(found.version) {
+async fn replace(
+    realm: Arc<Realm>,
+    (id, Revision(revision), Json(wanted)): (UserId, Revision, Json<UserChange>),
+) -> Result<Revised<UserDocument>, Problem> {
+    let found = read(&realm, &id.0).await?;
+    if revision != found.version {
         return Err(Problem::changed());
     }
-    let realm = call.realm();
     // Whoever is to be disabled is ended also where they were disabled before: an earlier call may have got only so far.
     // Tokens say what their holder might do when they were made: they end with the right.
     let ends = !wanted.enabled || (found.user.admin && !wanted.admin);
@@ -160,23 +186,23 @@ async fn replace(mut call: Call) -> Outcome {
         true => realm.replace_user_and_end_everything(found, change).await?,
         false => {
             let users = &realm.people.users;
-            users.change_found(found, call.now(), change).await?
+            users.change_found(found, realm.now(), change).await?
         }
     };
     match replaced {
-        Some(_) => reply(&call).await,
+        Some(_) => shown(&realm, &id.0).await,
         None => Err(Problem::changed()),
     }
 }
 
-async fn remove(call: Call) -> Outcome {
-    let user = read(&call, call.segment("user_id")).await?.user;
-    let (realm, now) = (call.realm(), call.now());
+async fn remove(realm: Arc<Realm>, id: UserId) -> Result<(), Problem> {
+    let user = read(&realm, &id.0).await?.user;
+    let now = realm.now();
     if !realm.people.users.may(&user).remove {
         return Err(UserError::KeptElsewhere("the account").into());
     }
     // From here on nothing new begins, and everything has ended; then the record goes. Each step can be repeated.
-    end_with(&call, &user.id, |draft| draft.user.enabled = false).await?;
+    end_with(&realm, &user.id, |draft| draft.user.enabled = false).await?;
     loop {
         let consents = crate::consent::list(&*realm.store, &user.id, now).await?;
         if consents.is_empty() {
@@ -187,63 +213,59 @@ async fn remove(call: Call) -> Outcome {
         }
     }
     realm.people.users.remove(&user.id, now).await?;
-    Reply::done()
+    Ok(())
 }
 
 /// Changes the record, and ends everything of the user in the same change.
-async fn end_with(call: &Call, id: &str, change: impl Fn(&mut Draft)) -> Result<(), Problem> {
-    let changed = call
-        .realm()
-        .change_user_and_end_everything(id, |_| true, change);
+async fn end_with(realm: &Realm, id: &str, change: impl Fn(&mut Draft)) -> Result<(), Problem> {
+    let changed = realm.change_user_and_end_everything(id, |_| true, change);
     changed.await?.map(drop).ok_or_else(Problem::changed)
 }
 
-async fn set_email(mut call: Call) -> Outcome {
-    let wanted: EmailChange = call.read().await?;
-    let users = &call.realm().people.users;
-    let id = call.segment("user_id");
+async fn set_email(
+    realm: Arc<Realm>,
+    (id, Json(wanted)): (UserId, Json<EmailChange>),
+) -> Result<Revised<UserDocument>, Problem> {
+    let (users, email) = (&realm.people.users, wanted.email.as_deref());
     users
-        .set_email(id, wanted.email.as_deref(), wanted.verified, call.now())
+        .set_email(&id.0, email, wanted.verified, realm.now())
         .await?;
-    reply(&call).await
+    shown(&realm, &id.0).await
 }
 
-async fn set_password(mut call: Call) -> Outcome {
-    let wanted: PasswordChange = call.read().await?;
-    let user = read(&call, call.segment("user_id")).await?.user;
+async fn set_password(
+    realm: Arc<Realm>,
+    (id, Json(wanted)): (UserId, Json<PasswordChange>),
+) -> Result<(), Problem> {
+    let user = read(&realm, &id.0).await?.user;
     let names: Vec<&str> = std::iter::once(&*user.username)
         .chain(user.email.as_deref())
         .collect();
     let phc = match wanted.password {
-        Some(password) => Some(hash(&call, password, &names).await?),
+        Some(password) => Some(hash(&realm, password, &names).await?),
         None => None,
     };
-    let now = call.now();
+    let now = realm.now();
     // Whoever knew the old one is out.
-    end_with(&call, &user.id, |draft| {
+    end_with(&realm, &user.id, |draft| {
         draft.set_password(phc.as_deref(), now);
     })
-    .await?;
-    Reply::done()
+    .await
 }
 
-async fn enable(call: Call) -> Outcome {
-    let users = &call.realm().people.users;
-    let id = call.segment("user_id");
-    users.set_enabled(id, true, call.now()).await?;
-    reply(&call).await
+async fn enable(realm: Arc<Realm>, id: UserId) -> Result<Revised<UserDocument>, Problem> {
+    let users = &realm.people.users;
+    users.set_enabled(&id.0, true, realm.now()).await?;
+    shown(&realm, &id.0).await
 }
 
-async fn disable(call: Call) -> Outcome {
-    end_with(&call, call.segment("user_id"), |draft| {
-        draft.user.enabled = false;
-    })
-    .await?;
-    reply(&call).await
+async fn disable(realm: Arc<Realm>, id: UserId) -> Result<Revised<UserDocument>, Problem> {
+    end_with(&realm, &id.0, |draft| draft.user.enabled = false).await?;
+    shown(&realm, &id.0).await
 }
 
-async fn revoke(call: Call) -> Outcome {
-    let user = read(&call, call.segment("user_id")).await?.user;
-    call.realm().revoke_everything_of(&user.id).await?;
-    Reply::done()
+async fn revoke(realm: Arc<Realm>, id: UserId) -> Result<(), Problem> {
+    let user = read(&realm, &id.0).await?.user;
+    realm.revoke_everything_of(&user.id).await?;
+    Ok(())
 }

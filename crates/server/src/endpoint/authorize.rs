@@ -419,9 +419,7 @@ async fn remember(
     request: &AuthorizationRequest,
     user: &signet_directory::User,
 ) -> Result<(), StoreError> {
-    let may = request
-        .scope
-        .filter(|name| name != signet_oauth::scope::ADMIN || user.admin);
+    let may = request.scope.of_person(user.admin);
     let claims = request
         .claims
         .as_ref()

@@ -138,7 +138,7 @@ async fn confirm(visit: Visit, form: &Params) -> Response {
     let mut interaction = visit.interaction(Goal::Device(Some(record.user_code.clone())));
     interaction.page = Page::DeviceConfirm;
     interaction.shown_to = Some(present.found.row.sid.clone());
-    let scope = allowed(&record, present.user.admin);
+    let scope = record.scope.of_person(present.user.admin);
     let html = page::device_confirm(
         ACTION,
         &visit.seal(&interaction),
@@ -148,12 +148,6 @@ async fn confirm(visit: Visit, form: &Params) -> Response {
         &scope_lines(&registry, &scope, &scope),
     );
     visit.page(html)
-}
-
-/// The admin scope needs the admin flag, whatever the device asks for.
-fn allowed(record: &DeviceRecord, admin: bool) -> signet_oauth::scope::ScopeSet {
-    let scope = &record.scope;
-    scope.filter(|name| name != signet_oauth::scope::ADMIN || admin)
 }
 
 fn too_many(visit: Visit, refused: Refused) -> Response {

@@ -12,7 +12,10 @@ use http::{Method, StatusCode};
 use serde_json::{Value, json};
 use signet_crypto::{Secret, hash::sha256, random};
 use signet_jose::base64url;
-use signet_oauth::command_line::CLIENT_ID;
+use signet_oauth::{
+    command_line::CLIENT_ID,
+    scope::{ADMIN, ADMIN_READ},
+};
 use tokio::time::{Instant, sleep, timeout_at};
 
 use super::redirect::Redirect;
@@ -23,7 +26,6 @@ use crate::{
 
 /// What is asked for. `openid` is what makes it a login.
 const SCOPE: &str = "openid signet:admin";
-const ADMIN: &str = "signet:admin";
 /// How long a person may take in the browser.
 const PATIENCE: Duration = Duration::from_secs(300);
 /// RFC 8628 section 3.2: how often a device asks where the server does not say.
@@ -57,6 +59,28 @@ impl Way {
     }
 }
 
+/// A client, and what it asks for.
+pub struct ClientLogin {
+    client_id: String,
+    secret: Secret<String>,
+    scope: &'static str,
+}
+
+impl ClientLogin {
+    /// `scope`: what its record has, if that is known.
+    pub fn new(client_id: String, secret: String, scope: Option<&str>) -> ClientLogin {
+        let has = |name| scope.is_some_and(|scope| scope.split(' ').any(|s| s == name));
+        ClientLogin {
+            client_id,
+            secret: Secret::new(secret),
+            scope: match has(ADMIN_READ) && !has(ADMIN) {
+                true => ADMIN_READ,
+                false => ADMIN,
+            },
+        }
+    }
+}
+
 /// A server to get tokens of.
 pub struct Login<'a> {
     pub client: &'a HttpClient,
@@ -65,21 +89,20 @@ pub struct Login<'a> {
 
 impl Login<'_> {
     /// A client's own token (RFC 6749 section 4.4).
-    pub async fn as_client(
-        &self,
-        client_id: &str,
-        secret: &Secret<String>,
-    ) -> Result<Secret<String>, Failure> {
+    pub async fn as_client(&self, client: &ClientLogin) -> Result<Secret<String>, Failure> {
         let metadata = self.metadata().await?;
-        let body = [("grant_type", "client_credentials"), ("scope", ADMIN)];
-        let basic = basic(client_id, secret.expose());
+        let body = [
+            ("grant_type", "client_credentials"),
+            ("scope", client.scope),
+        ];
+        let basic = basic(&client.client_id, client.secret.expose());
         let headers = [
             ("content-type", "application/x-www-form-urlencoded"),
             ("authorization", basic.as_str()),
         ];
         let url = endpoint(&metadata, "token_endpoint")?;
         let answer = self.send(&url, &headers, form(&body)).await?;
-        admin_token(&super::read(&answer, &url)?, client_id)
+        admin_token(&super::read(&answer, &url)?, &client.client_id)
     }
 
     /// A password, for a token, in one request.
@@ -223,7 +246,7 @@ fn endpoint(metadata: &Value, name: &str) -> Result<String, Failure> {
 /// section 5.1).
 fn admin_token(tokens: &Value, who: &str) -> Result<Secret<String>, Failure> {
     let scope = tokens["scope"].as_str().unwrap_or(ADMIN);
-    if !scope.split(' ').any(|s| s == ADMIN) {
+    if !scope.split(' ').any(|s| [ADMIN, ADMIN_READ].contains(&s)) {
         return Err(Failure::no(
             "insufficient_scope",
             format!("{who} is not an administrator"),
@@ -271,5 +294,19 @@ mod tests {
         assert!(refused.description().contains("alice"));
         let token = json!({ "access_token": "t", "scope": "openid signet:admin" });
         assert_eq!(admin_token(&token, "root").unwrap().expose(), "t");
+    }
+
+    #[test]
+    fn a_client_asks_for_the_most_that_its_record_has() {
+        for (scope, asks) in [
+            (None, ADMIN),
+            (Some("signet:admin"), ADMIN),
+            (Some("signet:admin.read"), ADMIN_READ),
+            (Some("signet:admin.read signet:admin"), ADMIN),
+            (Some("api:read signet:admin.read"), ADMIN_READ),
+        ] {
+            let client = ClientLogin::new("c".into(), "s".into(), scope);
+            assert_eq!(client.scope, asks, "{scope:?}");
+        }
     }
 }

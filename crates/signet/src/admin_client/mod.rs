@@ -21,7 +21,7 @@ use crate::{
     input,
     output::Failure,
 };
-use login::{Login, Way};
+use login::{ClientLogin, Login, Way};
 
 /// The record was changed since it was read.
 pub const CONFLICT: &str = "conflict";
@@ -46,23 +46,26 @@ pub struct Target {
     /// How to log in [default: password with SIGNET_PASSWORD; else the browser, or a device code where there is no screen].
     #[arg(long, value_enum, value_name = "WAY")]
     login_by: Option<Way>,
-    /// For scripts: a JSON file with the client_id and client_secret of a client that has the scope signet:admin [also:
-    /// SIGNET_CLIENT_ID and SIGNET_CLIENT_SECRET, or a token in SIGNET_ADMIN_TOKEN].
+    /// For scripts: a JSON file with the client_id and client_secret of a client that has the scope signet:admin, or, to read
+    /// only, signet:admin.read and says so in its member scope [also: SIGNET_CLIENT_ID, SIGNET_CLIENT_SECRET and
+    /// SIGNET_CLIENT_SCOPE, or a token in SIGNET_ADMIN_TOKEN].
     #[arg(long, value_name = "FILE", conflicts_with_all = ["login", "login_by"])]
     credentials: Option<PathBuf>,
 }
 
-/// A client that may administer.
+/// A client that may administer, as `signet client add --json` prints it, or less.
 #[derive(Deserialize)]
 struct Credentials {
     client_id: String,
     client_secret: String,
+    /// What its record has; the whole of the admin API where it is left out.
+    scope: Option<String>,
 }
 
 /// Who calls.
 enum Caller {
     Token(Secret<String>),
-    Client(String, Secret<String>),
+    Client(ClientLogin),
     Person(Option<String>, Way),
 }
 
@@ -94,14 +97,14 @@ impl Target {
                 let secret = variable("SIGNET_CLIENT_SECRET").ok_or_else(|| {
                     Failure::unusable("SIGNET_CLIENT_ID is set, and SIGNET_CLIENT_SECRET is not")
                 })?;
-                return Ok(Caller::Client(client_id, Secret::new(secret)));
+                let scope = variable("SIGNET_CLIENT_SCOPE");
+                let login = ClientLogin::new(client_id, secret, scope.as_deref());
+                return Ok(Caller::Client(login));
             }
             if let Some(client) = dev.and_then(|dev| dev.admin_client.as_ref()) {
                 let secret = client.client_secret.clone().unwrap_or_default();
-                return Ok(Caller::Client(
-                    client.client_id.clone(),
-                    Secret::new(secret),
-                ));
+                let login = ClientLogin::new(client.client_id.clone(), secret, None);
+                return Ok(Caller::Client(login));
             }
             // A directory of an earlier version, without that client.
             if dev.is_some() {
@@ -130,10 +133,11 @@ fn credentials(file: &Path) -> Result<Caller, Failure> {
             file.display()
         ))
     })?;
-    Ok(Caller::Client(
+    Ok(Caller::Client(ClientLogin::new(
         found.client_id,
-        Secret::new(found.client_secret),
-    ))
+        found.client_secret,
+        found.scope.as_deref(),
+    )))
 }
 
 /// A server, and the token it takes.
@@ -179,7 +183,7 @@ impl Session {
         };
         let token = match target.caller(dev.as_ref())? {
             Caller::Token(token) => token,
-            Caller::Client(id, secret) => login.as_client(&id, &secret).await?,
+            Caller::Client(client) => login.as_client(&client).await?,
             Caller::Person(name, Way::Browser) => login.by_browser(name.as_deref()).await?,
             Caller::Person(_, Way::Device) => login.by_device().await?,
             Caller::Person(name, Way::Password) => {

@@ -21,7 +21,7 @@ pub fn notes(config: &Config) -> Vec<Fault> {
     let known: Vec<&str> = standard
         .iter()
         .map(|scope| scope.name.as_str())
-        .chain([scope::ADMIN, scope::REVOCATIONS])
+        .chain(scope::PRIVILEGED)
         .chain(config.scopes.iter().map(|scope| scope.name.as_str()))
         .collect();
     let clients = config.clients.iter().enumerate();

@@ -304,31 +304,26 @@ fn a_native_apps_remembered_consent_does_not_count() {
 }
 
 #[test]
-fn the_admin_scope_needs_the_admin_flag() {
-    let h = house();
+fn a_scope_of_administration_needs_the_admin_flag() {
+    let h = house_with(|c| c.scope = scope("openid signet:admin signet:admin.read"));
     let s = session();
-    let request = h.ok(&[("scope", "openid signet:admin")]);
-    let mut f = facts(Some(&s));
-    f.progress.consented_now = true;
-    assert_eq!(
-        granted(decide(&request, h.client(), &f))
-            .scope()
-            .to_string(),
-        "openid"
-    );
-    f.is_admin = true;
-    assert_eq!(
-        granted(decide(&request, h.client(), &f))
-            .scope()
-            .to_string(),
-        "openid signet:admin"
-    );
-    f.is_admin = false;
-    let only = h.ok(&[("scope", "signet:admin")]);
-    assert_eq!(
-        refused(&decide(&only, h.client(), &f)),
-        ErrorCode::AccessDenied
-    );
+    for name in ["signet:admin", "signet:admin.read"] {
+        let both = format!("openid {name}");
+        let request = h.ok(&[("scope", &both)]);
+        let mut f = facts(Some(&s));
+        f.progress.consented_now = true;
+        let given = |f: &Facts<'_>| granted(decide(&request, h.client(), f)).scope().to_string();
+        assert_eq!(given(&f), "openid", "{name}");
+        f.is_admin = true;
+        assert_eq!(given(&f), both, "{name}");
+        f.is_admin = false;
+        let only = h.ok(&[("scope", name)]);
+        assert_eq!(
+            refused(&decide(&only, h.client(), &f)),
+            ErrorCode::AccessDenied,
+            "{name}"
+        );
+    }
 }
 
 #[test]

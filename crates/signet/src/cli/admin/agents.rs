@@ -5,27 +5,16 @@ use std::path::PathBuf;
 use clap::Subcommand;
 use http::Method;
 use serde_json::{Value, json};
+use signet_server::admin::AGENTS;
 
 use super::{
-    noun::{self, Kind, Leave, Paging},
+    noun::{self, Leave, Paging},
     user,
 };
 use crate::{
     admin_client::{Session, Target},
     cli::{Failure, Output, block_on},
     http_client::percent_encode,
-};
-
-const AGENTS: Kind = Kind {
-    path: "/agents",
-    columns: &[
-        "agent_id",
-        "name",
-        "user_id",
-        "registered",
-        "known_since",
-        "stopped_at",
-    ],
 };
 
 /// `signet agents ...`
@@ -114,12 +103,19 @@ pub fn run(command: AgentsCommand, output: &Output) -> Result<(), Failure> {
         AgentsCommand::Add { document, target } => {
             let document = crate::cli::agent::document_json(&document)?;
             let body = json!({ "document": document });
-            noun::send(&target, Method::POST, AGENTS.path, &body, output, |made| {
-                format!(
-                    "{} is registered",
-                    noun::cell("agent_id", &made["agent_id"])
-                )
-            })
+            noun::send(
+                &target,
+                Method::POST,
+                AGENTS.path(),
+                &body,
+                output,
+                |made| {
+                    format!(
+                        "{} is registered",
+                        noun::cell("agent_id", &made["agent_id"])
+                    )
+                },
+            )
         }
         AgentsCommand::Stop {
             id,

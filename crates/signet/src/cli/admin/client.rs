@@ -3,28 +3,16 @@
 use clap::{Args, Subcommand};
 use http::Method;
 use serde_json::Value;
+use signet_server::admin::CLIENTS;
 
 use super::{
     fields::Field,
-    noun::{
-        Kind, Leave, Paging, change, item, list, record, remove, revoke, secret_once, send, show,
-    },
+    noun::{Leave, Paging, change, item, list, record, remove, revoke, secret_once, send, show},
 };
 use crate::{
     admin_client::{Session, Target},
     cli::{Failure, Output, block_on, note},
     config::duration::Duration,
-};
-
-const CLIENTS: Kind = Kind {
-    path: "/clients",
-    columns: &[
-        "client_id",
-        "client_name",
-        "token_endpoint_auth_method",
-        "scope",
-        "enabled",
-    ],
 };
 
 /// `signet client ...`
@@ -140,7 +128,7 @@ pub fn run(command: ClientCommand, output: &Output) -> Result<(), Failure> {
         }
         ClientCommand::Set { id, fields, target } => {
             block_on(Session::with(&target, async |session| {
-                let written = change(session, &CLIENTS, &id, &fields, &[]).await?;
+                let written = change(session, &CLIENTS, &id, &fields).await?;
                 if fields.iter().any(|field| field.is("scope")) {
                     undefined_scopes(session, &written).await?;
                 }
@@ -182,7 +170,7 @@ pub fn run(command: ClientCommand, output: &Output) -> Result<(), Failure> {
             let body = Value::Object(fields);
             block_on(Session::with(&add.target, async |session| {
                 let made = session
-                    .call(Method::POST, CLIENTS.path, Some(&body), None)
+                    .call(Method::POST, CLIENTS.path(), Some(&body), None)
                     .await?;
                 undefined_scopes(session, &made.value).await?;
                 output.print(&made.value, || secret_once(&made.value))

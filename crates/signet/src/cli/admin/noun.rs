@@ -3,6 +3,7 @@
 use clap::{Args, Subcommand};
 use http::Method;
 use serde_json::{Map, Value};
+use signet_server::admin::{KEYS, Noun, RESOURCES, SCOPES};
 
 use super::fields::{self, Field};
 use crate::{
@@ -10,41 +11,6 @@ use crate::{
     cli::{Failure, Output, block_on, output},
     http_client::percent_encode,
     input,
-};
-
-/// A collection of the admin API.
-pub struct Kind {
-    /// Under /admin/v1.
-    pub path: &'static str,
-    /// What a table shows of each item.
-    pub columns: &'static [&'static str],
-}
-
-const KEYS: Kind = Kind {
-    path: "/keys",
-    columns: &[
-        "kid",
-        "alg",
-        "phase",
-        "created_at",
-        "active_from",
-        "signs_from",
-        "ends_at",
-    ],
-};
-const SCOPES: Kind = Kind {
-    path: "/scopes",
-    columns: &["name", "published", "description"],
-};
-const RESOURCES: Kind = Kind {
-    path: "/resources",
-    columns: &[
-        "identifier",
-        "name",
-        "scope",
-        "access_token_signed_response_alg",
-        "access_token_format",
-    ],
 };
 
 /// Leave for what cannot be undone.
@@ -309,14 +275,9 @@ pub fn resource(command: ResourceCommand, output: &Output) -> Result<(), Failure
         ResourceCommand::Remove { id, leave, target } => {
             remove(&RESOURCES, &target, &id, leave, output)
         }
-        ResourceCommand::Set { id, fields, target } => set(
-            &RESOURCES,
-            &target,
-            &id,
-            &fields,
-            &["identifier", "revision"],
-            output,
-        ),
+        ResourceCommand::Set { id, fields, target } => {
+            set(&RESOURCES, &target, &id, &fields, output)
+        }
         ResourceCommand::Add { id, fields, target } => {
             let body = Value::Object(record(&RESOURCES, &fields)?);
             send(
@@ -332,29 +293,42 @@ pub fn resource(command: ResourceCommand, output: &Output) -> Result<(), Failure
 }
 
 /// Members of a record from `NAME=VALUE` arguments.
-pub fn record(kind: &Kind, fields: &[Field]) -> Result<Map<String, Value>, Failure> {
+pub fn record(noun: &Noun, fields: &[Field]) -> Result<Map<String, Value>, Failure> {
     let mut record = Map::new();
-    fields::put(&mut record, fields, &lists(kind))?;
+    fields::put(&mut record, fields, &lists(noun))?;
     Ok(record)
 }
 
 /// The path of one item.
-pub fn item(kind: &Kind, id: &str) -> String {
-    format!("{}/{}", kind.path, percent_encode(id))
+pub fn item(noun: &Noun, id: &str) -> String {
+    format!("{}/{}", noun.path(), percent_encode(id))
 }
 
 /// A collection, page after page, up to the limit.
-pub fn list(kind: &Kind, target: &Target, paging: &Paging, output: &Output) -> Result<(), Failure> {
+pub fn list(noun: &Noun, target: &Target, paging: &Paging, output: &Output) -> Result<(), Failure> {
     block_on(Session::with(target, async |session| {
-        let all = all(session, kind.path, paging.limit).await?;
-        let text = rows_table(kind, &all);
-        was_cut(&all, paging);
-        output.print(&Value::Array(all), || text)
+        let found = all(session, noun.path(), paging.limit).await?;
+        print_list(noun, found, paging, output)
     }))?
 }
 
+/// A list that was read, in an order that says something to a person.
+pub fn print_list(
+    noun: &Noun,
+    mut found: Vec<Value>,
+    paging: &Paging,
+    output: &Output,
+) -> Result<(), Failure> {
+    if let Some(name) = noun.sorted_by {
+        found.sort_by(|a, b| a[name].as_str().cmp(&b[name].as_str()));
+    }
+    let text = rows_table(noun, &found);
+    was_cut(&found, paging);
+    output.print(&Value::Array(found), || text)
+}
+
 /// Says on standard error that a list has more than was asked for, for people and scripts alike.
-pub fn was_cut(found: &[Value], paging: &Paging) {
+fn was_cut(found: &[Value], paging: &Paging) {
     if found.len() == paging.limit {
         output::note(&format!(
             "the first {}; there may be more: --limit N",
@@ -391,12 +365,12 @@ fn items(answer: &Value) -> Option<&Vec<Value>> {
 }
 
 /// Items as a table.
-pub fn rows_table(kind: &Kind, rows: &[Value]) -> String {
+pub fn rows_table(noun: &Noun, rows: &[Value]) -> String {
     let rows: Vec<Vec<String>> = rows
         .iter()
-        .map(|row| kind.columns.iter().map(|c| cell(c, &row[*c])).collect())
+        .map(|row| noun.columns.iter().map(|c| cell(c, &row[*c])).collect())
         .collect();
-    output::table(kind.columns, &rows)
+    output::table(noun.columns, &rows)
 }
 
 pub fn cell(column: &str, value: &Value) -> String {
@@ -418,9 +392,9 @@ pub fn cell(column: &str, value: &Value) -> String {
 }
 
 /// One item.
-pub fn show(kind: &Kind, target: &Target, id: &str, output: &Output) -> Result<(), Failure> {
+pub fn show(noun: &Noun, target: &Target, id: &str, output: &Output) -> Result<(), Failure> {
     block_on(Session::with(target, async |session| {
-        let value = session.get(&item(kind, id)).await?;
+        let value = session.get(&item(noun, id)).await?;
         output.print(&value, || members(&value))
     }))?
 }
@@ -443,23 +417,21 @@ const MAX_TRIES: usize = 32;
 
 /// Changes members of an item: reads it, and replaces what was read, or nothing if somebody else was faster: then it is exit 1
 /// and `conflict`, but for additions and removals of single elements, which merge. A member set to null goes back to its
-/// default. `shown_only`: members that the API shows and does not take.
+/// default.
 pub async fn change(
     session: &Session,
-    kind: &Kind,
+    noun: &Noun,
     id: &str,
     fields: &[Field],
-    shown_only: &[&str],
 ) -> Result<Value, Failure> {
-    let path = item(kind, id);
-    let lists = lists(kind);
+    let path = item(noun, id);
+    let lists = lists(noun);
     let mut tries = 0;
     loop {
         let read = session.call(Method::GET, &path, None, None).await?;
         let Value::Object(mut record) = read.value else {
             return Err(Failure::unusable("the server's answer is no record"));
         };
-        record.retain(|name, _| !shown_only.contains(&name.as_str()));
         fields::put(&mut record, fields, &lists)?;
         record.retain(|_, value| !value.is_null());
         let body = Value::Object(record);
@@ -476,54 +448,30 @@ pub async fn change(
 
 /// The same as a command.
 pub fn set(
-    kind: &Kind,
+    noun: &Noun,
     target: &Target,
     id: &str,
     fields: &[Field],
-    shown_only: &[&str],
     output: &Output,
 ) -> Result<(), Failure> {
     block_on(Session::with(target, async |session| {
-        let written = change(session, kind, id, fields, shown_only).await?;
+        let written = change(session, noun, id, fields).await?;
         output.print(&written, || secret_once(&written))
     }))?
 }
 
-/// The members of a collection's records that are lists, by the API's own schema.
-pub fn lists(kind: &Kind) -> Vec<String> {
-    let document = signet_server::admin::openapi_document("https://localhost");
-    let document: Value = serde_json::from_slice(&document).unwrap_or_default();
-    let collection = format!("/admin/v1{}", kind.path);
-    let mut found = Vec::new();
-    for (path, operations) in document["paths"].as_object().into_iter().flatten() {
-        let below = path.strip_prefix(&collection).unwrap_or("-");
-        if !(below.is_empty() || (below.starts_with("/{") && below.ends_with('}'))) {
-            continue;
-        }
-        for method in ["post", "put"] {
-            let body = &operations[method]["requestBody"]["content"]["application/json"]["schema"];
-            let schema = match body["$ref"].as_str().and_then(|r| r.strip_prefix('#')) {
-                Some(pointer) => document.pointer(pointer).unwrap_or(body),
-                None => body,
-            };
-            for (name, member) in schema["properties"].as_object().into_iter().flatten() {
-                let types = &member["type"];
-                let is_list = types == "array"
-                    || types
-                        .as_array()
-                        .is_some_and(|t| t.iter().any(|t| t == "array"));
-                if is_list && !found.contains(name) {
-                    found.push(name.clone());
-                }
-            }
-        }
-    }
-    found
+/// The members that are lists.
+fn lists(noun: &Noun) -> Vec<String> {
+    let fields = noun.fields().into_iter();
+    fields
+        .filter(|field| field.is_list)
+        .map(|field| field.name)
+        .collect()
 }
 
 /// Removes an item.
 pub fn remove(
-    kind: &Kind,
+    noun: &Noun,
     target: &Target,
     id: &str,
     leave: Leave,
@@ -532,7 +480,7 @@ pub fn remove(
     leave.ask(&format!("Remove {id} for good?"))?;
     block_on(Session::with(target, async |session| {
         session
-            .call(Method::DELETE, &item(kind, id), None, None)
+            .call(Method::DELETE, &item(noun, id), None, None)
             .await?;
         removed(id, output)
     }))?

@@ -3,44 +3,16 @@
 use clap::Subcommand;
 use http::Method;
 use serde_json::Value;
+use signet_server::admin::{GRANTS, Noun, SESSIONS};
 
 use super::{
-    noun::{self, Kind, Paging},
+    noun::{self, Paging},
     user,
 };
 use crate::{
     admin_client::{Session, Target},
     cli::{Failure, Output, block_on},
     http_client::percent_encode,
-};
-
-/// What belongs to a user.
-struct Belonging {
-    kind: Kind,
-    /// The member that names one.
-    id: &'static str,
-}
-
-const SESSIONS: Belonging = Belonging {
-    kind: Kind {
-        path: "sessions",
-        columns: &[
-            "username",
-            "sid",
-            "auth_time",
-            "last_seen",
-            "address",
-            "user_agent",
-        ],
-    },
-    id: "sid",
-};
-const GRANTS: Belonging = Belonging {
-    kind: Kind {
-        path: "grants",
-        columns: &["username", "grant_id", "client_id", "created_at", "scope"],
-    },
-    id: "grant_id",
 };
 
 /// `signet session ...`
@@ -114,31 +86,29 @@ pub fn grant(command: GrantCommand, output: &Output) -> Result<(), Failure> {
     }
 }
 
-fn list(of: &Belonging, arguments: List, output: &Output) -> Result<(), Failure> {
+fn list(of: &Noun, arguments: List, output: &Output) -> Result<(), Failure> {
     block_on(Session::with(&arguments.target, async |session| {
         let limit = arguments.paging.limit;
         let found = collect(session, of, arguments.user.as_deref(), limit).await?;
-        let text = noun::rows_table(&of.kind, &found);
-        noun::was_cut(&found, &arguments.paging);
-        output.print(&Value::Array(found), || text)
+        noun::print_list(of, found, &arguments.paging, output)
     }))?
 }
 
-fn show(of: &Belonging, arguments: One, output: &Output) -> Result<(), Failure> {
+fn show(of: &Noun, arguments: One, output: &Output) -> Result<(), Failure> {
     block_on(Session::with(&arguments.target, async |session| {
         let found = find(session, of, &arguments).await?;
         output.print(&found, || noun::members(&found))
     }))?
 }
 
-fn remove(of: &Belonging, arguments: One, output: &Output) -> Result<(), Failure> {
+fn remove(of: &Noun, arguments: One, output: &Output) -> Result<(), Failure> {
     block_on(Session::with(&arguments.target, async |session| {
         let found = find(session, of, &arguments).await?;
         let user_id = found["user_id"].as_str().unwrap_or_default();
         let path = format!(
-            "{}/{}/{}",
+            "{}{}/{}",
             user::path(user_id),
-            of.kind.path,
+            of.path(),
             percent_encode(&arguments.id)
         );
         session.call(Method::DELETE, &path, None, None).await?;
@@ -146,32 +116,32 @@ fn remove(of: &Belonging, arguments: One, output: &Output) -> Result<(), Failure
     }))?
 }
 
-async fn find(session: &Session, of: &Belonging, arguments: &One) -> Result<Value, Failure> {
+async fn find(session: &Session, of: &Noun, arguments: &One) -> Result<Value, Failure> {
     let all = collect(session, of, arguments.user.as_deref(), usize::MAX).await?;
     all.into_iter()
         .find(|item| item[of.id] == arguments.id.as_str())
         .ok_or_else(|| {
-            let kind = of.kind.path.trim_end_matches('s');
-            Failure::no("not_found", format!("there is no {kind} {}", arguments.id))
+            let said = format!("there is no {} {}", of.name, arguments.id);
+            Failure::no("not_found", said)
         })
 }
 
 /// One user's, or everybody's in one list, each with its user's id and name.
 async fn collect(
     session: &Session,
-    of: &Belonging,
+    of: &Noun,
     user: Option<&str>,
     limit: usize,
 ) -> Result<Vec<Value>, Failure> {
     let Some(name) = user else {
-        return noun::all(session, &format!("/{}", of.kind.path), limit).await;
+        return noun::all(session, of.path(), limit).await;
     };
     let user = session
         .get(&user::path(&user::find(session, name).await?))
         .await?;
     let id = user["id"].as_str().unwrap_or_default();
     let page = session
-        .get(&format!("{}/{}", user::path(id), of.kind.path))
+        .get(&format!("{}{}", user::path(id), of.path()))
         .await?;
     let mut found = page["items"].as_array().cloned().unwrap_or_default();
     found.truncate(limit);

@@ -12,11 +12,12 @@ use serde_json::{Map, Value, json};
 use signet_audit::{self as audit, Action, Event};
 use signet_crypto::{Secret, password};
 use signet_directory::{Local, NewUser, Profile, UserError, passwords::check_new};
+use signet_server::admin::USERS;
 use signet_store::{OpenError, SqliteStore};
 
 use super::{
     fields::Field,
-    noun::{self, Kind, Leave, Paging},
+    noun::{self, Leave, Paging},
 };
 use crate::{
     admin_client::{Session, Target},
@@ -24,12 +25,6 @@ use crate::{
     config::read,
     http_client::percent_encode,
     input, private_file,
-};
-
-/// The users of the admin API.
-pub const USERS: Kind = Kind {
-    path: "/users",
-    columns: &["username", "id", "email", "admin", "enabled"],
 };
 
 /// `signet user ...`
@@ -134,13 +129,11 @@ pub fn run(command: UserCommand, output: &Output) -> Result<(), Failure> {
             paging,
         } => block_on(Session::with(&target, async |session| {
             let path = match &search {
-                None => USERS.path.to_owned(),
-                Some(words) => format!("{}?search={}", USERS.path, percent_encode(words)),
+                None => USERS.path().to_owned(),
+                Some(words) => format!("{}?search={}", USERS.path(), percent_encode(words)),
             };
             let found = noun::all(session, &path, paging.limit).await?;
-            let text = noun::rows_table(&USERS, &found);
-            noun::was_cut(&found, &paging);
-            output.print(&Value::Array(found), || text)
+            noun::print_list(&USERS, found, &paging, output)
         }))?,
         UserCommand::Show { name, target } => block_on(Session::with(&target, async |session| {
             let user = session.get(&path(&find(session, &name).await?)).await?;
@@ -192,7 +185,7 @@ pub fn run(command: UserCommand, output: &Output) -> Result<(), Failure> {
 /// A user's id, from the name or address that people know, or the id itself.
 pub async fn find(session: &Session, name: &str) -> Result<String, Failure> {
     let found = session
-        .get(&format!("{}?login={}", USERS.path, percent_encode(name)))
+        .get(&format!("{}?login={}", USERS.path(), percent_encode(name)))
         .await?;
     match found["items"][0]["id"].as_str() {
         Some(id) => Ok(id.to_owned()),
@@ -203,7 +196,7 @@ pub async fn find(session: &Session, name: &str) -> Result<String, Failure> {
 
 /// The path of one user.
 pub fn path(id: &str) -> String {
-    format!("{}/{}", USERS.path, percent_encode(id))
+    format!("{}/{}", USERS.path(), percent_encode(id))
 }
 
 /// Address and password have operations of their own; rights and profile are replaced with a compare.
@@ -276,7 +269,7 @@ fn run_add(add: Add, output: &Output) -> Result<(), Failure> {
         };
         let record = new_user(&add, secret.as_ref());
         let made = session
-            .call(Method::POST, USERS.path, Some(&record), None)
+            .call(Method::POST, USERS.path(), Some(&record), None)
             .await?;
         output.print(&made.value, || format!("{} was made", add.name))
     }))?

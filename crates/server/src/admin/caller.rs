@@ -1,0 +1,188 @@
+//! Who calls the admin API, and what they may.
+use super::{adapter::DPOP, problem::Problem};
+use crate::{http::Context, once, revoked::Index, state::Realm};
+use http::{StatusCode, header};
+use signet_http::RequestId;
+use signet_oauth::{
+    access_token::{AccessTokenFacts, TokenLookup, TokenState},
+    decision::Once,
+    dpop_policy::{Scheme, check_presentation},
+    endpoint::split_issuer,
+    params::Params,
+    request::{self, PeerCertificate, Request},
+    scope::{ADMIN, ADMIN_READ, ScopeSet},
+};
+use std::sync::Arc;
+
+/// What an operation does, and so what its caller must be allowed. Each row says it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Right {
+    /// It shows, and changes nothing.
+    Read,
+    /// It changes something, or makes a secret.
+    Write,
+}
+
+impl Right {
+    /// The least scope that has it.
+    pub(super) const fn scope(self) -> &'static str {
+        match self {
+            Right::Read => ADMIN_READ,
+            Right::Write => ADMIN,
+        }
+    }
+}
+
+/// What somebody may do here, from little to much.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) enum Role {
+    /// Sees everything that the API shows, and changes nothing.
+    Auditor,
+    /// Everything.
+    Administrator,
+}
+
+impl Role {
+    /// The most that a scope gives.
+    fn of(scope: &ScopeSet) -> Option<Role> {
+        [(ADMIN, Role::Administrator), (ADMIN_READ, Role::Auditor)]
+            .into_iter()
+            .find(|(name, _)| scope.contains(name))
+            .map(|(_, role)| role)
+    }
+
+    pub(super) const fn may(self, right: Right) -> bool {
+        match (self, right) {
+            (Role::Auditor, Right::Read) | (Role::Administrator, Right::Read | Right::Write) => {
+                true
+            }
+            (Role::Auditor, Right::Write) => false,
+        }
+    }
+}
+
+/// An administrator: a person or a client, with what they may at this moment.
+pub(super) struct Admin {
+    /// A user's id or a `client_id`.
+    pub(super) who: String,
+    pub(super) role: Role,
+}
+
+/// An administrator who is about to do something.
+pub(super) struct Acting {
+    pub(super) realm: Arc<Realm>,
+    pub(super) admin: Admin,
+    pub(super) request_id: RequestId,
+    /// Unix milliseconds.
+    pub(super) now_ms: u64,
+}
+
+fn unauthorized(detail: &'static str) -> Problem {
+    Problem::new(StatusCode::UNAUTHORIZED, "invalid_token", detail)
+}
+
+impl Admin {
+    /// The holder of the request's access token: one of this server, alive, presented as it is bound,
+    /// for this server, with a scope of administration that its holder may still have now.
+    ///
+    /// # Errors
+    /// `invalid_token` or what is wrong with the proof of possession, both 401; `insufficient_scope`,
+    /// 403; 503 where the store does not answer.
+    pub(super) async fn of_request(context: &Context) -> Result<Admin, Problem> {
+        let (facts, once) = check_token(context)?;
+        if let Some(once) = once {
+            // RFC 9449 section 11.1: a proof is used once.
+            once::commit(&*context.realm.store, &[once], Vec::new(), context.now())
+                .await
+                .map_err(|error| match error {
+                    once::OnceError::Refused(_) => unauthorized("the DPoP proof was used before"),
+                    once::OnceError::Store(error) => error.into(),
+                })?;
+        }
+        let settings = &context.snapshot.settings;
+        let audience = settings
+            .default_audience
+            .as_ref()
+            .unwrap_or(&settings.issuer);
+        if !facts
+            .audience
+            .iter()
+            .any(|aud| aud == &settings.issuer || aud == audience)
+        {
+            return Err(unauthorized("the access token is for another resource"));
+        }
+        let role = Role::of(&facts.scope).ok_or_else(|| {
+            Problem::insufficient_scope("the access token has no scope of administration")
+        })?;
+        context.note_client(&facts.client_id);
+        let client = context
+            .snapshot
+            .registry
+            .client(&facts.client_id, context.now())
+            .ok_or_else(|| unauthorized("the client of this token is gone or disabled"))?;
+        let no_longer = || Problem::insufficient_scope("the caller may no longer administer");
+        let Some(user_id) = facts.user_id() else {
+            // The token says what the record allowed when it was made.
+            let role = Role::of(&client.scope).ok_or_else(no_longer)?.min(role);
+            let who = facts.client_id.clone();
+            return Ok(Admin { who, role });
+        };
+        let users = &context.realm.people.users;
+        match users.by_id(user_id, context.now()).await? {
+            Some(user) if user.enabled && user.admin => Ok(Admin { who: user.id, role }),
+            Some(user) if user.enabled => Err(no_longer()),
+            Some(_) | None => Err(unauthorized("the user of this token is gone or disabled")),
+        }
+    }
+}
+
+fn check_token(context: &Context) -> Result<(Arc<AccessTokenFacts>, Option<Once>), Problem> {
+    let authorization = context
+        .header(header::AUTHORIZATION)
+        .ok_or_else(|| unauthorized("an access token with the scope signet:admin is needed"))?;
+    let (scheme, token) = authorization.split_once(' ').unwrap_or((authorization, ""));
+    let scheme = if scheme.eq_ignore_ascii_case("bearer") {
+        Scheme::Bearer
+    } else if scheme.eq_ignore_ascii_case("dpop") {
+        Scheme::Dpop
+    } else {
+        return Err(unauthorized(
+            "the Authorization header is not Bearer or DPoP",
+        ));
+    };
+    let token = token.trim_start_matches(' ');
+    let (keyring, index) = (context.realm.keyring(), Index(&context.realm.revocations));
+    let rules = request::Context {
+        registry: &context.snapshot.registry,
+        settings: &context.snapshot.settings,
+        keyring: &keyring,
+        keys: &*context.snapshot.keys,
+        revocations: &index,
+        now_ms: context.now_ms,
+    };
+    let facts = match rules.look_up(token) {
+        TokenState::Valid(facts) => facts,
+        TokenState::Unknown => return Err(Problem::unavailable()),
+        TokenState::Expired(_) | TokenState::Revoked(_) | TokenState::Forged => {
+            return Err(unauthorized("the access token is not valid"));
+        }
+    };
+    // Two DPoP headers are as if none: the token is then bound to what was not shown.
+    let params = Params::default();
+    // The whole path as it was sent: it begins with the issuer's own.
+    let (origin, _) = split_issuer(&context.snapshot.settings.issuer);
+    let htu = format!("{origin}{}", context.uri.path());
+    let request = Request {
+        params: &params,
+        authorization: Some(authorization),
+        certificate: context.certificate.as_deref().map(|peer| PeerCertificate {
+            certificate: &peer.certificate,
+            trusted: peer.chain_trusted,
+        }),
+        dpop: context.header(DPOP),
+        htm: context.method.as_str(),
+        htu: &htu,
+    };
+    let once = check_presentation(&rules, scheme, &request, token, &facts)?;
+    Ok((facts, once))
+}
