@@ -401,6 +401,97 @@ async fn a_script_administers_with_a_clients_credentials() {
     assert!(!text(&bad.stderr).contains("hunter2"));
 }
 
+#[tokio::test]
+async fn a_script_with_a_reading_clients_credentials_changes_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let (_server, dev) = Server::dev(dir.path());
+    let made = done(
+        &dev,
+        &[
+            "client",
+            "add",
+            "--client-id",
+            "auditor",
+            "--grant-type",
+            "client_credentials",
+            "--scope",
+            "signet:admin.read",
+        ],
+    );
+    // What the command printed is the file.
+    let file = dir.path().join("auditor.json");
+    std::fs::write(&file, made.to_string()).unwrap();
+    let by_file = ["--credentials", file.to_str().unwrap()];
+    let variables = [
+        ("SIGNET_CLIENT_ID", "auditor"),
+        (
+            "SIGNET_CLIENT_SECRET",
+            made["client_secret"].as_str().unwrap(),
+        ),
+        ("SIGNET_CLIENT_SCOPE", "signet:admin.read"),
+    ];
+    for mut command in [
+        users_as(&dev, &by_file, &[]),
+        users_as(&dev, &[], &variables),
+    ] {
+        let output = command.output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        assert_eq!(json(&output)[0]["username"], "admin");
+    }
+    let refused = std::process::Command::new(crate::support::SIGNET)
+        .args(["user", "remove", "alice", "--yes", "--json"])
+        .args(by_file)
+        .env("SIGNET_SERVER", &dev.issuer)
+        .env("SIGNET_CA_CERT", &dev.ca)
+        .output()
+        .unwrap();
+    assert_eq!(refused.status.code(), Some(1), "{}", text(&refused.stdout));
+    assert_eq!(json(&refused)["error"], "insufficient_scope");
+    let alice = done(&dev, &["user", "show", "alice"]);
+    assert_eq!(alice["username"], "alice");
+    // The trail says who tried what.
+    let tried = |lines: &serde_json::Value| {
+        lines.as_array().unwrap().iter().any(|line| {
+            line["subject"] == "auditor"
+                && line["operation"] == "removeUser"
+                && line["error"] == "insufficient_scope"
+        })
+    };
+    let until = std::time::Instant::now() + std::time::Duration::from_secs(10);
+    while !tried(&done(&dev, &["audit", "tail", "--action", "admin"])) {
+        assert!(std::time::Instant::now() < until, "no record of it");
+        tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+    }
+}
+
+#[tokio::test]
+async fn users_are_listed_by_name() {
+    let dir = tempfile::tempdir().unwrap();
+    let (_server, dev) = Server::dev(dir.path());
+    for name in ["zoe", "bob", "mia", "ann"] {
+        let address = format!("{name}@example.test");
+        done(
+            &dev,
+            &[
+                "user",
+                "add",
+                name,
+                "--email",
+                &address,
+                "--without-password",
+            ],
+        );
+    }
+    let listed = done(&dev, &["user", "list"]);
+    let names: Vec<&str> = listed
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|user| user["username"].as_str().unwrap())
+        .collect();
+    assert_eq!(names, ["admin", "alice", "ann", "bob", "mia", "zoe"]);
+}
+
 /// Runs the command, and gives what it says until a line has this in it.
 fn until_said(command: &mut std::process::Command, wanted: &str) -> (std::process::Child, String) {
     use std::io::BufRead;

@@ -85,10 +85,7 @@ async fn list(realm: Arc<Realm>, user: UserId) -> Result<Json<List<GrantDocument
     Ok(Json(List { items, next: None }))
 }
 
-async fn revoke(
-    realm: Arc<Realm>,
-    (user, grant_id): (UserId, GrantId),
-) -> Result<(), Problem> {
+async fn revoke(realm: Arc<Realm>, (user, grant_id): (UserId, GrantId)) -> Result<(), Problem> {
     let listed = grants::list(&*realm.store, &user.0, realm.now()).await?;
     if !listed.iter().any(|(id, _)| *id == grant_id) {
         return Err(Problem::not_found());

@@ -78,6 +78,8 @@ pub fn routes(router: &mut Router) {
 mod tests {
     use super::*;
     use schemars::SchemaGenerator;
+    use serde_json::Value;
+    use std::collections::HashSet;
 
     #[test]
     fn an_operation_reads_every_segment_that_its_path_names() {
@@ -97,5 +99,56 @@ mod tests {
                 .collect();
             assert_eq!(read, named, "{}", facts.id);
         }
+    }
+
+    /// Names of members that a schema has, here or where it refers to.
+    fn members(schema: &Value, document: &Value, found: &mut HashSet<String>) {
+        if let Some(reference) = schema["$ref"].as_str() {
+            let pointer = reference.trim_start_matches('#');
+            let named = document.pointer(pointer).expect("a schema of this name");
+            return members(named, document, found);
+        }
+        for (name, member) in schema["properties"].as_object().into_iter().flatten() {
+            found.insert(name.clone());
+            members(member, document, found);
+        }
+        let parts = schema["allOf"].as_array().into_iter().flatten();
+        for part in parts.chain(schema.get("items")) {
+            members(part, document, found);
+        }
+    }
+
+    #[test]
+    fn a_nouns_columns_are_members_of_what_its_list_answers() {
+        let document = openapi::document("https://id.example", operations());
+        let document: Value = serde_json::from_slice(&document).expect("JSON");
+        for noun in [
+            CLIENTS, USERS, SESSIONS, GRANTS, AGENTS, KEYS, RESOURCES, SCOPES,
+        ] {
+            let answer = &document["paths"][noun.list]["get"]["responses"]["200"];
+            let schema = &answer["content"]["application/json"]["schema"];
+            let mut found = HashSet::new();
+            members(schema, &document, &mut found);
+            for column in noun.columns.iter().chain(&noun.sorted_by).chain([&noun.id]) {
+                assert!(found.contains(*column), "{}: {column}", noun.name);
+            }
+            assert_eq!(noun.path(), &noun.list["/admin/v1".len()..]);
+        }
+    }
+
+    #[test]
+    fn a_nouns_lists_are_known_from_what_can_be_written() {
+        let lists = |noun: Noun| -> Vec<String> {
+            let fields = noun.fields().into_iter().filter(|field| field.is_list);
+            fields.map(|field| field.name).collect()
+        };
+        let of_clients = lists(CLIENTS);
+        for name in ["redirect_uris", "resources", "contacts", "grant_types"] {
+            assert!(of_clients.iter().any(|list| list == name), "{name}");
+        }
+        assert!(!of_clients.iter().any(|list| list == "scope"));
+        assert_eq!(lists(RESOURCES), ["introspectors"]);
+        assert!(USERS.fields().iter().any(|field| field.name == "email"));
+        assert!(lists(USERS).is_empty());
     }
 }
