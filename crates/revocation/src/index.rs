@@ -1,6 +1,6 @@
 //! What is revoked, in memory. Reading takes no lock.
 //!
-//! A token is revoked if its own id, its grant, its session or a delegation of the agent chain behind it was, or if it was issued at or before
+//! A token is revoked if its own id, that of a token it was exchanged from, its grant, its session or a delegation of the agent chain behind it was, or if it was issued at or before
 //! the epoch of its user, its client or an agent that acts in it. Revocations only grow: of two for one subject the later epoch and the later end
 //! hold, in whatever order they come.
 
@@ -22,6 +22,8 @@ pub trait Facts {
 
     /// `jti`
     fn jti(&self) -> Option<&Self::Jti>;
+    /// `subject_jtis`: the tokens that this one was exchanged from (RFC 8693).
+    fn subject_jtis(&self) -> impl Iterator<Item = &Self::Jti>;
     /// When the token was issued, Unix milliseconds. Where only the second is known: its beginning.
     fn issued_ms(&self) -> u64;
     /// `grant_id`
@@ -153,10 +155,21 @@ impl<J: Hash + Eq, G: Hash + Eq, D: Hash + Eq, T: Hash + Eq + Borrow<str>> Index
         {
             return true;
         }
+        // What was exchanged ends with what it was exchanged from.
+        if self.jti.is_used()
+            && token
+                .subject_jtis()
+                .any(|id| self.jti.find(Some(id)).is_some())
+        {
+            return true;
+        }
         let (user, client) = (token.user(), token.client());
         let epochs = [
             self.user.find(user),
             self.client.find(client),
+            // The subject of a client's own token is that client, and stays so when another client
+            // exchanges the token (RFC 8693): it ends with either.
+            self.client.find(user),
             self.agent.find(user),
             self.agent.find(client),
         ];

@@ -131,6 +131,44 @@ async fn what_is_revoked_is_refused_and_a_lost_stream_is_open_or_closed_as_chose
 }
 
 #[tokio::test]
+async fn an_exchanged_token_ends_at_the_gate_with_the_token_it_was_exchanged_from() {
+    let directory = tempfile::tempdir().unwrap();
+    let directory = directory.path();
+    let (_server, dev) = Server::dev(directory);
+    make_reader(directory, &dev);
+    let gate = configuration(&dev, "closed", "client_secret_file = \"secret\"");
+    let gate = Gate::start(directory, "gate", &gate);
+    gate.until_ready_says(200, "revocations current").await;
+
+    let exchanged = async |subject: &str| {
+        let access_token = "urn:ietf:params:oauth:token-type:access_token";
+        let form = [
+            (
+                "grant_type",
+                "urn:ietf:params:oauth:grant-type:token-exchange",
+            ),
+            ("subject_token", subject),
+            ("subject_token_type", access_token),
+        ];
+        let answer = body(&dev.post("/token", Some("service"), &form).await);
+        let token = answer["access_token"].as_str();
+        token.unwrap_or_else(|| panic!("{answer}")).to_owned()
+    };
+    let subject = dev.service_token().await;
+    let once = exchanged(&subject).await;
+    let twice = exchanged(&once).await;
+    let other = exchanged(&dev.service_token().await).await;
+    for token in [&once, &twice, &other] {
+        gate.until(token, (200, "valid")).await;
+    }
+    revoke(&dev, &subject).await;
+    for token in [&subject, &once, &twice] {
+        gate.until(token, (401, "revoked")).await;
+    }
+    assert_eq!(gate.validate(&other).await.1, "valid");
+}
+
+#[tokio::test]
 async fn a_reload_while_the_stream_is_lost_forgets_no_revocation() {
     let directory = tempfile::tempdir().unwrap();
     let directory = directory.path();

@@ -45,6 +45,8 @@ pub struct Claims {
     grant_id: Option<Span>,
     /// grants of the agent chain
     agent_grants: Vec<Span>,
+    /// ids of the tokens that this one was exchanged from
+    subject_jtis: Vec<Span>,
     /// `sub` of each actor in `act`
     actors: Vec<Span>,
     payload_type: Option<Span>,
@@ -135,6 +137,7 @@ impl Claims {
             sid: None,
             grant_id: None,
             agent_grants: Vec::new(),
+            subject_jtis: Vec::new(),
             actors: Vec::new(),
             payload_type: None,
             scope: None,
@@ -179,6 +182,7 @@ impl Claims {
             "aud" if r.kind()? == Kind::String => &mut self.aud,
             "aud" => return Self::strings(r, spans, &mut self.more_aud),
             "agent_grants" => return Self::strings(r, spans, &mut self.agent_grants),
+            "subject_jtis" => return Self::strings(r, spans, &mut self.subject_jtis),
             // Others may mean something else by it: only an object has actors (RFC 8693 section 4.1).
             "act" if r.kind()? == Kind::Object => {
                 return Self::actors_in(r, spans, &mut self.actors);
@@ -348,6 +352,13 @@ impl Claims {
             .iter()
             .filter_map(|span| self.str(Some(*span)))
     }
+    /// `jti` of every token that this one was exchanged from, the latest first (Signet): with one of
+    /// them revoked, this one is (RFC 7009 section 2.1 leaves that to the server).
+    pub fn subject_jtis(&self) -> impl Iterator<Item = &str> {
+        self.subject_jtis
+            .iter()
+            .filter_map(|span| self.str(Some(*span)))
+    }
     /// The `sub` of every actor (RFC 8693 section 4.1), in the order of the text.
     pub fn actors(&self) -> impl Iterator<Item = &str> {
         self.actors.iter().filter_map(|span| self.str(Some(*span)))
@@ -425,6 +436,7 @@ impl Claims {
             + 8 * (self.more_aud.capacity()
                 + self.scopes.capacity()
                 + self.agent_grants.capacity()
+                + self.subject_jtis.capacity()
                 + self.actors.capacity())
     }
 }
@@ -469,6 +481,8 @@ mod tests {
             r#"{"jti":true}"#,
             r#"{"act":{"sub":1}}"#,
             r#"{"agent_grants":[1]}"#,
+            r#"{"subject_jtis":[1]}"#,
+            r#"{"subject_jtis":{}}"#,
             r#"[]"#,
             r#""x""#,
             "",

@@ -84,6 +84,9 @@ fn a_policy_that_could_not_work_is_refused_when_it_is_built() {
 fn revocation_ends_cached_tokens_by_whatever_they_hang_on() {
     for (subject, other) in [
         (Subject::Jti("t-1"), Subject::Jti("t-2")),
+        // What was exchanged ends with each token that it was exchanged from.
+        (Subject::Jti("t-subject"), Subject::Jti("t-subjec")),
+        (Subject::Jti("t-first"), Subject::Grant("t-first")),
         (Subject::Grant("g"), Subject::Grant("h")),
         (Subject::Session("s"), Subject::Session("S")),
         (
@@ -93,6 +96,11 @@ fn revocation_ends_cached_tokens_by_whatever_they_hang_on() {
         (
             Subject::Client("web", NOW * 1000),
             Subject::Client("webs", NOW * 1000),
+        ),
+        // The subject of an exchanged token may be a client.
+        (
+            Subject::Client("alice", NOW * 1000),
+            Subject::Client("alice", (NOW - 11) * 1000),
         ),
         (Subject::AgentGrant("g1"), Subject::AgentGrant("g")),
         (Subject::AgentGrant("g2"), Subject::AgentGrant("g3")),
@@ -120,7 +128,11 @@ fn revocation_ends_cached_tokens_by_whatever_they_hang_on() {
             .revocations(index.clone())
             .build()
             .unwrap();
-        let token = access().and(r#""grant_id":"g","sid":"s","agent_grants":["g1","g2"],"act":{"sub":"agent:outer","act":{"sub":"agent:inner"}}"#).signed();
+        let token = access()
+            .and(r#""grant_id":"g","sid":"s","subject_jtis":["t-subject","t-first"]"#)
+            .and(r#""agent_grants":["g1","g2"]"#)
+            .and(r#""act":{"sub":"agent:outer","act":{"sub":"agent:inner"}}"#)
+            .signed();
         assert!(verify(&v, &token).is_ok());
         index.revoke(other, NOW + 300);
         assert!(verify(&v, &token).is_ok(), "{other:?}");

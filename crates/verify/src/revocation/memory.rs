@@ -123,6 +123,10 @@ impl signet_revocation::Facts for Facts<'_> {
         self.0.jti()
     }
 
+    fn subject_jtis(&self) -> impl Iterator<Item = &str> {
+        self.0.subject_jtis()
+    }
+
     fn issued_ms(&self) -> u64 {
         issued_ms(self.0)
     }
