@@ -5,7 +5,7 @@ CARGO ?= cargo
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help run test setup lint unit clients proxies fuzz bench build clean
+.PHONY: help run test setup lint unit clients fuzz bench build clean
 
 help: ## this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -31,13 +31,11 @@ lint: ## formatting, clippy, and what is linked: unused dependencies, licences, 
 unit: ## the Rust tests of every crate, real server processes among them
 	$(CARGO) test --workspace --locked
 
-clients: ## real client libraries and a real browser against the running binary
+clients: ## real client libraries, a real browser and real reverse proxies against the running binary
 	$(CARGO) build --locked -p signet
 	@scripts/test-clients.sh target/debug/signet
 	@python3 tests/gate/test_gate.py target/debug/signet
-
-proxies: ## the reverse proxies of the manuals, started for real and attacked (not yet part of `test`: Caddy is not ready in it)
-	$(CARGO) build --locked -p signet
+	@echo "== The reverse proxies of the manuals, started for real and attacked"
 	@python3 tests/gate/test_proxies.py target/debug/signet
 
 fuzz: ## every fuzz target for a few seconds, on stable Rust

@@ -8,7 +8,7 @@ counted on a kept connection; the difference over the number of further requests
 start, the handshake and the end of the process fall out. Instructions, unlike seconds, do not depend on what else
 the machine does. One JSON object a binary is printed. Needs valgrind.
 """
-import base64, http.client, json, os, re, shutil, signal, ssl, subprocess, sys, tempfile, time
+import base64, http.client, json, os, re, shutil, signal, socket, ssl, subprocess, sys, tempfile, time
 
 SHORT, LONG = 100, 500
 
@@ -23,11 +23,17 @@ def wait_for(path, process, seconds):
     sys.exit("not ready in time")
 
 
-def free_port():
-    import socket
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
+HELD = []
+
+
+def held_port():
+    """A port for a program that cannot choose one itself. It is bound here, so that the system gives it to nobody else,
+    and not listening, so that the program (which sets SO_REUSEADDR, as servers do) can take it."""
+    held = socket.socket()
+    held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    held.bind(("127.0.0.1", 0))
+    HELD.append(held)
+    return held.getsockname()[1]
 
 
 class Client:
@@ -83,7 +89,7 @@ def measure(binary):
     folder = tempfile.mkdtemp()
     result = {"binary": os.path.basename(binary)}
     try:
-        port = free_port()
+        port = held_port()
         data = os.path.join(folder, "data")
         serve = [binary, "serve", "--dev", "--listen", f"127.0.0.1:{port}", "--data-dir", data]
         # The first start makes keys; it is not counted.
@@ -127,7 +133,7 @@ def measure(binary):
         try:
             ready(port, ca, "/health/ready")
             token = tokens(1)
-            gate_port = free_port()
+            gate_port = held_port()
             audience = json.loads(base64.urlsafe_b64decode(token.split(".")[1] + "=="))["aud"]
             audience = audience[0] if isinstance(audience, list) else audience
             gate = [binary, "gate", "--issuer", f"https://localhost:{port}", "--audience", audience,

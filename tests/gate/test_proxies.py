@@ -20,10 +20,17 @@ def binary(name):
     sys.exit(f"{name} is not installed: scripts/setup-tests.sh")
 
 
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
+HELD = []
+
+
+def held_port():
+    """A port for a program that cannot choose one itself. It is bound here, so that the system gives it to nobody else,
+    and not listening, so that the program (which sets SO_REUSEADDR, as servers do) can take it."""
+    held = socket.socket()
+    held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    held.bind(("127.0.0.1", 0))
+    HELD.append(held)
+    return held.getsockname()[1]
 
 
 def b64(data):
@@ -99,7 +106,8 @@ class World:
                     "-addext", f"subjectAltName=DNS:{common}", "-keyout", f"{self.dir}/{name}.key", "-out", f"{self.dir}/{name}.pem")
         json.dump({"keys": [{**self.issuer.jwk, "kid": "k", "alg": "EdDSA", "use": "sig"}]}, open(self.dir + "/jwks.json", "w"))
         open(self.dir + "/proxy.secret", "w").write(SECRET + "\n")
-        self.gate, self.upstream = free_port(), free_port()
+        upstream = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Upstream)
+        self.gate, self.upstream = held_port(), upstream.server_address[1]
         open(self.dir + "/gate.toml", "w").write(f"""
 listen = "127.0.0.1:{self.gate}"
 certificate_header = "x-client-cert"
@@ -113,8 +121,11 @@ audiences = ["{ORIGIN}"]
 realm = "orders"
 scopes = ["read"]
 origins = ["{ORIGIN}"]
+[[policies]]
+name = "lax"
+audiences = ["{ORIGIN}"]
 """)
-        threading.Thread(target=http.server.ThreadingHTTPServer(("127.0.0.1", self.upstream), Upstream).serve_forever, daemon=True).start()
+        threading.Thread(target=upstream.serve_forever, daemon=True).start()
         self.start("gate", SIGNET, "gate", "--config", self.dir + "/gate.toml")
         self.wait("gate", lambda: plain(self.gate, "/health/ready")[0] == 200)
 
@@ -185,7 +196,7 @@ class Proxy:
     @classmethod
     def setUpClass(cls):
         cls.world = WORLD
-        cls.port = free_port()
+        cls.port = held_port()
         cls.begin(cls.world)
         cls.world.wait(cls.__name__, lambda: cls("ask").ask()[0] == 401)
 
@@ -240,6 +251,12 @@ class Proxy:
             challenges = fields.get_all("www-authenticate")
             self.assertEqual(len(challenges), 1, challenges)
             self.assertIn('realm="orders"', challenges[0])
+
+    def test_a_query_of_the_client_demands_nothing_of_the_gate(self):
+        weak = self.bearer(scope="other")
+        for query in ("policy=lax", "scope=other", "policy=lax&scope=other", "policy="):
+            self.accepted(self.bearer(), path=f"/orders/1?{query}")
+            self.refused(weak, status=403, path=f"/orders/1?{query}")
 
     def test_a_secret_of_the_client_does_not_make_it_a_proxy(self):
         self.refused(("x-gate-secret", "x"))
@@ -350,7 +367,7 @@ class Server(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        cls.world, cls.port, listener = WORLD, free_port(), free_port()
+        cls.world, cls.port, listener = WORLD, held_port(), held_port()
         folder = cls.world.dir
         manual = open(os.path.join(ROOT, "docs/operations.md")).read()
         section = re.search(r"^## Behind a reverse proxy\n(.*?)(?=^## )", manual, re.S | re.M).group(1)

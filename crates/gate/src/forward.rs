@@ -9,6 +9,10 @@
 //! `?policy=NAME` and `?scope=S` narrow what is asked of a token, for the first two; they are part of the proxy's configuration. Envoy appends
 //! the client's own path, so there the policy is named in the prefix: `/auth/envoy@NAME`. What a proxy says about the request is believed
 //! of callers that [`crate::Proxies`] knows.
+//!
+//! Caddy's `uri /auth/caddy` keeps the query of the client's request; `uri /auth/caddy?` does not. A
+//! query that is the request's own is refused as a fault of the configuration, for otherwise the
+//! client would choose the policy.
 use crate::{gate::Gate, header::single, setup::Setup};
 use http::{HeaderMap, HeaderValue, StatusCode, header, request};
 use signet_crypto::hash::sha256;
@@ -66,6 +70,14 @@ pub(crate) async fn traefik(
     let Some(by_proxy) = caller(gate, &setup, connection, headers) else {
         return not_a_proxy();
     };
+    let own = single(headers, "x-forwarded-uri").ok().flatten();
+    let own = own
+        .and_then(|uri| uri.split_once('?'))
+        .map(|(_, query)| query);
+    if own.is_some_and(|own| !own.is_empty() && head.uri.query() == Some(own)) {
+        let why = "the query is that of the client's request: the path of the question ends with \"?\", or has a query of its own";
+        return misconfigured(gate, why);
+    }
     let query = match Query::read(&setup, head) {
         Ok(query) => query,
         Err(why) => return misconfigured(gate, &why),

@@ -595,6 +595,27 @@ fn a_demand_without_a_value_is_not_taken_for_none() {
 }
 
 #[test]
+fn a_client_does_not_choose_the_policy_by_its_own_query() {
+    let service = Service::new();
+    let bearer = format!("Bearer {}", service.token("alice", ""));
+    for path in ["/auth/traefik", "/auth/caddy"] {
+        let asked = |query: &str, uri: &str| {
+            let fields = [("authorization", &*bearer), ("x-forwarded-uri", uri)];
+            service.nginx(&format!("{path}{query}"), &fields).status()
+        };
+        // As Caddy asks where its configuration says `uri /auth/caddy`.
+        for own in ["policy=admin", "policy=default", "scope=read", "x=1"] {
+            let uri = format!("/orders?{own}");
+            assert_eq!(asked(&format!("?{own}"), &uri), 500, "{path} {own}");
+            assert_eq!(asked("", &uri), 200, "{path} {own}");
+            assert_eq!(asked("?", &uri), 200, "{path} {own}");
+            assert_eq!(asked("?policy=admin&scope=read", &uri), 403, "{path} {own}");
+        }
+        assert_eq!(asked("?policy=default", "/orders?"), 200);
+    }
+}
+
+#[test]
 fn readiness_waits_for_keys_and_says_what_is_missing() {
     let service = Service::new();
     assert_eq!(service.ask(Request::get("/health/live"), "").status(), 200);

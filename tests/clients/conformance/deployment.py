@@ -28,10 +28,17 @@ PASSWORD = "conformance " + secrets.token_urlsafe(18)
 SIGNING_ALGORITHMS = ["RS256", "ES256", "PS256"]
 
 
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
+HELD = []
+
+
+def held_port():
+    """A port for a program that cannot choose one itself. It is bound here, so that the system gives it to nobody else,
+    and not listening, so that the program (which sets SO_REUSEADDR, as servers do) can take it."""
+    held = socket.socket()
+    held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    held.bind(("127.0.0.1", 0))
+    HELD.append(held)
+    return held.getsockname()[1]
 
 
 class Authority:
@@ -133,7 +140,7 @@ class Deployment:
         folder = Path(folder)
         self.authority = Authority(folder, name)
         self.ca = str(self.authority.pem)
-        self.port, self.mtls_port = free_port(), free_port()
+        self.port, self.mtls_port = held_port(), held_port()
         self.issuer = f"https://localhost:{self.port}"
         certificate, key = self.authority.issue("localhost", server=True)
         self.server_certificate = (certificate, key)
