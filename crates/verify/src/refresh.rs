@@ -6,7 +6,7 @@
 //! for their grace.
 
 use crate::{
-    KeySource, Verifier,
+    Freshness, KeySource, Verifier,
     compact_keys::CompactKeys,
     issuer::IssuerState,
     outbound::{Outbound, metadata},
@@ -18,8 +18,9 @@ use std::{
     time::{Duration, SystemTime},
 };
 use tokio::{
+    sync::Notify,
     task::JoinSet,
-    time::{Instant, sleep, sleep_until},
+    time::{Instant, sleep},
 };
 
 /// How often a watched file is looked at.
@@ -98,26 +99,71 @@ async fn keep(
         return watch(&issuer, path, &*now).await;
     }
     let freshness = issuer.issuer.freshness;
+    let timer = RuntimeClock(Instant::now());
+    again_and_again(freshness, &issuer.wake, &timer, || {
+        attempt(&issuer, &outbound, &*now)
+    })
+    .await;
+}
+
+/// Time that passes: the runtime's, and a test's own.
+trait Timer {
+    /// Since some moment in the past.
+    fn now(&self) -> Duration;
+    /// Returns when [`Timer::now`] is at least this.
+    fn sleep_until(&self, at: Duration) -> impl Future<Output = ()> + Send;
+}
+
+/// The runtime's clock, since this moment.
+struct RuntimeClock(Instant);
+
+impl Timer for RuntimeClock {
+    fn now(&self) -> Duration {
+        self.0.elapsed()
+    }
+
+    fn sleep_until(&self, at: Duration) -> impl Future<Output = ()> + Send {
+        tokio::time::sleep_until(self.0 + at)
+    }
+}
+
+/// Makes one attempt after another, at the times that they themselves and `freshness` say. `wake`: a
+/// token named a key that is not there.
+async fn again_and_again<A>(
+    freshness: Freshness,
+    wake: &Notify,
+    timer: &impl Timer,
+    mut attempt: impl FnMut() -> A,
+) where
+    A: Future<Output = Result<Option<Duration>, u32>>,
+{
     loop {
-        let begun = Instant::now();
-        let pause = match attempt(&issuer, &outbound, &*now).await {
-            Ok(lifetime) => ahead_of(freshness.until_next(lifetime)),
+        let begun = timer.now();
+        let pause = match attempt().await {
+            Ok(lifetime) => ahead_of(lifetime, &freshness),
             Err(failures) => back_off(failures, freshness.interval),
         };
-        let due = begun + pause;
+        let due = begun.saturating_add(pause);
         // An unknown key cuts the pause short, down to the cool-down, and never makes it longer.
+        let wanted = begun.saturating_add(freshness.cool_down).min(due);
         tokio::select! {
-            () = sleep_until(due) => {}
-            () = issuer.wake.notified() => {
-                sleep_until(due.min(begun + freshness.cool_down)).await;
-            }
+            biased;
+            () = wake.notified() => timer.sleep_until(wanted).await,
+            () = timer.sleep_until(due) => {}
         }
     }
 }
 
-/// Before the keys' end, at eight to nine tenths of their time: many verifiers do not ask at once.
-fn ahead_of(end: Duration) -> Duration {
-    end.mul_f64(0.8 + 0.1 * chance())
+/// Before the keys' end, at eight to nine tenths of their time: many verifiers do not ask at once. But
+/// no sooner than the least time between two fetches, whatever the publisher says.
+fn ahead_of(lifetime: Option<Duration>, freshness: &Freshness) -> Duration {
+    let end = freshness.until_next(lifetime);
+    let ahead = end.mul_f64(0.8 + 0.1 * chance());
+    match lifetime {
+        // The end is no less than the minimum, unless the two bounds contradict each other.
+        Some(_) => ahead.max(freshness.interval_min.min(end)),
+        None => ahead,
+    }
 }
 
 /// A second, doubled with each failure up to `longest`; half of it to all of it.
@@ -282,7 +328,99 @@ async fn watch(issuer: &IssuerState, path: &Path, now: &(dyn Fn() -> u64 + Send 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Freshness;
+    use std::{
+        pin::pin,
+        sync::Mutex,
+        task::{Context, Poll, Waker},
+    };
+
+    /// A clock that stands still but for what is slept.
+    #[derive(Default)]
+    struct StillClock(Mutex<Duration>);
+
+    impl Timer for StillClock {
+        fn now(&self) -> Duration {
+            *self.0.lock().unwrap()
+        }
+
+        fn sleep_until(&self, at: Duration) -> impl Future<Output = ()> + Send {
+            std::future::poll_fn(move |_| {
+                let mut now = self.0.lock().unwrap();
+                *now = at.max(*now);
+                Poll::Ready(())
+            })
+        }
+    }
+
+    /// The moments of the first attempts, which come to this; `wanted`: tokens with unknown keys come
+    /// all the time.
+    fn moments(
+        freshness: Freshness,
+        wanted: bool,
+        mut outcome: impl FnMut(u32) -> Result<Option<Duration>, u32>,
+    ) -> Vec<Duration> {
+        let (clock, wake, mut moments) = (StillClock::default(), Notify::new(), Vec::new());
+        let attempts = again_and_again(freshness, &wake, &clock, || {
+            moments.push(clock.now());
+            if wanted {
+                wake.notify_one();
+            }
+            let (outcome, enough) = (outcome(moments.len() as u32), moments.len() == 20);
+            async move {
+                if enough {
+                    std::future::pending::<()>().await;
+                }
+                outcome
+            }
+        });
+        // Nothing in it waits for anything but the last attempt.
+        let mut context = Context::from_waker(Waker::noop());
+        assert!(pin!(attempts).poll(&mut context).is_pending());
+        moments
+    }
+
+    #[test]
+    fn the_pause_between_two_fetches_is_what_their_publisher_names_within_the_bounds() {
+        let seconds = Duration::from_secs;
+        let freshness = Freshness {
+            interval: seconds(3600),
+            grace: seconds(7200),
+            interval_min: seconds(30),
+            interval_max: seconds(1000),
+            ..Freshness::default()
+        };
+        for (said, least, most) in [
+            (None, 2880, 3240),
+            (Some(600), 480, 540),
+            (Some(0), 30, 30),
+            // Nine tenths of it would be sooner than the minimum.
+            (Some(33), 30, 30),
+            (Some(86_400), 800, 900),
+        ] {
+            let moments = moments(freshness, false, |_| Ok(said.map(seconds)));
+            assert_eq!(moments.len(), 20, "{said:?}");
+            for pair in moments.windows(2) {
+                let pause = pair[1] - pair[0];
+                let within = seconds(least)..=seconds(most);
+                assert!(within.contains(&pause), "{said:?}: {pause:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn unknown_keys_are_fetched_for_once_in_a_cool_down_and_failures_wait_longer_each() {
+        let freshness = Freshness::default();
+        let wanted = moments(freshness, true, |_| Ok(None));
+        let cool_downs: Vec<Duration> = (0..20).map(|n| freshness.cool_down * n).collect();
+        assert_eq!(wanted, cool_downs);
+
+        let failed = moments(freshness, false, Err);
+        for (number, pair) in failed.windows(2).enumerate() {
+            let most = Duration::from_secs(1 << number).min(freshness.interval);
+            let pause = pair[1] - pair[0];
+            assert!(pause <= most && pause >= most / 2, "{number}: {pause:?}");
+        }
+    }
 
     #[test]
     fn pauses_double_stay_within_the_interval_and_differ() {
@@ -312,8 +450,8 @@ mod tests {
             let end = freshness.until_next(said.map(seconds));
             assert_eq!(end, seconds(counts), "{said:?}");
             for _ in 0..50 {
-                let pause = ahead_of(end);
-                assert!(pause < end && pause >= end.mul_f64(0.79));
+                let pause = ahead_of(said.map(seconds), &freshness);
+                assert!(pause <= end && pause >= end.mul_f64(0.79));
             }
         }
         let short = Freshness {

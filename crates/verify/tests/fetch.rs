@@ -25,8 +25,6 @@ struct Web {
     jwks: Arc<Mutex<Option<Vec<u8>>>>,
     metadata_issuer: Arc<Mutex<Option<String>>>,
     fetches: Arc<AtomicUsize>,
-    /// When keys were asked for.
-    asked: Arc<Mutex<Vec<std::time::Instant>>>,
 }
 
 impl Web {
@@ -41,9 +39,7 @@ impl Web {
             jwks: Arc::new(Mutex::new(Some(text(keys)))),
             metadata_issuer: Arc::default(),
             fetches: Arc::default(),
-            asked: Arc::default(),
         };
-        let asked = web.asked.clone();
         let (jwks, named, fetches, address) = (
             web.jwks.clone(),
             web.metadata_issuer.clone(),
@@ -63,7 +59,6 @@ impl Web {
                             .into_bytes(),
                     )
                 } else if head.starts_with("GET /jwks ") {
-                    asked.lock().unwrap().push(std::time::Instant::now());
                     fetches.fetch_add(1, Relaxed);
                     jwks.lock().unwrap().clone()
                 } else {
@@ -344,20 +339,10 @@ fn max_age_says_when_keys_are_fetched_again_within_the_bounds() {
             following("max-age=600", freshness),
             following("max-age=600", capped),
         );
-        // As long as it takes those that are to fetch again to have done so a few times.
+        // As long as it takes those that are to fetch again to have done so a few times. How long the pauses are,
+        // `refresh` tests where the clock stands still.
         for (web, running) in [&soon, &late_capped] {
             running.until("more fetches", |_| web.fetches() >= 4).await;
-        }
-        for (web, _) in [&soon, &late_capped] {
-            let asked = web.asked.lock().unwrap().clone();
-            for pair in asked.windows(2) {
-                let pause = pair[1] - pair[0];
-                // The pause is between two ends, and seen between two arrivals: the first may come late.
-                assert!(
-                    pause >= freshness.interval_min / 2,
-                    "{pause:?}: before the minimum"
-                );
-            }
         }
         assert_eq!(silent.0.fetches(), 1, "the interval is an hour");
         assert_eq!(late.0.fetches(), 1, "fresh for ten minutes");
