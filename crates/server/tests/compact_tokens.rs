@@ -9,8 +9,8 @@ use signet_crypto::Algorithm;
 use signet_jose::base64url;
 use signet_oauth::format::AccessTokenFormat::{self, Compact, Jwt};
 use signet_verify::{
-    self as verify, Issuer, KeySource, MemoryRevocations, Presented, Refusal, Subject, Verifier,
-    WhenSilent,
+    self as verify, Issuer, KeySource, MemoryRevocations, OnStreamLoss, Presented, Refusal,
+    Subject, Verifier,
 };
 use std::sync::Arc;
 
@@ -303,7 +303,7 @@ fn resource_servers_read_and_revoke_by_the_same_claims_in_both_formats() {
         let server = ed25519(format);
         let (_, reply) = logged_in(&server);
         let access = reply.member("access_token");
-        let revocations = Arc::new(MemoryRevocations::new(WhenSilent::StayOpen));
+        let revocations = Arc::new(MemoryRevocations::new(OnStreamLoss::FailOpen));
         let verifier = verifier(&server, revocations.clone());
         let now = server.realm.now();
         let verified = verifier.verify(&Presented::token(&access), now).unwrap();
@@ -318,7 +318,7 @@ fn resource_servers_read_and_revoke_by_the_same_claims_in_both_formats() {
             Subject::User(claims.sub().unwrap(), server.realm.now_ms()),
             Subject::Client(claims.client_id().unwrap(), server.realm.now_ms()),
         ] {
-            let revocations = Arc::new(MemoryRevocations::new(WhenSilent::StayOpen));
+            let revocations = Arc::new(MemoryRevocations::new(OnStreamLoss::FailOpen));
             revocations.revoke(subject, end);
             let verifier = self::verifier(&server, revocations);
             let again = verifier.verify(&Presented::token(&access), now);

@@ -247,7 +247,7 @@ async fn a_person_grants_an_agent_delegates_a_second_acts_the_person_revokes_and
     .unwrap();
     let configuration = format!(
         "[outbound]\ntrust = \"{ca}\"\nallow_loopback = true\n\n[[issuers]]\nissuer = \"{0}\"\n\n[issuers.revocations]\n\
-         when_lost = \"closed\"\nclient = {{ client_id = \"gate\", client_secret_file = \"secret\" }}\n\n[[policies]]\n\
+         on_stream_loss = \"fail_closed\"\nclient = {{ client_id = \"gate\", client_secret_file = \"secret\" }}\n\n[[policies]]\n\
          audiences = [\"{0}\"]\nbinding = \"dpop\"\n",
         dev.issuer
     );

@@ -30,7 +30,7 @@ fn make_reader(directory: &Path, dev: &Dev) {
     std::fs::write(directory.join("secret"), format!("{secret}\n")).unwrap();
 }
 
-fn configuration(dev: &Dev, when_lost: &str, secret: &str) -> String {
+fn configuration(dev: &Dev, on_stream_loss: &str, secret: &str) -> String {
     format!(
         r#"
 [outbound]
@@ -41,7 +41,7 @@ allow_loopback = true
 issuer = "{issuer}"
 
 [issuers.revocations]
-when_lost = "{when_lost}"
+on_stream_loss = "{on_stream_loss}"
 after = "{AFTER}s"
 client = {{ client_id = "gate", {secret} }}
 
@@ -68,9 +68,13 @@ async fn what_is_revoked_is_refused_and_a_lost_stream_is_open_or_closed_as_chose
     make_reader(directory, &dev);
     let before = dev.service_token().await;
     revoke(&dev, &before).await;
-    let closed = configuration(&dev, "closed", "client_secret_file = \"secret\"");
+    let closed = configuration(&dev, "fail_closed", "client_secret_file = \"secret\"");
     let closed = Gate::start(directory, "closed", &closed);
-    let open = configuration(&dev, "open", "client_secret_env = \"TEST_GATE_SECRET\"");
+    let open = configuration(
+        &dev,
+        "fail_open",
+        "client_secret_env = \"TEST_GATE_SECRET\"",
+    );
     let open = Gate::start(directory, "open", &open);
 
     // What was revoked before the stream began, and what is revoked while it is read: cached answers end, too.
@@ -136,7 +140,7 @@ async fn an_exchanged_token_ends_at_the_gate_with_the_token_it_was_exchanged_fro
     let directory = directory.path();
     let (_server, dev) = Server::dev(directory);
     make_reader(directory, &dev);
-    let gate = configuration(&dev, "closed", "client_secret_file = \"secret\"");
+    let gate = configuration(&dev, "fail_closed", "client_secret_file = \"secret\"");
     let gate = Gate::start(directory, "gate", &gate);
     gate.until_ready_says(200, "revocations current").await;
 
@@ -178,7 +182,7 @@ async fn a_reload_while_the_stream_is_lost_forgets_no_revocation() {
     let keys = dev.client().get(&format!("{}/jwks", dev.issuer), &[]).await;
     std::fs::write(directory.join("keys.json"), keys.unwrap().body).unwrap();
     let named = format!("issuer = \"{}\"\n", dev.issuer);
-    let open = configuration(&dev, "open", "client_secret_file = \"secret\"")
+    let open = configuration(&dev, "fail_open", "client_secret_file = \"secret\"")
         .replace(&named, &format!("{named}jwks_file = \"keys.json\"\n"));
     let gate = Gate::start(directory, "open", &open);
     gate.until_ready_says(200, "revocations current").await;
@@ -216,7 +220,7 @@ async fn a_client_without_the_scope_hears_nothing_and_the_gate_says_why() {
     let (_server, dev) = Server::dev(directory);
     let (id, secret) = dev.credentials("service");
     std::fs::write(directory.join("secret"), secret).unwrap();
-    let configuration = configuration(&dev, "closed", "client_secret_file = \"secret\"")
+    let configuration = configuration(&dev, "fail_closed", "client_secret_file = \"secret\"")
         .replace("\"gate\"", &format!("\"{id}\""));
     let gate = Gate::start(directory, "gate", &configuration);
     gate.until_ready_says(503, "revocations starting, refusing")

@@ -57,7 +57,7 @@ pub(crate) fn check_policy(claims: &Claims, policy: &Policy) -> Result<(), Refus
     demands(claims, policy)
 }
 
-/// As `satisfies`, of a compact token: its form leaves no doubt about what it is.
+/// As `check_policy`, of a compact token: its form leaves no doubt about what it is.
 #[cfg(feature = "compact")]
 pub(crate) fn check_policy_of_compact(claims: &Claims, policy: &Policy) -> Result<(), Refusal> {
     if !policy.any_audience {

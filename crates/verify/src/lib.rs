@@ -55,8 +55,8 @@ pub use presented::{Presented, Proof, Scheme};
 pub use refusal::{Answer, Counters, Refusal};
 pub use replay::{ReplayGuard, ReplayUse};
 pub use revocation::{
-    MemoryRevocations, Revocation, RevocationHealth, RevocationState, Revocations,
-    RevocationsByIssuer, Subject, WhenSilent,
+    MemoryRevocations, OnStreamLoss, Revocation, RevocationHealth, RevocationState, Revocations,
+    RevocationsByIssuer, Subject,
 };
 pub use verified::{Form, Verified};
 pub use verifier::{Decision, Verifier};

@@ -2,7 +2,7 @@
 //!
 //! One object a line: revocations, `{"synced": T}` when all earlier ones were told, and `{"heartbeat": T}` every few seconds. Whatever goes
 //! wrong (silence, an end, a line that is not understood) loses the stream: it is noted with its reason, and the reader begins again and is
-//! told everything anew. What it knows stays, for revocations only grow. How long tokens are accepted meanwhile is [`crate::WhenSilent`]'s.
+//! told everything anew. What it knows stays, for revocations only grow. How long tokens are accepted meanwhile is [`crate::OnStreamLoss`]'s.
 
 use crate::{
     MemoryRevocations, Subject,
@@ -190,13 +190,13 @@ impl Lines {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::WhenSilent;
+    use crate::OnStreamLoss;
 
     fn reader() -> RevocationReader {
         RevocationReader::new(
             "https://id.example.com",
             Credentials::new("c", signet_crypto::Secret::new("s".to_owned())),
-            Arc::new(MemoryRevocations::new(WhenSilent::CloseAfter(5))),
+            Arc::new(MemoryRevocations::new(OnStreamLoss::FailClosedAfter(5))),
             Arc::new(Outbound::new(Default::default())),
             || 1000,
         )

@@ -3,8 +3,8 @@
 use crate::support::*;
 use signet_crypto::Secret;
 use signet_verify::{
-    Form, Issuer, KeySource, MemoryRevocations, Policy, Presented, Refusal, Subject, Verified,
-    Verifier, WhenSilent,
+    Form, Issuer, KeySource, MemoryRevocations, OnStreamLoss, Policy, Presented, Refusal, Subject,
+    Verified, Verifier,
     fetch::{Credentials, Introspect, Introspector, Outbound, OutboundOptions},
 };
 use std::{
@@ -357,7 +357,7 @@ async fn a_policy_that_asks_about_all_verifies_a_jwt_and_asks_as_well() {
 async fn a_revoked_or_disabled_answer_ends_at_once() {
     let stub = Stub::start(Duration::ZERO).await;
     stub.say(200, active(r#","jti":"t""#));
-    let index = Arc::new(MemoryRevocations::new(WhenSilent::StayOpen));
+    let index = Arc::new(MemoryRevocations::new(OnStreamLoss::FailOpen));
     let v = Verifier::builder()
         .issuer(issuer())
         .introspector(Arc::new(stub.introspector(60)))

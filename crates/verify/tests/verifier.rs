@@ -3,8 +3,8 @@
 use crate::support::*;
 use signet_crypto::Algorithm;
 use signet_verify::{
-    BuildError, Freshness, Issuer, KeySource, MemoryRevocations, Policy, Presented, Refusal,
-    Revocation, Revocations, Subject, Verifier, WhenSilent,
+    BuildError, Freshness, Issuer, KeySource, MemoryRevocations, OnStreamLoss, Policy, Presented,
+    Refusal, Revocation, Revocations, Subject, Verifier,
 };
 use std::{sync::Arc, time::Duration};
 
@@ -121,7 +121,7 @@ fn revocation_ends_cached_tokens_by_whatever_they_hang_on() {
             Subject::Agent("webs", NOW * 1000),
         ),
     ] {
-        let index = Arc::new(MemoryRevocations::new(WhenSilent::StayOpen));
+        let index = Arc::new(MemoryRevocations::new(OnStreamLoss::FailOpen));
         let v = Verifier::builder()
             .issuer(issuer())
             .policy(Policy::access_token(AUDIENCE))
@@ -153,8 +153,8 @@ fn revocation_ends_cached_tokens_by_whatever_they_hang_on() {
 #[test]
 fn what_takes_over_revokes_all_that_was_revoked_and_waits_no_longer_than_what_it_replaces() {
     let (before, next) = (
-        MemoryRevocations::new(WhenSilent::CloseAfter(30)),
-        Arc::new(MemoryRevocations::new(WhenSilent::CloseAfter(30))),
+        MemoryRevocations::new(OnStreamLoss::FailClosedAfter(30)),
+        Arc::new(MemoryRevocations::new(OnStreamLoss::FailClosedAfter(30))),
     );
     before.heard(NOW - 10);
     before.revoke(Subject::Session("s"), NOW + 300);
@@ -183,7 +183,7 @@ fn what_takes_over_revokes_all_that_was_revoked_and_waits_no_longer_than_what_it
 
 #[test]
 fn a_source_of_revocations_that_fell_silent_closes_where_that_was_chosen() {
-    let index = Arc::new(MemoryRevocations::new(WhenSilent::CloseAfter(30)));
+    let index = Arc::new(MemoryRevocations::new(OnStreamLoss::FailClosedAfter(30)));
     let v = Verifier::builder()
         .issuer(issuer())
         .policy(Policy::access_token(AUDIENCE))

@@ -278,6 +278,22 @@ mod tests {
     }
 
     #[test]
+    fn what_happens_on_the_loss_of_a_stream_has_its_former_names_too() {
+        for (now, before) in [("fail_closed", "closed"), ("fail_open", "open")] {
+            let read = |name: &str, value: &str| -> model::Revocations {
+                let client = r#"client = { client_id = "gate", client_secret_env = "S" }"#;
+                toml::from_str(&format!("{client}\n{name} = \"{value}\"")).expect("it parses")
+            };
+            let expected = read("on_stream_loss", now).on_stream_loss;
+            assert_eq!(read("when_lost", before).on_stream_loss, expected);
+        }
+        assert_ne!(
+            model::OnStreamLoss::FailClosed,
+            model::OnStreamLoss::FailOpen
+        );
+    }
+
+    #[test]
     fn the_quick_start_reaches_this_machine_for_an_issuer_on_it_only() {
         let local = build::quick("https://localhost:8443", "a", None).expect("it builds");
         assert!(local.outbound.allow_loopback);

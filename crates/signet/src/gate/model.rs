@@ -154,8 +154,8 @@ pub struct Revocations {
     /// Who reads it.
     pub client: ClientSecret,
     /// What happens to tokens while the stream is lost.
-    #[serde(default)]
-    pub when_lost: WhenLost,
+    #[serde(default, alias = "when_lost")]
+    pub on_stream_loss: OnStreamLoss,
     /// How long after its loss.
     #[serde(default = "default_after")]
     pub after: Duration,
@@ -184,14 +184,18 @@ pub struct DecryptionKey {
 }
 
 /// What happens while it cannot be known whether a token was revoked.
-#[derive(Clone, Copy, Debug, Default, Deserialize)]
+///
+/// `when_lost = "closed" | "open"` is the former spelling.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum WhenLost {
+pub enum OnStreamLoss {
     /// Tokens of the issuer are refused.
     #[default]
-    Closed,
+    #[serde(alias = "closed")]
+    FailClosed,
     /// They are accepted.
-    Open,
+    #[serde(alias = "open")]
+    FailOpen,
 }
 
 fn default_after() -> Duration {

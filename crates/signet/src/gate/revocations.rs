@@ -4,13 +4,13 @@ use std::{path::Path, sync::Arc, time::Duration};
 
 use signet_crypto::Clock;
 use signet_verify::{
-    MemoryRevocations, Revocations, RevocationsByIssuer, WhenSilent,
+    MemoryRevocations, OnStreamLoss, Revocations, RevocationsByIssuer,
     fetch::{Credentials, Outbound, RevocationReader},
 };
 use tokio::task::JoinSet;
 
 use super::{
-    model::{GateConfig, WhenLost},
+    model::{self, GateConfig},
     secrets,
 };
 use crate::serve::SystemClock;
@@ -36,15 +36,15 @@ pub fn followed(config: &GateConfig, base: &Path) -> Result<Vec<Followed>, Strin
         };
         let what = format!("issuer {}: revocations", issuer.issuer);
         let credentials = secrets::credentials(&what, &stream.client, base)?;
-        let when_silent = match stream.when_lost {
-            WhenLost::Open => WhenSilent::StayOpen,
-            WhenLost::Closed => WhenSilent::CloseAfter(stream.after.0),
+        let on_stream_loss = match stream.on_stream_loss {
+            model::OnStreamLoss::FailOpen => OnStreamLoss::FailOpen,
+            model::OnStreamLoss::FailClosed => OnStreamLoss::FailClosedAfter(stream.after.0),
         };
         all.push(Followed {
             issuer: issuer.issuer.clone(),
             url: stream.url.clone(),
             credentials,
-            revocations: Arc::new(MemoryRevocations::new(when_silent).named(&issuer.issuer)),
+            revocations: Arc::new(MemoryRevocations::new(on_stream_loss).named(&issuer.issuer)),
         });
     }
     Ok(all)

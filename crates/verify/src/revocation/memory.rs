@@ -11,11 +11,11 @@ use std::sync::{
 
 /// What to do when the source of revocations was not heard of for some time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum WhenSilent {
+pub enum OnStreamLoss {
     /// What is known goes on to count; tokens that were revoked meanwhile are accepted until their end.
-    StayOpen,
+    FailOpen,
     /// Every token is refused after this many seconds.
-    CloseAfter(u64),
+    FailClosedAfter(u64),
 }
 
 /// Whom or what a revocation concerns, with ids as tokens have them: text.
@@ -25,7 +25,7 @@ pub type Subject<'a> = signet_revocation::Subject<&'a str, &'a str, &'a str, &'a
 pub struct MemoryRevocations {
     issuer: String,
     index: Index<Box<str>, Box<str>, Box<str>, Box<str>>,
-    when_silent: WhenSilent,
+    on_stream_loss: OnStreamLoss,
     /// Unix seconds; 0: never
     heard_at: AtomicU64,
     /// nothing is missed at the moment
@@ -34,12 +34,12 @@ pub struct MemoryRevocations {
 }
 
 impl MemoryRevocations {
-    /// Nothing revoked. With [`WhenSilent::CloseAfter`], nothing is accepted before [`MemoryRevocations::heard`] was called.
-    pub fn new(when_silent: WhenSilent) -> MemoryRevocations {
+    /// Nothing revoked. With [`OnStreamLoss::FailClosedAfter`], nothing is accepted before [`MemoryRevocations::heard`] was called.
+    pub fn new(on_stream_loss: OnStreamLoss) -> MemoryRevocations {
         MemoryRevocations {
             issuer: String::new(),
             index: Index::default(),
-            when_silent,
+            on_stream_loss,
             heard_at: AtomicU64::new(0),
             current: AtomicBool::new(false),
             error: Mutex::default(),
@@ -102,9 +102,9 @@ impl MemoryRevocations {
     }
 
     fn is_closed(&self, now: u64) -> bool {
-        match self.when_silent {
-            WhenSilent::StayOpen => false,
-            WhenSilent::CloseAfter(seconds) => {
+        match self.on_stream_loss {
+            OnStreamLoss::FailOpen => false,
+            OnStreamLoss::FailClosedAfter(seconds) => {
                 now > self.heard_at.load(Relaxed).saturating_add(seconds)
             }
         }

@@ -4,7 +4,7 @@ mod by_issuer;
 mod memory;
 
 pub use by_issuer::RevocationsByIssuer;
-pub use memory::{MemoryRevocations, Subject, WhenSilent};
+pub use memory::{MemoryRevocations, OnStreamLoss, Subject};
 
 use crate::Claims;
 
