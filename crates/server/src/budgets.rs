@@ -25,6 +25,8 @@ pub enum Act {
     RegistrationChange,
     /// The server fetches a document that a registration names.
     Fetch,
+    /// The server fetches the keys that a client's record names.
+    ClientKeys,
     /// A client without a secret asks for a device code.
     DeviceCode,
     /// A client without a secret pushes an authorization request.
@@ -44,6 +46,8 @@ pub struct Row {
     pub address: u32,
     /// From all addresses in a window.
     pub total: u32,
+    /// At one host in a window, where the act is a request to somebody else.
+    pub host: Option<u32>,
     /// Seconds.
     pub window: u64,
 }
@@ -54,16 +58,25 @@ const fn row(act: Act, what: &'static str, address: u32, total: u32, window: u64
         what,
         address,
         total,
+        host: None,
         window,
+    }
+}
+
+const fn fetch(act: Act, what: &'static str, address: u32, host: u32, total: u32) -> Row {
+    Row {
+        host: Some(host),
+        ..row(act, what, address, total, 900)
     }
 }
 
 /// In the order of [`Act`].
 #[rustfmt::skip]
-pub const TABLE: [Row; 6] = [
+pub const TABLE: [Row; 7] = [
     row(Act::Registration, "`/register`: clients that register themselves", 1000, 5000, 900),
     row(Act::RegistrationChange, "`/register/{client_id}`: reading, changing and removing such a client", 1000, 5000, 900),
-    row(Act::Fetch, "fetches of a `sector_identifier_uri`", 60, 600, 900),
+    fetch(Act::Fetch, "fetches of a `sector_identifier_uri`", 60, 60, 600),
+    fetch(Act::ClientKeys, "fetches of a client's `jwks_uri`; beyond, the keys that are known count", 600, 300, 6000),
     row(Act::DeviceCode, "`/device_authorization` of clients without a secret", 300, 3000, 60),
     row(Act::PushedRequest, "`/par` of clients without a secret", 3000, 30_000, 60),
     row(Act::Mail, "mails that are asked for: codes and recovery links", 1000, 5000, 900),
@@ -78,12 +91,13 @@ struct Counter {
     window: Mutex<Window>,
 }
 
-/// No more entries than the total.
+/// No more entries of either kind than the total.
 #[derive(Default)]
 struct Window {
     ends_at: u64,
     total: u32,
     addresses: HashMap<IpAddr, u32>,
+    hosts: HashMap<String, u32>,
 }
 
 impl Default for Budgets {
@@ -109,6 +123,20 @@ impl Budgets {
     /// # Errors
     /// It is one too many: the seconds after which there is room again, for `Retry-After`.
     pub fn spend(&self, act: Act, peer: IpAddr, now: u64) -> Result<(), u64> {
+        self.count(act, peer, None, now)
+    }
+
+    /// As [`Budgets::spend`], of a request to this URL: its host is bounded too.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn spend_at(&self, act: Act, peer: IpAddr, url: &str, now: u64) -> Result<(), u64> {
+        let uri = url.parse::<http::Uri>().ok();
+        let host = uri.as_ref().and_then(http::Uri::host).unwrap_or(url);
+        self.count(act, peer, Some(host), now)
+    }
+
+    fn count(&self, act: Act, peer: IpAddr, host: Option<&str>, now: u64) -> Result<(), u64> {
         let counter = &self.0[act as usize];
         // Every step leaves whole counts.
         let mut window = counter
@@ -127,11 +155,19 @@ impl Budgets {
         if window.total >= counter.total.load(Relaxed) {
             return Err(retry_after);
         }
-        let of_address = window.addresses.entry(network(peer)).or_default();
-        if *of_address >= counter.address.load(Relaxed) {
+        let (address, host) = (network(peer), host.map(str::to_ascii_lowercase));
+        let of_address = window.addresses.get(&address).copied().unwrap_or(0);
+        if of_address >= counter.address.load(Relaxed) {
             return Err(retry_after);
         }
-        *of_address += 1;
+        if let (Some(host), Some(most)) = (host, TABLE[act as usize].host) {
+            let of_host = window.hosts.entry(host).or_default();
+            if *of_host >= most {
+                return Err(retry_after);
+            }
+            *of_host += 1;
+        }
+        window.addresses.insert(address, of_address + 1);
         window.total += 1;
         Ok(())
     }
@@ -157,7 +193,10 @@ pub fn documented(limits: &Limits) -> String {
     lines.push(row("wrong user codes of devices", &address, "-", window));
     lines.push(row("wrong client secrets", &address, "-", window));
     for of in &TABLE {
-        let (address, total) = (of.address.to_string(), of.total.to_string());
+        let (mut address, total) = (of.address.to_string(), of.total.to_string());
+        if let Some(host) = of.host {
+            address = format!("{address}, and {host} at one host");
+        }
         lines.push(row(of.what, &address, &total, of.window));
     }
     lines.push(row(
@@ -199,6 +238,26 @@ mod tests {
         // Another act is counted for itself.
         let other = budgets.spend(Act::Mail, "192.0.2.1".parse().unwrap(), 110);
         assert_eq!(other, Ok(()));
+    }
+
+    #[test]
+    fn what_is_fetched_for_clients_has_a_budget_at_one_host_too() {
+        let budgets = Budgets::default();
+        let most = TABLE[Act::ClientKeys as usize].host.unwrap();
+        let spend = |number: u32, host: &str| {
+            let peer = IpAddr::from(number.to_be_bytes());
+            let url = format!("https://{host}:{}/{number}", 1000 + number);
+            budgets.spend_at(Act::ClientKeys, peer, &url, 100)
+        };
+        for number in 0..most {
+            assert_eq!(spend(number, "a.example"), Ok(()));
+        }
+        assert_eq!(spend(most, "a.example"), Err(900));
+        assert_eq!(spend(most, "A.EXAMPLE"), Err(900));
+        // What was refused is not counted for the address either.
+        budgets.set(Act::ClientKeys, 1, 6000);
+        assert_eq!(spend(most, "b.example"), Ok(()));
+        assert_eq!(spend(most, "c.example"), Err(900));
     }
 
     #[test]

@@ -13,7 +13,7 @@ use signet_oauth::client::{AuthMethod, Client, TlsClientAuth};
 use std::{
     io::{Read, Write},
     sync::{
-        Arc,
+        Arc, Mutex,
         atomic::{AtomicUsize, Ordering::SeqCst},
     },
 };
@@ -235,11 +235,99 @@ fn keys_come_from_jwks_uri_and_an_unknown_kid_does_not_flood_it() {
     for _ in 0..5 {
         send(&unknown).expect_error(401, "invalid_client");
     }
-    assert_eq!(fetches.load(SeqCst), 1, "within the cool-down");
+    assert_eq!(fetches.load(SeqCst), 2, "it may be a new key: once");
     server.pass(30);
     send(&unknown).expect_error(401, "invalid_client");
     send(&unknown).expect_error(401, "invalid_client");
-    assert_eq!(fetches.load(SeqCst), 2, "after the cool-down, once");
+    assert_eq!(fetches.load(SeqCst), 3, "after the pause, once");
+    send(&key).expect(200);
+    assert_eq!(fetches.load(SeqCst), 3, "a known key needs no fetch");
+}
+
+/// A client's own server: answers with what the test puts in, 500 where that is nothing, and counts.
+struct KeyServer {
+    url: String,
+    keys: Arc<Mutex<Option<Vec<u8>>>>,
+    fetches: Arc<AtomicUsize>,
+}
+
+impl KeyServer {
+    fn start() -> KeyServer {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}/jwks", listener.local_addr().unwrap());
+        let (keys, fetches) = (Arc::new(Mutex::new(None)), Arc::new(AtomicUsize::new(0)));
+        let made = KeyServer { url, keys, fetches };
+        let (keys, fetches) = (made.keys.clone(), made.fetches.clone());
+        std::thread::spawn(move || {
+            for stream in listener.incoming() {
+                let mut stream = stream.unwrap();
+                let _ = stream.read(&mut [0; 2048]);
+                fetches.fetch_add(1, SeqCst);
+                let (status, body): (_, Vec<u8>) = match keys.lock().unwrap().clone() {
+                    Some(keys) => (200, keys),
+                    None => (500, Vec::new()),
+                };
+                let length = body.len();
+                let head = format!("HTTP/1.1 {status} X\r\ncontent-length: {length}\r\n\r\n");
+                let _ = stream.write_all(&[head.as_bytes(), &body].concat());
+            }
+        });
+        made
+    }
+
+    fn publish(&self, keys: &[&JwtSigner]) {
+        let keys = keys.iter().flat_map(|key| public_set(key).keys).collect();
+        let mut document = Vec::new();
+        JwkSet { keys }.write(&mut document);
+        *self.keys.lock().unwrap() = Some(document);
+    }
+
+    fn fetches(&self) -> usize {
+        self.fetches.load(SeqCst)
+    }
+}
+
+#[test]
+fn a_client_whose_keys_are_new_or_could_not_be_fetched_does_not_wait_long() {
+    let owner = KeyServer::start();
+    let server = Server::start(with(AuthMethod::PrivateKeyJwt, |c| {
+        c.secrets.clear();
+        c.jwks_uri = Some(owner.url.clone());
+    }));
+    let send = |key: &JwtSigner| {
+        let now = server.realm.now();
+        let text = assertion(key, "service", &server.issuer(), &random_id(), now);
+        Call::post("/token")
+            .form(&[GRANT, TYPE, ("client_assertion", &text)])
+            .send(&server)
+    };
+    let key = |kid: &str| JwtSigner::new(SigningKey::generate(Algorithm::Es256).unwrap(), kid);
+    let first = key("first");
+    // Its server is down, for a moment.
+    send(&first).expect_error(401, "invalid_client");
+    owner.publish(&[&first]);
+    send(&first).expect_error(401, "invalid_client");
+    assert_eq!(owner.fetches(), 1, "not twice in a second");
+    server.pass(1);
+    send(&first).expect(200);
+    // A new key is used with the next request, and the one after it: each is a fetch, and no wait.
+    for (kid, fetches) in [("second", 3), ("third", 4)] {
+        let next = key(kid);
+        owner.publish(&[&first, &next]);
+        send(&next).expect(200);
+        send(&next).expect(200);
+        send(&first).expect(200);
+        assert_eq!(owner.fetches(), fetches);
+    }
+    // Its server is down for long: attempts become rare, and what is known counts.
+    *owner.keys.lock().unwrap() = None;
+    let fourth = key("fourth");
+    for _ in 0..40 {
+        send(&fourth).expect_error(401, "invalid_client");
+        send(&first).expect(200);
+        server.pass(1);
+    }
+    assert_eq!(owner.fetches(), 4 + 6, "at 0, 1, 3, 7, 15 and 31 seconds");
 }
 
 #[test]

@@ -6,6 +6,7 @@ use crate::{
     budgets::Act,
     http::{Context, Response, response},
     once::{self, OnceError, Refusal},
+    outbound::Payer,
     state::Snapshot,
 };
 use http::{HeaderName, HeaderValue, StatusCode, header};
@@ -135,9 +136,13 @@ impl Call {
         }
         let realm = &self.context.realm;
         let kid = credentials.key_id();
+        let payer = Payer {
+            budgets: &realm.budgets,
+            peer: self.context.peer,
+        };
         match realm
             .client_keys
-            .of(&realm.host.outbound, client, kid, now)
+            .of(&realm.host.outbound, payer, client, kid, now)
             .await
         {
             Ok(keys) => keys,

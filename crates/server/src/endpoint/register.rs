@@ -179,7 +179,7 @@ async fn sector(context: &Context, body: &[u8]) -> Result<Option<Vec<String>>, R
     let Some(uri) = sector_identifier_uri(body).map_err(refused)? else {
         return Ok(None);
     };
-    counted(context, Act::Fetch).map_err(|answer| *answer)?;
+    counted_at(context, Act::Fetch, &uri).map_err(|answer| *answer)?;
     fetch_sector(context, &uri).await.map(Some).map_err(refused)
 }
 
@@ -281,10 +281,19 @@ fn unused(context: &Context) -> usize {
 
 /// Whoever registers is not known: address and all addresses together are bounded.
 fn counted(context: &Context, act: Act) -> Result<(), Box<Response>> {
-    let spent = context
-        .realm
-        .budgets
-        .spend(act, context.peer, context.now());
+    let budgets = &context.realm.budgets;
+    let spent = budgets.spend(act, context.peer, context.now());
+    refused(context, spent)
+}
+
+/// As `counted`, of a fetch: its host is bounded too.
+fn counted_at(context: &Context, act: Act, url: &str) -> Result<(), Box<Response>> {
+    let budgets = &context.realm.budgets;
+    let spent = budgets.spend_at(act, context.peer, url, context.now());
+    refused(context, spent)
+}
+
+fn refused(context: &Context, spent: Result<(), u64>) -> Result<(), Box<Response>> {
     spent.map_err(|retry_after| {
         Box::new(later(
             context,

@@ -1,12 +1,21 @@
-//! Clients' public keys, prepared and kept. Inline ones are prepared once per record. Those of a `jwks_uri`: one fetch for many requests, in the background where an older set will do, and never more
-//! often than a cool-down allows, however many unknown `kid`s a caller invents.
+//! Clients' public keys, prepared and kept. Inline ones are prepared once per record.
+//!
+//! Those of a `jwks_uri`: one fetch for many requests, in the background where an older set will do. A
+//! key id that the set lacks is looked for at once, for a client that rotates its keys may use the new
+//! one with its next request (OpenID Connect Core section 10.1.1). A caller who invents key ids, and a
+//! host that does not answer, make the next fetch wait: longer with each that was of no use. Every fetch
+//! is counted for the caller's address, for the host and in total ([`crate::budgets`]).
 use super::{FetchError, Outbound};
+use crate::budgets::{Act, Budgets};
 use arc_swap::ArcSwapOption;
 use signet_jose::jwk::{JwkSet, Published};
 use signet_oauth::{client::Client, client_auth::ClientKeys};
-use std::sync::{
-    Arc,
-    atomic::{AtomicU64, Ordering::Relaxed},
+use std::{
+    net::IpAddr,
+    sync::{
+        Arc,
+        atomic::{AtomicU32, AtomicU64, Ordering::Relaxed},
+    },
 };
 use tokio::sync::Mutex;
 
@@ -14,10 +23,27 @@ use tokio::sync::Mutex;
 const FRESH: u64 = 300;
 /// A set older than this is not used at all: a withdrawn key must end some time, even if its owner's server is down.
 const STALE: u64 = 3600;
-/// Least seconds between two attempts for one URL.
-const COOL_DOWN: u64 = 20;
+/// Longest wait between two attempts for one URL, seconds, after several that brought nothing.
+const LONGEST_PAUSE: u64 = 20;
 /// Most URLs that are kept.
 const MAX_ENTRIES: usize = 10_000;
+
+/// Seconds to wait after this many attempts in a row that brought nothing: 0, 1, 2, 4 and so on.
+fn pause(useless: u32) -> u64 {
+    match useless {
+        0 => 0,
+        more => LONGEST_PAUSE.min(1 << (more - 1).min(16)),
+    }
+}
+
+/// On whose behalf something is fetched: who asked, and whose figures count.
+#[derive(Clone, Copy)]
+pub struct Payer<'a> {
+    /// the realm's
+    pub budgets: &'a Budgets,
+    /// the caller's address
+    pub peer: IpAddr,
+}
 
 struct Kept {
     keys: Arc<ClientKeys>,
@@ -29,6 +55,8 @@ struct Entry {
     kept: ArcSwapOption<Kept>,
     /// Unix seconds of the last attempt, successful or not.
     attempted_at: AtomicU64,
+    /// Attempts in a row that failed, or lacked the key that they were made for.
+    useless: AtomicU32,
     /// Held while fetching: others wait for the same answer.
     flight: Mutex<()>,
 }
@@ -50,12 +78,14 @@ impl ClientKeysCache {
     pub async fn of(
         &self,
         outbound: &Arc<Outbound>,
+        payer: Payer<'_>,
         client: &Client,
         kid: Option<&str>,
         now: u64,
     ) -> Result<Option<Arc<ClientKeys>>, FetchError> {
         if let Some(url) = &client.jwks_uri {
-            return self.fetched(outbound, url, kid, now).await.map(Some);
+            let keys = self.fetched(outbound, payer, url, kid, now).await;
+            return keys.map(Some);
         }
         Ok(client.jwks.as_ref().map(|set| self.inline(client, set)))
     }
@@ -76,35 +106,36 @@ impl ClientKeysCache {
         }
     }
 
-    /// The key set of a URL. `kid`: the key that is looked for; a set without it is fetched anew, if the cool-down allows.
-    /// `now`: Unix seconds.
+    /// The key set of a URL. `kid`: the key that is looked for; a set without it is fetched anew, unless the last
+    /// attempts brought nothing a moment ago. `now`: Unix seconds.
     ///
     /// # Errors
     /// That of the fetch, where there is no set that may still be used.
     async fn fetched(
         &self,
         outbound: &Arc<Outbound>,
+        payer: Payer<'_>,
         url: &str,
         kid: Option<&str>,
         now: u64,
     ) -> Result<Arc<ClientKeys>, FetchError> {
         let entry = self.entry(url);
-        if let Some(kept) = entry.kept.load_full() {
-            let age = now.saturating_sub(kept.fetched_at);
-            let has_key = kid.is_none_or(|kid| kept.keys.has(kid));
-            if age < FRESH && has_key {
-                return Ok(kept.keys.clone());
-            }
-            let may_try = now.saturating_sub(entry.attempted_at.load(Relaxed)) >= COOL_DOWN;
-            if age < STALE && (has_key || !may_try) {
-                if may_try {
-                    let (entry, outbound, url) = (entry.clone(), outbound.clone(), url.to_owned());
-                    tokio::spawn(async move { entry.refresh(&outbound, &url, now).await });
-                }
-                return Ok(kept.keys.clone());
-            }
+        let Some(kept) = entry.usable(now) else {
+            return entry.refresh(outbound, payer, url, kid, now).await;
+        };
+        if !kept.has(kid) {
+            let fetched = entry.refresh(outbound, payer, url, kid, now).await;
+            // Whatever was fetched, or not: the set that there is says that the key is unknown.
+            return Ok(fetched.unwrap_or(kept.keys.clone()));
         }
-        entry.refresh(outbound, url, now).await
+        if !kept.is_fresh(now) && entry.claim(now) && spend(payer, url, now).is_ok() {
+            let (entry, outbound, url) = (entry.clone(), outbound.clone(), url.to_owned());
+            tokio::spawn(async move {
+                let _flight = entry.flight.lock().await;
+                entry.fetch(&outbound, &url, None, now).await
+            });
+        }
+        Ok(kept.keys.clone())
     }
 
     fn entry(&self, url: &str) -> Arc<Entry> {
@@ -122,22 +153,78 @@ impl ClientKeysCache {
     }
 }
 
+/// Counts a fetch of this URL.
+fn spend(payer: Payer<'_>, url: &str, now: u64) -> Result<(), FetchError> {
+    payer
+        .budgets
+        .spend_at(Act::ClientKeys, payer.peer, url, now)
+        .map_err(|_| FetchError::Content("too many key sets are fetched at the moment"))
+}
+
+impl Kept {
+    fn is_fresh(&self, now: u64) -> bool {
+        now.saturating_sub(self.fetched_at) < FRESH
+    }
+
+    fn has(&self, kid: Option<&str>) -> bool {
+        kid.is_none_or(|kid| self.keys.has(kid))
+    }
+}
+
 impl Entry {
+    /// The set, where it is not too old.
+    fn usable(&self, now: u64) -> Option<Arc<Kept>> {
+        let kept = self.kept.load_full()?;
+        (now.saturating_sub(kept.fetched_at) < STALE).then_some(kept)
+    }
+
+    /// Whether it is time for an attempt; true for one caller, who then makes it.
+    fn claim(&self, now: u64) -> bool {
+        let attempted_at = self.attempted_at.load(Relaxed);
+        let due = attempted_at.saturating_add(pause(self.useless.load(Relaxed)));
+        // An attempt in the future was made by a clock that was forward.
+        (now >= due || attempted_at > now)
+            && self
+                .attempted_at
+                .compare_exchange(attempted_at, now, Relaxed, Relaxed)
+                .is_ok()
+    }
+
+    /// Fetches, unless somebody else did so meanwhile or it is too soon.
     async fn refresh(
         &self,
         outbound: &Outbound,
+        payer: Payer<'_>,
         url: &str,
+        kid: Option<&str>,
         now: u64,
     ) -> Result<Arc<ClientKeys>, FetchError> {
         let _flight = self.flight.lock().await;
-        if now.saturating_sub(self.attempted_at.load(Relaxed)) < COOL_DOWN {
-            // Somebody fetched while this request waited, or failed to a moment ago.
-            return match self.kept.load_full() {
-                Some(kept) if now.saturating_sub(kept.fetched_at) < STALE => Ok(kept.keys.clone()),
-                _ => Err(FetchError::Content("the last attempt failed a moment ago")),
-            };
+        let kept = self.usable(now);
+        if let Some(kept) = &kept
+            && kept.is_fresh(now)
+            && kept.has(kid)
+        {
+            return Ok(kept.keys.clone());
         }
-        self.attempted_at.store(now, Relaxed);
+        let fetched = match self.claim(now) {
+            false => Err(FetchError::Content("the last attempt failed a moment ago")),
+            true => match spend(payer, url, now) {
+                Ok(()) => self.fetch(outbound, url, kid, now).await,
+                Err(error) => Err(error),
+            },
+        };
+        fetched.or_else(|error| kept.map(|kept| kept.keys.clone()).ok_or(error))
+    }
+
+    /// Makes an attempt that was claimed, in its flight.
+    async fn fetch(
+        &self,
+        outbound: &Outbound,
+        url: &str,
+        kid: Option<&str>,
+        now: u64,
+    ) -> Result<Arc<ClientKeys>, FetchError> {
         let body = outbound
             .get(url, "application/jwk-set+json, application/json")
             .await;
@@ -145,28 +232,24 @@ impl Entry {
             let published = JwkSet::parse_published(&body);
             published.map_err(|_| FetchError::Content("not a JWK Set"))
         });
-        match set {
-            Ok(Published { set, left_out }) => {
-                for entry in &left_out {
-                    tracing::debug!(url, %entry, "an entry of a client's key set is not used");
-                }
-                let keys = Arc::new(ClientKeys::from_jwks(&set));
-                self.kept.store(Some(Arc::new(Kept {
-                    keys: keys.clone(),
-                    fetched_at: now,
-                })));
-                Ok(keys)
-            }
-            Err(error) => {
-                tracing::warn!(%error, "a client's jwks_uri could not be fetched");
-                match self.kept.load_full() {
-                    Some(kept) if now.saturating_sub(kept.fetched_at) < STALE => {
-                        Ok(kept.keys.clone())
-                    }
-                    _ => Err(error),
-                }
-            }
+        let Published { set, left_out } = set.inspect_err(|error| {
+            self.useless.fetch_add(1, Relaxed);
+            tracing::warn!(%error, "a client's jwks_uri could not be fetched");
+        })?;
+        for entry in &left_out {
+            tracing::debug!(url, %entry, "an entry of a client's key set is not used");
         }
+        let keys = Arc::new(ClientKeys::from_jwks(&set));
+        let kept = Arc::new(Kept {
+            keys: keys.clone(),
+            fetched_at: now,
+        });
+        match kept.has(kid) {
+            true => self.useless.store(0, Relaxed),
+            false => _ = self.useless.fetch_add(1, Relaxed),
+        }
+        self.kept.store(Some(kept));
+        Ok(keys)
     }
 }
 
@@ -177,6 +260,20 @@ mod tests {
     // The public keys of RFC 7517 appendix A.1 and RFC 7515 appendix A.3.
     const OLD: &str = r#"{"keys":[{"kty":"EC","crv":"P-256","kid":"old","x":"MKBCTNIcKUSDii11ySs3526iDZ8AiTo7Tu6KPAqv7D4","y":"4Etl6SRW2YiLUrN5vfvVHuhp7x8PxltmWWlbbM4IFyM"}]}"#;
     const NEW: &str = r#"{"keys":[{"kty":"EC","crv":"P-256","kid":"new","x":"f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU","y":"x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0"}]}"#;
+
+    #[test]
+    fn what_brings_nothing_makes_the_next_attempt_wait_and_what_brings_something_does_not() {
+        let pauses: Vec<u64> = (0..8).map(pause).collect();
+        assert_eq!(pauses, [0, 1, 2, 4, 8, 16, 20, 20]);
+        assert_eq!(pause(u32::MAX), 20);
+        let entry = Entry::default();
+        assert!(entry.claim(100) && entry.claim(100));
+        entry.useless.store(3, Relaxed);
+        assert!(!entry.claim(100) && !entry.claim(103));
+        assert!(entry.claim(104) && !entry.claim(104));
+        // A clock that was forward holds nothing up.
+        assert!(entry.claim(50));
+    }
 
     #[test]
     fn a_record_made_anew_under_the_same_name_and_revision_has_its_own_keys() {

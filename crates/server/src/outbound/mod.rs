@@ -4,5 +4,5 @@
 //! treated as hostile.
 mod client_keys;
 
-pub use client_keys::ClientKeysCache;
+pub use client_keys::{ClientKeysCache, Payer};
 pub use signet_verify::fetch::{FetchError, Outbound, OutboundOptions, is_public};
