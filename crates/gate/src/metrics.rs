@@ -1,8 +1,10 @@
-//! Counters and histograms of the validation service, for Prometheus.
-use signet_http::Connections;
+//! Counters and histograms of the validation service.
+use signet_http::{
+    Connections,
+    metrics::{self, Family, RouteMetrics},
+};
 use signet_verify::{HealthState, PerThread, Refusal, RevocationState, Verifier};
 use std::{
-    fmt::Write,
     sync::atomic::{AtomicU64, Ordering::Relaxed},
     time::Duration,
 };
@@ -30,20 +32,20 @@ const STAGES: [(Stage, &str); 5] = [
     (Stage::Request, "request"),
 ];
 
-/// Upper bounds in nanoseconds, and the same in seconds as Prometheus reads them.
-const BOUNDS: [(u64, &str); 12] = [
-    (500, "0.0000005"),
-    (1_000, "0.000001"),
-    (2_500, "0.0000025"),
-    (5_000, "0.000005"),
-    (10_000, "0.00001"),
-    (25_000, "0.000025"),
-    (50_000, "0.00005"),
-    (100_000, "0.0001"),
-    (250_000, "0.00025"),
-    (1_000_000, "0.001"),
-    (10_000_000, "0.01"),
-    (100_000_000, "0.1"),
+/// Upper bounds, in nanoseconds.
+const BOUNDS: [u64; 12] = [
+    500,
+    1_000,
+    2_500,
+    5_000,
+    10_000,
+    25_000,
+    50_000,
+    100_000,
+    250_000,
+    1_000_000,
+    10_000_000,
+    100_000_000,
 ];
 
 #[derive(Default)]
@@ -53,18 +55,33 @@ struct Histogram {
     nanos: AtomicU64,
 }
 
+/// What one thread counts.
+struct Counted {
+    stages: [Histogram; STAGES.len()],
+    routes: RouteMetrics,
+}
+
+impl Default for Counted {
+    fn default() -> Counted {
+        Counted {
+            stages: Default::default(),
+            routes: RouteMetrics::new(crate::service::ROUTES.iter().map(|route| route.path)),
+        }
+    }
+}
+
 /// Everything that is counted outside of the verifier.
 #[derive(Default)]
 pub struct GateMetrics {
-    threads: PerThread<[Histogram; STAGES.len()]>,
+    threads: PerThread<Counted>,
 }
 
 impl GateMetrics {
     /// One passage of a stage.
     pub fn took(&self, stage: Stage, time: Duration) {
-        let histogram = &self.threads.own()[stage as usize];
+        let histogram = &self.threads.own().stages[stage as usize];
         let nanos = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
-        let at = BOUNDS.partition_point(|(bound, _)| *bound < nanos);
+        let at = BOUNDS.partition_point(|bound| *bound < nanos);
         histogram
             .buckets
             .get(at)
@@ -73,168 +90,122 @@ impl GateMetrics {
         histogram.nanos.fetch_add(nanos, Relaxed);
     }
 
-    /// The Prometheus text format, version 0.0.4. `now`: Unix seconds.
+    /// One request that was answered. `route`: a path of the table of routes; anything else is counted as `other`.
+    pub(crate) fn request(&self, route: &str, status: u16, time: Duration) {
+        self.took(Stage::Request, time);
+        self.threads.own().routes.request(route, status, time);
+    }
+
+    /// All of it in the text format of OpenMetrics 1.0, which Prometheus reads. `now`: Unix seconds.
     pub fn render(&self, verifier: &Verifier, connections: &Connections, now: u64) -> String {
-        let mut out = String::with_capacity(8 * 1024);
-        // Writing to a String cannot fail.
-        let _ = self.stages(&mut out);
-        let _ = tokens(&mut out, verifier);
-        let _ = issuers(&mut out, verifier, now);
-        let _ = revocations(&mut out, verifier, now);
-        let _ = replays(&mut out, verifier);
-        let _ = listener(&mut out, connections);
-        out
+        let routes: Vec<_> = self.threads.all().map(|counted| &counted.routes).collect();
+        let mut families = vec![self.stages()];
+        families.extend(RouteMetrics::families(&routes));
+        families.extend(tokens(verifier));
+        families.extend(issuers(verifier, now));
+        families.extend(revocations(verifier, now));
+        families.extend(replays(verifier));
+        families.extend(metrics::of_connections(connections));
+        metrics::render(families)
     }
 
-    fn stages(&self, out: &mut String) -> std::fmt::Result {
-        let name = "signet_gate_stage_seconds";
-        writeln!(out, "# HELP {name} Time that a stage of a request took.")?;
-        writeln!(out, "# TYPE {name} histogram")?;
+    fn stages(&self) -> Family {
+        let mut family = Family::histogram(
+            "signet_gate_stage_seconds",
+            "Time that a stage of a request took.",
+        );
         for (stage, label) in STAGES {
-            let histograms = || self.threads.all().map(|stages| &stages[stage as usize]);
-            let total = |which: &dyn Fn(&Histogram) -> &AtomicU64| -> u64 {
-                histograms().map(|h| which(h).load(Relaxed)).sum()
+            let sum = |which: &dyn Fn(&Histogram) -> &AtomicU64| -> u64 {
+                let threads = self.threads.all();
+                threads
+                    .map(|counted| which(&counted.stages[stage as usize]).load(Relaxed))
+                    .sum()
             };
-            let mut sum = 0;
-            for (at, (_, bound)) in BOUNDS.iter().enumerate() {
-                sum += total(&|histogram| &histogram.buckets[at]);
-                writeln!(
-                    out,
-                    "{name}_bucket{{stage=\"{label}\",le=\"{bound}\"}} {sum}"
-                )?;
-            }
-            sum += total(&|histogram| &histogram.beyond);
-            writeln!(out, "{name}_bucket{{stage=\"{label}\",le=\"+Inf\"}} {sum}")?;
-            let nanos = total(&|histogram| &histogram.nanos);
-            let (seconds, rest) = (nanos / 1_000_000_000, nanos % 1_000_000_000);
-            writeln!(out, "{name}_sum{{stage=\"{label}\"}} {seconds}.{rest:09}")?;
-            writeln!(out, "{name}_count{{stage=\"{label}\"}} {sum}")?;
+            let buckets: Vec<(f64, u64)> = BOUNDS
+                .iter()
+                .enumerate()
+                .map(|(at, nanos)| (*nanos as f64 / 1e9, sum(&|h| &h.buckets[at])))
+                .collect();
+            let within: u64 = buckets.iter().map(|(_, count)| count).sum();
+            let timed = metrics::Histogram {
+                buckets,
+                count: within + sum(&|histogram| &histogram.beyond),
+                seconds: sum(&|histogram| &histogram.nanos) as f64 / 1e9,
+            };
+            family = family.timed([("stage", label)], timed);
         }
-        Ok(())
+        family
     }
 }
 
-fn tokens(out: &mut String, verifier: &Verifier) -> std::fmt::Result {
+fn tokens(verifier: &Verifier) -> [Family; 3] {
     let counters = verifier.counters();
-    for (name, help, value) in [
-        (
-            "signet_gate_accepted_total",
-            "Tokens accepted.",
-            counters.accepted(),
-        ),
-        (
-            "signet_gate_cached_total",
-            "Tokens accepted from the cache.",
-            counters.cached(),
-        ),
-    ] {
-        writeln!(
-            out,
-            "# HELP {name} {help}\n# TYPE {name} counter\n{name} {value}"
-        )?;
-    }
-    let name = "signet_gate_refused_total";
-    writeln!(
-        out,
-        "# HELP {name} Tokens refused, by reason.\n# TYPE {name} counter"
-    )?;
+    let mut refused = Family::counter("signet_gate_refused", "Tokens refused, by reason.");
     for refusal in Refusal::ALL {
-        let count = counters.refused(*refusal);
-        writeln!(out, "{name}{{reason=\"{}\"}} {count}", refusal.code())?;
+        refused = refused.of([("reason", refusal.code())], counters.refused(*refusal));
     }
-    Ok(())
+    [
+        Family::counter("signet_gate_accepted", "Tokens accepted.").value(counters.accepted()),
+        Family::counter("signet_gate_cached", "Tokens accepted from the cache.")
+            .value(counters.cached()),
+        refused,
+    ]
 }
 
-/// Issuers are the operator's own names; what a label must not hold is left out all the same.
-fn label(issuer: &str) -> String {
-    issuer.replace(['\\', '"', '\n'], "")
-}
-
-fn issuers(out: &mut String, verifier: &Verifier, now: u64) -> std::fmt::Result {
-    let health = verifier.health(now);
-    let name = "signet_gate_issuer_keys";
-    writeln!(
-        out,
-        "# HELP {name} Keys of an issuer that can be used now.\n# TYPE {name} gauge"
-    )?;
-    for issuer in &health {
-        writeln!(
-            out,
-            "{name}{{issuer=\"{}\"}} {}",
-            label(&issuer.issuer),
-            issuer.keys
-        )?;
-    }
-    let name = "signet_gate_issuer_state";
-    writeln!(
-        out,
-        "# HELP {name} How an issuer is: 1 for its state.\n# TYPE {name} gauge"
-    )?;
-    for issuer in &health {
-        for state in [
-            HealthState::Starting,
-            HealthState::Healthy,
-            HealthState::Stale,
-            HealthState::Failed,
-            HealthState::Disabled,
-        ] {
-            let (issuer, is) = (label(&issuer.issuer), u8::from(issuer.state == state));
-            writeln!(
-                out,
-                "{name}{{issuer=\"{issuer}\",state=\"{}\"}} {is}",
-                state.as_str()
-            )?;
+fn issuers(verifier: &Verifier, now: u64) -> [Family; 2] {
+    let mut keys = Family::gauge(
+        "signet_gate_issuer_keys",
+        "Keys of an issuer that can be used now.",
+    );
+    let mut states = Family::gauge(
+        "signet_gate_issuer_state",
+        "How an issuer is: 1 for its state.",
+    );
+    for issuer in verifier.health(now) {
+        let name = ("issuer", issuer.issuer.as_str());
+        keys = keys.of([name], issuer.keys as u64);
+        for state in HealthState::ALL {
+            let is = u64::from(issuer.state == state);
+            states = states.of([name, ("state", state.as_str())], is);
         }
     }
-    Ok(())
+    [keys, states]
 }
 
 /// The sources of revocations, one for each issuer that has one.
-fn revocations(out: &mut String, verifier: &Verifier, now: u64) -> std::fmt::Result {
+fn revocations(verifier: &Verifier, now: u64) -> Vec<Family> {
     let sources = verifier.revocation_health(now);
     if sources.is_empty() {
-        return Ok(());
+        return Vec::new();
     }
-    let name = "signet_gate_revocations";
-    writeln!(
-        out,
-        "# HELP {name} Revocations of an issuer that are held.\n# TYPE {name} gauge"
-    )?;
+    let mut held = Family::gauge(
+        "signet_gate_revocations",
+        "Revocations of an issuer that are held.",
+    );
+    let mut refusing = Family::gauge(
+        "signet_gate_revocations_refusing",
+        "1 while tokens are refused because revocations cannot be known.",
+    );
+    let mut states = Family::gauge(
+        "signet_gate_revocations_state",
+        "How a source of revocations is: 1 for its state.",
+    );
     for source in &sources {
-        let (issuer, entries) = (label(&source.issuer), source.entries);
-        writeln!(out, "{name}{{issuer=\"{issuer}\"}} {entries}")?;
-    }
-    let name = "signet_gate_revocations_refusing";
-    writeln!(
-        out,
-        "# HELP {name} 1 while tokens are refused because revocations cannot be known.\n# TYPE {name} gauge"
-    )?;
-    for source in &sources {
-        let (issuer, refusing) = (label(&source.issuer), u8::from(source.refusing));
-        writeln!(out, "{name}{{issuer=\"{issuer}\"}} {refusing}")?;
-    }
-    let name = "signet_gate_revocations_state";
-    writeln!(
-        out,
-        "# HELP {name} How a source of revocations is: 1 for its state.\n# TYPE {name} gauge"
-    )?;
-    for source in &sources {
+        let name = ("issuer", source.issuer.as_str());
+        held = held.of([name], source.entries as u64);
+        refusing = refusing.of([name], u64::from(source.refusing));
         for state in RevocationState::ALL {
-            let (issuer, is) = (label(&source.issuer), u8::from(source.state == state));
-            writeln!(
-                out,
-                "{name}{{issuer=\"{issuer}\",state=\"{}\"}} {is}",
-                state.as_str()
-            )?;
+            let is = u64::from(source.state == state);
+            states = states.of([name, ("state", state.as_str())], is);
         }
     }
-    Ok(())
+    vec![held, refusing, states]
 }
 
 /// What remembers DPoP proofs and tokens that are accepted once.
-fn replays(out: &mut String, verifier: &Verifier) -> std::fmt::Result {
+fn replays(verifier: &Verifier) -> [Family; 3] {
     let usage = verifier.replay_guard().usage();
-    for (name, help, value) in [
+    [
         (
             "signet_gate_replay_bytes",
             "Bytes that remember proofs.",
@@ -250,41 +221,6 @@ fn replays(out: &mut String, verifier: &Verifier) -> std::fmt::Result {
             "Proofs and tokens that are remembered.",
             usage.ids,
         ),
-    ] {
-        writeln!(
-            out,
-            "# HELP {name} {help}\n# TYPE {name} gauge\n{name} {value}"
-        )?;
-    }
-    Ok(())
-}
-
-fn listener(out: &mut String, connections: &Connections) -> std::fmt::Result {
-    for (name, kind, help, value) in [
-        (
-            "signet_connections",
-            "gauge",
-            "Open connections.",
-            &connections.open,
-        ),
-        (
-            "signet_connections_refused_total",
-            "counter",
-            "Connections refused at the limit.",
-            &connections.refused,
-        ),
-        (
-            "signet_tls_handshakes_failed_total",
-            "counter",
-            "TLS handshakes that failed.",
-            &connections.handshakes_failed,
-        ),
-    ] {
-        let value = value.load(Relaxed);
-        writeln!(
-            out,
-            "# HELP {name} {help}\n# TYPE {name} {kind}\n{name} {value}"
-        )?;
-    }
-    Ok(())
+    ]
+    .map(|(name, help, value)| Family::gauge(name, help).value(value as u64))
 }

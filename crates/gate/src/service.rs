@@ -4,34 +4,104 @@ use bytes::Bytes;
 use http::{HeaderValue, Method, StatusCode, header, request};
 use signet_http::{
     Body, BodyError, Connection, Connections, Limits, Response, Serves, addresses::Addresses,
-    response,
+    metrics, response,
 };
 use signet_jose::json::Writer;
 use std::{net::IpAddr, sync::Arc, time::Instant};
 
+/// What answers at a path.
+#[derive(Clone, Copy)]
+enum Endpoint {
+    Live,
+    Ready,
+    Metrics,
+    Validate,
+    Batch,
+    Nginx,
+    /// Traefik and Caddy speak alike.
+    Traefik,
+    Envoy,
+}
+
+/// A row of [`ROUTES`].
+pub(crate) struct Route {
+    /// As requests are counted.
+    pub(crate) path: &'static str,
+    /// The one method; none: any, since the proxy asks with the client's.
+    method: Option<Method>,
+    /// Whether more may follow behind the path.
+    prefix: bool,
+    endpoint: Endpoint,
+}
+
+const fn route(path: &'static str, method: Option<Method>, endpoint: Endpoint) -> Route {
+    Route {
+        path,
+        method,
+        prefix: false,
+        endpoint,
+    }
+}
+
+/// Everything that is answered.
+pub(crate) static ROUTES: [Route; 9] = [
+    route("/health/live", Some(Method::GET), Endpoint::Live),
+    route("/health/ready", Some(Method::GET), Endpoint::Ready),
+    route("/metrics", Some(Method::GET), Endpoint::Metrics),
+    route("/validate", Some(Method::POST), Endpoint::Validate),
+    route("/validate/batch", Some(Method::POST), Endpoint::Batch),
+    route("/auth/nginx", None, Endpoint::Nginx),
+    route("/auth/traefik", None, Endpoint::Traefik),
+    route("/auth/caddy", None, Endpoint::Traefik),
+    Route {
+        path: "/auth/envoy",
+        method: None,
+        prefix: true,
+        endpoint: Endpoint::Envoy,
+    },
+];
+
+fn find(path: &str) -> Option<&'static Route> {
+    ROUTES.iter().find(|route| match route.prefix {
+        true => path.starts_with(route.path),
+        false => path == route.path,
+    })
+}
+
 impl Gate {
-    async fn route(&self, connection: &Connection, head: &request::Parts, body: Body) -> Response {
-        let path = head.uri.path();
-        let is = |method: Method| head.method == method;
-        match path {
-            "/health/live" if is(Method::GET) => response::text(StatusCode::OK, "live\n"),
-            "/health/ready" if is(Method::GET) => self.ready(),
-            "/metrics" if is(Method::GET) => self.scrape(),
-            "/validate" if is(Method::POST) => match self.body(body).await {
+    /// The answer, and the route that it is counted under.
+    async fn route(
+        &self,
+        connection: &Connection,
+        head: &request::Parts,
+        body: Body,
+    ) -> (Response, &'static str) {
+        let Some(route) = find(head.uri.path()) else {
+            let response = response::text(StatusCode::NOT_FOUND, "there is nothing here\n");
+            return (response, metrics::OTHER);
+        };
+        if let Some(method) = &route.method
+            && head.method != *method
+        {
+            return (not_for_here(method), route.path);
+        }
+        let response = match route.endpoint {
+            Endpoint::Live => response::text(StatusCode::OK, "live\n"),
+            Endpoint::Ready => self.ready(),
+            Endpoint::Metrics => self.scrape(),
+            Endpoint::Validate => match self.body(body).await {
                 Ok(body) => validate::one(self, head, &body).await,
                 Err(refused) => refused,
             },
-            "/validate/batch" if is(Method::POST) => match self.body(body).await {
+            Endpoint::Batch => match self.body(body).await {
                 Ok(body) => validate::batch(self, head, &body).await,
                 Err(refused) => refused,
             },
-            "/auth/nginx" => forward::nginx(self, connection, head).await,
-            "/auth/traefik" | "/auth/caddy" => forward::traefik(self, connection, head).await,
-            _ if path.starts_with("/auth/envoy") => forward::envoy(self, connection, head).await,
-            "/health/live" | "/health/ready" | "/metrics" => not_for_here("GET"),
-            "/validate" | "/validate/batch" => not_for_here("POST"),
-            _ => response::text(StatusCode::NOT_FOUND, "there is nothing here\n"),
-        }
+            Endpoint::Nginx => forward::nginx(self, connection, head).await,
+            Endpoint::Traefik => forward::traefik(self, connection, head).await,
+            Endpoint::Envoy => forward::envoy(self, connection, head).await,
+        };
+        (response, route.path)
     }
 
     async fn body(&self, body: Body) -> Result<Bytes, Response> {
@@ -83,11 +153,7 @@ impl Gate {
         let text = self
             .metrics
             .render(&setup.verifier, &self.connections, self.clock.now());
-        response::body(
-            StatusCode::OK,
-            "text/plain; version=0.0.4; charset=utf-8",
-            text,
-        )
+        response::body(StatusCode::OK, metrics::MEDIA_TYPE, text)
     }
 }
 
@@ -102,14 +168,14 @@ fn unread(failure: BodyError) -> Response {
     response::json(failure.status(), encoded)
 }
 
-fn not_for_here(allow: &'static str) -> Response {
+fn not_for_here(allow: &Method) -> Response {
     let mut response = response::text(
         StatusCode::METHOD_NOT_ALLOWED,
         "this method is not for here\n",
     );
-    response
-        .headers_mut()
-        .insert(header::ALLOW, HeaderValue::from_static(allow));
+    if let Ok(allow) = HeaderValue::from_str(allow.as_str()) {
+        response.headers_mut().insert(header::ALLOW, allow);
+    }
     response
 }
 
@@ -117,13 +183,14 @@ impl Serves for Gate {
     async fn respond(&self, connection: &Connection, request: http::Request<Body>) -> Response {
         let begun = Instant::now();
         let (head, body) = request.into_parts();
-        let mut response = self.route(connection, &head, body).await;
+        let (mut response, route) = self.route(connection, &head, body).await;
         // Every answer is about one token at one moment.
         response
             .headers_mut()
             .entry(header::CACHE_CONTROL)
             .or_insert(HeaderValue::from_static("no-store"));
-        self.metrics.took(Stage::Request, begun.elapsed());
+        let status = response.status().as_u16();
+        self.metrics.request(route, status, begun.elapsed());
         response
     }
 

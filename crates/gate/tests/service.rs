@@ -652,6 +652,8 @@ fn metrics_count_each_reason_and_time_each_stage() {
     service.validate(&body);
     service.validate(&body);
     service.validate(r#"{"token":"a.b.c"}"#);
+    service.nginx("/auth/envoy/any/path", &[]);
+    service.nginx("/unknown", &[]);
     let (_, text) = read(service.ask(Request::get("/metrics"), ""));
     for line in [
         "signet_gate_accepted_total 2",
@@ -660,6 +662,11 @@ fn metrics_count_each_reason_and_time_each_stage() {
         "signet_gate_stage_seconds_count{stage=\"verified\"} 1",
         "signet_gate_stage_seconds_count{stage=\"cached\"} 1",
         "signet_gate_issuer_state{issuer=\"https://id.example.com\",state=\"healthy\"} 1",
+        "signet_requests_total{route=\"/validate\",status=\"2xx\"} 2",
+        "signet_requests_total{route=\"/validate\",status=\"4xx\"} 1",
+        "signet_requests_total{route=\"/auth/envoy\",status=\"4xx\"} 1",
+        "signet_requests_total{route=\"other\",status=\"4xx\"} 1",
+        "signet_handler_panics_total 0",
     ] {
         assert!(
             text.lines().any(|own| own == line),

@@ -11,6 +11,8 @@
 //! - [`tls`]: TLS 1.3, certificates that change without a restart.
 //! - [`limits`], [`addresses`], [`descriptors`]: every bound that a connection or a request meets.
 //! - [`router`]: paths to handlers.
+//! - [`metrics`]: what is counted, by route and otherwise, and the text that says it.
+//! - [`panics`]: what a panic does, in a handler and elsewhere.
 //! - [`body`], [`response`]: what a handler reads and what it gives back.
 #![forbid(unsafe_code)]
 
@@ -21,6 +23,8 @@ pub mod certificate;
 pub mod descriptors;
 pub mod limits;
 pub mod listener;
+pub mod metrics;
+pub mod panics;
 pub mod percent;
 pub mod request_id;
 pub mod response;

@@ -1,11 +1,12 @@
 //! Sockets, threads, connections, and their end.
 use crate::{
     body::Body,
+    panics::{self, Panicked},
     response::{self, Response},
     serves::{Connection, Entrance, Serves},
     tls::Tls,
 };
-use http::{StatusCode, header};
+use http::{HeaderValue, StatusCode, header};
 use hyper::body::{Body as _, Incoming};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use std::{
@@ -398,13 +399,36 @@ async fn answer<S: Serves>(
     // (RFC 9110 section 10.1.1): asking for the body only to drop it would make it come.
     if incoming.is_end_stream() || head.headers.contains_key(header::EXPECT) {
         let request = http::Request::from_parts(head, Body::from(incoming));
-        return service.respond(connection, request).await;
+        return respond(service, connection, request).await;
     }
     let (body, unread) = Body::watched(incoming);
     let request = http::Request::from_parts(head, body);
-    let response = service.respond(connection, request).await;
+    let response = respond(service, connection, request).await;
     unread.drain(limits.body_bytes).await;
     response
+}
+
+/// The service's answer, or 500 where it panicked.
+async fn respond<S: Serves>(
+    service: &S,
+    connection: &Connection,
+    request: http::Request<Body>,
+) -> Response {
+    let method = request.method().clone();
+    match panics::caught(service.respond(connection, request)).await {
+        Ok(response) => response,
+        Err(Panicked) => {
+            service.connections().panicked.fetch_add(1, Relaxed);
+            tracing::error!(%method, peer = %connection.peer, "a handler panicked");
+            let mut response =
+                response::text(StatusCode::INTERNAL_SERVER_ERROR, "internal server error\n");
+            let no_store = HeaderValue::from_static("no-store");
+            response
+                .headers_mut()
+                .insert(header::CACHE_CONTROL, no_store);
+            response
+        }
+    }
 }
 
 async fn serve<S: Serves, T>(

@@ -37,6 +37,8 @@ pub struct Connections {
     pub refused: AtomicU64,
     /// TLS handshakes that failed.
     pub handshakes_failed: AtomicU64,
+    /// Requests that were answered with 500 because their handler panicked.
+    pub panicked: AtomicU64,
 }
 
 /// What a listener serves: the server, or the validation service.

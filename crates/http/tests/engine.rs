@@ -94,3 +94,30 @@ fn plain_http_at_a_port_of_tls_is_told_so() {
     let (_, said) = engine.curl("/x", &["--http2"]);
     assert_eq!(said, format!("404 2 {REFUSAL}"));
 }
+
+#[test]
+fn a_handler_that_panics_is_one_answer_of_500_and_everybody_else_is_served() {
+    let engine = Engine::start();
+    for (number, version) in ["--http1.1", "--http2"].into_iter().enumerate() {
+        let version_said = version.trim_start_matches("--http");
+        // With a body that nobody reads, too, and again on the same connection.
+        let large = engine.file("large", &[b'x'; 100 * 1024]);
+        let large = format!("@{}", large.display());
+        for arguments in [vec![version], vec![version, "--data-binary", &large]] {
+            let (code, said) = engine.curl("/panic", &arguments);
+            assert_eq!(code, Some(0), "{arguments:?}: {said}");
+            assert_eq!(said, format!("500 {version_said} internal server error\n"));
+        }
+        let (_, said) = engine.curl("/panics", &[version]);
+        let panicked = 2 * (number + 1);
+        assert_eq!(said, format!("200 {version_said} {panicked}"));
+    }
+    let mut stream = TcpStream::connect(engine.plain).unwrap();
+    let ask = |path: &str| format!("GET {path} HTTP/1.1\r\nhost: localhost\r\n\r\n");
+    let both = ask("/panic") + &ask("/x").replace("\r\n\r\n", "\r\nconnection: close\r\n\r\n");
+    stream.write_all(both.as_bytes()).unwrap();
+    let mut answers = String::new();
+    stream.read_to_string(&mut answers).unwrap();
+    assert!(answers.starts_with("HTTP/1.1 500 "), "{answers}");
+    assert!(answers.ends_with(REFUSAL), "{answers}");
+}

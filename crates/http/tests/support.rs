@@ -12,7 +12,7 @@ use std::{
     net::{IpAddr, SocketAddr},
     path::PathBuf,
     process::Command,
-    sync::Arc,
+    sync::{Arc, atomic::Ordering::Relaxed},
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
@@ -31,6 +31,11 @@ impl Serves for Refuses {
                 Ok(body) => response::text(StatusCode::OK, body),
                 Err(error) => response::text(error.status(), error.description()),
             },
+            "/panic" => panic!("the handler of a test"),
+            "/panics" => {
+                let panicked = self.connections.panicked.load(Relaxed);
+                response::text(StatusCode::OK, panicked.to_string())
+            }
             _ => response::text(StatusCode::NOT_FOUND, REFUSAL),
         }
     }

@@ -44,7 +44,7 @@ async fn metrics(context: Context) -> Response {
     metrics.audit_dropped.store(dropped, Relaxed);
     response::body(
         StatusCode::OK,
-        "application/openmetrics-text; version=1.0.0; charset=utf-8",
+        signet_http::metrics::MEDIA_TYPE,
         context.realm.host.metrics.render(),
     )
 }

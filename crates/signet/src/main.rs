@@ -26,5 +26,6 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     memory::give_back_large_blocks();
+    signet_http::panics::end_the_process_elsewhere();
     cli::run()
 }

@@ -154,6 +154,15 @@ pub enum HealthState {
 }
 
 impl HealthState {
+    /// Every state.
+    pub const ALL: [HealthState; 5] = [
+        HealthState::Starting,
+        HealthState::Healthy,
+        HealthState::Stale,
+        HealthState::Failed,
+        HealthState::Disabled,
+    ];
+
     /// One word, lower case.
     pub const fn as_str(self) -> &'static str {
         match self {
