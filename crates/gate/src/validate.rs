@@ -84,11 +84,7 @@ impl<'a> Asked<'a> {
             "access_token" => &mut self.access_token,
             "code" => &mut self.code,
             "scheme" => {
-                self.scheme = Some(match &*value {
-                    scheme if scheme.eq_ignore_ascii_case("bearer") => Scheme::Bearer,
-                    scheme if scheme.eq_ignore_ascii_case("dpop") => Scheme::Dpop,
-                    _ => return None,
-                });
+                self.scheme = Some(Scheme::from_name(&value)?);
                 return Some(());
             }
             "certificate" => {

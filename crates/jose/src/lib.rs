@@ -8,12 +8,14 @@
 //! - [`jwk`]: public keys, what they may be used for, thumbprints.
 //! - [`jws`]: compact signatures; the key decides the algorithm.
 //! - [`jwt`]: signing with prepared headers, claims by schema.
-//! - [`dpop`]: proofs of possession, the stateless half.
+//! - [`authorization`]: an access token in the `Authorization` header field.
+//! - [`dpop`]: proofs of possession, server nonces, and whether a presenter may use a bound token.
 //!
 //! What a token means for a request (issuer, audience, time, revocation, replay) is for the callers.
 
 #![forbid(unsafe_code)]
 
+pub mod authorization;
 pub mod base64url;
 pub mod dpop;
 pub mod json;

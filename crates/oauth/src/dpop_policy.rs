@@ -9,16 +9,16 @@ use crate::{
     request::{Context, PeerCertificate},
     sealed::Confirmation,
 };
-use signet_crypto::{
-    ct_eq,
-    seal::{Keyring, Purpose},
+use signet_crypto::seal::{Keyring, Purpose};
+use signet_jose::{
+    base64url,
+    dpop::{
+        self, DpopProof, nonce,
+        presentation::{self, Freshness, Presentation, PresentationError, Proof},
+    },
 };
-use signet_jose::{base64url, dpop};
 
-/// How long a server nonce is accepted, in seconds.
-pub const NONCE_LIFETIME: u64 = 300;
-/// Longest nonce that is opened, in bytes of its wire form.
-const MAX_NONCE_BYTES: usize = 128;
+pub use signet_jose::{authorization::Scheme, dpop::nonce::LIFETIME as NONCE_LIFETIME};
 
 /// A proof that held: whose key it is, and what must be committed before anything is answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,26 +29,67 @@ pub struct Possession {
     pub once: Once,
 }
 
-/// Makes a nonce for the `DPoP-Nonce` header (RFC 9449 section 8). None only if the cryptography library fails.
-pub fn new_nonce(keyring: &Keyring, now: u64) -> Option<String> {
-    let sealed = keyring.seal(Purpose::DpopNonce, &now.to_be_bytes()).ok()?;
-    Some(base64url::encode(&sealed))
+/// The sealing keys, as the key of nonces: those of every node, and of the time before they were rotated.
+struct Sealing<'a>(&'a Keyring);
+
+impl nonce::NonceKey for Sealing<'_> {
+    fn seal(&self, made: [u8; 8]) -> Option<Vec<u8>> {
+        self.0.seal(Purpose::DpopNonce, &made).ok()
+    }
+
+    fn open(&self, sealed: &[u8]) -> Option<[u8; 8]> {
+        self.0
+            .open(Purpose::DpopNonce, sealed)
+            .ok()?
+            .try_into()
+            .ok()
+    }
 }
 
-fn nonce_holds(keyring: &Keyring, nonce: &str, now: u64) -> bool {
-    if nonce.len() > MAX_NONCE_BYTES {
-        return false;
+/// Makes a nonce for the `DPoP-Nonce` header (RFC 9449 section 8). None only if the cryptography library fails.
+pub fn new_nonce(keyring: &Keyring, now: u64) -> Option<String> {
+    nonce::make(&Sealing(keyring), now)
+}
+
+/// Whether a proof's nonce will do: one that is there must be the server's, whether nonces are demanded or not.
+fn nonce_is_good(context: &Context<'_>, nonce: Option<&str>) -> bool {
+    match nonce {
+        Some(nonce) => nonce::holds(&Sealing(context.keyring), nonce, context.now()),
+        None => !context.settings.dpop_nonce_required,
     }
-    let opened = base64url::decode(nonce.as_bytes())
-        .ok()
-        .and_then(|sealed| keyring.open(Purpose::DpopNonce, &sealed).ok());
-    let made = opened
-        .and_then(|bytes| <[u8; 8]>::try_from(bytes).ok())
-        .map(u64::from_be_bytes);
-    // A node whose clock is a little ahead may have made it.
-    made.is_some_and(|made| {
-        now <= made.saturating_add(NONCE_LIFETIME) && made <= now.saturating_add(60)
-    })
+}
+
+fn invalid_proof(hint: String) -> OAuthError {
+    OAuthError::new(
+        ErrorCode::InvalidDpopProof,
+        "the DPoP proof is not valid for this request",
+    )
+    .with_hint(hint)
+}
+
+fn use_nonce() -> OAuthError {
+    OAuthError::new(
+        ErrorCode::UseDpopNonce,
+        "the proof must carry the nonce of this answer",
+    )
+}
+
+/// The proof's id, to be seen once while the proof could come again.
+fn possession(context: &Context<'_>, proof: DpopProof) -> Possession {
+    let settings = context.settings;
+    let end = proof
+        .iat
+        .saturating_add(settings.dpop_proof_max_age)
+        .saturating_add(settings.clock_leeway)
+        .saturating_add(1);
+    Possession {
+        jkt: proof.jkt.clone(),
+        once: Once::DpopProof {
+            jkt: proof.jkt,
+            jti: proof.jti,
+            end,
+        },
+    }
 }
 
 /// Checks the proof of a token request. `Ok(None)` where there is none.
@@ -60,61 +101,23 @@ pub fn check(
     htm: &str,
     htu: &str,
 ) -> Result<Option<Possession>, OAuthError> {
-    proof
-        .map(|proof| verify(context, proof, htm, htu).map(|(possession, _)| possession))
-        .transpose()
-}
-
-fn verify(
-    context: &Context<'_>,
-    proof: &str,
-    htm: &str,
-    htu: &str,
-) -> Result<(Possession, dpop::DpopProof), OAuthError> {
+    let Some(proof) = proof else {
+        return Ok(None);
+    };
     let settings = context.settings;
-    let now = context.now();
     let proof = dpop::verify(
         proof,
         htm,
         htu,
-        now,
+        context.now(),
         settings.dpop_proof_max_age,
         settings.clock_leeway,
     )
-    .map_err(|error| {
-        OAuthError::new(
-            ErrorCode::InvalidDpopProof,
-            "the DPoP proof is not valid for this request",
-        )
-        .with_hint(error.to_string())
-    })?;
-    let nonce_is_good = match &proof.nonce {
-        Some(nonce) => nonce_holds(context.keyring, nonce, now),
-        None => !settings.dpop_nonce_required,
-    };
-    if !nonce_is_good {
-        return Err(OAuthError::new(
-            ErrorCode::UseDpopNonce,
-            "the proof must carry the nonce of this answer",
-        ));
+    .map_err(|error| invalid_proof(error.to_string()))?;
+    match nonce_is_good(context, proof.nonce.as_deref()) {
+        true => Ok(Some(possession(context, proof))),
+        false => Err(use_nonce()),
     }
-    let end = proof
-        .iat
-        .saturating_add(settings.dpop_proof_max_age)
-        .saturating_add(settings.clock_leeway)
-        .saturating_add(1);
-    let once = Once::DpopProof {
-        jkt: proof.jkt.clone(),
-        jti: proof.jti.clone(),
-        end,
-    };
-    Ok((
-        Possession {
-            jkt: proof.jkt.clone(),
-            once,
-        },
-        proof,
-    ))
 }
 
 /// What new tokens are bound to, under the client's policy.
@@ -144,15 +147,6 @@ pub fn bind(
     })
 }
 
-/// How an access token was presented at a protected resource.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scheme {
-    /// `Authorization: Bearer`
-    Bearer,
-    /// `Authorization: DPoP`
-    Dpop,
-}
-
 /// Whether the presenter of a valid access token may use it: a bound token is never a bearer token. The returned condition must be
 /// committed before the resource answers. Errors carry their challenge.
 pub fn check_presentation(
@@ -162,54 +156,61 @@ pub fn check_presentation(
     access_token: &str,
     facts: &AccessTokenFacts,
 ) -> Result<Option<Once>, OAuthError> {
-    let refuse = |text, challenge| {
-        Err(OAuthError::new(ErrorCode::InvalidToken, text).with_challenge(challenge))
+    let mut bound = presentation::Binding::default();
+    match &facts.confirmation {
+        None => {}
+        Some(Confirmation::Jkt(jkt)) => bound.jkt = Some(jkt),
+        Some(Confirmation::X5tS256(thumbprint)) => bound.x5t_s256 = Some(thumbprint),
+    }
+    let presented = Presentation {
+        scheme: Some(scheme),
+        access_token,
+        proof: request.dpop.map(|jwt| Proof {
+            jwt,
+            method: request.htm,
+            url: request.htu,
+        }),
+        certificate: request.certificate.map(|peer| peer.certificate.thumbprint),
     };
-    match (&facts.confirmation, scheme) {
-        (None, Scheme::Bearer) => Ok(None),
-        // RFC 9449 section 7.1: the DPoP scheme is for DPoP-bound tokens.
-        (None, Scheme::Dpop) => refuse("the access token is not bound to a key", Challenge::Bearer),
-        (Some(Confirmation::X5tS256(expected)), Scheme::Bearer) => match request.certificate {
-            Some(peer)
-                if ct_eq(
-                    base64url::encode(&peer.certificate.thumbprint).as_bytes(),
-                    expected.as_bytes(),
-                ) =>
-            {
-                Ok(None)
-            }
-            _ => refuse(
-                "the access token is bound to another certificate",
-                Challenge::Bearer,
-            ),
-        },
-        (Some(Confirmation::X5tS256(_)), Scheme::Dpop) => {
-            refuse("the access token is not bound to a key", Challenge::Bearer)
+    let freshness = Freshness {
+        now: context.now(),
+        max_age: context.settings.dpop_proof_max_age,
+        leeway: context.settings.clock_leeway,
+    };
+    let nonce = |nonce: Option<&str>| nonce_is_good(context, nonce);
+    match presentation::check(bound, &presented, freshness, nonce) {
+        Ok(proof) => Ok(proof.map(|proof| possession(context, proof).once)),
+        Err(error) => Err(refused(error)),
+    }
+}
+
+/// RFC 9449 section 7.1, RFC 6750 section 3.1: an error of the proof is told as such, every other one as the token's.
+fn refused(error: PresentationError) -> OAuthError {
+    let token =
+        |text, challenge| OAuthError::new(ErrorCode::InvalidToken, text).with_challenge(challenge);
+    let proof = |text| OAuthError::new(ErrorCode::InvalidDpopProof, text);
+    match error {
+        PresentationError::NotBoundToKey => {
+            token("the access token is not bound to a key", Challenge::Bearer)
         }
-        // RFC 9449 section 7.2: a bound token must not be accepted as bearer.
-        (Some(Confirmation::Jkt(_)), Scheme::Bearer) => {
-            refuse("the access token needs a DPoP proof", Challenge::Dpop)
+        PresentationError::NoCertificate | PresentationError::OtherCertificate => token(
+            "the access token is bound to another certificate",
+            Challenge::Bearer,
+        ),
+        PresentationError::SentAsBearer => {
+            token("the access token needs a DPoP proof", Challenge::Dpop)
         }
-        (Some(Confirmation::Jkt(jkt)), Scheme::Dpop) => {
-            let Some(proof) = request.dpop else {
-                return Err(
-                    OAuthError::new(ErrorCode::InvalidDpopProof, "there is no DPoP proof")
-                        .with_challenge(Challenge::Dpop),
-                );
-            };
-            let (possession, proof) = verify(context, proof, request.htm, request.htu)
-                .map_err(|error| error.with_challenge(Challenge::Dpop))?;
-            if !proof.covers(access_token) {
-                return Err(OAuthError::new(
-                    ErrorCode::InvalidDpopProof,
-                    "the proof is for another access token",
-                )
-                .with_challenge(Challenge::Dpop));
-            }
-            match ct_eq(possession.jkt.as_bytes(), jkt.as_bytes()) {
-                true => Ok(Some(possession.once)),
-                false => refuse("the access token is bound to another key", Challenge::Dpop),
-            }
+        PresentationError::OtherKey => {
+            token("the access token is bound to another key", Challenge::Dpop)
         }
+        PresentationError::NoProof => {
+            proof("there is no DPoP proof").with_challenge(Challenge::Dpop)
+        }
+        PresentationError::OtherToken => {
+            proof("the proof is for another access token").with_challenge(Challenge::Dpop)
+        }
+        PresentationError::Nonce => use_nonce().with_challenge(Challenge::Dpop),
+        // A proof that is none, or for another request.
+        error => invalid_proof(error.to_string()).with_challenge(Challenge::Dpop),
     }
 }

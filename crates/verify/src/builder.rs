@@ -4,10 +4,10 @@
 use crate::introspector::Introspector;
 use crate::{
     Counters, Issuer, KeySource, Policy, ReplayGuard, Revocations, Verifier, cache::TokenCache,
-    issuer::IssuerState, nonce::ProofNonces, verifier::Active,
+    issuer::IssuerState, verifier::Active,
 };
 use signet_crypto::{Algorithm, Secret, VerifyingKey};
-use signet_jose::json::Limits;
+use signet_jose::{dpop::nonce::HmacNonceKey, json::Limits};
 use std::{sync::Arc, time::Duration};
 
 /// Why a verifier could not be built: always its configuration.
@@ -158,10 +158,10 @@ impl Builder {
         if self.policies.is_empty() {
             return Err(BuildError::NoPolicy);
         }
-        let nonces = match &self.proof_nonce_key {
-            None => ProofNonces::random(),
+        let nonce_key = match &self.proof_nonce_key {
+            None => HmacNonceKey::random(),
             Some(key) if key.expose().len() < 32 => return Err(BuildError::ShortNonceKey),
-            Some(key) => ProofNonces::new(key.expose()),
+            Some(key) => HmacNonceKey::new(key.expose()),
         };
         let mut policies = Vec::with_capacity(self.policies.len());
         let mut used: Vec<(Vec<Algorithm>, bool)> = vec![(Vec::new(), false); self.issuers.len()];
@@ -243,7 +243,7 @@ impl Builder {
             issuers: issuers.into_iter().map(Arc::new).collect(),
             cache: TokenCache::new(self.cache_entries, self.cache_bytes),
             replays,
-            nonces,
+            nonce_key,
             revocations: self.revocations,
             counters: Counters::default(),
             limits: self.limits,

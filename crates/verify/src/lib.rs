@@ -21,7 +21,6 @@ mod introspector;
 mod issuer;
 mod jwt;
 mod keys;
-mod nonce;
 #[cfg(feature = "fetch")]
 mod outbound;
 mod per_thread;
@@ -46,7 +45,6 @@ pub use challenge::Challenge;
 pub use claims::Claims;
 pub use issuer::{Freshness, Health, HealthState, Issuer, KeySource};
 pub use keys::WithoutKid;
-pub use nonce::PROOF_NONCE_LIFETIME;
 pub use per_thread::PerThread;
 #[cfg(feature = "fetch")]
 pub use policy::Introspect;
@@ -58,6 +56,7 @@ pub use revocation::{
     MemoryRevocations, OnStreamLoss, Revocation, RevocationHealth, RevocationState, Revocations,
     RevocationsByIssuer, Subject,
 };
+pub use signet_jose::dpop::nonce::LIFETIME as PROOF_NONCE_LIFETIME;
 pub use verified::{Form, Verified};
 pub use verifier::{Decision, Verifier};
 

@@ -1,27 +1,9 @@
 //! What a request brings: the token, and what must go with it.
 
 use crate::Refusal;
+use signet_jose::authorization::{self, AuthorizationError};
 
-/// The authentication scheme that a token came with.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Scheme {
-    /// RFC 6750
-    #[default]
-    Bearer,
-    /// RFC 9449
-    Dpop,
-}
-
-/// A DPoP proof and the request that it must be for.
-#[derive(Clone, Copy, Debug)]
-pub struct Proof<'a> {
-    /// the one `DPoP` header field
-    pub jwt: &'a str,
-    /// the request's method
-    pub method: &'a str,
-    /// the request's URL as its sender saw it
-    pub url: &'a str,
-}
+pub use signet_jose::{authorization::Scheme, dpop::presentation::Proof};
 
 /// A token as it was presented. Only [`crate::Verifier::verify`] believes it.
 #[derive(Clone, Copy, Debug, Default)]
@@ -50,22 +32,10 @@ impl<'a> Presented<'a> {
     /// # Errors
     /// [`Refusal::NoToken`] for another scheme, [`Refusal::Malformed`] where no single token follows.
     pub fn authorization(value: &'a str) -> Result<Presented<'a>, Refusal> {
-        let (scheme, rest) = value.split_once(' ').ok_or(Refusal::NoToken)?;
-        let scheme = if scheme.eq_ignore_ascii_case("bearer") {
-            Scheme::Bearer
-        } else if scheme.eq_ignore_ascii_case("dpop") {
-            Scheme::Dpop
-        } else {
-            return Err(Refusal::NoToken);
-        };
-        let token = rest.trim_start_matches(' ');
-        if token.is_empty()
-            || token
-                .bytes()
-                .any(|byte| !byte.is_ascii_graphic() || byte == b',')
-        {
-            return Err(Refusal::Malformed);
-        }
+        let (scheme, token) = authorization::access_token(value).map_err(|error| match error {
+            AuthorizationError::Scheme => Refusal::NoToken,
+            _ => Refusal::Malformed,
+        })?;
         Ok(Presented {
             token,
             scheme: Some(scheme),

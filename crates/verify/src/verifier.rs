@@ -11,10 +11,14 @@ use crate::{
     compact_keys::CompactKeys,
     issuer::IssuerState,
     keys::PreparedKey,
-    nonce::ProofNonces,
     replay::{Dated, ReplayGuard, Seen},
 };
-use signet_jose::{json::Limits, jwe, jwk::JwkSet};
+use signet_jose::{
+    dpop::nonce::{self, HmacNonceKey},
+    json::Limits,
+    jwe,
+    jwk::JwkSet,
+};
 use std::sync::Arc;
 
 /// A policy and the issuers that it accepts.
@@ -50,7 +54,7 @@ pub struct Verifier {
     pub(crate) issuers: Vec<Arc<IssuerState>>,
     pub(crate) cache: TokenCache<Accepted>,
     pub(crate) replays: Arc<ReplayGuard>,
-    pub(crate) nonces: ProofNonces,
+    pub(crate) nonce_key: HmacNonceKey,
     pub(crate) revocations: Option<Arc<dyn Revocations>>,
     pub(crate) counters: Counters,
     pub(crate) limits: Limits,
@@ -87,7 +91,10 @@ impl Verifier {
     /// The value of the `DPoP-Nonce` header field that goes with the answer to a refused request, where there is one (RFC 9449 section
     /// 9): the proof must carry it. `now`: Unix seconds.
     pub fn nonce_for(&self, refusal: Refusal, now: u64) -> Option<String> {
-        (refusal.answer() == crate::Answer::UseDpopNonce).then(|| self.nonces.at(now))
+        match refusal.answer() {
+            crate::Answer::UseDpopNonce => nonce::make(&self.nonce_key, now),
+            _ => None,
+        }
     }
 
     /// What remembers DPoP proofs and tokens that are accepted once: for the verifier that takes this one's place, and to see
@@ -234,9 +241,14 @@ impl Verifier {
         match policy.kind {
             TokenKind::IdToken => crate::id_token::answers(verified, policy, presented)?,
             TokenKind::LogoutToken => {}
-            _ => {
-                crate::binding::prove(claims, policy, presented, now, &self.replays, &self.nonces)?
-            }
+            _ => crate::binding::prove(
+                claims,
+                policy,
+                presented,
+                now,
+                &self.replays,
+                &self.nonce_key,
+            )?,
         }
         if policy.once {
             let jti = claims.jti().ok_or(Refusal::MissingClaim)?;

@@ -3,10 +3,11 @@ use super::{adapter::DPOP, problem::Problem};
 use crate::{http::Context, once, revoked::Index, state::Realm};
 use http::{StatusCode, header};
 use signet_http::RequestId;
+use signet_jose::authorization::access_token;
 use signet_oauth::{
     access_token::{AccessTokenFacts, TokenLookup, TokenState},
     decision::Once,
-    dpop_policy::{Scheme, check_presentation},
+    dpop_policy::check_presentation,
     endpoint::split_issuer,
     params::Params,
     request::{self, PeerCertificate, Request},
@@ -140,17 +141,8 @@ fn check_token(context: &Context) -> Result<(Arc<AccessTokenFacts>, Option<Once>
     let authorization = context
         .header(header::AUTHORIZATION)
         .ok_or_else(|| unauthorized("an access token with the scope signet:admin is needed"))?;
-    let (scheme, token) = authorization.split_once(' ').unwrap_or((authorization, ""));
-    let scheme = if scheme.eq_ignore_ascii_case("bearer") {
-        Scheme::Bearer
-    } else if scheme.eq_ignore_ascii_case("dpop") {
-        Scheme::Dpop
-    } else {
-        return Err(unauthorized(
-            "the Authorization header is not Bearer or DPoP",
-        ));
-    };
-    let token = token.trim_start_matches(' ');
+    let (scheme, token) = access_token(authorization)
+        .map_err(|_| unauthorized("the Authorization header is not Bearer or DPoP"))?;
     let (keyring, index) = (context.realm.keyring(), Index(&context.realm.revocations));
     let rules = request::Context {
         registry: &context.snapshot.registry,

@@ -9,7 +9,10 @@ use bytes::Bytes;
 use http::{HeaderValue, Method, StatusCode, header};
 use signet_audit::{Action, carried};
 use signet_crypto::{Algorithm, KeyType};
-use signet_jose::json::{self, Limits};
+use signet_jose::{
+    authorization::{self, Scheme},
+    json::{self, Limits},
+};
 use signet_oauth::{
     client::{Client, GrantType},
     error::{Challenge, ErrorCode, OAuthError},
@@ -143,9 +146,9 @@ fn authorized(context: &Context) -> Result<(Arc<Client>, String), OAuthError> {
     let client = context.snapshot.registry.client(id, context.now());
     let token = context
         .header(header::AUTHORIZATION)
-        .and_then(|value| value.split_once(' '))
-        .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"))
-        .map(|(_, token)| token.trim_start_matches(' '));
+        .and_then(|value| authorization::access_token(value).ok())
+        .filter(|(scheme, _)| *scheme == Scheme::Bearer)
+        .map(|(_, token)| token);
     authorize_management(client.map(|client| &**client), token)?;
     match (client, token) {
         (Some(client), Some(token)) => Ok((client.clone(), token.to_owned())),

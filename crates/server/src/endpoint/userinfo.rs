@@ -7,7 +7,10 @@ use crate::{
 };
 use http::{Method, StatusCode};
 use signet_audit::Counted;
-use signet_jose::jwt::Typ;
+use signet_jose::{
+    authorization::{self, AuthorizationError},
+    jwt::Typ,
+};
 use signet_oauth::{
     access_token::{AccessTokenFacts, TokenLookup, TokenState},
     authorize::ClaimsRequest,
@@ -89,7 +92,7 @@ async fn answer(call: &Call) -> Result<Response, OAuthError> {
 /// The token and how it was presented: in exactly one way (RFC 6750 section 2).
 fn presented(call: &Call) -> Result<(Scheme, &str), OAuthError> {
     let in_body = call.params.get("access_token");
-    let (scheme, token) = match (call.authorization(), in_body) {
+    let read = match (call.authorization(), in_body) {
         (Some(_), Some(_)) => {
             return Err(
                 OAuthError::invalid_request("the access token came in two ways")
@@ -103,19 +106,15 @@ fn presented(call: &Call) -> Result<(Scheme, &str), OAuthError> {
                 OAuthError::new(ErrorCode::InvalidToken, "").with_challenge(Challenge::Bearer)
             );
         }
-        (Some(header), None) => header.split_once(' ').unwrap_or((header, "")),
+        (Some(header), None) => authorization::access_token(header),
     };
-    let token = token.trim_start_matches(' ');
-    if scheme.eq_ignore_ascii_case("bearer") && !token.is_empty() {
-        Ok((Scheme::Bearer, token))
-    } else if scheme.eq_ignore_ascii_case("dpop") && !token.is_empty() {
-        Ok((Scheme::Dpop, token))
-    } else {
-        Err(
-            OAuthError::invalid_request("the Authorization header is not Bearer or DPoP")
-                .with_challenge(Challenge::Bearer),
-        )
-    }
+    read.map_err(|error| {
+        OAuthError::invalid_request(match error {
+            AuthorizationError::Scheme => "the Authorization header is not Bearer or DPoP",
+            _ => "the Authorization header carries no access token",
+        })
+        .with_challenge(Challenge::Bearer)
+    })
 }
 
 fn check(
