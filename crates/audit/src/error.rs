@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use signet_store::StoreError;
 
+use crate::node::NodeId;
+
 /// Why the trail could not be opened. For the operator.
 #[derive(Debug, thiserror::Error)]
 pub enum AuditError {
@@ -25,6 +27,16 @@ pub enum AuditError {
     /// The sealing keys at hand do not open it.
     #[error("the audit trail's key does not open with the sealing keys of this data directory")]
     Sealed,
+    /// The store is another node's.
+    #[error(
+        "the store belongs to the node {stored}, and audit.node says {wanted}: a node keeps the name of its first start"
+    )]
+    OtherNode {
+        /// the name at the first start
+        stored: NodeId,
+        /// the configured name
+        wanted: NodeId,
+    },
     /// The directory holds another server's trail.
     #[error(
         "{0} holds the audit trail of another server: name another directory, or restore the database that belongs to it"

@@ -33,6 +33,10 @@ impl Action {
     pub const STOP: Action = Action("audit.stop");
     /// Lines are missing here; `error` says why, `count` how many where that is known.
     pub const GAP: Action = Action("audit.gap");
+    /// A closed segment was handed to the archive; `segment` says which.
+    pub const ARCHIVE: Action = Action("audit.archive");
+    /// A closed segment was removed by the rule of the configuration; `segment` says which.
+    pub const REMOVE: Action = Action("audit.remove");
     /// `/token`: a token was issued or refused; `method` is the grant type.
     pub const TOKEN: Action = Action("token.issue");
     /// `/revoke`.
@@ -93,6 +97,48 @@ const COUNT: u64 = 14;
 const SINCE: u64 = 15;
 const GRANTS: u64 = 16;
 const CARRIED: u64 = 17;
+const SEGMENT: u64 = 18;
+
+/// Which records a segment had, and what the log was when it ended: enough to know that what begins behind it is its
+/// continuation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SegmentFacts {
+    /// The index of its first record.
+    pub first: u64,
+    /// The index behind its last record.
+    pub next: u64,
+    /// SHA-256 of its last record's receipt: what the next record names as the one before it.
+    pub head: [u8; 32],
+    /// The Merkle root over all records up to its last.
+    pub root: [u8; 32],
+}
+
+impl SegmentFacts {
+    fn encode(&self, out: &mut Encoder) {
+        out.array(4).uint(self.first).uint(self.next);
+        out.bytes(&self.head).bytes(&self.root);
+    }
+
+    fn decode(d: &mut Decoder<'_>) -> Result<SegmentFacts, Refusal> {
+        d.tuple(4, |d| {
+            Ok(SegmentFacts {
+                first: d.uint()?,
+                next: d.uint()?,
+                head: d.fixed()?,
+                root: d.fixed()?,
+            })
+        })
+    }
+
+    fn to_json(self) -> Value {
+        json!({
+            "first": self.first,
+            "last": self.next.saturating_sub(1),
+            "head": base64url::encode(&self.head),
+            "root": base64url::encode(&self.root),
+        })
+    }
+}
 
 /// What is to be recorded. Made with the builders below; only what is known is set.
 #[derive(Clone, Copy, Debug)]
@@ -117,6 +163,7 @@ pub struct Event<'a> {
     count: Option<u64>,
     since_ms: Option<u64>,
     agent_grants: &'a [[u8; 32]],
+    segment: Option<&'a SegmentFacts>,
 }
 
 impl<'a> Event<'a> {
@@ -143,6 +190,7 @@ impl<'a> Event<'a> {
             count: None,
             since_ms: None,
             agent_grants: &[],
+            segment: None,
         }
     }
 
@@ -278,6 +326,13 @@ impl<'a> Event<'a> {
         self
     }
 
+    /// The segment that left the directory.
+    #[must_use]
+    pub(crate) const fn segment(mut self, facts: &'a SegmentFacts) -> Self {
+        self.segment = Some(facts);
+        self
+    }
+
     /// Why lines are missing.
     #[must_use]
     pub(crate) const fn because(mut self, reason: &'a str) -> Self {
@@ -324,6 +379,7 @@ impl<'a> Event<'a> {
             self.since_ms.is_some(),
             !self.agent_grants.is_empty(),
             carried.is_some(),
+            self.segment.is_some(),
         ];
         let members = 1
             + texts.iter().flatten().count()
@@ -354,6 +410,9 @@ impl<'a> Event<'a> {
             }
         }
         bytes(&mut out, CARRIED, carried);
+        if let Some(segment) = self.segment {
+            segment.encode(out.uint(SEGMENT));
+        }
         out.finish()
     }
 }
@@ -498,6 +557,8 @@ pub struct Content {
     pub members: Map<String, Value>,
     /// The id of the row that it came through, where it was carried by a state change.
     pub(crate) carried: Option<[u8; 16]>,
+    /// The segment that left the directory, where the record says that one did.
+    pub(crate) segment: Option<SegmentFacts>,
 }
 
 impl Content {
@@ -554,6 +615,11 @@ impl Content {
                     map.optional(GRANTS, hashes)?.map(Value::from),
                 );
                 content.carried = map.optional(CARRIED, |d| d.fixed())?;
+                content.segment = map.optional(SEGMENT, SegmentFacts::decode)?;
+                if let Some(segment) = content.segment {
+                    let members = &mut content.members;
+                    members.insert("segment".to_owned(), segment.to_json());
+                }
                 Ok(content)
             })
         })

@@ -11,9 +11,10 @@ use signet_agent::{SigningKeys, Suite};
 use signet_crypto::Secret;
 use signet_crypto::seal::{Keyring, Purpose};
 use signet_jose::base64url;
-use signet_store::{Change, Key, Op, Outcome, Row, Store, Table};
+use signet_store::{Change, Op, Outcome, Row, Store};
 
 use crate::error::AuditError;
+use crate::node::NodeId;
 
 const PURPOSE: Purpose = Purpose::Other("audit_identity");
 
@@ -34,8 +35,16 @@ struct Stored {
     next: String,
 }
 
-fn row_key() -> Key {
-    Key::new(Table::Audit, "identity")
+/// The row's name; each node has its own.
+const ROW: &str = "identity";
+
+/// Begins the document's name; the node's follows.
+const NAME: &str = "signet audit trail of ";
+
+/// The node whose document this is.
+pub(crate) fn node_of(document: &VerifiedDocument) -> Option<NodeId> {
+    let name = document.body().name.strip_prefix(NAME)?;
+    NodeId::parse(name).ok()
 }
 
 /// A seed of one identity, or of one place, does not open as that of another.
@@ -94,14 +103,15 @@ impl Stored {
 }
 
 impl AuditIdentity {
-    /// The store's identity; a new one where there is none. `now`: Unix seconds.
+    /// The node's identity; a new one where there is none. `now`: Unix seconds.
     pub(crate) async fn load_or_create(
         store: &dyn Store,
+        node: &NodeId,
         ring: &Keyring,
         now: u64,
     ) -> Result<AuditIdentity, AuditError> {
         loop {
-            if let Some(row) = store.get(&row_key(), now).await? {
+            if let Some(row) = store.get(&node.row(ROW), now).await? {
                 let (stored, document) = Stored::read(&row)?;
                 let keys = open(ring, &document, "current", &stored.current)?;
                 if keys.set() != document.current().set() {
@@ -109,7 +119,7 @@ impl AuditIdentity {
                 }
                 return Ok(AuditIdentity { document, keys });
             }
-            let made = identity::create("signet audit trail", Suite::Ed25519, now)
+            let made = identity::create(&format!("{NAME}{node}"), Suite::Ed25519, now)
                 .map_err(|_| AuditError::Identity)?;
             let stored = Stored {
                 document: base64url::encode(made.document.signed().as_bytes()),
@@ -117,7 +127,7 @@ impl AuditIdentity {
                 next: seal(ring, &made.document, "next", &made.next)?,
             };
             let insert = Op::Insert {
-                key: row_key(),
+                key: node.row(ROW),
                 value: stored.encode(),
                 end: None,
             };
@@ -139,11 +149,12 @@ impl AuditIdentity {
 /// Seals the keys anew under the ring's current key; whether another had sealed them. After a rotation of the sealing key.
 pub(crate) async fn rewrap(
     store: &dyn Store,
+    node: &NodeId,
     ring: &Keyring,
     now: u64,
 ) -> Result<bool, AuditError> {
     loop {
-        let Some(row) = store.get(&row_key(), now).await? else {
+        let Some(row) = store.get(&node.row(ROW), now).await? else {
             return Ok(false);
         };
         let (mut stored, document) = Stored::read(&row)?;
@@ -161,7 +172,7 @@ pub(crate) async fn rewrap(
             return Ok(false);
         }
         let replace = Op::Replace {
-            key: row_key(),
+            key: node.row(ROW),
             version: row.version,
             value: stored.encode(),
             end: None,
@@ -187,20 +198,20 @@ mod tests {
 
     #[test]
     fn the_identity_stays_and_outlives_its_sealing_key() {
-        let store = MemoryStore::new();
+        let (store, node) = (MemoryStore::new(), NodeId::default());
         let old = SealingKey::generate();
         let ring = Keyring::new(old.clone(), Vec::new());
-        let made = run(AuditIdentity::load_or_create(&store, &ring, 100)).unwrap();
-        let again = run(AuditIdentity::load_or_create(&store, &ring, 200)).unwrap();
+        let made = run(AuditIdentity::load_or_create(&store, &node, &ring, 100)).unwrap();
+        let again = run(AuditIdentity::load_or_create(&store, &node, &ring, 200)).unwrap();
         assert_eq!(made.document.id(), again.document.id());
 
         let new = SealingKey::generate();
         let both = Keyring::new(new.clone(), vec![old]);
-        assert!(run(rewrap(&store, &both, 300)).unwrap());
-        assert!(!run(rewrap(&store, &both, 300)).unwrap());
+        assert!(run(rewrap(&store, &node, &both, 300)).unwrap());
+        assert!(!run(rewrap(&store, &node, &both, 300)).unwrap());
         let only_new = Keyring::new(new, Vec::new());
-        let later = run(AuditIdentity::load_or_create(&store, &only_new, 400)).unwrap();
+        let later = run(AuditIdentity::load_or_create(&store, &node, &only_new, 400)).unwrap();
         assert_eq!(made.document.id(), later.document.id());
-        assert!(run(AuditIdentity::load_or_create(&store, &ring, 400)).is_err());
+        assert!(run(AuditIdentity::load_or_create(&store, &node, &ring, 400)).is_err());
     }
 }

@@ -14,7 +14,8 @@
 //!   count is a line every minute. So are **refusals** that say the same as one before them: whoever can send requests can cause
 //!   them, and what they write is bounded.
 //!
-//! The log rests in segments, append-only files ([`segment`]); [`verify`] needs nothing but them and the public document.
+//! The log is kept in segments, append-only files ([`segment`]). Closed ones are compressed, archived and removed by rule
+//! ([`keeper`]); [`verify`] needs nothing but them and the public document. Each node has a log of its own ([`node`]).
 //! No line holds a secret, a token, what somebody typed, or an address: the request id leads to the log line that has it.
 #![forbid(unsafe_code)]
 
@@ -22,7 +23,9 @@ mod counters;
 mod error;
 pub mod event;
 mod identity;
+mod keeper;
 pub mod line;
+mod node;
 pub mod outbox;
 pub mod read;
 mod refusals;
@@ -36,6 +39,9 @@ pub use counters::Counted;
 pub use error::AuditError;
 pub use event::{Action, Event};
 pub use identity::AuditIdentity;
+pub use keeper::Keep;
+pub use node::{InvalidNodeId, NodeId};
 pub use outbox::{RecordedStore, apart, carried, carrying};
+pub use segment::Places;
 pub use trail::{Audit, AuditOptions};
 pub use writer::Opened;

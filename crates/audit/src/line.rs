@@ -16,6 +16,8 @@ use signet_agent::{Hash, Refusal};
 use signet_cbor::{Decoder, Encoder};
 
 use crate::event::{Content, Entry, MAX_CONTENT};
+use crate::identity;
+use crate::node::NodeId;
 
 /// Longest frame of the audit trail that is read, in bytes: a head with a document of many rotations fits
 pub const MAX_FRAME: usize = 256 * 1024;
@@ -28,6 +30,8 @@ const VERSION: u64 = 1;
 /// The head of a segment.
 #[derive(Clone, Debug)]
 pub struct Head {
+    /// Which node's log it is: its document, which nobody else can sign, names it.
+    pub node: NodeId,
     /// Whose log it is.
     pub document: VerifiedDocument,
     /// The receipt before its first line; none at the log's beginning.
@@ -169,6 +173,7 @@ impl Frame {
                         return Err(Refusal::WrongType);
                     }
                     let document = VerifiedDocument::parse(d.bytes()?.to_vec())?;
+                    let node = identity::node_of(&document).ok_or(Refusal::InvalidValue)?;
                     let first = d.uint()?;
                     let mut ahead = d.clone();
                     let previous = if ahead.null().is_ok() {
@@ -183,6 +188,7 @@ impl Frame {
                         return Err(Refusal::InvalidValue);
                     }
                     Ok(Frame::Head(Box::new(Head {
+                        node,
                         document,
                         previous,
                         frontier,

@@ -16,35 +16,40 @@ use signet_agent::receipt::{Decision, Outcome as Ended};
 use signet_cbor::{Decoder, Encoder};
 use signet_crypto::hash::sha256;
 use signet_store::{
-    Change, Key, MAX_THEN, Op, Outcome, Row, Store, StoreError, StoreFuture, Table,
+    Change, Key, Layer, MAX_THEN, Op, Outcome, Row, Store, StoreError, StoreFuture, Table,
 };
 
 use crate::event::{Entry, Event, MAX_CONTENT};
+use crate::node::NodeId;
 use crate::shared::Shared;
-
-/// The partition of lines that are not yet in the log.
-pub(crate) const PENDING: &[u8] = b"pending";
 
 /// Attempts to remove a row that others keep changing.
 const MAX_TRIES: usize = 8;
 
+/// A record that waits for a change. Its id is in the order of time, and the record names it, so that none is logged
+/// twice.
+struct Waiting {
+    id: [u8; 16],
+    value: Vec<u8>,
+}
+
 /// Lines that wait for a change, the outermost act's first.
 #[derive(Default)]
-struct Staged(Vec<Op>);
+struct Staged(Vec<Waiting>);
 
 tokio::task_local! {
     static ACT: RefCell<Staged>;
 }
 
-fn with_staged<T>(work: impl FnOnce(&mut Vec<Op>) -> T) -> Option<T> {
+fn with_staged<T>(work: impl FnOnce(&mut Vec<Waiting>) -> T) -> Option<T> {
     ACT.try_with(|staged| work(&mut staged.borrow_mut().0)).ok()
 }
 
 /// Does `work`; the first change in it carries the event's line, and, where this is part of another act, that act's too. Whether it
 /// did. Nothing is recorded where nothing was changed: [`Audit::act`](crate::Audit::act) does that, too.
 pub async fn carried<T>(event: Event<'_>, work: impl Future<Output = T>) -> (T, bool) {
-    let own = row_of(&event);
-    let key = own.key().clone();
+    let own = waiting(&event);
+    let id = own.id;
     let mut staged = with_staged(std::mem::take).unwrap_or_default();
     let outer = staged.len();
     staged.push(own);
@@ -53,8 +58,8 @@ pub async fn carried<T>(event: Event<'_>, work: impl Future<Output = T>) -> (T, 
         (done, with_staged(std::mem::take).unwrap_or_default())
     });
     let (done, mut left) = scope.await;
-    let was_carried = left.iter().all(|op| *op.key() != key);
-    left.retain(|op| *op.key() != key);
+    let was_carried = left.iter().all(|record| record.id != id);
+    left.retain(|record| record.id != id);
     debug_assert!(left.len() <= outer);
     with_staged(|staged| staged.extend(left));
     (done, was_carried)
@@ -65,16 +70,17 @@ pub async fn apart<T>(work: impl Future<Output = T>) -> T {
     ACT.scope(RefCell::default(), work).await
 }
 
-/// A store whose changes carry lines where no trail is open (a command without a server): the next start logs them.
-pub fn carrying(store: Arc<dyn Store>) -> Arc<dyn Store> {
+/// A store whose changes carry records where no trail is open (a command without a server): this node's next start logs
+/// them.
+pub fn carrying(store: Arc<dyn Store>, node: &NodeId) -> Arc<dyn Store> {
     Arc::new(RecordedStore {
         inner: store,
+        pending: node.pending(),
         trail: None,
     })
 }
 
-/// The row of an event's line. Its key is in the order of time, and the line names it, so that no line is logged twice.
-fn row_of(event: &Event<'_>) -> Op {
+fn waiting(event: &Event<'_>) -> Waiting {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let mut id = [0; 16];
     // Of one moment they are in the order in which they were begun.
@@ -91,15 +97,14 @@ fn row_of(event: &Event<'_>) -> Op {
         .uint(entry.outcome as u64)
         .uint(entry.at_ms)
         .bytes(&entry.content);
-    Op::Put {
-        key: pending_key(&id),
+    Waiting {
+        id,
         value: value.finish(),
-        end: None,
     }
 }
 
-pub(crate) fn pending_key(id: &[u8; 16]) -> Key {
-    Key::with_sort(Table::Audit, PENDING, id.as_slice())
+pub(crate) fn pending_key(node: &NodeId, id: &[u8; 16]) -> Key {
+    Key::with_sort(Table::Audit, node.pending(), id.as_slice())
 }
 
 /// Reads such a row.
@@ -137,6 +142,8 @@ pub(crate) fn read(row: &Row) -> Result<Entry, Refusal> {
 /// A store whose changes take the lines of acts along.
 pub struct RecordedStore {
     inner: Arc<dyn Store>,
+    /// The partition of this node's records that are not yet in its log.
+    pending: Vec<u8>,
     trail: Option<Arc<Shared>>,
 }
 
@@ -144,12 +151,13 @@ impl RecordedStore {
     pub(crate) fn new(inner: Arc<dyn Store>, trail: Arc<Shared>) -> RecordedStore {
         RecordedStore {
             inner,
+            pending: trail.node.pending(),
             trail: Some(trail),
         }
     }
 
     /// The lines to add to a change, if it is one that carries any and has room.
-    fn lines_for(change: Option<&Change>) -> Vec<Op> {
+    fn lines_for(change: Option<&Change>) -> Vec<Waiting> {
         let Some(change) = change.filter(|change| change.first.key().table != Table::Attempts)
         else {
             return Vec::new();
@@ -165,6 +173,15 @@ impl RecordedStore {
         .unwrap_or_default()
     }
 
+    /// Their rows, as part of the change.
+    fn rows<'a>(&'a self, lines: &'a [Waiting]) -> impl Iterator<Item = Op> + 'a {
+        lines.iter().map(|record| Op::Put {
+            key: Key::with_sort(Table::Audit, &*self.pending, record.id.as_slice()),
+            value: record.value.clone(),
+            end: None,
+        })
+    }
+
     fn changed(&self) {
         if let Some(trail) = &self.trail {
             trail.changed();
@@ -172,7 +189,7 @@ impl RecordedStore {
     }
 
     /// What became of them: where the change was refused they wait for the next one.
-    fn settle(&self, lines: Vec<Op>, done: Result<bool, ()>) {
+    fn settle(&self, lines: Vec<Waiting>, done: Result<bool, ()>) {
         match done {
             Ok(false) => {
                 with_staged(|staged| staged.extend(lines));
@@ -183,9 +200,9 @@ impl RecordedStore {
     }
 }
 
-impl Store for RecordedStore {
-    fn get<'a>(&'a self, key: &'a Key, now: u64) -> StoreFuture<'a, Option<Row>> {
-        self.inner.get(key, now)
+impl Layer for RecordedStore {
+    fn inner(&self) -> &dyn Store {
+        &*self.inner
     }
 
     // Lines are looked for when the future is polled: it is then that it is part of an act.
@@ -195,7 +212,7 @@ impl Store for RecordedStore {
             if lines.is_empty() {
                 return self.inner.commit(change, now).await;
             }
-            change.then.extend(lines.iter().cloned());
+            change.then.extend(self.rows(&lines));
             // Also where nobody waits for the answer any more.
             self.changed();
             let outcome = self.inner.commit(change, now).await;
@@ -213,7 +230,7 @@ impl Store for RecordedStore {
             }
             let wanted = changes.len();
             if let Some(last) = changes.last_mut() {
-                last.then.extend(lines.iter().cloned());
+                last.then.extend(self.rows(&lines));
             }
             self.changed();
             let outcomes = self.inner.commit_each(changes, now).await;
@@ -238,7 +255,10 @@ impl Store for RecordedStore {
                     key: key.clone(),
                     version: row.version,
                 };
-                if self.commit(Change::new(removal), now).await?.is_done() {
+                if Layer::commit(self, Change::new(removal), now)
+                    .await?
+                    .is_done()
+                {
                     return Ok(Some(row));
                 }
             }
@@ -246,34 +266,5 @@ impl Store for RecordedStore {
                 "a row is being changed by others".to_owned(),
             ))
         })
-    }
-
-    fn partition<'a>(
-        &'a self,
-        table: Table,
-        partition: &'a [u8],
-        after: &'a [u8],
-        limit: usize,
-        now: u64,
-    ) -> StoreFuture<'a, Vec<(Key, Row)>> {
-        self.inner.partition(table, partition, after, limit, now)
-    }
-
-    fn page<'a>(
-        &'a self,
-        table: Table,
-        after: Option<&'a Key>,
-        limit: usize,
-        now: u64,
-    ) -> StoreFuture<'a, Vec<(Key, Row)>> {
-        self.inner.page(table, after, limit, now)
-    }
-
-    fn sweep(&self, now: u64, limit: usize) -> StoreFuture<'_, usize> {
-        self.inner.sweep(now, limit)
-    }
-
-    fn check(&self) -> StoreFuture<'_, ()> {
-        self.inner.check()
     }
 }

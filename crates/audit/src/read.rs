@@ -1,15 +1,15 @@
 //! Reading a log: one frame after the other from any reader, and lines by their index for those who look at it.
 
-use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use signet_agent::Refusal;
 
 use crate::line::{Frame, Line, frame_bounds};
-use crate::segment;
+use crate::node::NodeId;
+use crate::segment::{Places, Segment};
 
-/// The audit identity's public document beside the segments.
+/// The audit identity's public document, beside the segments that are written.
 pub const DOCUMENT_FILE: &str = "identity.json";
 
 /// Bytes that are read at once.
@@ -106,31 +106,39 @@ impl<R: Read> Frames<R> {
     }
 }
 
-fn parse_line(body: &[u8]) -> Result<Line, ReadError> {
+fn parse_line(body: &[u8], node: &NodeId) -> Result<Line, ReadError> {
     match Frame::parse(body).map_err(ReadError::Broken)? {
-        Frame::Line(line) => Ok(*line),
+        Frame::Line(mut line) => {
+            // Heads say it once for all of their records; whoever looks at one record wants to know.
+            let members = &mut line.content.members;
+            members.insert("node".to_owned(), node.as_str().into());
+            Ok(*line)
+        }
         Frame::Head(_) | Frame::Checkpoint(_) => Err(ReadError::Broken(Refusal::WrongType)),
     }
 }
 
-/// Lines of a directory in order: at most `limit` from the line `from` on, or, without it, the last ones. A batch that is being written
-/// ends them.
+/// Records of these segments, which are one node's, in order: at most `limit` from the record `from` on, or, without
+/// it, the last ones. A batch that is being written ends them.
 ///
 /// # Errors
-/// See [`ReadError`]; lines are shown, not verified.
-pub fn lines(directory: &Path, from: Option<u64>, limit: usize) -> Result<Vec<Line>, ReadError> {
-    let segments = segment::list(directory)?;
+/// See [`ReadError`]; records are shown, not verified.
+pub fn lines(
+    segments: &[Segment],
+    from: Option<u64>,
+    limit: usize,
+) -> Result<Vec<Line>, ReadError> {
     let mut found = Vec::new();
     match from {
         Some(from) => {
             // The last segment that does not begin behind it.
-            let begin = segments.partition_point(|(first, _)| *first <= from).max(1) - 1;
-            for (first, path) in segments.iter().skip(begin) {
-                walk(path, *first, |index, body| {
+            let begin = segments.partition_point(|s| s.first <= from).max(1) - 1;
+            for segment in segments.iter().skip(begin) {
+                walk(segment, |index, body| {
                     if index < from {
                         return Ok(true);
                     }
-                    found.push(parse_line(body)?);
+                    found.push(parse_line(body, &segment.node)?);
                     Ok(found.len() < limit)
                 })?;
                 if found.len() >= limit {
@@ -140,17 +148,17 @@ pub fn lines(directory: &Path, from: Option<u64>, limit: usize) -> Result<Vec<Li
         }
         None => {
             let mut wanted = limit;
-            for (first, path) in segments.iter().rev() {
+            for segment in segments.iter().rev() {
                 let mut count = 0_u64;
-                walk(path, *first, |_, _| {
+                walk(segment, |_, _| {
                     count += 1;
                     Ok(true)
                 })?;
-                let skip = first + count.saturating_sub(wanted as u64);
+                let skip = segment.first + count.saturating_sub(wanted as u64);
                 let mut these = Vec::new();
-                walk(path, *first, |index, body| {
+                walk(segment, |index, body| {
                     if index >= skip && these.len() < wanted {
-                        these.push(parse_line(body)?);
+                        these.push(parse_line(body, &segment.node)?);
                     }
                     Ok(true)
                 })?;
@@ -166,14 +174,18 @@ pub fn lines(directory: &Path, from: Option<u64>, limit: usize) -> Result<Vec<Li
     Ok(found)
 }
 
-/// Hands each line's index and body to `visit`, until it says no.
+/// Hands each record's index and body to `visit`, until it says no. A segment that was removed since it was listed has
+/// none.
 fn walk(
-    path: &Path,
-    first: u64,
+    segment: &Segment,
     mut visit: impl FnMut(u64, &[u8]) -> Result<bool, ReadError>,
 ) -> Result<(), ReadError> {
-    let mut frames = Frames::new(File::open(path)?);
-    let mut index = first;
+    let bytes = match segment.open() {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        opened => opened?,
+    };
+    let mut frames = Frames::new(bytes);
+    let mut index = segment.first;
     loop {
         match frames.next_line_body() {
             Ok(None) | Err(ReadError::Torn) => return Ok(()),
@@ -189,22 +201,46 @@ fn walk(
     }
 }
 
-/// The files of a trail that is on this machine: the segments of a directory, or of a data directory's `audit`; or one exported file.
+/// A trail that is on this machine.
+#[derive(Debug)]
+pub enum Local {
+    /// The segments of one node.
+    Segments(Vec<Segment>),
+    /// One exported file.
+    Exported(PathBuf),
+}
+
+/// Finds a trail: the segments of a directory, or of a data directory's `audit`, with those of an archive; or one
+/// exported file. `node` has to be named where several nodes' segments are there.
 ///
 /// # Errors
-/// What the disk says; where there is nothing.
-pub fn files(path: &Path) -> io::Result<Vec<PathBuf>> {
+/// What the disk says; where there is nothing, or more than one.
+pub fn local(path: &Path, archive: Option<&Path>, node: Option<&NodeId>) -> io::Result<Local> {
     if path.is_file() {
-        return Ok(vec![path.to_owned()]);
+        return Ok(Local::Exported(path.to_owned()));
     }
-    let mut segments = segment::list(path)?;
+    let mut places = Places::new(path);
     let inner = path.join("audit");
-    if segments.is_empty() && inner.is_dir() {
-        segments = segment::list(&inner)?;
+    if crate::segment::list(path)?.is_empty() && inner.is_dir() {
+        places.directory = inner;
     }
-    if segments.is_empty() {
+    places.archive = archive.map(Path::to_owned);
+    let mut segments = places.segments()?;
+    if let Some(node) = node {
+        segments.retain(|segment| segment.node == *node);
+    }
+    let Some(first) = segments.first() else {
         let text = format!("there is no audit trail in {}", path.display());
         return Err(io::Error::new(io::ErrorKind::NotFound, text));
+    };
+    if let Some(other) = segments.iter().find(|s| s.node != first.node) {
+        let text = format!(
+            "{} holds the trails of several nodes, {} and {} among them: name one",
+            places.directory.display(),
+            first.node,
+            other.node
+        );
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
     }
-    Ok(segments.into_iter().map(|(_, path)| path).collect())
+    Ok(Local::Segments(segments))
 }

@@ -1,6 +1,5 @@
 //! What requests, the writer and readers share: the queue, and how the writer is woken.
 
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed, Ordering::SeqCst, fence};
 use std::sync::mpsc::{SyncSender, TrySendError};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -12,7 +11,9 @@ use signet_store::Store;
 
 use crate::counters::Counters;
 use crate::event::Entry;
+use crate::node::NodeId;
 use crate::refusals::Refusals;
+use crate::segment::Places;
 
 /// Decisions that may wait for the audit trail's writer; beyond it they are counted, and the count is a line.
 pub(crate) const MAX_QUEUED: usize = 65536;
@@ -20,7 +21,8 @@ pub(crate) const MAX_QUEUED: usize = 65536;
 /// What requests, the writer and readers share.
 pub(crate) struct Shared {
     sender: SyncSender<Box<Entry>>,
-    pub(crate) directory: PathBuf,
+    pub(crate) node: NodeId,
+    pub(crate) places: Places,
     pub(crate) document: VerifiedDocument,
     pub(crate) counters: Counters,
     pub(crate) refusals: Refusals,
@@ -36,18 +38,30 @@ pub(crate) struct Shared {
     pub(crate) closing: AtomicBool,
     /// The last batch could not be written.
     pub(crate) failing: AtomicBool,
+    /// The last batch could not be written because the disk is full: refusals are counted and nothing else of them kept.
+    pub(crate) full: AtomicBool,
+    /// Refusals that were not recorded because of that, and since when.
+    pub(crate) shed: AtomicU64,
+    pub(crate) shed_since: AtomicU64,
+    /// A segment was closed that the keeper has not looked at. A flag beside its wake: waiting for the writer may take
+    /// the wake for its own.
+    pub(crate) closed: AtomicBool,
+    /// A record says that the segments before this record left the directory.
+    pub(crate) gone: AtomicU64,
     /// Lines in the log.
     pub(crate) lines: AtomicU64,
     /// The writer waits to be woken.
     pub(crate) asleep: AtomicBool,
     pub(crate) thread: OnceLock<Thread>,
-    pub(crate) handle: Mutex<Option<JoinHandle<()>>>,
+    pub(crate) keeper: OnceLock<Thread>,
+    pub(crate) handles: Mutex<Vec<JoinHandle<()>>>,
 }
 
 impl Shared {
     pub(crate) fn new(
         sender: SyncSender<Box<Entry>>,
-        directory: PathBuf,
+        node: NodeId,
+        places: Places,
         document: VerifiedDocument,
         store: Arc<dyn Store>,
         clock: Arc<dyn Clock>,
@@ -55,7 +69,8 @@ impl Shared {
     ) -> Shared {
         Shared {
             sender,
-            directory,
+            node,
+            places,
             document,
             counters: Counters::default(),
             refusals: Refusals::new(refusals_per_second),
@@ -67,10 +82,16 @@ impl Shared {
             pending: AtomicBool::new(true),
             closing: AtomicBool::new(false),
             failing: AtomicBool::new(false),
+            full: AtomicBool::new(false),
+            shed: AtomicU64::new(0),
+            shed_since: AtomicU64::new(0),
+            closed: AtomicBool::new(false),
+            gone: AtomicU64::new(0),
             lines: AtomicU64::new(0),
             asleep: AtomicBool::new(false),
             thread: OnceLock::new(),
-            handle: Mutex::default(),
+            keeper: OnceLock::new(),
+            handles: Mutex::default(),
         }
     }
 
@@ -78,6 +99,12 @@ impl Shared {
     pub(crate) fn changed(&self) {
         self.pending.store(true, SeqCst);
         self.wake();
+    }
+
+    /// So many refusals are not recorded, because the disk is full.
+    pub(crate) fn shed(&self, refusals: u64, at_ms: u64) {
+        let _ = self.shed_since.compare_exchange(0, at_ms, Relaxed, Relaxed);
+        self.shed.fetch_add(refusals, SeqCst);
     }
 
     pub(crate) fn push(&self, entry: Entry) {
@@ -101,6 +128,14 @@ impl Shared {
         fence(SeqCst);
         if self.asleep.load(SeqCst) && self.asleep.swap(false, SeqCst) {
             self.unpark();
+        }
+    }
+
+    /// A segment was closed.
+    pub(crate) fn closed_a_segment(&self) {
+        self.closed.store(true, SeqCst);
+        if let Some(thread) = self.keeper.get() {
+            thread.unpark();
         }
     }
 

@@ -1,6 +1,6 @@
 //! The handle that the application has: recording, counting, acts.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::{Ordering::Relaxed, Ordering::SeqCst};
 use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, PoisonError};
@@ -14,31 +14,48 @@ use signet_store::Store;
 use crate::counters::Counted;
 use crate::error::AuditError;
 use crate::event::Event;
-use crate::identity;
+use crate::identity::{self, AuditIdentity};
+use crate::keeper::{Keep, Keeper};
+use crate::node::NodeId;
 use crate::outbox::{RecordedStore, carried};
+use crate::segment::Places;
 use crate::shared::{MAX_QUEUED, Shared};
 use crate::writer::{self, Opened, Writer};
 
 /// Where the trail rests, and how often it is written.
 #[derive(Clone, Debug)]
 pub struct AuditOptions {
-    /// Of the segments; made where it is missing.
-    pub directory: PathBuf,
+    /// The node's name; none: the name of the first start, which is [`NodeId::default`] where none was given then.
+    pub node: Option<NodeId>,
+    /// Where the segments are, and where closed ones go. The directory is made where it is missing; the archive is not.
+    pub places: Places,
     /// How long decisions wait for others to share a signature and a flush with.
     pub interval: Duration,
-    /// A segment of this many bytes is followed by another.
+    /// A segment of this many bytes is closed, and followed by another.
     pub segment_bytes: u64,
+    /// A segment whose first record is this old is closed by the next one.
+    pub segment_age: Duration,
+    /// When closed segments leave the directory.
+    pub keep: Keep,
     /// Most lines a second of refusals that nothing like was refused before in the same minute; further ones are counted.
     pub refusals_per_second: u32,
 }
 
 impl AuditOptions {
-    /// The usual: ten batches a second at most, segments of 32 MiB.
+    /// The usual: ten batches a second at most, segments of 32 MiB or a day, all of which stay.
     pub fn new(directory: impl Into<PathBuf>) -> AuditOptions {
+        AuditOptions::at(Places::new(directory))
+    }
+
+    /// The same, with an archive.
+    pub fn at(places: Places) -> AuditOptions {
         AuditOptions {
-            directory: directory.into(),
+            node: None,
+            places,
             interval: Duration::from_millis(100),
             segment_bytes: 32 * 1024 * 1024,
+            segment_age: Duration::from_secs(86_400),
+            keep: Keep::default(),
             refusals_per_second: 20,
         }
     }
@@ -67,11 +84,15 @@ impl Audit {
         clock: Arc<dyn Clock>,
     ) -> Result<(Audit, Opened), AuditError> {
         let now = clock.now();
-        let identity = identity::AuditIdentity::load_or_create(&*store, keyring, now).await?;
+        let node = NodeId::claim(&*store, options.node, now).await?;
+        let identity = AuditIdentity::load_or_create(&*store, &node, keyring, now).await?;
         let (sender, receiver) = sync_channel(MAX_QUEUED);
+        let (departures, leaving) = sync_channel(1);
+        let directory = options.places.directory.clone();
         let shared = Arc::new(Shared::new(
             sender,
-            options.directory.clone(),
+            node,
+            options.places,
             identity.document.clone(),
             Arc::clone(&store),
             Arc::clone(&clock),
@@ -80,20 +101,37 @@ impl Audit {
         let parts = writer::Parts {
             shared: Arc::clone(&shared),
             receiver,
+            leaving,
             identity,
             interval: options.interval,
             segment_bytes: options.segment_bytes,
+            segment_age: options.segment_age,
         };
         let (writer, opened) = Writer::open(parts, store, clock).await?;
-        let started = std::thread::Builder::new()
-            .name("audit-writer".to_owned())
-            .spawn(move || writer.run());
-        let handle = started.map_err(|source| AuditError::Io {
-            path: options.directory,
+        let keeper = Keeper {
+            shared: Arc::clone(&shared),
+            keep: options.keep,
+            departures,
+        };
+        let failed = |source| AuditError::Io {
+            path: directory.clone(),
             source,
-        })?;
-        let _ = shared.thread.set(handle.thread().clone());
-        *shared.handle.lock().unwrap_or_else(PoisonError::into_inner) = Some(handle);
+        };
+        let start = |name: &str, work: Box<dyn FnOnce() + Send>| {
+            let started = std::thread::Builder::new().name(name.to_owned());
+            let handle = started.spawn(work).map_err(failed)?;
+            let thread = handle.thread().clone();
+            let mut handles = shared
+                .handles
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
+            handles.push(handle);
+            Ok::<_, AuditError>(thread)
+        };
+        let thread = start("audit-writer", Box::new(move || writer.run()))?;
+        let _ = shared.thread.set(thread);
+        let thread = start("audit-keeper", Box::new(move || keeper.run()))?;
+        let _ = shared.keeper.set(thread);
         Ok((Audit(Some(shared)), opened))
     }
 
@@ -108,11 +146,16 @@ impl Audit {
     /// Records a decision: a hash and a place in the queue. Never waits. A refusal is counted in place of a line where the same was
     /// refused before in the same minute, or where refusals are more than the trail takes.
     pub fn record(&self, event: Event<'_>) {
-        if let Some(shared) = &self.0
-            && (!event.is_refusal() || shared.refusals.admit(&event))
-        {
-            shared.push(event.entry(None));
+        let Some(shared) = &self.0 else { return };
+        if event.is_refusal() {
+            if shared.full.load(Relaxed) {
+                return shared.shed(1, event.at_ms());
+            }
+            if !shared.refusals.admit(&event) {
+                return;
+            }
         }
+        shared.push(event.entry(None));
     }
 
     /// Counts what is asked too often for a line each. `yes`: see [`Counted`].
@@ -167,9 +210,21 @@ impl Audit {
         })
     }
 
-    /// Where the log rests; none without a trail.
-    pub fn directory(&self) -> Option<&Path> {
-        self.0.as_ref().map(|shared| &*shared.directory)
+    /// Whether the disk is full: refusals are counted in place of being recorded, and decisions wait.
+    pub fn is_full(&self) -> bool {
+        self.0
+            .as_ref()
+            .is_some_and(|shared| shared.full.load(Relaxed))
+    }
+
+    /// Where the log is; none without a trail.
+    pub fn places(&self) -> Option<&Places> {
+        self.0.as_ref().map(|shared| &shared.places)
+    }
+
+    /// Which node writes it; none without a trail.
+    pub fn node(&self) -> Option<&NodeId> {
+        self.0.as_ref().map(|shared| &shared.node)
     }
 
     /// Whose log it is.
@@ -183,7 +238,10 @@ impl Audit {
     /// The older sealing key must stay until this has succeeded.
     pub async fn rewrap(&self, ring: &Keyring) -> Result<bool, AuditError> {
         match &self.0 {
-            Some(shared) => identity::rewrap(&*shared.store, ring, shared.clock.now()).await,
+            Some(shared) => {
+                let now = shared.clock.now();
+                identity::rewrap(&*shared.store, &shared.node, ring, now).await
+            }
             None => Ok(false),
         }
     }
@@ -193,15 +251,19 @@ impl Audit {
         let Some(shared) = &self.0 else { return };
         shared.closing.store(true, SeqCst);
         shared.unpark();
-        let handle = shared
-            .handle
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take();
-        if let Some(handle) = handle
-            && handle.join().is_err()
-        {
-            tracing::error!("the audit trail's writer ended in a panic");
+        // The keeper waits for nothing else any more.
+        shared.closed_a_segment();
+        let handles = std::mem::take(
+            &mut *shared
+                .handles
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner),
+        );
+        // The writer first: the keeper may wait for it.
+        for handle in handles {
+            if handle.join().is_err() {
+                tracing::error!("a thread of the audit trail ended in a panic");
+            }
         }
     }
 }

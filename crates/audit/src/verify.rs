@@ -9,8 +9,9 @@ use signet_agent::identity::VerifiedDocument;
 use signet_agent::log::{Checkpoint, Frontier};
 use signet_agent::{Hash, Refusal};
 
-use crate::event::Action;
+use crate::event::{Action, SegmentFacts};
 use crate::line::{Frame, Head, Line};
+use crate::node::NodeId;
 
 /// Where and why a log does not hold.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -40,8 +41,12 @@ impl Broken {
 pub struct Verified {
     /// Whose log it is.
     pub document: VerifiedDocument,
-    /// The first line that was there; above 0, older segments are archived elsewhere.
+    /// Which node's.
+    pub node: NodeId,
+    /// The first record that was there; above 0, older segments were archived or removed, and a record says so.
     pub first: u64,
+    /// How the records before the first left; none where nothing left.
+    pub left: Option<Left>,
     /// Lines in all, archived ones included.
     pub lines: u64,
     /// Checkpoints that were checked.
@@ -54,12 +59,22 @@ pub struct Verified {
     pub known_checked: bool,
 }
 
+/// How older records left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Left {
+    /// To the archive.
+    Archived,
+    /// By the rule of the configuration; maybe earlier ones to an archive.
+    Removed,
+}
+
 /// Which signatures are checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Signatures {
     /// Every checkpoint's.
     All,
-    /// The last checkpoint's, which covers all lines: enough for a server's own start.
+    /// The last checkpoint's, which covers all records: enough for a server's own start, which reads its newest segment
+    /// alone and asks nobody what became of older ones.
     Last,
 }
 
@@ -82,7 +97,13 @@ pub struct Verifier {
     known_checked: bool,
     signatures: Signatures,
     state: State,
+    node: Option<NodeId>,
+    /// A head was read and no batch after it yet.
+    begun: bool,
     first: u64,
+    /// What the log was at its first record here, as the record of the segment before it would have it.
+    before: Option<SegmentFacts>,
+    left: Option<Left>,
     /// Lines that the last checkpoint covers.
     signed: u64,
     checkpoints: u64,
@@ -104,7 +125,11 @@ impl Verifier {
             known_checked: false,
             signatures,
             state: State::default(),
+            node: None,
+            begun: false,
             first: 0,
+            before: None,
+            left: None,
             signed: 0,
             checkpoints: 0,
             gaps: 0,
@@ -145,6 +170,11 @@ impl Verifier {
 
     fn head(&mut self, head: &Head) -> Result<(), Broken> {
         let (next, first) = (self.next_line(), head.frontier.len());
+        if self.begun {
+            let place = format!("the segment that begins with line {next} has two heads");
+            return Err(Broken::at(next, Refusal::ChainBroken, place));
+        }
+        self.begun = true;
         let Some(document) = &self.document else {
             let named = match &self.expected {
                 Some(expected) if head.document.is_continued_by(expected) => expected.clone(),
@@ -159,13 +189,25 @@ impl Verifier {
                 None => head.document.clone(),
             };
             self.document = Some(named);
+            self.node = Some(head.node.clone());
             (self.first, self.signed) = (first, first);
+            self.before = head.previous.map(|previous| SegmentFacts {
+                // What the segment before began with is not known here.
+                first: 0,
+                next: first,
+                head: previous.0,
+                root: head.frontier.root().0,
+            });
             self.state.frontier = head.frontier.clone();
             self.state.previous = head.previous;
             return self.compare_known();
         };
         if self.signed < next {
             return Err(self.unsigned());
+        }
+        if self.node.as_ref() != Some(&head.node) {
+            let place = format!("the segment that begins with line {first} is another node's");
+            return Err(Broken::at(first, Refusal::WrongSigner, place));
         }
         if first > next {
             let place = format!("lines {next} to {} are missing", first - 1);
@@ -230,11 +272,33 @@ impl Verifier {
         if receipt.action == Action::GAP.0 {
             self.gaps += 1;
         }
+        self.segment_left(line);
         self.compare_known()
+    }
+
+    /// Whether this record says that the segment before the first one here left.
+    fn segment_left(&mut self, line: &Line) {
+        let (Some(before), Some(segment)) = (&self.before, &line.content.segment) else {
+            return;
+        };
+        let about = |s: &SegmentFacts| (s.next, s.head, s.root);
+        let how = match &*line.receipt.action {
+            action if action == Action::ARCHIVE.0 => Left::Archived,
+            action if action == Action::REMOVE.0 => Left::Removed,
+            _ => return,
+        };
+        if about(before) == about(segment) {
+            self.left = Some(how);
+        }
     }
 
     fn checkpoint(&mut self, checkpoint: &Checkpoint) -> Result<(), Broken> {
         let next = self.next_line();
+        if next == self.signed {
+            // A batch has records: a checkpoint over none was put in.
+            let place = "a checkpoint stands where no line was added";
+            return Err(Broken::at(next, Refusal::ChainBroken, place));
+        }
         let about = |text: &str| match next - self.signed {
             0 => format!(
                 "the checkpoint after line {}: {text}",
@@ -263,6 +327,7 @@ impl Verifier {
             self.check_signature(checkpoint)
                 .map_err(|reason| Broken::at(self.signed, reason, about("it was not signed so")))?;
         }
+        self.begun = false;
         self.signed = next;
         self.state.signed_at = checkpoint.at;
         self.checkpoints += 1;
@@ -315,6 +380,12 @@ impl Verifier {
         if self.signed < next {
             return Err(self.unsigned());
         }
+        if self.begun {
+            // A head is written together with its first batch: alone it is what a cut left.
+            let place =
+                format!("the segment that begins with line {next} was cut off behind its head");
+            return Err(Broken::at(next, Refusal::LogUnsigned, place));
+        }
         if let Some(known) = self.known.as_ref().filter(|_| !self.known_checked) {
             if known.size > next {
                 let place = format!(
@@ -335,12 +406,21 @@ impl Verifier {
                 Broken::at(next.saturating_sub(1), reason, "the last checkpoint")
             })?;
         }
-        let document = self
-            .document
-            .clone()
-            .ok_or_else(|| Broken::at(0, Refusal::ChainStartMissing, "there is no log"))?;
+        let (Some(document), Some(node)) = (self.document.clone(), self.node.clone()) else {
+            let place = "there is no log";
+            return Err(Broken::at(0, Refusal::ChainStartMissing, place));
+        };
+        if self.signatures == Signatures::All && self.first > 0 && self.left.is_none() {
+            let place = format!(
+                "lines 0 to {} are missing, and no record says that they were archived or removed",
+                self.first - 1
+            );
+            return Err(Broken::at(0, Refusal::ChainStartMissing, place));
+        }
         Ok(Verified {
             document,
+            node,
+            left: self.left,
             first: self.first,
             lines: next,
             checkpoints: self.checkpoints,

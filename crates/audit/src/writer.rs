@@ -9,7 +9,7 @@
 
 use std::collections::{HashSet, VecDeque};
 use std::fs;
-use std::io;
+use std::io::{self, Read};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 use std::sync::mpsc::Receiver;
@@ -26,12 +26,14 @@ use signet_store::{Change, Key, MAX_THEN, Op, Store, StoreError, Table};
 use crate::error::AuditError;
 use crate::event::{Action, Entry, Event};
 use crate::identity::AuditIdentity;
+use crate::keeper::{self, Departure};
 use crate::line::{self, Frame, Head};
+use crate::node::NodeId;
 use crate::outbox;
 use crate::read;
-use crate::segment::{self, Appending, Found};
+use crate::segment::{self, Appending, Form, Found, Segment};
 use crate::shared::Shared;
-use crate::verify::{Broken, Signatures, State, Verifier};
+use crate::verify::{Broken, Left, Signatures, State, Verifier};
 
 /// Most lines of the audit trail that share a signature
 const MAX_BATCH: usize = 16384;
@@ -51,6 +53,8 @@ const RETRY_AFTER: Duration = Duration::from_secs(1);
 /// What was found when the trail was opened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Opened {
+    /// The disk is full: nothing was written, and records wait.
+    pub full: bool,
     /// Lines that were there.
     pub lines: u64,
     /// Why some are missing, if they are: each is a line of the trail now.
@@ -62,26 +66,44 @@ pub struct Opened {
 pub(crate) struct Parts {
     pub(crate) shared: Arc<Shared>,
     pub(crate) receiver: Receiver<Box<Entry>>,
+    pub(crate) leaving: Receiver<Departure>,
     pub(crate) identity: AuditIdentity,
     pub(crate) interval: Duration,
     pub(crate) segment_bytes: u64,
+    pub(crate) segment_age: Duration,
+}
+
+/// Where an entry came from, and with it what is to be done once it is in the log.
+enum Origin {
+    /// The queue: nothing.
+    Queue,
+    /// A row of the store, to be removed.
+    Row(Key),
+    /// The keeper: a segment's file, to be removed.
+    Segment(Departure),
 }
 
 pub(crate) struct Writer {
     shared: Arc<Shared>,
     receiver: Receiver<Box<Entry>>,
+    leaving: Receiver<Departure>,
     identity: AuditIdentity,
     interval: Duration,
     segment_bytes: u64,
+    segment_age: Duration,
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
     appending: Option<Appending>,
     state: State,
-    /// Read from queue or store, not yet written; with the row it came from.
-    waiting: VecDeque<(Entry, Option<Key>)>,
+    /// Not yet written.
+    waiting: VecDeque<(Entry, Origin)>,
     /// Rows that are waiting here, or written and not yet removed.
     taken: HashSet<Vec<u8>>,
     written_rows: Vec<Key>,
+    /// Segments whose leaving is in the log, and whose files are still there.
+    departed: Vec<Departure>,
+    /// A record says that the segments before this record left.
+    gone: u64,
     counted_at_ms: u64,
     next_count: Instant,
     next_head: Instant,
@@ -92,16 +114,16 @@ pub(crate) struct Writer {
 #[derive(Clone, Debug, Default)]
 struct Remembered {
     state: State,
+    gone: u64,
 }
 
-fn head_key() -> Key {
-    Key::new(Table::Audit, "head")
-}
+/// The name of the row; each node has its own.
+const HEAD: &str = "head";
 
 impl Remembered {
-    fn encode(state: &State) -> Vec<u8> {
+    fn encode(state: &State, gone: u64) -> Vec<u8> {
         let mut out = Encoder::new();
-        out.array(5).uint(state.frontier.len());
+        out.array(6).uint(state.frontier.len());
         match &state.previous {
             Some(previous) => out.bytes(&previous.0),
             None => out.null(),
@@ -110,13 +132,13 @@ impl Remembered {
         for peak in state.frontier.peaks() {
             out.bytes(&peak.0);
         }
-        out.uint(state.at_ms).uint(state.signed_at);
+        out.uint(state.at_ms).uint(state.signed_at).uint(gone);
         out.finish()
     }
 
     fn decode(data: &[u8]) -> Result<Remembered, Refusal> {
         Decoder::whole(data, |d| {
-            d.tuple(5, |d| {
+            d.tuple(6, |d| {
                 let size = d.uint()?;
                 let mut ahead = d.clone();
                 let previous = if ahead.null().is_ok() {
@@ -133,14 +155,19 @@ impl Remembered {
                         at_ms: d.uint()?,
                         signed_at: d.uint()?,
                     },
+                    gone: d.uint()?,
                 })
             })
         })
     }
 
-    async fn load(store: &dyn Store, now: u64) -> Result<Option<Remembered>, StoreError> {
+    async fn load(
+        store: &dyn Store,
+        node: &NodeId,
+        now: u64,
+    ) -> Result<Option<Remembered>, StoreError> {
         let corrupt = |_| StoreError::Corrupt("the end of the audit trail".to_owned());
-        let row = store.get(&head_key(), now).await?;
+        let row = store.get(&node.row(HEAD), now).await?;
         row.map(|row| Remembered::decode(&row.value).map_err(corrupt))
             .transpose()
     }
@@ -155,6 +182,10 @@ struct LastSegment {
     carried: Vec<[u8; 16]>,
     /// The last line says that the trail ended in order.
     stopped: bool,
+    /// When its first record was made.
+    began_ms: Option<u64>,
+    /// It says that the segments before this record left.
+    gone: u64,
     /// The root when the log was as long as the store remembers it.
     root_then: Option<Hash>,
     broken: Option<Broken>,
@@ -169,11 +200,13 @@ impl LastSegment {
             bytes: 0,
             carried: Vec::new(),
             stopped: false,
+            began_ms: None,
+            gone: 0,
             root_then: None,
             broken: None,
             foreign: false,
         };
-        let (mut unsigned_rows, mut stops) = (Vec::new(), false);
+        let (mut unsigned_rows, mut stops, mut gone) = (Vec::new(), false, 0);
         for frame in segment::frames(data) {
             let (frame, end) = match frame {
                 Found::Frame(frame, end) => (frame, end),
@@ -199,6 +232,8 @@ impl LastSegment {
                 }
                 Frame::Line(line) => {
                     stops = line.receipt.action == Action::STOP.0;
+                    found.began_ms.get_or_insert(line.receipt.at_ms);
+                    gone = line.content.segment.map_or(gone, |segment| segment.next);
                     if line.receipt.index >= remembered {
                         unsigned_rows.extend(line.content.carried);
                     }
@@ -207,6 +242,7 @@ impl LastSegment {
                     found.state = verifier.state().clone();
                     found.bytes = end as u64;
                     found.stopped = stops;
+                    found.gone = gone;
                     found.carried.append(&mut unsigned_rows);
                 }
             }
@@ -228,6 +264,39 @@ impl LastSegment {
     }
 }
 
+/// The newest segment.
+enum Last {
+    /// There is none; whether there were bytes of one that was being begun.
+    None { cut: bool },
+    /// Its bytes, and what is in them.
+    Found(Segment, Vec<u8>, Box<LastSegment>),
+}
+
+/// Whether the disk, a quota or a limit of the file's size refuses further bytes.
+fn is_full(error: &io::Error) -> bool {
+    use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
+    matches!(error.kind(), StorageFull | QuotaExceeded | FileTooLarge)
+}
+
+/// Keeps bytes that are no part of the log; a full disk is no reason to stop over them.
+fn keep_cut(
+    directory: &std::path::Path,
+    node: &NodeId,
+    (first, at): (u64, u64),
+    bytes: &[u8],
+) -> io::Result<()> {
+    match segment::set_aside(directory, node, first, at, bytes) {
+        Err(error) if is_full(&error) => {
+            tracing::warn!(
+                bytes = bytes.len(),
+                "unsigned bytes behind the audit trail are dropped: the disk is full"
+            );
+            Ok(())
+        }
+        kept => kept.map(drop),
+    }
+}
+
 impl Writer {
     pub(crate) async fn open(
         parts: Parts,
@@ -237,11 +306,13 @@ impl Writer {
         let Parts {
             shared,
             receiver,
+            leaving,
             identity,
             interval,
             segment_bytes,
+            segment_age,
         } = parts;
-        let directory = shared.directory.clone();
+        let (node, directory) = (shared.node.clone(), shared.places.directory.clone());
         let io_error = |source| AuditError::Io {
             path: directory.clone(),
             source,
@@ -249,19 +320,23 @@ impl Writer {
         make_directory(&directory).map_err(io_error)?;
         write_document(&directory, &identity).map_err(io_error)?;
         let (now, now_ms) = (clock.now(), clock.now_ms());
-        let remembered = Remembered::load(&*store, now).await?;
+        let remembered = Remembered::load(&*store, &node, now).await?;
         let known = remembered.as_ref().map_or(0, |r| r.state.frontier.len());
         let mut writer = Writer {
             shared,
             receiver,
+            leaving,
             interval,
             segment_bytes,
+            segment_age,
             store,
             appending: None,
             state: State::default(),
             waiting: VecDeque::new(),
             taken: HashSet::new(),
             written_rows: Vec::new(),
+            departed: Vec::new(),
+            gone: remembered.as_ref().map_or(0, |r| r.gone),
             counted_at_ms: now_ms,
             next_count: Instant::now() + COUNT_EVERY,
             next_head: Instant::now(),
@@ -273,48 +348,44 @@ impl Writer {
             lines: 0,
             gaps: Vec::new(),
             broken: None,
+            full: false,
         };
-        let last = segment::list(&directory).map_err(io_error)?.pop();
+        let last = writer.last_segment(known).map_err(io_error)?;
         let mut since = 0;
         match (last, remembered) {
-            (None, None) => {}
-            (None, Some(remembered)) => {
+            (Last::None { cut: false }, None) => {}
+            // The first batch ever was being written.
+            (Last::None { cut: true }, None) => opened.gaps.push("crash"),
+            (Last::None { .. }, Some(remembered)) => {
                 // The store knows of a log, and there is none.
                 writer.state = remembered.state;
                 opened.gaps.push("truncated");
                 since = writer.state.at_ms;
             }
-            (Some((first, path)), remembered) => {
-                let data = fs::read(&path).map_err(io_error)?;
-                let found = LastSegment::read(&data, &writer.identity, known);
+            (Last::Found(segment, data, found), remembered) => {
                 if found.foreign {
                     return Err(AuditError::Foreign(directory));
                 }
-                let signed = usize::try_from(found.bytes).unwrap_or(data.len());
                 since = found.state.at_ms;
                 let holds_it = remembered.as_ref().is_none_or(|r| {
-                    known <= first || found.root_then == Some(r.state.frontier.root())
+                    known <= segment.first || found.root_then == Some(r.state.frontier.root())
                 });
                 let goes_on = found.broken.is_none()
                     && found.bytes > 0
                     && found.state.frontier.len() >= known
                     && holds_it;
                 if goes_on {
-                    if signed < data.len() {
-                        // No checkpoint covers it, so anybody may have written it: it is kept, and is no part of the log.
-                        segment::set_aside(&directory, first, found.bytes, &data[signed..])
-                            .map_err(io_error)?;
-                    }
-                    writer.appending = Some(Appending::open(&path, found.bytes).map_err(io_error)?);
-                    writer.state = found.state;
+                    writer.go_on(&segment, &data, &found).map_err(io_error)?;
                     if !found.stopped {
                         opened.gaps.push("crash");
                     }
-                    for id in found.carried {
-                        let key = outbox::pending_key(&id);
+                    for id in &found.carried {
+                        let key = outbox::pending_key(&node, id);
                         writer.taken.insert(key.sort.clone());
                         writer.written_rows.push(key);
                     }
+                    writer.gone = writer.gone.max(found.gone);
+                    writer.state = found.state;
                 } else if let Some(remembered) = remembered {
                     // The trail goes on from where the store knows that it was; what is wrong stays where it is, to be found.
                     let truncated = found.broken.is_none() && found.state.frontier.len() < known;
@@ -324,31 +395,88 @@ impl Writer {
                     opened.broken = found.broken;
                     writer.state = remembered.state;
                     since = writer.state.at_ms;
-                } else if found.bytes == 0 && found.broken.is_none() && first == 0 {
-                    // The first batch ever was being written.
-                    segment::set_aside(&directory, first, 0, &data).map_err(io_error)?;
-                    writer.appending = Some(Appending::open(&path, 0).map_err(io_error)?);
-                    opened.gaps.push("crash");
                 } else {
                     return Err(AuditError::Foreign(directory));
                 }
             }
         }
+        writer.shared.gone.store(writer.gone, SeqCst);
         opened.lines = writer.state.frontier.len();
         for gap in &opened.gaps {
             let event = Event::new(Action::GAP, now_ms)
                 .because(gap)
                 .counted(None, since);
-            writer.waiting.push_back((event.entry(None), None));
+            writer.queue(&event);
         }
         let version = env!("CARGO_PKG_VERSION");
         let start = Event::new(Action::START, now_ms).happened().target(version);
-        writer.waiting.push_back((start.entry(None), None));
-        // What cannot be written now will not be written later either: the operator hears it at the start.
+        writer.queue(&start);
+        // What cannot be written now will not be written later either: the operator hears it at the start. A full disk is
+        // another matter: what can be read is served, and records wait.
         writer.collect().await;
-        writer.append().map_err(io_error)?;
-        writer.settle(true).await?;
+        match writer.append() {
+            Err(error) if is_full(&error) => opened.full = true,
+            written => written.map_err(io_error)?,
+        }
+        match writer.settle(true).await {
+            Err(StoreError::Unavailable(_)) if opened.full || writer.store.is_full() => {
+                opened.full = true;
+            }
+            settled => settled?,
+        }
+        if opened.full {
+            writer.shared.failing.store(true, SeqCst);
+        }
         Ok((writer, opened))
+    }
+
+    /// The newest segment in which something was signed. One that was being begun when everything stopped has nothing:
+    /// what is in it is kept beside the log, and the one before it is the newest.
+    fn last_segment(&self, known: u64) -> io::Result<Last> {
+        let (places, node) = (&self.shared.places, &self.shared.node);
+        let mut segments = segment::list(&places.directory)?;
+        segments.retain(|segment| segment.node == *node);
+        segments.dedup_by(|later, kept| later.first == kept.first);
+        let mut cut = false;
+        while let Some(last) = segments.pop() {
+            let mut data = Vec::new();
+            last.open()?.read_to_end(&mut data)?;
+            let found = LastSegment::read(&data, &self.identity, known);
+            let unsigned = found.bytes == 0 && found.broken.is_none() && !found.foreign;
+            if !unsigned {
+                return Ok(Last::Found(last, data, Box::new(found)));
+            }
+            if !data.is_empty() {
+                keep_cut(&places.directory, node, (last.first, 0), &data)?;
+                cut = true;
+            }
+            keeper::remove(&last.path)?;
+        }
+        Ok(Last::None { cut })
+    }
+
+    /// Goes on behind the last checkpoint of this segment.
+    fn go_on(&mut self, last: &Segment, data: &[u8], found: &LastSegment) -> io::Result<()> {
+        match last.form {
+            Form::Plain => {
+                let signed = usize::try_from(found.bytes).unwrap_or(data.len());
+                if signed < data.len() {
+                    // No checkpoint covers it, so anybody may have written it: it is kept, and is no part of the log.
+                    let at = (last.first, found.bytes);
+                    let directory = &self.shared.places.directory;
+                    keep_cut(directory, &self.shared.node, at, &data[signed..])?;
+                }
+                let began = found.began_ms.unwrap_or_default();
+                self.appending = Some(Appending::open(&last.path, found.bytes, began)?);
+            }
+            // The one behind it is lost; the next batch begins a new one.
+            Form::Compressed => {}
+        }
+        Ok(())
+    }
+
+    fn queue(&mut self, event: &Event<'_>) {
+        self.waiting.push_back((event.entry(None), Origin::Queue));
     }
 
     /// Works until the trail is closed and everything is written.
@@ -370,10 +498,11 @@ impl Writer {
             let last = closing && self.waiting.len() < MAX_BATCH;
             if last {
                 let stop = Event::new(Action::STOP, self.clock.now_ms()).happened();
-                self.waiting.push_back((stop.entry(None), None));
+                self.queue(&stop);
             }
             let written = self.append();
             let settled = runtime.block_on(self.settle(last));
+            self.disk_is_full(written.as_ref().err());
             let error = match (written, settled) {
                 (Err(error), _) => Some(error.to_string()),
                 (_, Err(error)) => Some(error.to_string()),
@@ -407,7 +536,7 @@ impl Writer {
         self.shared.asleep.store(true, SeqCst);
         if let Ok(entry) = self.receiver.try_recv() {
             self.shared.asleep.store(false, SeqCst);
-            self.waiting.push_back((*entry, None));
+            self.waiting.push_back((*entry, Origin::Queue));
         }
         let idle = self.waiting.is_empty()
             && !self.shared.pending.load(SeqCst)
@@ -438,17 +567,34 @@ impl Writer {
         if Instant::now() >= self.next_count || self.shared.closing.load(SeqCst) {
             let counts = self.shared.counters.take(self.counted_at_ms, now_ms);
             let refused = self.shared.refusals.take(now_ms);
-            self.waiting
-                .extend(counts.into_iter().chain(refused).map(|entry| (entry, None)));
+            self.waiting.extend(
+                counts
+                    .into_iter()
+                    .chain(refused)
+                    .map(|entry| (entry, Origin::Queue)),
+            );
             self.counted_at_ms = now_ms;
             self.next_count = Instant::now() + COUNT_EVERY;
             self.shared.pending.store(true, SeqCst);
         }
-        while self.waiting.len() < MAX_BATCH {
+        // What the store's reserve is for are its own changes, and the records of them.
+        let only_changes = self.store.is_full() && !self.shared.closing.load(SeqCst);
+        while !only_changes && self.waiting.len() < MAX_BATCH {
             match self.receiver.try_recv() {
-                Ok(entry) => self.waiting.push_back((*entry, None)),
+                Ok(entry) => self.waiting.push_back((*entry, Origin::Queue)),
                 Err(_) => break,
             }
+        }
+        while let Ok(departure) = self.leaving.try_recv() {
+            let action = match departure.how {
+                Left::Archived => Action::ARCHIVE,
+                Left::Removed => Action::REMOVE,
+            };
+            let event = Event::new(action, now_ms)
+                .happened()
+                .segment(&departure.facts);
+            let entry = event.entry(None);
+            self.waiting.push_back((entry, Origin::Segment(departure)));
         }
         let dropped = self.shared.dropped.swap(0, SeqCst);
         if dropped > 0 {
@@ -456,7 +602,17 @@ impl Writer {
             let gap = Event::new(Action::GAP, now_ms)
                 .because("queue_full")
                 .counted(Some(dropped), since);
-            self.waiting.push_back((gap.entry(None), None));
+            self.queue(&gap);
+        }
+        if !self.shared.full.load(Relaxed) {
+            let shed = self.shared.shed.swap(0, SeqCst);
+            if shed > 0 {
+                let since = self.shared.shed_since.swap(0, Relaxed);
+                let gap = Event::new(Action::GAP, now_ms)
+                    .because("disk_full")
+                    .counted(Some(shed), since);
+                self.queue(&gap);
+            }
         }
         if self.waiting.len() < MAX_BATCH
             && self.shared.pending.swap(false, SeqCst)
@@ -467,16 +623,36 @@ impl Writer {
         }
         let entries = self.waiting.make_contiguous();
         // A change comes before what else was said of it at the same moment.
-        entries.sort_by_key(|(entry, row)| (entry.at_ms, row.is_none()));
+        entries.sort_by_key(|(entry, from)| (entry.at_ms, !matches!(from, Origin::Row(_))));
+    }
+
+    /// Where the disk is full, refusals are the first to go: they are counted, and the count is a record when there is
+    /// space again.
+    fn disk_is_full(&mut self, error: Option<&io::Error>) {
+        let full = error.is_some_and(is_full) || self.store.is_full();
+        self.shared.full.store(full, SeqCst);
+        if !full {
+            return;
+        }
+        let (had, now_ms) = (self.waiting.len(), self.clock.now_ms());
+        self.waiting.retain(|(entry, from)| {
+            let is_refusal = entry.outcome == signet_agent::receipt::Outcome::Failure;
+            !is_refusal || !matches!(from, Origin::Queue)
+        });
+        let shed = had - self.waiting.len();
+        if shed > 0 {
+            self.shared.shed(shed as u64, now_ms);
+        }
     }
 
     async fn collect_rows(&mut self) -> Result<(), StoreError> {
         let now = self.clock.now();
+        let pending = self.shared.node.pending();
         let mut after = Vec::new();
         loop {
             let rows = self
                 .store
-                .partition(Table::Audit, outbox::PENDING, &after, PAGE, now)
+                .partition(Table::Audit, &pending, &after, PAGE, now)
                 .await?;
             let full = rows.len() == PAGE;
             for (key, row) in rows {
@@ -485,13 +661,13 @@ impl Writer {
                     continue;
                 }
                 match outbox::read(&row) {
-                    Ok(entry) => self.waiting.push_back((entry, Some(key))),
+                    Ok(entry) => self.waiting.push_back((entry, Origin::Row(key))),
                     Err(reason) => {
                         tracing::error!(%reason, "a line of a change cannot be read");
                         let gap = Event::new(Action::GAP, self.clock.now_ms())
                             .because("unreadable")
                             .counted(Some(1), 0);
-                        self.waiting.push_back((gap.entry(None), Some(key)));
+                        self.waiting.push_back((gap.entry(None), Origin::Row(key)));
                     }
                 }
             }
@@ -513,19 +689,24 @@ impl Writer {
         let library = |_| io::Error::other("the cryptography library failed");
         let mut state = self.state.clone();
         let mut bytes = Vec::with_capacity(self.waiting.len() * 320 + 512);
-        let fits = self
-            .appending
-            .as_ref()
-            .is_some_and(|a| a.length() < self.segment_bytes);
+        let now_ms = self.clock.now_ms();
+        let age_ms = u64::try_from(self.segment_age.as_millis()).unwrap_or(u64::MAX);
+        let fits = self.appending.as_ref().is_some_and(|a| {
+            let is_young = now_ms < a.began_ms.saturating_add(age_ms);
+            a.is_empty() || (a.length() < self.segment_bytes && is_young)
+        });
+        let closes = !fits && self.appending.is_some();
         if !fits {
-            let path = segment::path(&self.shared.directory, state.frontier.len());
-            self.appending = Some(Appending::create(&path)?);
+            let (directory, first) = (&self.shared.places.directory, state.frontier.len());
+            let path = segment::path(directory, &self.shared.node, first, Form::Plain);
+            self.appending = Some(Appending::create(&path, now_ms)?);
         }
         let Some(appending) = &mut self.appending else {
             return Ok(());
         };
         if appending.is_empty() {
             let head = Head {
+                node: self.shared.node.clone(),
                 document: self.identity.document.clone(),
                 previous: state.previous,
                 frontier: state.frontier.clone(),
@@ -550,8 +731,19 @@ impl Writer {
         appending.append(&bytes)?;
         self.state = state;
         self.shared.lines.store(size, Relaxed);
-        let rows = self.waiting.drain(..).filter_map(|(_, row)| row);
-        self.written_rows.extend(rows);
+        for (_, from) in self.waiting.drain(..) {
+            match from {
+                Origin::Queue => {}
+                Origin::Row(key) => self.written_rows.push(key),
+                Origin::Segment(departure) => {
+                    self.gone = self.gone.max(departure.facts.next);
+                    self.departed.push(departure);
+                }
+            }
+        }
+        if closes {
+            self.shared.closed_a_segment();
+        }
         Ok(())
     }
 
@@ -559,12 +751,12 @@ impl Writer {
     async fn settle(&mut self, now: bool) -> Result<(), StoreError> {
         let grew = self.state.frontier.len() != self.head_size;
         let due = now || Instant::now() >= self.next_head;
-        if self.written_rows.is_empty() && !(grew && due) {
+        if self.written_rows.is_empty() && self.departed.is_empty() && !(grew && due) {
             return Ok(());
         }
         let head = Op::Put {
-            key: head_key(),
-            value: Remembered::encode(&self.state),
+            key: self.shared.node.row(HEAD),
+            value: Remembered::encode(&self.state, self.gone),
             end: None,
         };
         let mut changes = vec![Change::new(head)];
@@ -580,6 +772,16 @@ impl Writer {
         self.store.commit_each(changes, self.clock.now()).await?;
         for row in self.written_rows.drain(..) {
             self.taken.remove(&row.sort);
+        }
+        // The log says that they left, and the store knows it: only now may they go.
+        self.shared.gone.store(self.gone, SeqCst);
+        for departure in self.departed.drain(..) {
+            if let Err(error) = keeper::remove(&departure.path) {
+                let path = departure.path.display();
+                tracing::warn!(%error, %path, "a segment of the audit trail cannot be removed");
+            }
+            // A keeper that has stopped waiting finds out for itself.
+            let _ = departure.done.send(());
         }
         self.head_size = self.state.frontier.len();
         self.next_head = Instant::now() + HEAD_EVERY;

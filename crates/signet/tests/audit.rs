@@ -36,7 +36,7 @@ async fn until(dev: &Dev, holds: impl Fn(&Value) -> bool) -> Value {
 }
 
 fn segment(dev: &Dev) -> std::path::PathBuf {
-    dev.data.join("audit/00000000000000000000.audit")
+    dev.data.join("audit/node-1.00000000000000000000.audit")
 }
 
 #[tokio::test]
@@ -242,6 +242,97 @@ async fn trail(dir: &Path) -> Dev {
     server.signal("TERM");
     assert_eq!(server.end(), Some(0));
     dev
+}
+
+/// The system's time.
+struct Now;
+
+impl signet_crypto::Clock for Now {
+    fn now_ms(&self) -> u64 {
+        let since = std::time::UNIX_EPOCH.elapsed().unwrap();
+        u64::try_from(since.as_millis()).unwrap()
+    }
+}
+
+#[tokio::test]
+async fn the_commands_read_archived_segments_and_refuse_a_gap_that_no_record_names() {
+    use signet_audit::{Action, Audit, AuditOptions, Event, Places};
+    use signet_crypto::seal::{Keyring, SealingKey};
+    let dir = tempfile::tempdir().unwrap();
+    let places = Places {
+        directory: dir.path().join("audit"),
+        archive: Some(dir.path().join("archive")),
+    };
+    let archive = dir.path().join("archive");
+    std::fs::create_dir(&archive).unwrap();
+    let options = AuditOptions {
+        interval: Duration::from_millis(2),
+        segment_bytes: 3000,
+        ..AuditOptions::at(places)
+    };
+    let keyring = Keyring::new(SealingKey::generate(), Vec::new());
+    let store = Arc::new(signet_store::MemoryStore::new());
+    let clock = Arc::new(Now);
+    let (audit, _) = Audit::open(options, store, &keyring, clock).await.unwrap();
+    let mut number = 0;
+    while std::fs::read_dir(&archive).unwrap().count() < 3 {
+        assert!(number < 2000);
+        let had = audit.figures().0;
+        let name = format!("person-{number}");
+        audit.record(Event::new(Action::LOGIN, 1_800_000_000_000).subject(&name));
+        while audit.figures().0 == had {
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        number += 1;
+    }
+    audit.close();
+    let path = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
+    let (data, archive) = (path(""), path("archive"));
+    let good = verify(&["--data-dir", &data, "--archive", &archive]);
+    assert_eq!(good.status.code(), Some(0), "{}", text(&good.stderr));
+    assert_eq!(json(&good)["first"], 0);
+    assert_eq!(json(&good)["node"], "node-1");
+    let without = verify(&["--data-dir", &data]);
+    assert_eq!(without.status.code(), Some(0), "{}", text(&without.stderr));
+    let left = json(&without);
+    assert!(left["first"].as_u64().unwrap() > 0);
+    assert!(
+        left["not_checked"].to_string().contains("archived"),
+        "{left}"
+    );
+    let arguments = ["--json", "--lines", "100000", "--data-dir", &data];
+    let lines = |more: &[&str]| {
+        let all = [&["audit", "tail"], &arguments[..], more].concat();
+        let output = signet(&all);
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        json(&output).as_array().unwrap().clone()
+    };
+    let all = lines(&["--archive", &archive]);
+    assert_eq!(all.len() as u64, json(&good)["lines"].as_u64().unwrap());
+    assert_eq!(all[0]["index"], 0);
+    assert!(all.iter().all(|line| line["node"] == "node-1"));
+    assert!(lines(&[]).len() < all.len());
+    // The whole of it in one file, for an auditor.
+    let export = path("trail.audit");
+    let exported = [
+        "audit",
+        "export",
+        "--out",
+        &export,
+        "--data-dir",
+        &data,
+        "--archive",
+        &archive,
+    ];
+    assert_eq!(signet(&exported).status.code(), Some(0));
+    assert_eq!(json(&verify(&[&export]))["first"], 0);
+    // A segment that is missing in the middle, where no record says that the trail begins: refused.
+    let mut archived: Vec<_> = std::fs::read_dir(&archive).unwrap().collect();
+    archived.sort_by_key(|entry| entry.as_ref().unwrap().path());
+    std::fs::remove_file(archived[1].as_ref().unwrap().path()).unwrap();
+    let gap = verify(&["--data-dir", &data, "--archive", &archive]);
+    assert_eq!(gap.status.code(), Some(1));
+    assert_eq!(json(&gap)["error"], "chain_broken");
 }
 
 #[tokio::test]

@@ -5,7 +5,7 @@
 //! the key of another realm's row: [`Store::page`] of a realm is the range of its prefix, and the default realm's leaves all ranges out.
 //!
 //! What it does not separate: [`Store::sweep`] and [`Store::check`] are the engine's, for all realms at once, and so is the disk.
-use crate::{Change, Key, Op, Outcome, Row, Store, StoreError, StoreFuture, Table};
+use crate::{Change, Key, Layer, Op, Outcome, Row, Store, StoreError, StoreFuture, Table};
 use std::{fmt, future::ready, sync::Arc};
 
 /// Begins the partitions of every realm but the default one. The default realm's partitions are names and addresses, which have no control
@@ -89,7 +89,7 @@ impl RealmStore {
         self.prefix.is_empty()
     }
 
-    fn check(&self, partition: &[u8]) -> Result<(), StoreError> {
+    fn is_own(&self, partition: &[u8]) -> Result<(), StoreError> {
         match self.is_default() && partition.starts_with(MARK) {
             true => Err(StoreError::Invalid("the key is another realm's")),
             false => Ok(()),
@@ -97,7 +97,7 @@ impl RealmStore {
     }
 
     fn inward(&self, mut key: Key) -> Result<Key, StoreError> {
-        self.check(&key.partition)?;
+        self.is_own(&key.partition)?;
         if !self.is_default() {
             key.partition = [&self.prefix, &*key.partition].concat();
         }
@@ -221,10 +221,14 @@ fn refused<'a, T: Send + 'a>(error: StoreError) -> StoreFuture<'a, T> {
     Box::pin(ready(Err(error)))
 }
 
-impl Store for RealmStore {
+impl Layer for RealmStore {
+    fn inner(&self) -> &dyn Store {
+        &*self.inner
+    }
+
     fn get<'a>(&'a self, key: &'a Key, now: u64) -> StoreFuture<'a, Option<Row>> {
         if self.is_default() {
-            return match self.check(&key.partition) {
+            return match self.is_own(&key.partition) {
                 Ok(()) => self.inner.get(key, now),
                 Err(error) => refused(error),
             };
@@ -249,7 +253,7 @@ impl Store for RealmStore {
 
     fn take<'a>(&'a self, key: &'a Key, now: u64) -> StoreFuture<'a, Option<Row>> {
         if self.is_default() {
-            return match self.check(&key.partition) {
+            return match self.is_own(&key.partition) {
                 Ok(()) => self.inner.take(key, now),
                 Err(error) => refused(error),
             };
@@ -266,7 +270,7 @@ impl Store for RealmStore {
         now: u64,
     ) -> StoreFuture<'a, Vec<(Key, Row)>> {
         if self.is_default() {
-            return match self.check(partition) {
+            return match self.is_own(partition) {
                 Ok(()) => self.inner.partition(table, partition, after, limit, now),
                 Err(error) => refused(error),
             };
@@ -290,14 +294,6 @@ impl Store for RealmStore {
             true => Box::pin(self.default_page(table, after, limit, now)),
             false => Box::pin(self.realm_page(table, after, limit, now)),
         }
-    }
-
-    fn sweep(&self, now: u64, limit: usize) -> StoreFuture<'_, usize> {
-        self.inner.sweep(now, limit)
-    }
-
-    fn check(&self) -> StoreFuture<'_, ()> {
-        self.inner.check()
     }
 }
 

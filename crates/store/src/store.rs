@@ -49,4 +49,153 @@ pub trait Store: Send + Sync + 'static {
 
     /// Readiness: can it read and write?
     fn check(&self) -> StoreFuture<'_, ()>;
+
+    /// Whether the disk is full: only changes that end or revoke something are taken, and records of them; others are
+    /// refused as `Unavailable`. An engine that has no disk of its own is never full.
+    fn is_full(&self) -> bool {
+        false
+    }
+
+    /// Finishes what is queued and releases what the store holds. Waits for that; later calls are refused. Closing twice
+    /// does nothing.
+    fn close(&self) {}
+}
+
+/// A store over another one: what it does not change, the other one does.
+///
+/// ```
+/// # use signet_store::{Layer, MemoryStore, Store, StoreError, StoreFuture};
+/// struct NeverReady(MemoryStore);
+///
+/// impl Layer for NeverReady {
+///     fn inner(&self) -> &dyn Store {
+///         &self.0
+///     }
+///     fn check(&self) -> StoreFuture<'_, ()> {
+///         Box::pin(async { Err(StoreError::Unavailable("never".into())) })
+///     }
+/// }
+/// let store: Box<dyn Store> = Box::new(NeverReady(MemoryStore::new()));
+/// ```
+pub trait Layer: Send + Sync + 'static {
+    /// The one below.
+    fn inner(&self) -> &dyn Store;
+
+    /// [`Store::get`]
+    fn get<'a>(&'a self, key: &'a Key, now: u64) -> StoreFuture<'a, Option<Row>> {
+        self.inner().get(key, now)
+    }
+
+    /// [`Store::commit`]
+    fn commit(&self, change: Change, now: u64) -> StoreFuture<'_, Outcome> {
+        self.inner().commit(change, now)
+    }
+
+    /// [`Store::commit_each`]
+    fn commit_each(&self, changes: Vec<Change>, now: u64) -> StoreFuture<'_, Vec<Outcome>> {
+        self.inner().commit_each(changes, now)
+    }
+
+    /// [`Store::take`]
+    fn take<'a>(&'a self, key: &'a Key, now: u64) -> StoreFuture<'a, Option<Row>> {
+        self.inner().take(key, now)
+    }
+
+    /// [`Store::partition`]
+    fn partition<'a>(
+        &'a self,
+        table: Table,
+        partition: &'a [u8],
+        after: &'a [u8],
+        limit: usize,
+        now: u64,
+    ) -> StoreFuture<'a, Vec<(Key, Row)>> {
+        self.inner().partition(table, partition, after, limit, now)
+    }
+
+    /// [`Store::page`]
+    fn page<'a>(
+        &'a self,
+        table: Table,
+        after: Option<&'a Key>,
+        limit: usize,
+        now: u64,
+    ) -> StoreFuture<'a, Vec<(Key, Row)>> {
+        self.inner().page(table, after, limit, now)
+    }
+
+    /// [`Store::sweep`]
+    fn sweep(&self, now: u64, limit: usize) -> StoreFuture<'_, usize> {
+        self.inner().sweep(now, limit)
+    }
+
+    /// [`Store::check`]
+    fn check(&self) -> StoreFuture<'_, ()> {
+        self.inner().check()
+    }
+
+    /// [`Store::is_full`]
+    fn is_full(&self) -> bool {
+        self.inner().is_full()
+    }
+
+    /// [`Store::close`]
+    fn close(&self) {
+        self.inner().close();
+    }
+}
+
+impl<T: Layer> Store for T {
+    fn get<'a>(&'a self, key: &'a Key, now: u64) -> StoreFuture<'a, Option<Row>> {
+        Layer::get(self, key, now)
+    }
+
+    fn commit(&self, change: Change, now: u64) -> StoreFuture<'_, Outcome> {
+        Layer::commit(self, change, now)
+    }
+
+    fn commit_each(&self, changes: Vec<Change>, now: u64) -> StoreFuture<'_, Vec<Outcome>> {
+        Layer::commit_each(self, changes, now)
+    }
+
+    fn take<'a>(&'a self, key: &'a Key, now: u64) -> StoreFuture<'a, Option<Row>> {
+        Layer::take(self, key, now)
+    }
+
+    fn partition<'a>(
+        &'a self,
+        table: Table,
+        partition: &'a [u8],
+        after: &'a [u8],
+        limit: usize,
+        now: u64,
+    ) -> StoreFuture<'a, Vec<(Key, Row)>> {
+        Layer::partition(self, table, partition, after, limit, now)
+    }
+
+    fn page<'a>(
+        &'a self,
+        table: Table,
+        after: Option<&'a Key>,
+        limit: usize,
+        now: u64,
+    ) -> StoreFuture<'a, Vec<(Key, Row)>> {
+        Layer::page(self, table, after, limit, now)
+    }
+
+    fn sweep(&self, now: u64, limit: usize) -> StoreFuture<'_, usize> {
+        Layer::sweep(self, now, limit)
+    }
+
+    fn check(&self) -> StoreFuture<'_, ()> {
+        Layer::check(self)
+    }
+
+    fn is_full(&self) -> bool {
+        Layer::is_full(self)
+    }
+
+    fn close(&self) {
+        Layer::close(self);
+    }
 }

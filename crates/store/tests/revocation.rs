@@ -1,9 +1,10 @@
 //! Revocations: in effect at once, there after a restart, never undone.
 use signet_revocation::{GrantId, Jti};
 use signet_store::{
-    Behind, Change, Key, MAX_BEHIND, MemoryStore, Op, Outcome, RevocationIndex, Row, Store,
+    Behind, Change, Key, Layer, MAX_BEHIND, MemoryStore, Op, Outcome, RevocationIndex, Store,
     StoreError, StoreFuture, Subject, Table, TokenFacts,
 };
+use std::future::ready;
 use std::sync::{
     Arc,
     atomic::{AtomicBool, Ordering},
@@ -200,55 +201,15 @@ struct Failing {
     broken: AtomicBool,
 }
 
-impl Failing {
-    fn fail<T>(&self) -> Result<(), Result<T, StoreError>> {
-        if self.broken.load(Ordering::SeqCst) {
-            return Err(Err(StoreError::Unavailable("broken".into())));
-        }
-        Ok(())
-    }
-}
-
-impl Store for Failing {
-    fn get<'a>(&'a self, key: &'a Key, now: u64) -> StoreFuture<'a, Option<Row>> {
-        self.inner.get(key, now)
+impl Layer for Failing {
+    fn inner(&self) -> &dyn Store {
+        &self.inner
     }
     fn commit(&self, change: Change, now: u64) -> StoreFuture<'_, Outcome> {
-        match self.fail() {
-            Ok(()) => self.inner.commit(change, now),
-            Err(error) => Box::pin(std::future::ready(error)),
+        if self.broken.load(Ordering::SeqCst) {
+            return Box::pin(ready(Err(StoreError::Unavailable("broken".into()))));
         }
-    }
-    fn commit_each(&self, changes: Vec<Change>, now: u64) -> StoreFuture<'_, Vec<Outcome>> {
-        self.inner.commit_each(changes, now)
-    }
-    fn take<'a>(&'a self, key: &'a Key, now: u64) -> StoreFuture<'a, Option<Row>> {
-        self.inner.take(key, now)
-    }
-    fn partition<'a>(
-        &'a self,
-        table: Table,
-        partition: &'a [u8],
-        after: &'a [u8],
-        limit: usize,
-        now: u64,
-    ) -> StoreFuture<'a, Vec<(Key, Row)>> {
-        self.inner.partition(table, partition, after, limit, now)
-    }
-    fn page<'a>(
-        &'a self,
-        table: Table,
-        after: Option<&'a Key>,
-        limit: usize,
-        now: u64,
-    ) -> StoreFuture<'a, Vec<(Key, Row)>> {
-        self.inner.page(table, after, limit, now)
-    }
-    fn sweep(&self, now: u64, limit: usize) -> StoreFuture<'_, usize> {
-        self.inner.sweep(now, limit)
-    }
-    fn check(&self) -> StoreFuture<'_, ()> {
-        self.inner.check()
+        self.inner.commit(change, now)
     }
 }
 

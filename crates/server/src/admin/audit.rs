@@ -12,16 +12,15 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use signet_audit::{
+    NodeId, Places,
     event::{decision_name, outcome_name},
     line::Line,
     read::{self, ReadError},
-    segment,
+    segment::{self, Form},
 };
 use signet_jose::base64url;
 use std::{
-    fs::File,
-    io::{self, Read as _, Seek, SeekFrom},
-    path::PathBuf,
+    io::{self, Read as _},
     sync::Arc,
 };
 
@@ -88,13 +87,15 @@ impl Members for Offset {
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "AuditTrail")]
 struct TrailDocument {
-    /// Whose log it is: the id of the server's audit identity.
+    /// Whose log it is: the id of the node's audit identity.
     id: String,
+    /// The node's name.
+    node: String,
     /// Its public document.
     document: Value,
     /// Lines are being written; false while the disk refuses them.
     writing: bool,
-    /// In order.
+    /// Closed segments leave for an archive, or are removed by rule; those that this server can still read, in order.
     segments: Vec<SegmentDocument>,
 }
 
@@ -104,7 +105,10 @@ struct TrailDocument {
 struct SegmentDocument {
     /// The index of its first line.
     first: u64,
+    /// On the disk.
     bytes: u64,
+    /// It is closed, and lies there compressed; what is read of it is not.
+    compressed: bool,
 }
 
 /// A line. What is not known of it is left out.
@@ -124,7 +128,7 @@ pub(super) struct LineDocument {
     /// SHA-256 of the receipt, base64url.
     id: String,
     /// `request_id`, `subject`, `client_id`, `jti`, `grant_id`, `sid`, `actors`, `agent_grants`, `method`, `error`, `operation`, `target`,
-    /// `scope`, `audience`, `count`, `since_ms`
+    /// `scope`, `audience`, `count`, `since_ms`, `segment`, `node`
     #[serde(flatten)]
     members: Map<String, Value>,
 }
@@ -153,11 +157,12 @@ impl From<Line> for LineDocument {
     }
 }
 
-fn directory(realm: &Realm) -> Result<PathBuf, Problem> {
-    let directory = realm.audit().directory();
-    directory
-        .map(ToOwned::to_owned)
-        .ok_or_else(Problem::not_found)
+fn log(realm: &Realm) -> Result<(Places, NodeId), Problem> {
+    let audit = realm.audit();
+    match (audit.places(), audit.node()) {
+        (Some(places), Some(node)) => Ok((places.clone(), node.clone())),
+        (None, _) | (_, None) => Err(Problem::not_found()),
+    }
 }
 
 /// Work on the files, off the runtime's threads.
@@ -185,21 +190,26 @@ async fn on_disk<T: Send + 'static>(
 }
 
 async fn show(realm: Arc<Realm>, (): ()) -> Result<Json<TrailDocument>, Problem> {
-    let directory = directory(&realm)?;
+    let (places, node) = log(&realm)?;
+    let name = node.to_string();
     let audit = realm.audit();
     let document = audit.document().ok_or_else(Problem::not_found)?;
     let written = signet_agent::json::File::of(document.signed()).write();
     let written = written.map_err(|_| Problem::unavailable())?;
     let segments = on_disk(move || {
         let mut found = Vec::new();
-        for (first, path) in segment::list(&directory)? {
-            let bytes = std::fs::metadata(path)?.len();
-            found.push(SegmentDocument { first, bytes });
+        for segment in places.of(&node)? {
+            found.push(SegmentDocument {
+                first: segment.first,
+                bytes: segment.bytes()?,
+                compressed: segment.form == Form::Compressed,
+            });
         }
         Ok(found)
     });
     Ok(Json(TrailDocument {
         id: document.id().to_string(),
+        node: name,
         document: serde_json::from_str(&written).map_err(|_| Problem::unavailable())?,
         writing: audit.is_writing(),
         segments: segments.await?,
@@ -210,11 +220,11 @@ async fn lines(
     realm: Arc<Realm>,
     (page, Query(filter)): (Page, Query<LineFilter>),
 ) -> Result<Json<List<LineDocument>>, Problem> {
-    let directory = directory(&realm)?;
+    let (places, node) = log(&realm)?;
     let after = page.after.as_deref().map(index_of).transpose()?;
     let from = after.map(|after| after.saturating_add(1)).or(filter.from);
     let limit = page.limit;
-    let found = on_disk(move || read::lines(&directory, from, limit)).await?;
+    let found = on_disk(move || read::lines(&places.of(&node)?, from, limit)).await?;
     let full = found.len() == limit;
     let next = found.last().filter(|_| full && from.is_some());
     let next = next.map(|line| line.receipt.index.to_string());
@@ -222,20 +232,28 @@ async fn lines(
     Ok(Json(List { items, next }))
 }
 
+/// A segment's bytes from `offset` on, as they were written.
+fn chunk(segment: &segment::Segment, offset: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = segment.open()?;
+    io::copy(&mut bytes.by_ref().take(offset), &mut io::sink())?;
+    let mut data = Vec::new();
+    bytes.take(MAX_CHUNK).read_to_end(&mut data)?;
+    Ok(data)
+}
+
 async fn read_segment(
     realm: Arc<Realm>,
     (First(first), Query(Offset(offset))): (First, Query<Offset>),
 ) -> Result<Json<ChunkDocument>, Problem> {
-    let directory = directory(&realm)?;
-    let chunk = on_disk(move || {
-        let mut file = File::open(segment::path(&directory, first))?;
-        file.seek(SeekFrom::Start(offset))?;
-        let mut data = Vec::new();
-        file.take(MAX_CHUNK).read_to_end(&mut data)?;
-        Ok(data)
+    let (places, node) = log(&realm)?;
+    let data = on_disk(move || {
+        let segments = places.of(&node)?;
+        let found = segments.iter().find(|segment| segment.first == first);
+        let found = found.ok_or(io::Error::from(io::ErrorKind::NotFound))?;
+        Ok(chunk(found, offset)?)
     });
     Ok(Json(ChunkDocument {
         offset,
-        data: base64url::encode(&chunk.await?),
+        data: base64url::encode(&data.await?),
     }))
 }

@@ -1,5 +1,7 @@
 //! A store that fails when it is told to.
-use signet_store::{Change, Key, MemoryStore, Outcome, Row, Store, StoreError, StoreFuture, Table};
+use signet_store::{
+    Change, Key, Layer, MemoryStore, Outcome, Row, Store, StoreError, StoreFuture, Table,
+};
 use std::sync::{
     Mutex,
     atomic::{AtomicBool, Ordering},
@@ -38,7 +40,10 @@ impl Failing {
     }
 }
 
-impl Store for Failing {
+impl Layer for Failing {
+    fn inner(&self) -> &dyn Store {
+        &self.inner
+    }
     fn get<'a>(&'a self, key: &'a Key, now: u64) -> StoreFuture<'a, Option<Row>> {
         self.or_unread(|| self.inner.get(key, now))
     }

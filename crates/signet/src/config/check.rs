@@ -2,6 +2,7 @@
 
 use std::{collections::HashSet, path::Path};
 
+use signet_audit::NodeId;
 use signet_crypto::password::MAX_PASSWORD_BYTES;
 
 use signet_directory::{folded_email, folded_username};
@@ -10,7 +11,7 @@ use signet_oauth::{registry::Registry, scope};
 use super::{
     apply::{self, Fault, Faults},
     clients,
-    model::{Config, ListenAddress, ListenProtocol, SmtpSecurity},
+    model::{self, Config, ListenAddress, ListenProtocol, SmtpSecurity},
     read::nearest,
 };
 
@@ -62,6 +63,24 @@ fn words(value: &toml::Value) -> Vec<&str> {
         .collect()
 }
 
+fn segments(audit: &model::Audit, faults: &mut Faults) {
+    if let Some(Err(invalid)) = audit.node.as_deref().map(NodeId::parse) {
+        faults.add("audit.node", invalid.to_string());
+    }
+    if !(65_536..=268_435_456).contains(&audit.segment_bytes) {
+        faults.add("audit.segment_bytes", "must be from 65536 to 268435456");
+    }
+    if !(60..=366 * 86_400).contains(&audit.segment_age.0) {
+        faults.add("audit.segment_age", "must be from 1m to 366d");
+    }
+    if audit.keep_for.is_some_and(|time| time.0 < 60) {
+        faults.add("audit.keep_for", "must be 1m or more");
+    }
+    if audit.keep_bytes.is_some_and(|bytes| bytes < 131_072) {
+        faults.add("audit.keep_bytes", "must be 131072 or more");
+    }
+}
+
 /// Every fault of a configuration. `secrets`: also read the secrets it refers to.
 pub fn check(config: &Config, base: &Path, secrets: bool) -> Vec<Fault> {
     let mut faults = Faults::default();
@@ -76,6 +95,7 @@ pub fn check(config: &Config, base: &Path, secrets: bool) -> Vec<Fault> {
     if !(10..=10_000).contains(&config.audit.interval_ms) {
         faults.add("audit.interval_ms", "must be from 10 to 10000");
     }
+    segments(&config.audit, &mut faults);
     files(config, base, secrets, &mut faults);
     mail(config, base, secrets, &mut faults);
 

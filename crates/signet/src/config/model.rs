@@ -615,8 +615,24 @@ pub enum LogRequests {
 pub struct Audit {
     /// Keep one. Without it nothing of what the server decided can be proved later.
     pub enabled: bool,
+    /// This node's name: 1 to 32 of a-z, 0-9 and -, beginning with a letter. It is in the names of its segments and in
+    /// its identity, and stays what it was at the first start. Default: "node-1".
+    pub node: Option<String>,
     /// Directory of the log, on a local disk; a relative path starts at `data_dir`.
     pub directory: PathBuf,
+    /// A segment of this many bytes is closed, 65536 to 268435456. Closed segments are compressed.
+    pub segment_bytes: u64,
+    /// A segment whose first record is this old is closed by the next record, 1m to 366d.
+    pub segment_age: Duration,
+    /// Where closed segments are handed to; a relative path starts at `data_dir`. It is not made: one that is not mounted
+    /// must not be filled in its place. Without `keep_for` and `keep_bytes` they leave as soon as they are closed.
+    pub archive_directory: Option<PathBuf>,
+    /// How long closed segments stay in `directory`, 1m and more. Then they go to the archive or, without one, are
+    /// removed. Default: they stay.
+    pub keep_for: Option<Duration>,
+    /// Most bytes of all segments in `directory`, 131072 and more; the oldest closed ones leave beyond it. Default: no
+    /// bound.
+    pub keep_bytes: Option<u64>,
     /// How many milliseconds a decision waits for others to share a signature and a flush with, 10 to 10000: about as much is lost on
     /// a crash. Lines of state changes wait for nothing: they commit with their change.
     pub interval_ms: u64,
@@ -629,7 +645,13 @@ impl Default for Audit {
     fn default() -> Self {
         Audit {
             enabled: true,
+            node: None,
             directory: "audit".into(),
+            segment_bytes: 32 << 20,
+            segment_age: Duration(86_400),
+            archive_directory: None,
+            keep_for: None,
+            keep_bytes: None,
             interval_ms: 100,
             refusals_per_second: 20,
         }

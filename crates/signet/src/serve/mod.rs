@@ -22,7 +22,7 @@ use signet_server::{
     http::{Router, service::Service},
     tasks,
 };
-use signet_store::SqliteStore;
+use signet_store::Store;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::{
@@ -83,7 +83,7 @@ pub fn run(source: Source) -> Result<(), String> {
 struct Server {
     running: Running,
     audit: Audit,
-    store: Arc<SqliteStore>,
+    store: Arc<dyn Store>,
 }
 
 async fn start(source: Source, level: log::LogLevel) -> Result<Server, String> {
@@ -112,7 +112,6 @@ async fn start(source: Source, level: log::LogLevel) -> Result<Server, String> {
             (config, PathBuf::from("."), None, Some(dev), bound, store)
         }
     };
-    let store = Arc::new(store);
 
     let address = bound.public();
     let mut router = Router::default();

@@ -2,7 +2,7 @@
 
 use std::{path::Path, sync::Arc, time::Duration};
 
-use signet_audit::{self as audit, Action, Audit, AuditOptions, Event};
+use signet_audit::{self as audit, Action, Audit, AuditOptions, Event, Keep, NodeId, Places};
 use signet_crypto::{
     Clock, Secret, password,
     seal::{Keyring, Purpose},
@@ -20,7 +20,7 @@ use signet_server::{
     tasks,
     time::Kept,
 };
-use signet_store::{RevocationIndex, SqliteStore, Store};
+use signet_store::{Engine, RevocationIndex, Store};
 
 use crate::{
     config::{
@@ -38,7 +38,7 @@ const KEYS_EVERY: Duration = Duration::from_secs(60);
 const KEYS_FIRST: Duration = Duration::from_secs(2);
 
 /// Opens the store of a configuration.
-pub fn open_store(config: &Config) -> Result<SqliteStore, String> {
+pub fn open_store(config: &Config) -> Result<Arc<dyn Store>, String> {
     let directory = config.store_directory();
     if directory != config.data_dir && config.data_dir.join("signet.db").exists() {
         tracing::warn!(
@@ -54,9 +54,9 @@ pub fn open_store(config: &Config) -> Result<SqliteStore, String> {
 }
 
 /// Opens the embedded store of a directory, and with it takes the directory's lock. Makes the directory where it is missing.
-pub fn open_store_in(directory: &Path) -> Result<SqliteStore, String> {
+pub fn open_store_in(directory: &Path) -> Result<Arc<dyn Store>, String> {
     private_file::directory(directory).map_err(|e| format!("{}: {e}", directory.display()))?;
-    SqliteStore::open(directory, Default::default()).map_err(|e| {
+    signet_store::open(&Engine::sqlite(directory)).map_err(|e| {
         let whose = private_file::owner(directory, &["signet.lock", "signet.db"]);
         format!("{e}{whose}")
     })
@@ -66,7 +66,7 @@ pub fn open_store_in(directory: &Path) -> Result<SqliteStore, String> {
 pub async fn build(
     config: &Config,
     base: &Path,
-    store: Arc<SqliteStore>,
+    store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
     dev: Option<&Dev>,
     routes: Vec<&'static str>,
@@ -169,15 +169,43 @@ async fn open_audit(
         tracing::warn!("there is no audit trail: [audit] enabled is false");
         return Ok(Audit::off());
     }
+    let places = Places {
+        directory: config.data_dir.join(&config.audit.directory),
+        archive: config
+            .audit
+            .archive_directory
+            .as_ref()
+            .map(|archive| config.data_dir.join(archive)),
+    };
+    if let Some(archive) = places.archive.as_ref().filter(|archive| !archive.is_dir()) {
+        let archive = archive.display();
+        tracing::warn!(%archive, "the audit archive is not there; closed segments wait in their directory");
+    }
+    let node = config.audit.node.as_deref().map(NodeId::parse);
     let options = AuditOptions {
+        node: node.transpose().map_err(|e| format!("audit.node: {e}"))?,
+        segment_bytes: config.audit.segment_bytes,
+        segment_age: Duration::from_secs(config.audit.segment_age.0),
+        keep: Keep {
+            time: config
+                .audit
+                .keep_for
+                .map(|time| Duration::from_secs(time.0)),
+            bytes: config.audit.keep_bytes,
+        },
         interval: Duration::from_millis(config.audit.interval_ms),
         refusals_per_second: config.audit.refusals_per_second,
-        ..AuditOptions::new(config.data_dir.join(&config.audit.directory))
+        ..AuditOptions::at(places)
     };
     let opened = Audit::open(options, store, keyring, clock).await;
     let (audit, opened) = opened.map_err(|e| format!("the audit trail: {e}"))?;
     if let Some(broken) = &opened.broken {
         tracing::error!(%broken, line = broken.line, "the audit trail does not verify; it goes on, and says so");
+    }
+    if opened.full {
+        tracing::error!(
+            "the disk is full: the audit trail waits for space, and refusals are counted only"
+        );
     }
     for gap in &opened.gaps {
         tracing::warn!(gap, "lines of the audit trail may be missing; it says so");

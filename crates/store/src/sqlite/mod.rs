@@ -126,28 +126,6 @@ impl SqliteStore {
         Ok(())
     }
 
-    /// Finishes what is queued, folds the log into the file and releases the directory. Waits for all of that; later
-    /// calls are refused. Closing twice does nothing.
-    pub fn close(&self) {
-        self.writes.close();
-        self.reads.close();
-        let threads =
-            std::mem::take(&mut *self.threads.lock().unwrap_or_else(PoisonError::into_inner));
-        for nearby in &self.nearby {
-            nearby.lock().unwrap_or_else(PoisonError::into_inner).take();
-        }
-        // Readers first: the writer can then fold in the whole log.
-        for thread in threads.into_iter().rev() {
-            if thread.join().is_err() {
-                tracing::error!("a thread of the store ended in a panic");
-            }
-        }
-        self.lock
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take();
-    }
-
     /// What the writer has done so far.
     pub fn statistics(&self) -> Statistics {
         Statistics {
@@ -287,5 +265,26 @@ impl Store for SqliteStore {
             .await?;
             self.write(|reply| Job::Check { reply }).await
         })
+    }
+
+    // Also folds the log into the file and releases the directory.
+    fn close(&self) {
+        self.writes.close();
+        self.reads.close();
+        let threads =
+            std::mem::take(&mut *self.threads.lock().unwrap_or_else(PoisonError::into_inner));
+        for nearby in &self.nearby {
+            nearby.lock().unwrap_or_else(PoisonError::into_inner).take();
+        }
+        // Readers first: the writer can then fold in the whole log.
+        for thread in threads.into_iter().rev() {
+            if thread.join().is_err() {
+                tracing::error!("a thread of the store ended in a panic");
+            }
+        }
+        self.lock
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
     }
 }

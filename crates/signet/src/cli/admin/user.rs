@@ -9,11 +9,11 @@ use std::{
 use clap::{Args, Subcommand};
 use http::Method;
 use serde_json::{Map, Value, json};
-use signet_audit::{self as audit, Action, Event};
+use signet_audit::{self as audit, Action, Event, NodeId};
 use signet_crypto::{Secret, password};
 use signet_directory::{Local, NewUser, Profile, UserError, passwords::check_new};
 use signet_server::admin::USERS;
-use signet_store::{OpenError, SqliteStore};
+use signet_store::{Engine, OpenError, Store};
 
 use super::{
     fields::Field,
@@ -339,11 +339,11 @@ fn place(add: &Add) -> Result<Option<PathBuf>, Failure> {
 }
 
 /// The store of a data directory; `None` if a server has it open.
-fn offline(directory: &Path) -> Result<Option<SqliteStore>, Failure> {
+fn offline(directory: &Path) -> Result<Option<Arc<dyn Store>>, Failure> {
     let failed =
         |e: &dyn std::fmt::Display| Failure::unusable(format!("{}: {e}", directory.display()));
     private_file::directory(directory).map_err(|e| failed(&e))?;
-    match SqliteStore::open(directory, Default::default()) {
+    match signet_store::open(&Engine::sqlite(directory)) {
         Ok(store) => Ok(Some(store)),
         Err(OpenError::InUse { .. }) => Ok(None),
         Err(e) => Err(failed(&e)),
@@ -351,12 +351,11 @@ fn offline(directory: &Path) -> Result<Option<SqliteStore>, Failure> {
 }
 
 async fn add_offline(
-    store: SqliteStore,
+    store: Arc<dyn Store>,
     add: &Add,
     secret: Option<&Secret<String>>,
     output: &Output,
 ) -> Result<(), Failure> {
-    let store = Arc::new(store);
     let now = SystemTime::now()
         .duration_since(SystemTime::UNIX_EPOCH)
         .map_or(0, |d| d.as_secs());
@@ -380,7 +379,9 @@ async fn add_offline(
         .subject("local")
         .operation("createUser")
         .target(&add.name);
-    let users = Local::new(audit::carrying(store.clone()));
+    let node = NodeId::stored(&*store, now).await;
+    let node = node.map_err(|e| Failure::unusable(e.to_string()))?;
+    let users = Local::new(audit::carrying(store.clone(), &node));
     let (made, _) = audit::carried(event, users.create(new, now)).await;
     store.close();
     let user = made.map_err(|e| match e {

@@ -9,7 +9,7 @@ use clap::Args;
 use serde_json::{Value, json};
 use signet_audit::read;
 
-use super::source::{self, Source};
+use super::source::{self, Source, Where};
 use crate::admin_client::{Session, Target};
 use crate::cli::{Failure, Output, block_on, output};
 use crate::http_client::percent_encode;
@@ -37,6 +37,8 @@ pub struct Tail {
     #[arg(long, value_name = "ACTION")]
     action: Option<String>,
     #[command(flatten)]
+    wanted: Where,
+    #[command(flatten)]
     target: Target,
 }
 
@@ -47,20 +49,23 @@ pub struct Export {
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
     #[command(flatten)]
+    wanted: Where,
+    #[command(flatten)]
     target: Target,
 }
 
 /// At most a page of lines: the last ones, or those from an index on.
 async fn page(source: &Source<'_>, from: Option<u64>, limit: usize) -> Result<Vec<Value>, Failure> {
     match source {
-        Source::Files(path) => {
-            let broken = |e| {
+        Source::Files(place) => {
+            let broken = |e: read::ReadError| {
                 Failure::no(
                     "malformed",
                     format!("the trail cannot be read: {e} (signet audit verify says where)"),
                 )
             };
-            let lines = read::lines(path, from, limit).map_err(broken)?;
+            let segments = place.segments().map_err(|e| broken(e.into()))?;
+            let lines = read::lines(&segments, from, limit).map_err(broken)?;
             Ok(lines.iter().map(|line| line.to_json()).collect())
         }
         Source::Server(session) => {
@@ -211,8 +216,8 @@ async fn show(source: &Source<'_>, arguments: &Tail, output: &Output) -> Result<
 
 /// `audit tail`
 pub fn tail(arguments: &Tail, output: &Output) -> Result<(), Failure> {
-    match source::local(&arguments.target, None) {
-        Some(path) => block_on(show(&Source::Files(path), arguments, output))?,
+    match source::local(&arguments.target, None, &arguments.wanted) {
+        Some(place) => block_on(show(&Source::Files(place), arguments, output))?,
         None => block_on(Session::with(&arguments.target, async |session| {
             show(&Source::Server(session), arguments, output).await
         }))?,
@@ -258,8 +263,8 @@ fn ends_signed(bytes: &[u8]) -> bool {
 
 /// `audit export`
 pub fn export(arguments: &Export, output: &Output) -> Result<(), Failure> {
-    let bytes = match source::local(&arguments.target, None) {
-        Some(path) => block_on(bundle(&Source::Files(path), &arguments.out))?,
+    let bytes = match source::local(&arguments.target, None, &arguments.wanted) {
+        Some(place) => block_on(bundle(&Source::Files(place), &arguments.out))?,
         None => block_on(Session::with(&arguments.target, async |session| {
             bundle(&Source::Server(session), &arguments.out).await
         }))?,

@@ -1,11 +1,13 @@
 //! Where a trail's bytes come from: files of this machine, or a server's admin API.
 
-use std::fs::File;
 use std::io::{Cursor, Read};
 use std::path::{Path, PathBuf};
 
+use clap::Args;
 use serde_json::Value;
-use signet_audit::read;
+use signet_audit::NodeId;
+use signet_audit::read::{self, Local};
+use signet_audit::segment::{self, Segment};
 use signet_jose::base64url;
 
 use crate::admin_client::{Session, Target};
@@ -14,14 +16,53 @@ use crate::dev;
 
 /// A trail.
 pub enum Source<'a> {
-    /// Its segments, or one exported file.
-    Files(PathBuf),
+    /// On this machine.
+    Files(Place),
     /// A server's.
     Server(&'a Session),
 }
 
-/// The directory or file that the arguments name, if it is on this machine and no server is named.
-pub fn local(target: &Target, named: Option<&Path>) -> Option<PathBuf> {
+/// What else a trail on this machine needs to be found.
+#[derive(Debug, Clone, Args)]
+pub struct Where {
+    /// The directory that closed segments were handed to ([audit] archive_directory), for a trail on this machine.
+    #[arg(long, value_name = "DIR")]
+    archive: Option<PathBuf>,
+    /// The node whose trail it is, where a directory holds several.
+    #[arg(long, value_name = "NAME", value_parser = NodeId::parse)]
+    node: Option<NodeId>,
+}
+
+/// A directory with a trail, or an exported file.
+pub struct Place {
+    path: PathBuf,
+    wanted: Where,
+}
+
+impl Place {
+    /// What is there now: while a server runs, segments come, are compressed and leave.
+    pub fn find(&self) -> std::io::Result<Local> {
+        let archive = self.wanted.archive.as_deref();
+        read::local(&self.path, archive, self.wanted.node.as_ref())
+    }
+
+    /// The segments that are there now; none of an exported file.
+    pub fn segments(&self) -> std::io::Result<Vec<Segment>> {
+        match self.find()? {
+            Local::Segments(segments) => Ok(segments),
+            Local::Exported(_) => Ok(Vec::new()),
+        }
+    }
+}
+
+/// The trail that the arguments name, if it is on this machine and no server is named.
+pub fn local(target: &Target, named: Option<&Path>, wanted: &Where) -> Option<Place> {
+    let wanted = wanted.clone();
+    let path = directory(target, named)?;
+    Some(Place { path, wanted })
+}
+
+fn directory(target: &Target, named: Option<&Path>) -> Option<PathBuf> {
     if let Some(named) = named {
         return Some(named.to_owned());
     }
@@ -45,12 +86,18 @@ impl Source<'_> {
         mut work: impl FnMut(&mut dyn Read, &str) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
         match self {
-            Source::Files(path) => {
-                for file in read::files(path).map_err(unreadable(path))? {
-                    let mut open = File::open(&file).map_err(unreadable(&file))?;
-                    work(&mut open, &file.display().to_string())?;
+            Source::Files(place) => match place.find().map_err(unreadable(&place.path))? {
+                Local::Exported(file) => {
+                    let mut bytes = segment::open(&file).map_err(unreadable(&file))?;
+                    work(&mut bytes, &file.display().to_string())?;
                 }
-            }
+                Local::Segments(segments) => {
+                    for segment in segments {
+                        let mut bytes = segment.open().map_err(unreadable(&segment.path))?;
+                        work(&mut bytes, &segment.path.display().to_string())?;
+                    }
+                }
+            },
             Source::Server(session) => {
                 let trail = session.get("/audit").await?;
                 let segments = trail["segments"].as_array().cloned().unwrap_or_default();
@@ -67,7 +114,7 @@ impl Source<'_> {
     /// Whether what is read now may be longer a moment later.
     pub fn grows(&self) -> bool {
         match self {
-            Source::Files(path) => path.is_dir(),
+            Source::Files(place) => place.path.is_dir(),
             Source::Server(_) => true,
         }
     }

@@ -10,10 +10,10 @@ use signet_agent::identity::VerifiedDocument;
 use signet_agent::log::Checkpoint;
 use signet_agent::{Refusal, base64url};
 use signet_audit::read::{Frames, ReadError};
-use signet_audit::verify::{Broken, Signatures, Verified, Verifier};
+use signet_audit::verify::{Broken, Left, Signatures, Verified, Verifier};
 
 use super::super::agent::files;
-use super::source::{self, Source};
+use super::source::{self, Source, Where};
 use crate::admin_client::{Session, Target};
 use crate::cli::{Failure, Output, block_on, output};
 
@@ -35,6 +35,8 @@ pub struct Verify {
     /// Write the last checkpoint to this file if the trail verifies, for the next time.
     #[arg(long, value_name = "FILE")]
     keep: Option<PathBuf>,
+    #[command(flatten)]
+    wanted: Where,
     #[command(flatten)]
     target: Target,
 }
@@ -152,8 +154,9 @@ pub fn verify(arguments: &Verify, output: &Output) -> Result<(), Failure> {
         }
     };
     let (expected, known) = (expected.as_ref(), known.as_ref());
-    let verified = match source::local(&arguments.target, arguments.trail.as_deref()) {
-        Some(path) => block_on(verified(&Source::Files(path), expected, known))?,
+    let named = arguments.trail.as_deref();
+    let verified = match source::local(&arguments.target, named, &arguments.wanted) {
+        Some(place) => block_on(verified(&Source::Files(place), expected, known))?,
         None => block_on(Session::with(&arguments.target, async |session| {
             verified(&Source::Server(session), expected, known).await
         }))?,
@@ -181,13 +184,21 @@ fn answer(arguments: &Verify, verified: &Verified, output: &Output) -> Result<()
         );
     }
     if verified.first > 0 {
-        not_checked.push("archived");
-        output::note(&format!("lines 0 to {} are not here", verified.first - 1));
+        let (name, how) = match verified.left {
+            Some(Left::Removed) => ("removed", "were removed by rule, and a record says so"),
+            Some(Left::Archived) | None => (
+                "archived",
+                "were handed to the archive, and a record says so: --archive names it",
+            ),
+        };
+        not_checked.push(name);
+        output::note(&format!("lines 0 to {} {how}", verified.first - 1));
     }
     let id = verified.document.id().to_string();
     let answer = json!({
         "verified": true,
         "id": id,
+        "node": verified.node.as_str(),
         "first": verified.first,
         "lines": verified.lines,
         "checkpoints": verified.checkpoints,
