@@ -41,7 +41,7 @@ pub struct Load {
     pub time: Duration,
 }
 
-/// What came of it.
+/// The outcome.
 #[derive(Default)]
 pub struct Measured {
     /// Answers by the first digit of their status.

@@ -6,7 +6,7 @@
 //! purpose is in the associated data too: a code cannot be presented as a cookie. Each realm has keys of its own, derived
 //! from the same sealing keys, so realms are apart by key.
 //!
-//! A ring seals and opens; it does not know whether a value was used before or has ended. That is for the plaintext to say.
+//! A ring seals and opens; it does not know whether a value was used before or has expired. That is for the plaintext to say.
 
 use crate::{
     Secret,
@@ -226,7 +226,7 @@ impl Keyring {
         self.current.id
     }
 
-    /// The id of the key that sealed a value, as it claims: for deciding what to seal anew after a rotation.
+    /// The id of the key that sealed a value, as it claims: for deciding what to re-encrypt after a rotation.
     pub fn id_of(sealed: &[u8]) -> Option<[u8; 4]> {
         sealed.first_chunk().copied()
     }

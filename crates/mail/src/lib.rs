@@ -3,7 +3,7 @@
 //! A server without either has no [`Mailer`], and then what needs mail is not offered at all. There is no fallback that
 //! would answer with what belongs into a mail (a code in a response is everybody's code).
 //!
-//! A message is handed to SMTP in the background: how long a mail server takes must not tell a stranger whether an address
+//! A message is handed to SMTP in the background: how long a mail server takes must not tell an unauthenticated caller whether an address
 //! has an account. What may wait is bounded; beyond that a message is dropped with a log line, and the person asks again.
 #![forbid(unsafe_code)]
 

@@ -41,7 +41,7 @@ pub fn add(registry: &mut Registry) -> Result<(), OAuthError> {
     for (name, description) in [
         (scope::ADMIN, "Administer this server"),
         (scope::ADMIN_READ, "See how this server is administered"),
-        (scope::REVOCATIONS, "Hear what is revoked"),
+        (scope::REVOCATIONS, "Read the revocation stream"),
     ] {
         if registry.scope(name).is_none() {
             registry.scopes.push(ScopeEntry {

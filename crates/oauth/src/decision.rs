@@ -155,11 +155,11 @@ pub struct AccessToken {
     pub subject_jtis: Vec<String>,
     /// the `claims` request parameter's JSON, for userinfo; carried as the claim `claims`
     pub claims: Option<String>,
-    /// where it came of a chain of agents' grants: what of it the token carries
+    /// where it was issued under a chain of delegations: what of it the token carries
     pub chain: Option<Box<ChainClaims>>,
 }
 
-/// What a token that came of a chain of agents' grants says besides `act`.
+/// What a token that was issued under a chain of delegations says besides `act`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChainClaims {
     /// `agent_grants`: the ids of the whole chain's grants, the root's first. Revoking one of them ends the token.
@@ -192,8 +192,8 @@ pub enum Refresh {
     Keep,
 }
 
-/// In order: `once` conditions are committed one by one; any refusal stops, and nothing is issued. What a stranger could send
-/// (assertion ids, proofs) comes first; the code or refresh token is last, so that nobody else can burn it (known fault A12).
+/// In order: `once` conditions are committed one by one; any refusal stops, and nothing is issued. What an unauthenticated caller could send
+/// (assertion ids, proofs) comes first; the code or refresh token is last, so that nobody else can consume it (known fault A12).
 #[derive(Clone, Debug)]
 pub struct Decision {
     /// conditions, in order

@@ -120,7 +120,7 @@ fn may_see(context: &Context<'_>, caller: &Client, facts: &AccessTokenFacts) -> 
 }
 
 impl Introspection {
-    /// Settles a refresh token: `generation` is that of its family's row, None where the family has ended. Others stay as they are.
+    /// Settles a refresh token: `generation` is that of its family's row, None where the family is gone. Others stay as they are.
     #[must_use]
     pub fn with_family(self, generation: Option<u64>) -> Self {
         match self {

@@ -212,7 +212,7 @@ pub fn registration_response(
     out
 }
 
-/// A secret as it rests: hashed, or sealed where HMAC needs its value.
+/// A secret at rest: hashed, or sealed where HMAC needs its value.
 ///
 /// # Errors
 /// `invalid_client_metadata` for a secret under [`MIN_SECRET_BYTES`], `server_error` if it cannot be sealed.

@@ -17,7 +17,7 @@ pub const MARGIN: u64 = 120;
 /// What must be durable before the answer, which is an empty 200.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Revocation {
-    /// nothing to do: not a token of ours, or one that has ended (RFC 7009 section 2.2)
+    /// nothing to do: not a token of ours, or an expired one (RFC 7009 section 2.2)
     Nothing,
     /// one access token
     AccessToken {
@@ -26,7 +26,7 @@ pub enum Revocation {
         /// Unix seconds; the entry may go then
         end: u64,
     },
-    /// a whole grant: its refresh family, and every access token that came of it
+    /// a whole grant: its refresh family, and every access token that was issued under it
     Grant {
         /// the grant
         grant_id: GrantId,
@@ -64,7 +64,7 @@ pub fn decide(
         return Ok(Revocation::Nothing);
     };
     owned(&token.client_id, client)?;
-    // A rotated or idle token still names its family: whoever holds it may end it. Only a family that has ended needs nothing.
+    // A rotated or idle token still names its family: its holder may revoke it. Only a family that is gone needs nothing.
     let longest = longest_access_token(context, client);
     let end = token.family_expires_at + longest + MARGIN;
     match context.now() >= end {

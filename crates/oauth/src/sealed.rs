@@ -52,7 +52,7 @@ pub struct AuthorizationCode {
     pub dpop_jkt: Option<String>,
     /// Milliseconds: compared with the epoch of a revoked user.
     pub issued_at_ms: u64,
-    /// The code does not exist from this second on.
+    /// The code has expired from this second on.
     pub expires_at: u64,
 }
 
@@ -85,7 +85,7 @@ pub struct RefreshToken {
     pub confirmation: Option<Confirmation>,
     /// Milliseconds: compared with the epoch of a revoked user or client.
     pub issued_at_ms: u64,
-    /// Idle end: this token does not exist from this second on.
+    /// Idle end: not accepted from this second on.
     pub expires_at: u64,
     /// Absolute end of the family.
     pub family_expires_at: u64,

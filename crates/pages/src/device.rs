@@ -28,7 +28,7 @@ pub fn device_enter(
     })
 }
 
-/// Shows who asks, for what, and the code again: a stranger's code sent by mail is not the one on the person's device
+/// Shows who asks, for what, and the code again: an attacker's code sent by mail is not the one on the person's device
 /// (RFC 8628 section 5.4).
 pub fn device_confirm(
     action: &str,

@@ -39,7 +39,7 @@ pub fn signed_out(stayed: bool) -> Html {
     }
     .render(html! {
         h1 { "You are logged out" }
-        p .soft { "Your session on this browser has ended. You can close this page." }
+        p .soft { "You are logged out on this browser. You can close this page." }
     })
 }
 

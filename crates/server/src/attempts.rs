@@ -1,8 +1,8 @@
 //! How often somebody may guess: failures are counted per account and per address, successes never.
 //!
-//! One counter per account alone would let a stranger lock the owner out by guessing wrong. So a browser in which a person
+//! One counter per account alone would let anybody lock the owner out by guessing wrong. So a browser in which a person
 //! has logged in before carries a sealed device cookie, and guesses from it for that account are counted for the device
-//! alone: strangers use up the strangers' budget, and the owner's own browser still gets in (OWASP's "device cookies").
+//! alone: unknown browsers use up their own budget, and the owner's own browser still gets in (OWASP's "device cookies").
 //!
 //! A guess is counted before it is checked and given back when it was right, so that guesses in parallel cannot outrun the
 //! counter. Counters live in the store, with an end: all nodes see one count, and a restart forgives nothing.
@@ -24,7 +24,7 @@ pub struct Limits {
     pub device: u32,
     /// Failures from one address (one /64 of IPv6), for whatever accounts.
     pub address: u32,
-    /// Wrong mailed codes for one account from strangers in a day, over however many codes: a code is one of a million.
+    /// Wrong mailed codes for one account from unknown browsers in a day, over however many codes: a code is one of a million.
     pub codes_per_day: u32,
     /// Messages that may be asked for, per account and window.
     pub mails: u32,

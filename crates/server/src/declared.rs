@@ -35,7 +35,7 @@ impl Realm {
                 self.revoke_client_for(client_id, *longest).await?;
                 tracing::info!(
                     client_id,
-                    "no longer in the configuration: everything of it has ended"
+                    "no longer in the configuration: everything that was issued to it is revoked"
                 );
                 ended += 1;
             }

@@ -33,7 +33,7 @@ fn key_of(user_id: &str, grant_id: &GrantId) -> Key {
     )
 }
 
-/// The write that lists a grant. `end`: Unix seconds, when its last token has ended.
+/// The write that lists a grant. `end`: Unix seconds, when its last token has expired.
 pub fn entry(user_id: &str, grant_id: &GrantId, row: &GrantRow, end: u64) -> Op {
     Op::Put {
         key: key_of(user_id, grant_id),

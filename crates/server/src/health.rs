@@ -33,10 +33,10 @@ async fn ready(context: Context) -> Response {
     }
 }
 
-/// Prometheus text. For this machine only, unless the configuration opens it: figures tell a stranger about load and attacks.
+/// Prometheus text. For this machine only, unless the configuration opens it: metrics tell an unauthenticated caller about load and attacks.
 async fn metrics(context: Context) -> Response {
     if !context.realm.host.policy.open_metrics && !context.peer.is_loopback() {
-        return response::text(StatusCode::NOT_FOUND, "there is nothing here\n");
+        return response::text(StatusCode::NOT_FOUND, "not found\n");
     }
     let (lines, dropped) = context.realm.audit().figures();
     let metrics = &context.realm.host.metrics;

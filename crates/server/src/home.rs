@@ -58,8 +58,8 @@ async fn not_found(context: Context) -> Response {
     if accept.contains("application/json") {
         return response::json(
             StatusCode::NOT_FOUND,
-            r#"{"error":"not_found","error_description":"there is nothing here"}"#,
+            r#"{"error":"not_found","error_description":"not found"}"#,
         );
     }
-    response::text(StatusCode::NOT_FOUND, "there is nothing here\n")
+    response::text(StatusCode::NOT_FOUND, "not found\n")
 }

@@ -41,14 +41,14 @@ pub async fn person(context: &Context, issue: &Issue) -> Result<Option<UserClaim
             Ok(None)
         }
         Ok(_) => Err(OAuthError::invalid_grant(
-            "the grant is invalid, has ended, or was given to another client",
+            "the grant is invalid, expired, revoked, or was issued to another client",
         )
         .with_hint("the user is gone or disabled")),
         Err(error) => {
             tracing::error!(request_id = %context.request_id, %error, "the directory failed");
             Err(OAuthError::new(
                 ErrorCode::TemporarilyUnavailable,
-                "the server cannot do this at the moment",
+                "temporarily unavailable, try again later",
             ))
         }
     }

@@ -10,7 +10,7 @@
 //! - [`keys`]: the signing keys' life.
 //! - [`people`]: what concerns persons: [`login`], [`session`]s, [`consent`]s, [`mail`], [`page`]s.
 //! - [`admin`]: the admin API.
-//! - [`agents`]: identities that people bound, the grants that came of them, and how both end.
+//! - [`agents`]: identities that people bound, the delegations that were issued under them, and how both end.
 //! - [`outbound`]: the only place that opens connections on a client's word.
 #![forbid(unsafe_code)]
 

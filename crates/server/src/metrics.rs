@@ -20,7 +20,7 @@ pub struct Metrics {
     pub replays: AtomicU64,
     /// Errors of the store.
     pub store_errors: AtomicU64,
-    /// Steps of the clock that stopped the removal of what has ended.
+    /// Steps of the clock that stopped the removal of expired rows.
     pub clock_steps: AtomicU64,
     /// Lines of the audit trail; set when figures are asked for.
     pub audit_lines: AtomicU64,

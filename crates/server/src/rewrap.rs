@@ -1,4 +1,4 @@
-//! Rotating the sealing key: a new one seals, what rests is sealed anew, and old ones are forgotten when nothing needs
+//! Rotating the sealing key: a new one seals, data at rest is re-encrypted, and old ones are forgotten when nothing needs
 //! them any more.
 use crate::{
     keys::{KeysError, SealingError, SealingFile, SigningKeys},
@@ -49,7 +49,7 @@ pub struct Rewrapped {
 }
 
 /// Makes a new sealing key and lets it seal from now on. What clients and browsers hold goes on: older keys still open
-/// it until the longest-lived of it has ended.
+/// it until the longest-lived of it has expired.
 ///
 /// # Errors
 /// See [`RewrapError`].

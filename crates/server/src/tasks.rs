@@ -12,7 +12,7 @@ use std::{
 /// Rows removed in one step: bounded, so that a sweep never holds up the writers for long.
 const SWEEP_STEP: usize = 500;
 
-/// Removes what has ended, forever. To be spawned once per process; it ends with its runtime.
+/// Removes expired rows, forever. To be spawned once per process; it ends with its runtime.
 pub async fn sweep(realm: Arc<Realm>, every: Duration) {
     let started = Instant::now();
     let mut watch = None;

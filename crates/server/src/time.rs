@@ -3,9 +3,9 @@
 //! Whatever may happen once is remembered until it could not happen any more, by the clock. A clock that was forward for a moment
 //! would make the server forget too early, and one that is set back would let it happen again. So:
 //!
-//! - what has ended is kept for [`MARGIN`] more;
+//! - what has expired is kept for [`MARGIN`] more;
 //! - the highest time that was seen is kept in the store, and a clock that steps, forward or back, by more than [`TOLERANCE`]
-//!   against the monotonic clock stops the removal of what has ended for [`HOLD`]: a wrong clock is put right within it, and a
+//!   against the monotonic clock stops the removal of expired rows for [`HOLD`]: a wrong clock is put right within it, and a
 //!   right one (a machine that slept) loses nothing by it;
 //! - the server's time is never before that up to which something was removed.
 use serde::{Deserialize, Serialize};
@@ -141,7 +141,7 @@ impl Watch {
         stepped.then_some(step)
     }
 
-    /// Whether what has ended may be removed now.
+    /// Whether expired rows may be removed now.
     pub fn may_remove(&self, monotonic: Duration) -> bool {
         self.hold.is_none_or(|hold| monotonic >= hold)
     }

@@ -204,7 +204,7 @@ impl Visit {
         Interaction::new(goal, settings.interaction_lifetime, self.context.now())
     }
 
-    /// The interaction of a form; None if it is not this browser's, or has ended.
+    /// The interaction of a form; None if it is not this browser's, or has expired.
     pub fn open(&self, form: &Params) -> Option<Interaction> {
         if self.browser.new {
             return None;
@@ -257,7 +257,7 @@ impl Visit {
         self.finish(response)
     }
 
-    /// The form's state is not this browser's or has ended.
+    /// The form's state is not this browser's or has expired.
     pub fn start_again(self) -> Response {
         self.error(&OAuthError::new(
             ErrorCode::InvalidRequest,
@@ -280,7 +280,7 @@ pub(crate) fn store_failed(_: &StoreError) -> &'static str {
 pub fn unavailable(error: &StoreError) -> OAuthError {
     OAuthError::new(
         ErrorCode::TemporarilyUnavailable,
-        "The server cannot do this at the moment. Try again soon.",
+        "This is temporarily unavailable. Try again later.",
     )
     .with_hint(error.to_string())
 }

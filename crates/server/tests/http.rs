@@ -288,13 +288,10 @@ fn a_path_that_nothing_has_is_answered_in_the_callers_form() {
             .contains("default-src 'none'")
     );
     assert_eq!(ask("application/json").member("error"), "not_found");
-    assert_eq!(ask("*/*").text(), "there is nothing here\n");
+    assert_eq!(ask("*/*").text(), "not found\n");
     // Where certificates are asked for there are no pages, and methods do not matter.
     let mtls = Call::get("/nothing").header("accept", "text/html").mtls();
-    assert_eq!(
-        mtls.send(&server).expect(404).text(),
-        "there is nothing here\n"
-    );
+    assert_eq!(mtls.send(&server).expect(404).text(), "not found\n");
     let post = Call::post("/nothing").header("accept", "text/html");
     assert!(post.send(&server).expect(404).text().contains("<main"));
 }

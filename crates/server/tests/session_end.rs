@@ -1,4 +1,4 @@
-//! What the end of a session or consent does to the tokens that came of it.
+//! What the end of a session or consent does to the tokens that was issued under it.
 use crate::common::{
     SECRET, Server,
     browser::{Browser, with},

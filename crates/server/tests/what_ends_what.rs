@@ -24,7 +24,7 @@ const TABLE: &str = include_str!("../../../docs/operations.md");
 const COLUMNS: &str = "| act | session | refresh token | with `offline_access` | access token | exchanged token | agents' \
      bindings | known device |";
 
-/// What Alice has: a session in one browser with everything that came of it, and another session that acts are done in.
+/// What Alice has: a session in one browser with everything that was issued under it, and another session that acts are done in.
 struct Scene<'s> {
     world: &'s World,
     browser: RefCell<Browser<'s>>,

@@ -5,7 +5,7 @@
 //! revocation that was answered survives a crash; a failure of the store is an error, never "not revoked".
 //!
 //! Revocations only grow: of two for one subject the later epoch and the later end hold, in whatever order they come.
-//! An entry ends when the longest-lived token that it can concern has ended, so it never outlives its use and never
+//! An entry ends when the longest-lived token that it can concern has expired, so it never outlives its use and never
 //! ends before it (the caller hands in that end).
 use crate::{
     Change, Key, Op, Outcome, Store, StoreError, Table,
@@ -114,14 +114,14 @@ impl RevocationIndex {
         }
     }
 
-    /// Revokes. `end` (Unix seconds): when the last token that this can concern has ended. Returns when it is durable
+    /// Revokes. `end` (Unix seconds): when the last token that this can concern has expired. Returns when it is durable
     /// and in effect. Doing it twice is harmless; the later epoch and the later end hold.
     ///
     /// # Errors
     /// The store's; then nothing was revoked, and the caller must not answer that it was.
     pub async fn revoke(&self, subject: Subject, end: u64, now: u64) -> Result<(), StoreError> {
         if end <= now {
-            // Whatever it concerned has ended already.
+            // Whatever it concerned has expired already.
             return Ok(());
         }
         let key = key_of(&subject);
@@ -188,12 +188,12 @@ impl RevocationIndex {
         Feed::new(self.store.clone(), &self.changes)
     }
 
-    /// Whether the token is dead. An entry counts until it is swept: by then everything that it concerned has ended.
+    /// Whether the token is revoked. An entry counts until it is swept: by then everything that it concerned has expired.
     pub fn is_revoked(&self, token: &TokenFacts<'_>) -> bool {
         self.index.is_revoked(token)
     }
 
-    /// Forgets what has ended, in memory; the store sweeps its own rows.
+    /// Forgets expired entries, in memory; the store sweeps its own rows.
     pub fn sweep(&self, now: u64) {
         self.index.sweep_before(now.saturating_add(1));
     }

@@ -18,7 +18,7 @@ use signet_crypto::Algorithm;
 
 /// Longest proof that is read, in bytes: an ML-DSA-87 key and signature fit.
 pub const MAX_PROOF_BYTES: usize = 16 * 1024;
-/// Longest `jti`, in bytes. It is kept by the replay guard, so a stranger must not choose its size.
+/// Longest `jti`, in bytes. It is kept by the replay guard, so an unauthenticated caller must not choose its size.
 pub const MAX_JTI_BYTES: usize = 256;
 /// Longest `nonce`, in bytes.
 pub const MAX_NONCE_BYTES: usize = 1024;

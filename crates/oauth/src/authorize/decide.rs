@@ -65,7 +65,7 @@ pub enum Step<'a> {
     Refuse(OAuthError),
 }
 
-/// Why somebody has to log in who perhaps is.
+/// Why a login is required, although a session may exist.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LoginReason {
     /// nobody is
@@ -154,7 +154,7 @@ pub fn decide<'a>(
         Err((_, _)) if silent => {
             return refuse(
                 ErrorCode::LoginRequired,
-                "nobody suitable is logged in, and prompt is none",
+                "no session satisfies the request, and prompt is none",
             );
         }
         // Somebody else logged in than the client expects: asking again would go round in circles.

@@ -96,7 +96,7 @@ impl<'a> Assertion<'a> {
         let now = context.now();
         let exp = claims.exp.ok_or("the assertion has no exp")?;
         if exp <= now {
-            return Err("the assertion has ended");
+            return Err("the assertion has expired");
         }
         if exp > now + MAX_ASSERTION_LIFETIME + MAX_AHEAD {
             return Err("the assertion lives too long");

@@ -62,7 +62,7 @@ pub trait Format: Sync {
         out: &mut Vec<u8>,
     ) -> Result<(), NotWritten>;
 
-    /// Signature under a key that is still ours, kind, claims by schema. Who issued it and whether it has ended is the caller's to judge.
+    /// Signature under a key that is still ours, kind, claims by schema. Who issued it and whether it has expired is the caller's to judge.
     fn read(&self, keys: &dyn IssuerKeys, token: &str) -> Option<AccessTokenFacts>;
 }
 

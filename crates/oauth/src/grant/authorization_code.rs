@@ -11,7 +11,7 @@ use signet_jose::base64url;
 /// The once-row outlives the code by this many seconds: nodes' clocks differ.
 const ROW_MARGIN: u64 = 60;
 
-/// Everything is compared before the code counts as used, so that nobody but its owner can burn it (known fault A12).
+/// Everything is compared before the code counts as used, so that nobody but its owner can consume it (known fault A12).
 pub(super) fn decide(request: &GrantRequest<'_>) -> Result<Decision, OAuthError> {
     let wire = request.params.require("code")?;
     let code = AuthorizationCode::open(request.context.keyring, wire)
@@ -21,7 +21,7 @@ pub(super) fn decide(request: &GrantRequest<'_>) -> Result<Decision, OAuthError>
         return Err(invalid_grant("the code was given to another client"));
     }
     if request.context.now() >= code.expires_at {
-        return Err(invalid_grant("the code has ended"));
+        return Err(invalid_grant("the code has expired"));
     }
     check_redirect_uri(&code, request.params.get("redirect_uri"))?;
     if code.code_challenge.is_none() && request.client.is_public() {

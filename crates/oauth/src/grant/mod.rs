@@ -126,6 +126,8 @@ impl GrantRequest<'_> {
 
 /// One public answer for every code or refresh token that is not good; the log has the reason.
 fn invalid_grant(hint: &'static str) -> OAuthError {
-    OAuthError::invalid_grant("the grant is invalid, has ended, or was given to another client")
-        .with_hint(hint)
+    OAuthError::invalid_grant(
+        "the grant is invalid, expired, revoked, or was issued to another client",
+    )
+    .with_hint(hint)
 }

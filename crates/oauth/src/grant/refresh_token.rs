@@ -25,7 +25,9 @@ pub(super) fn decide(request: &GrantRequest<'_>) -> Result<Decision, OAuthError>
     }
     let now = context.now();
     if now >= token.expires_at || now >= token.family_expires_at {
-        return Err(invalid_grant("the refresh token has ended"));
+        return Err(invalid_grant(
+            "the refresh token has expired or was revoked",
+        ));
     }
     if token
         .confirmation

@@ -154,7 +154,7 @@ fn presented(
     which: &'static str,
 ) -> Result<Arc<AccessTokenFacts>, OAuthError> {
     if kind == JWT_TYPE && AccessTokenFormat::of(token) != Some(AccessTokenFormat::Jwt) {
-        return Err(refused("what is called a JWT is none"));
+        return Err(refused("the token type is jwt, but the token is not a JWT"));
     }
     let reason = match request.lookup.look_up(token) {
         TokenState::Valid(facts) => return Ok(facts),
@@ -190,7 +190,9 @@ fn check_context(
         !facts.agent_grants.is_empty() || facts.authorization_details.is_some()
     };
     if of_chain(subject) || actor.is_some_and(of_chain) {
-        return Err(refused("a token that came of a chain of agents' grants"));
+        return Err(refused(
+            "a token that was issued under a chain of delegations",
+        ));
     }
     let of_this_client = subject.client_id == client.client_id;
     if !of_this_client && !client.may_act_for.contains(&subject.client_id) {

@@ -23,7 +23,7 @@ pub(super) struct Record {
     pub(super) rotate_soon: bool,
     /// Signs no more since then.
     pub(super) retired_at: Option<u64>,
-    /// The last token that it signed has ended: the key goes.
+    /// The last token that it signed has expired: the key goes.
     pub(super) ends_at: Option<u64>,
     /// The private half, sealed for `alg` and `kid`; base64url.
     sealed: String,

@@ -201,8 +201,8 @@ impl SealingFile {
         Keyring::new(current, older)
     }
 
-    /// Puts a new key in front. The older ones still open; seal what rests anew (`SigningKeys::rewrap`), and forget
-    /// them when the longest-lived sealed value has ended.
+    /// Puts a new key in front. The older ones still open; re-encrypt data at rest (`SigningKeys::rewrap`), and forget
+    /// them when the longest-lived sealed value has expired.
     ///
     /// # Errors
     /// See [`SealingError`]; then nothing has changed.

@@ -57,7 +57,7 @@ fn partition_of(target: Target) -> Vec<u8> {
     partition
 }
 
-/// Keeps a revocation. `object`: as it was signed. `end`, Unix seconds: when what it is about has ended by itself, where that is known.
+/// Keeps a revocation. `object`: as it was signed. `end`, Unix seconds: when what it is about has expired, where that is known.
 ///
 /// # Errors
 /// The store's; then nothing was revoked.

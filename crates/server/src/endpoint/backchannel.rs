@@ -200,7 +200,9 @@ impl Call {
             Refusal::AgentUses => OAuthError::invalid_request("uses_exhausted"),
             Refusal::AgentBudget => OAuthError::invalid_request("budget_exhausted"),
             Refusal::DeviceCode => invalid_grant("the device code was taken already"),
-            Refusal::FamilyEnded => invalid_grant("the refresh token's family has ended"),
+            Refusal::FamilyEnded => {
+                invalid_grant("the refresh token's family was revoked or has expired")
+            }
             Refusal::CodeReplay { grant_id } => {
                 self.end_replayed(grant_id, "an authorization code").await?;
                 invalid_grant("the code was used before; its grant is revoked")
@@ -383,11 +385,13 @@ pub(super) fn store_failed(context: &Context, error: &StoreError) -> OAuthError 
     tracing::error!(request_id = %context.request_id, %error, "the store failed");
     OAuthError::new(
         ErrorCode::TemporarilyUnavailable,
-        "the server cannot do this at the moment",
+        "temporarily unavailable, try again later",
     )
 }
 
 fn invalid_grant(hint: &'static str) -> OAuthError {
-    OAuthError::invalid_grant("the grant is invalid, has ended, or was given to another client")
-        .with_hint(hint)
+    OAuthError::invalid_grant(
+        "the grant is invalid, expired, revoked, or was issued to another client",
+    )
+    .with_hint(hint)
 }

@@ -347,7 +347,7 @@ async fn remove(context: &Context, client: &Client) -> Result<(), RegistryError>
 
 /// An endpoint that is not served answers like one that does not exist.
 fn not_here() -> Response {
-    let mut answer = response::text(StatusCode::NOT_FOUND, "there is nothing here\n");
+    let mut answer = response::text(StatusCode::NOT_FOUND, "not found\n");
     answer
         .headers_mut()
         .insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));

@@ -213,7 +213,9 @@ async fn session_goes_on(call: &Call, decision: &Decision) -> Result<(), OAuthEr
     let store = &*call.context.realm.store;
     match session::goes_on(store, &token.sub, sid, call.now()).await {
         Ok(true) => Ok(()),
-        Ok(false) => Err(OAuthError::invalid_grant("the login session has ended")),
+        Ok(false) => Err(OAuthError::invalid_grant(
+            "the login session was terminated or has expired",
+        )),
         Err(error) => Err(call.store_failed(&error)),
     }
 }

@@ -64,7 +64,7 @@ async fn answer(call: &Call) -> Result<Response, OAuthError> {
             tracing::error!(request_id = %call.context.request_id, %error, "the directory failed");
             return Err(OAuthError::new(
                 ErrorCode::TemporarilyUnavailable,
-                "the server cannot do this at the moment",
+                "temporarily unavailable, try again later",
             ));
         }
     };
@@ -138,7 +138,7 @@ fn check_with(
         TokenState::Unknown => {
             return Err(OAuthError::new(
                 ErrorCode::TemporarilyUnavailable,
-                "the server cannot do this at the moment",
+                "temporarily unavailable, try again later",
             ));
         }
         TokenState::Expired(_) => return Err(invalid_token("expired")),

@@ -41,7 +41,7 @@ pub fn form_error(failure: &FormError) -> Response {
 pub fn unavailable() -> Response {
     let mut response = error(&OAuthError::new(
         ErrorCode::TemporarilyUnavailable,
-        "the server cannot do this at the moment",
+        "temporarily unavailable, try again later",
     ));
     response
         .headers_mut()

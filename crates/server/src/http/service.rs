@@ -196,10 +196,8 @@ impl Service {
                     return (response, route.path);
                 }
                 let Some(handler) = route.handler(&head.method) else {
-                    let mut response = response::text(
-                        StatusCode::METHOD_NOT_ALLOWED,
-                        "this method is not for here\n",
-                    );
+                    let mut response =
+                        response::text(StatusCode::METHOD_NOT_ALLOWED, "method not allowed\n");
                     allow_header(&mut response, &route.allow());
                     return (response, route.path);
                 };
@@ -209,7 +207,7 @@ impl Service {
             None => match self.router.fallback().filter(|_| !mtls) {
                 Some(handler) => (handler, Vec::new(), "other", Cors::No),
                 None => {
-                    let response = response::text(StatusCode::NOT_FOUND, "there is nothing here\n");
+                    let response = response::text(StatusCode::NOT_FOUND, "not found\n");
                     return (response, "other");
                 }
             },

@@ -1,7 +1,7 @@
 //! What may happen once: the rules' conditions, as changes of the store.
 //!
-//! All conditions of a request are committed in one call, in their order, each atomic. What a stranger could send comes
-//! first and the code or refresh token last; a refusal stops, so nobody burns a code with a replayed proof. A code or
+//! All conditions of a request are committed in one call, in their order, each atomic. What an unauthenticated caller could send comes
+//! first and the code or refresh token last; a refusal stops, so nobody consumes a code with a replayed proof. A code or
 //! refresh token that turns out to be used already is only called a replay when everything before it held: then the
 //! sender proved to be the client, and the grant ends.
 use signet_oauth::id::{CodeId, GrantId};
@@ -33,7 +33,7 @@ pub enum Refusal {
     AgentBudget,
     /// The device code was taken already, or is gone.
     DeviceCode,
-    /// The refresh token's family has ended.
+    /// The refresh token's family was revoked or has expired.
     FamilyEnded,
     /// An older refresh token of the family: the grant must end.
     RefreshReplay {

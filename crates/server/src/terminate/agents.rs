@@ -102,7 +102,7 @@ impl Realm {
         Ok(ended)
     }
 
-    /// Whether a listed token has ended before its time: by itself, its chain, its agents, its person or its client.
+    /// Whether a listed token was revoked: by itself, its chain, its agents, its person or its client.
     pub fn is_token_ended(&self, jti: &Jti, row: &TokenRow, held: &HeldGrant) -> bool {
         let mut grants: Vec<[u8; 32]> = held.above.iter().map(|id| id.0).collect();
         grants.push(held.grant.id().0);

@@ -38,7 +38,7 @@ impl Realm {
             .unwrap_or(86_400)
     }
 
-    /// Ends a grant: its refresh family and every access token that came of it.
+    /// Revokes a grant: its refresh family and every access token that was issued under it.
     ///
     /// # Errors
     /// The store's; then it is not ended.
@@ -71,7 +71,7 @@ impl Realm {
             ),
         });
         let gone = Change {
-            // Without its row the family cannot go on, even when the entry above has ended.
+            // Without its row the family cannot go on, even when the entry above has expired.
             first: Op::Delete {
                 key: crate::once::family_key(&grant_id),
             },

@@ -467,7 +467,7 @@ fn a_chain_of_one_context_is_not_spliced_to_a_subject_or_actor_of_another() {
     let bill = add_user(&world.server, "bill");
     let root = agent("bill");
     world.bind(&bill.id, &root);
-    // An actor token beside the chain, even one that came of the same chain.
+    // An actor token beside the chain, even one that was issued under the same chain.
     for actor in [
         world.token(),
         Call::post("/token")
@@ -504,7 +504,7 @@ fn a_chain_of_one_context_is_not_spliced_to_a_subject_or_actor_of_another() {
         .ask(&shown.to_text(), Some(&world.key), &[])
         .expect(200);
     assert_eq!(claims(&reply.member("access_token"))["sub"], bill.id);
-    // A token that came of a chain is no subject and no actor of another exchange: its chain would be lost.
+    // A token that was issued under a chain is no subject and no actor of another exchange: its chain would be lost.
     let token = world.token();
     let proof = made::proof(
         &world.server,

@@ -539,7 +539,7 @@ impl Default for Limits {
 }
 
 /// Limits of guessing: passwords, one-time codes, client secrets, user codes of devices. Beyond them the answer is 429 with
-/// Retry-After. A browser in which a person has logged in before has a count of its own, so strangers lock nobody out.
+/// Retry-After. A browser in which a person has logged in before has a count of its own, so others lock nobody out.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Guessing {
@@ -662,7 +662,7 @@ impl Default for Audit {
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Metrics {
-    /// Also for other machines than this one: figures tell a stranger about load and attacks.
+    /// Also for other machines than this one: metrics tell an unauthenticated caller about load and attacks.
     pub open: bool,
 }
 

@@ -33,7 +33,7 @@ use crate::{
     systemd::{self, Notice},
 };
 
-/// How often what has ended is removed.
+/// How often expired rows are removed.
 const SWEEP_EVERY: Duration = Duration::from_secs(60);
 
 /// Where the configuration comes from.

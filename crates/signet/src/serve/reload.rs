@@ -45,7 +45,7 @@ impl Reloader {
             Ok(loaded) => loaded.config,
             Err(problems) => {
                 for problem in problems {
-                    tracing::error!(file = %file.display(), %problem, "the configuration is not good");
+                    tracing::error!(file = %file.display(), %problem, "invalid configuration");
                 }
                 tracing::error!("nothing was changed");
                 return;

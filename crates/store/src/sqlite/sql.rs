@@ -1,4 +1,4 @@
-//! The statements. All tables share one SQL table, clustered by key; one partial index finds what has ended.
+//! The statements. All tables share one SQL table, clustered by key; one partial index finds expired rows.
 use crate::{Key, Op, Outcome, Row, StoreError, Table};
 use rusqlite::{CachedStatement, Connection, OptionalExtension, ToSql, params};
 
