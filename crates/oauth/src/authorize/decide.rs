@@ -1,6 +1,9 @@
 //! What happens next with a checked request: a page, an error, or a grant. Called again after every page, with what
 //! has been done; it never remembers anything itself, so a skipped page cannot be a passed one.
-use super::{acr, request::AuthorizationRequest};
+use super::{
+    acr,
+    request::{AuthorizationRequest, Pushed},
+};
 use crate::id::{CodeId, GrantId};
 use crate::{
     client::{Client, ConsentPolicy},
@@ -12,13 +15,46 @@ use crate::{
     userinfo,
 };
 
+/// What the decision must know of the store. The caller reads just this, and says it in [`LookedUp`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Needs<'a> {
+    /// whether this pushed request was answered before
+    pub pushed: Option<&'a Pushed>,
+    /// what this user has agreed to before, for the request's client
+    pub consent_of: Option<&'a str>,
+}
+
+/// The answers to [`Needs`].
+#[derive(Clone, Copy, Debug, Default)]
+pub struct LookedUp<'a> {
+    /// the pushed request was answered before
+    pub pushed_is_used: bool,
+    /// what the session's user has agreed to before
+    pub consent: Option<&'a Consent>,
+}
+
+/// What the request needs to be known before [`decide`], in a browser with this session.
+pub fn needs<'a>(
+    request: &'a AuthorizationRequest,
+    client: &Client,
+    session: Option<&'a Session>,
+) -> Needs<'a> {
+    let counts = client.consent == ConsentPolicy::Ask && remembered_consent_counts(request, client);
+    Needs {
+        pushed: request.pushed.as_ref(),
+        consent_of: session
+            .filter(|_| counts)
+            .map(|session| session.user_id.as_str()),
+    }
+}
+
 /// What the server itself knows. Nothing here may come from a request (known faults A1, A5).
 #[derive(Clone, Copy, Debug)]
 pub struct Facts<'a> {
     /// the browser's live session
     pub session: Option<&'a Session>,
-    /// what that session's user has agreed to before, for this client
-    pub consent: Option<&'a Consent>,
+    /// what [`needs`] asked for
+    pub looked_up: LookedUp<'a>,
     /// Has that session's user the admin flag?
     pub is_admin: bool,
     /// what has been done in this interaction
@@ -63,6 +99,8 @@ pub enum Step<'a> {
     Grant(Granted<'a>),
     /// Answer with this error.
     Refuse(OAuthError),
+    /// Show this error to the person; nobody is sent anywhere.
+    Stop(OAuthError),
 }
 
 /// Why a login is required, although a session may exist.
@@ -141,12 +179,23 @@ pub fn denied() -> OAuthError {
     OAuthError::new(ErrorCode::AccessDenied, "the person denied the request")
 }
 
+/// RFC 9126 section 4: a pushed request is answered once.
+pub fn pushed_is_used() -> OAuthError {
+    OAuthError::new(
+        ErrorCode::InvalidRequestUri,
+        "This request has been answered already.",
+    )
+}
+
 /// Decides the next step. `client` is the request's, of the current snapshot.
 pub fn decide<'a>(
     request: &'a AuthorizationRequest,
     client: &Client,
     facts: &Facts<'a>,
 ) -> Step<'a> {
+    if request.pushed.is_some() && facts.looked_up.pushed_is_used {
+        return Step::Stop(pushed_is_used());
+    }
     let silent = request.prompts.none;
     let done = facts.progress;
     let session = match who(request, facts) {
@@ -310,6 +359,7 @@ fn consent_needed(
         .map(|c| userinfo::claims_beyond_scope(c, scope))
         .unwrap_or_default();
     let remembered = facts
+        .looked_up
         .consent
         .filter(|_| remembered_consent_counts(request, client));
     let new_scope = match remembered {

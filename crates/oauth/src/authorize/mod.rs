@@ -6,8 +6,9 @@
 //! GET or POST /authorize
 //!   validate(&params, &context)          -> AuthorizationRequest, or AuthorizeError:
 //!                                           Page (show it, send nobody anywhere) or Redirect (send `response::error`)
-//!   request.pushed: Some                 -> the caller asks its store that this pushed request has not been used up
+//!   needs(&request, &client, session)    -> Needs: what the caller reads from its store, and says in `Facts::looked_up`
 //!   decide(&request, &client, &facts)    -> Step
+//!     Step::Stop(error)                  -> show it, send nobody anywhere
 //!     Step::Login { reason }             -> login page; the request travels sealed (`to_bytes`) in the interaction
 //!     Step::SelectAccount                -> "continue as ..., or somebody else"
 //!     Step::Consent { scope, claims, .. }-> consent page; allow: remember it, set `consented_now`; deny: `response::error(.., &denied())`
@@ -31,7 +32,10 @@ mod response_mode;
 pub use crate::claims::{ClaimRequest, ClaimsRequest};
 pub use checks::{AuthorizeError, ErrorReturn, MAX_REQUEST_BYTES, validate};
 pub(crate) use checks::{validate_device, validate_pushed};
-pub use decide::{CodeIds, Facts, Granted, LoginReason, Progress, Step, decide, denied};
+pub use decide::{
+    CodeIds, Facts, Granted, LoginReason, LookedUp, Needs, Progress, Step, decide, denied, needs,
+    pushed_is_used,
+};
 pub use hint::{IdTokenHint, verify_id_token_hint};
 pub(crate) use pushed::MAX_REQUEST_URI_BYTES;
 pub use pushed::{URN, is_request_uri};

@@ -7,7 +7,8 @@
 
 use http::StatusCode;
 use signet_oauth::authorize::{
-    self, AuthorizationRequest, AuthorizeError, CodeIds, Facts, Granted, Pushed, Step,
+    self, AuthorizationRequest, AuthorizeError, CodeIds, Facts, Granted, LookedUp, Needs, Pushed,
+    Step,
     response::{self, Response as Answer},
 };
 use signet_oauth::client::Client;
@@ -15,6 +16,7 @@ use signet_oauth::error::{ErrorCode, OAuthError};
 use signet_oauth::id::{CodeId, GrantId};
 use signet_oauth::params::Params;
 use signet_oauth::scope::ScopeSet;
+use signet_oauth::session::Consent;
 use signet_store::{Change, Key, Op, Outcome, StoreError, Table};
 
 use super::rules;
@@ -130,29 +132,22 @@ pub async fn proceed(visit: Visit, interaction: Interaction, consented: bool) ->
         return visit.error(&OAuthError::invalid_request("The client is unknown."));
     };
     let present = visit.present().cloned();
-    let store = visit.context.realm.store.clone();
-    let mut remembered = None;
-    if let Some(present) = &present {
-        match consent::get(&*store, &present.user.id, &client.client_id, now).await {
-            Ok(found) => remembered = found,
-            Err(error) => return visit.unavailable(&error),
-        }
-    }
-    if let Some(pushed) = &request.pushed {
-        match store.get(&pushed_key(pushed), now).await {
-            Ok(None) => {}
-            Ok(Some(_)) => return visit.error(&used_up()),
-            Err(error) => return visit.unavailable(&error),
-        }
-    }
     let row = present.as_ref().map(|present| &present.found.row);
     let session = row.map(|row| row.facts());
+    let needs = authorize::needs(&request, &client, session.as_ref());
+    let (pushed_is_used, consent) = match look_up(&visit, &needs, &client, now).await {
+        Ok(found) => found,
+        Err(error) => return visit.unavailable(&error),
+    };
     let step = authorize::decide(
         &request,
         &client,
         &Facts {
             session: session.as_ref(),
-            consent: remembered.as_ref(),
+            looked_up: LookedUp {
+                pushed_is_used,
+                consent: consent.as_ref(),
+            },
             is_admin: present.as_ref().is_some_and(|present| present.user.admin),
             progress: interaction.progress(row, consented),
             now,
@@ -184,9 +179,29 @@ pub async fn proceed(visit: Visit, interaction: Interaction, consented: bool) ->
             let html = consent_page(&visit, interaction, &client, &request, &asked);
             visit.page(html)
         }
+        Step::Stop(error) => visit.error(&error),
         Step::Refuse(error) => refuse(visit, &request, &error),
         Step::Grant(granted) => grant(visit, &interaction, &request, &granted).await,
     }
+}
+
+/// Reads what the rules need: whether the pushed request was answered, and what the user has agreed to.
+async fn look_up(
+    visit: &Visit,
+    needs: &Needs<'_>,
+    client: &Client,
+    now: u64,
+) -> Result<(bool, Option<Consent>), StoreError> {
+    let store = &*visit.context.realm.store;
+    let pushed_is_used = match needs.pushed {
+        Some(pushed) => store.get(&pushed_key(pushed), now).await?.is_some(),
+        None => false,
+    };
+    let consent = match needs.consent_of {
+        Some(user_id) => consent::get(store, user_id, &client.client_id, now).await?,
+        None => None,
+    };
+    Ok((pushed_is_used, consent))
 }
 
 /// The answer with an error, to the client.
@@ -270,7 +285,7 @@ fn once(
     };
     if let Some(pushed) = &request.pushed {
         let insert = insert(pushed_key(pushed), used_until(pushed, context));
-        return Some((insert, "request_uri", used_up()));
+        return Some((insert, "request_uri", authorize::pushed_is_used()));
     }
     let id = interaction.id?;
     let key = Key::new(Table::Once, [b"i".as_slice(), &id].concat());
@@ -293,13 +308,6 @@ fn used_until(pushed: &Pushed, context: &Context) -> u64 {
         .expires_at
         .max(context.now())
         .saturating_add(pages.saturating_mul(2).max(DAY))
-}
-
-fn used_up() -> OAuthError {
-    OAuthError::new(
-        ErrorCode::InvalidRequestUri,
-        "This request has been answered already.",
-    )
 }
 
 fn select_page(visit: &Visit, mut interaction: Interaction, client: &Client) -> Html {

@@ -169,7 +169,7 @@ fn prompt_none_answers_from_the_session_alone() {
         granted_at: 1,
     };
     let mut f = facts(Some(&s));
-    f.consent = Some(&consent);
+    f.looked_up.consent = Some(&consent);
     assert_eq!(
         granted(decide(&request, h.client(), &f)).scope(),
         &scope("openid email")
@@ -241,7 +241,7 @@ fn consent_covers_what_was_agreed_to_and_no_more() {
         granted_at: 1,
     };
     let mut f = facts(Some(&s));
-    f.consent = Some(&consent);
+    f.looked_up.consent = Some(&consent);
     match decide(&h.ok(&[]), h.client(), &f) {
         Step::Consent {
             new_scope, scope, ..
@@ -292,7 +292,7 @@ fn a_native_apps_remembered_consent_does_not_count() {
         granted_at: 1,
     };
     let mut f = facts(Some(&s));
-    f.consent = Some(&consent);
+    f.looked_up.consent = Some(&consent);
     let request = h.ok(&[
         ("redirect_uri", "http://127.0.0.1:5000/cb"),
         ("prompt", "none"),

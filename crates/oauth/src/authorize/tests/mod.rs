@@ -175,7 +175,7 @@ fn session() -> Session {
 fn facts(session: Option<&Session>) -> Facts<'_> {
     Facts {
         session,
-        consent: None,
+        looked_up: LookedUp::default(),
         is_admin: false,
         progress: Progress::default(),
         now: NOW,

@@ -116,3 +116,33 @@ fn dpop_jkt_and_the_proof_of_the_pushing_agree() {
         Err(ErrorCode::InvalidDpopProof)
     );
 }
+
+#[test]
+fn an_answered_pushed_request_is_stopped_whoever_is_logged_in() {
+    let h = house();
+    let uri = h.push(&[]).unwrap();
+    let query = Params::from_pairs([("client_id", "client"), ("request_uri", uri.as_str())]);
+    let request = h.with_context(|c| validate(&query.unwrap(), c)).unwrap();
+    let alice = session();
+    for session in [None, Some(&alice)] {
+        let needs = needs(&request, h.client(), session);
+        assert_eq!(needs.pushed, request.pushed.as_ref());
+        assert_eq!(needs.consent_of, session.map(|s| s.user_id.as_str()));
+        let mut answered = facts(session);
+        answered.looked_up.pushed_is_used = true;
+        assert!(matches!(
+            decide(&request, h.client(), &answered),
+            Step::Stop(error) if error.code == ErrorCode::InvalidRequestUri
+        ));
+    }
+}
+
+#[test]
+fn only_a_consent_that_counts_is_looked_up() {
+    let alice = session();
+    let h = house_with(|c| c.consent = ConsentPolicy::Implicit);
+    let needs = needs(&h.ok(&[]), h.client(), Some(&alice))
+        .consent_of
+        .is_some();
+    assert!(!needs);
+}
