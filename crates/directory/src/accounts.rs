@@ -12,7 +12,7 @@ use crate::error::UserError;
 use crate::local::{Kept, Local, MAX_TRIES, NewUser, new_id};
 use crate::name::{fold, folded_email, folded_username};
 use crate::outside::{Capabilities, Directory, Person, Verdict};
-use crate::passwords::{PasswordPool, PoolError};
+use crate::passwords::{PasswordPool, PoolError, Standing};
 use crate::record::{Link, Profile, User};
 
 /// For how long a directory's word of a person is taken as it was, seconds: somebody who is removed there is out after that.
@@ -163,6 +163,7 @@ impl Accounts {
         &self,
         user: Option<&User>,
         password: Secret<String>,
+        standing: Standing,
         now: u64,
     ) -> Result<Verdict, UserError> {
         if let Some(user) = user
@@ -182,7 +183,7 @@ impl Accounts {
         let again = phc
             .is_some_and(|phc| self.passwords.needs_rehash(phc))
             .then(|| password.clone());
-        Ok(match self.passwords.verify(password, phc).await {
+        Ok(match self.passwords.verify(password, phc, standing).await {
             Ok(true) => {
                 if let (Some(user), Some(kept), Some(password)) = (user, kept, again) {
                     self.rehash(user.id.clone(), kept, password, now);
@@ -194,12 +195,12 @@ impl Accounts {
         })
     }
 
-    /// Hashes a new password to a PHC string.
+    /// Hashes a new password, of whoever may set one, to a PHC string.
     ///
     /// # Errors
     /// See [`PoolError`].
     pub async fn hash(&self, password: Secret<String>) -> Result<String, PoolError> {
-        self.passwords.hash(password).await
+        self.passwords.hash(password, Standing::Known).await
     }
 
     /// Makes an account that is kept here.
@@ -314,7 +315,7 @@ impl Accounts {
     fn rehash(&self, id: String, kept: Kept, password: Secret<String>, now: u64) {
         let (local, passwords) = (self.local.clone(), Arc::clone(&self.passwords));
         tokio::spawn(async move {
-            let phc = match passwords.hash(password).await {
+            let phc = match passwords.hash(password, Standing::Spare).await {
                 Ok(phc) => phc,
                 Err(PoolError::Busy) => return,
                 Err(error @ (PoolError::TooLong | PoolError::Parameters)) => {
@@ -533,7 +534,7 @@ mod tests {
         let verify = async |text: &str| {
             let typed = Secret::new(text.to_owned());
             accounts
-                .verify_password(Some(&alice), typed, 1)
+                .verify_password(Some(&alice), typed, Standing::Anyone, 1)
                 .await
                 .unwrap()
         };

@@ -5,16 +5,16 @@
 //!
 //! An unknown user, a user without a password and a wrong password cost the same: where there is nothing to compare
 //! with, a stand-in of the same cost is hashed (known fault A22).
+//!
+//! Whoever can send requests can fill the queue. So browsers that an account's owner has logged in from wait in a line of their
+//! own, and the threads take from both in turn: a flood of guesses makes neither wait for more than its own.
 
-use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
-use std::sync::{Arc, Mutex};
+use std::collections::VecDeque;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use signet_crypto::Secret;
 use signet_crypto::password::{Cost, MAX_PASSWORD_BYTES};
 use tokio::sync::oneshot;
-
-/// Shortest new password in characters (NIST SP 800-63B section 3.1.1.2 asks for eight at least).
-pub const MIN_PASSWORD_CHARS: usize = 8;
 
 type Job = Box<dyn FnOnce() + Send>;
 
@@ -25,7 +25,8 @@ pub struct PasswordOptions {
     pub cost: Cost,
     /// Threads that hash at once.
     pub threads: usize,
-    /// Logins that may wait for a thread; beyond that the answer is 503 with `Retry-After`.
+    /// Logins that may wait for a thread; beyond that the answer is 503 with `Retry-After`. Known browsers have a quarter as many
+    /// places beside these.
     pub queue: usize,
 }
 
@@ -41,11 +42,66 @@ impl Default for PasswordOptions {
     }
 }
 
-/// The threads that hash. Dropping the pool ends them after their current work.
+/// Who waits for a password to be hashed or compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// Somebody who has been there: a browser that the account's owner has logged in from, a session, a mailed link.
+    Known,
+    /// Anybody.
+    Anyone,
+    /// Nobody: it is done if nothing else waits, or not at all.
+    Spare,
+}
+
+/// What waits for a thread.
+#[derive(Default)]
+struct Waiting {
+    known: VecDeque<Job>,
+    anyone: VecDeque<Job>,
+    /// Whose turn it is where both wait.
+    known_next: bool,
+    closed: bool,
+}
+
+impl Waiting {
+    /// The next job: from both lines in turn.
+    fn next(&mut self) -> Option<Job> {
+        let (first, second) = match self.known_next {
+            true => (&mut self.known, &mut self.anyone),
+            false => (&mut self.anyone, &mut self.known),
+        };
+        let next = first.pop_front().or_else(|| second.pop_front());
+        self.known_next = !self.known_next;
+        next
+    }
+}
+
+#[derive(Default)]
+struct Lines {
+    waiting: Mutex<Waiting>,
+    work: Condvar,
+}
+
+impl Lines {
+    fn lock(&self) -> MutexGuard<'_, Waiting> {
+        // Nothing panics while the lock is held; a poisoned lock still guards whole lines.
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The threads that hash. Dropping the pool ends them after what waits.
 pub struct PasswordPool {
-    queue: SyncSender<Job>,
+    lines: Arc<Lines>,
+    queue: usize,
     cost: Cost,
     stand_in: Arc<str>,
+}
+
+impl Drop for PasswordPool {
+    fn drop(&mut self) {
+        self.lines.lock().closed = true;
+        self.lines.work.notify_all();
+    }
 }
 
 /// Why a password was not hashed or compared.
@@ -70,34 +126,38 @@ impl PasswordPool {
             threads,
             queue,
         } = options;
-        let (sender, receiver) = sync_channel::<Job>(queue.max(1));
-        let receiver = Arc::new(Mutex::new(receiver));
+        let lines = Arc::new(Lines::default());
         for index in 0..threads.max(1) {
-            let receiver = Arc::clone(&receiver);
+            let lines = Arc::clone(&lines);
             let started = std::thread::Builder::new()
                 .name(format!("password-{index}"))
                 .stack_size(512 * 1024)
-                .spawn(move || work(&receiver));
+                .spawn(move || work(&lines));
             if let Err(error) = started {
                 tracing::error!(%error, "a password thread could not be started");
             }
         }
         PasswordPool {
-            queue: sender,
+            lines,
+            queue: queue.max(1),
             cost,
             stand_in: stand_in(cost).into(),
         }
     }
 
     /// Hashes a new password to a PHC string.
-    pub async fn hash(&self, password: Secret<String>) -> Result<String, PoolError> {
+    pub async fn hash(
+        &self,
+        password: Secret<String>,
+        standing: Standing,
+    ) -> Result<String, PoolError> {
         if password.expose().len() > MAX_PASSWORD_BYTES {
             return Err(PoolError::TooLong);
         }
         let cost = self.cost;
-        self.run(move || signet_crypto::password::hash(password.expose().as_bytes(), cost))
-            .await?
-            .map_err(|_| PoolError::Parameters)
+        let hash = move || signet_crypto::password::hash(password.expose().as_bytes(), cost);
+        let hashed = self.run(standing, hash).await?;
+        hashed.map_err(|_| PoolError::Parameters)
     }
 
     /// Whether `password` is the one that `stored` was made from. `None` takes as long and is false. A password over the
@@ -106,16 +166,16 @@ impl PasswordPool {
         &self,
         password: Secret<String>,
         stored: Option<&str>,
+        standing: Standing,
     ) -> Result<bool, PoolError> {
         if password.expose().len() > MAX_PASSWORD_BYTES {
             return Ok(false);
         }
         let known = stored.is_some();
         let stored: Arc<str> = stored.map_or_else(|| Arc::clone(&self.stand_in), Arc::from);
-        let equal = self
-            .run(move || signet_crypto::password::verify(password.expose().as_bytes(), &stored))
-            .await?;
-        Ok(equal & known)
+        let compare =
+            move || signet_crypto::password::verify(password.expose().as_bytes(), &stored);
+        Ok(self.run(standing, compare).await? & known)
     }
 
     /// Whether a stored password was hashed at another cost than today's.
@@ -125,6 +185,7 @@ impl PasswordPool {
 
     async fn run<T: Send + 'static>(
         &self,
+        standing: Standing,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, PoolError> {
         let (answer, wait) = oneshot::channel();
@@ -134,21 +195,43 @@ impl PasswordPool {
                 let _ = answer.send(work());
             }
         });
-        self.queue.try_send(job).map_err(|error| match error {
-            TrySendError::Full(_) | TrySendError::Disconnected(_) => PoolError::Busy,
-        })?;
+        self.put(standing, job)?;
         wait.await.map_err(|_| PoolError::Busy)
+    }
+
+    fn put(&self, standing: Standing, job: Job) -> Result<(), PoolError> {
+        let mut waiting = self.lines.lock();
+        let reserved = self.queue.div_ceil(4);
+        let line = match standing {
+            Standing::Known if waiting.known.len() < reserved => &mut waiting.known,
+            Standing::Known | Standing::Anyone if waiting.anyone.len() < self.queue => {
+                &mut waiting.anyone
+            }
+            Standing::Spare if waiting.known.is_empty() && waiting.anyone.is_empty() => {
+                &mut waiting.anyone
+            }
+            Standing::Known | Standing::Anyone | Standing::Spare => return Err(PoolError::Busy),
+        };
+        line.push_back(job);
+        drop(waiting);
+        self.lines.work.notify_one();
+        Ok(())
     }
 }
 
-fn work(receiver: &Mutex<Receiver<Job>>) {
+fn work(lines: &Lines) {
+    let mut waiting = lines.lock();
     loop {
-        // Nothing panics while the lock is held; a poisoned lock still guards a whole receiver.
-        let next = receiver.lock().unwrap_or_else(|e| e.into_inner()).recv();
-        match next {
+        if let Some(job) = waiting.next() {
+            drop(waiting);
             // A panic in one job must not cost a thread.
-            Ok(job) => drop(std::panic::catch_unwind(std::panic::AssertUnwindSafe(job))),
-            Err(_) => return,
+            drop(std::panic::catch_unwind(std::panic::AssertUnwindSafe(job)));
+            waiting = lines.lock();
+        } else if waiting.closed {
+            return;
+        } else {
+            let woken = lines.work.wait(waiting);
+            waiting = woken.unwrap_or_else(PoisonError::into_inner);
         }
     }
 }
@@ -170,26 +253,6 @@ fn phc_base64(bytes: &[u8]) -> String {
     signet_jose::base64url::encode(bytes)
         .replace('-', "+")
         .replace('_', "/")
-}
-
-/// What a new password must be. `names`: user name and e-mail address, which it must not be.
-///
-/// The list of rules is short on purpose (NIST SP 800-63B): length, and not the account's own names.
-pub fn check_new(password: &str, names: &[&str]) -> Result<(), &'static str> {
-    if password.chars().count() < MIN_PASSWORD_CHARS {
-        return Err("The new password needs at least 8 characters.");
-    }
-    if password.len() > MAX_PASSWORD_BYTES {
-        return Err("The new password is too long.");
-    }
-    let first = password.chars().next();
-    if password.chars().all(|c| Some(c) == first) {
-        return Err("The new password is one character repeated. Choose another.");
-    }
-    if names.iter().any(|name| name.eq_ignore_ascii_case(password)) {
-        return Err("The new password must not be your name or address.");
-    }
-    Ok(())
 }
 
 #[cfg(test)]
@@ -217,8 +280,12 @@ mod tests {
     #[tokio::test]
     async fn the_right_password_verifies_and_no_other() {
         let pool = pool(1, 4);
-        let stored = pool.hash(secret("correct horse")).await.unwrap();
-        let verify = async |text: &str, stored| pool.verify(secret(text), stored).await;
+        let stored = pool
+            .hash(secret("correct horse"), Standing::Anyone)
+            .await
+            .unwrap();
+        let verify =
+            async |text: &str, stored| pool.verify(secret(text), stored, Standing::Anyone).await;
         assert_eq!(verify("correct horse", Some(&*stored)).await, Ok(true));
         assert_eq!(verify("wrong", Some(&*stored)).await, Ok(false));
         assert_eq!(verify("correct horse", None).await, Ok(false));
@@ -229,8 +296,10 @@ mod tests {
     async fn a_long_password_is_refused_before_it_is_hashed() {
         let pool = pool(1, 4);
         let long = "x".repeat(MAX_PASSWORD_BYTES + 1);
-        assert_eq!(pool.hash(secret(&long)).await, Err(PoolError::TooLong));
-        assert_eq!(pool.verify(secret(&long), None).await, Ok(false));
+        let hashed = pool.hash(secret(&long), Standing::Known).await;
+        assert_eq!(hashed, Err(PoolError::TooLong));
+        let verified = pool.verify(secret(&long), None, Standing::Known).await;
+        assert_eq!(verified, Ok(false));
     }
 
     #[test]
@@ -243,27 +312,51 @@ mod tests {
         assert_eq!(parts(&real), parts(&stand_in(CHEAP)));
     }
 
-    #[tokio::test]
-    async fn a_full_queue_answers_busy() {
-        let pool = pool(1, 1);
+    /// A pool whose one thread is busy until the sender is dropped.
+    fn held(queue: usize) -> (PasswordPool, std::sync::mpsc::Sender<()>) {
+        let pool = pool(1, queue);
         let (release, held) = std::sync::mpsc::channel::<()>();
         let (started, running) = std::sync::mpsc::channel::<()>();
-        let blocker = pool.queue.try_send(Box::new(move || {
+        let blocker = Box::new(move || {
             let _ = started.send(());
             let _ = held.recv();
-        }));
-        assert!(blocker.is_ok());
+        });
+        pool.put(Standing::Anyone, blocker).unwrap();
         running.recv().unwrap();
-        assert!(pool.queue.try_send(Box::new(|| {})).is_ok());
-        assert_eq!(pool.verify(secret("p"), None).await, Err(PoolError::Busy));
+        (pool, release)
+    }
+
+    #[tokio::test]
+    async fn a_full_queue_answers_busy() {
+        let (pool, release) = held(1);
+        pool.put(Standing::Anyone, Box::new(|| {})).unwrap();
+        let verified = pool.verify(secret("p"), None, Standing::Anyone).await;
+        assert_eq!(verified, Err(PoolError::Busy));
         drop(release);
     }
 
     #[test]
-    fn new_passwords_are_checked() {
-        assert!(check_new("short", &[]).is_err());
-        assert!(check_new("aaaaaaaaaa", &[]).is_err());
-        assert!(check_new("Alice@Example.Test", &["alice@example.test"]).is_err());
-        assert!(check_new("four calm words here", &["alice"]).is_ok());
+    fn a_flood_of_guesses_leaves_a_place_and_a_turn_to_a_known_browser() {
+        let (pool, release) = held(8);
+        let (done, order) = std::sync::mpsc::channel::<&str>();
+        let put = |standing, name: &'static str| {
+            let done = done.clone();
+            pool.put(standing, Box::new(move || done.send(name).unwrap()))
+        };
+        while put(Standing::Anyone, "flood").is_ok() {}
+        // Nothing that nobody waits for takes a place.
+        assert_eq!(put(Standing::Spare, "spare"), Err(PoolError::Busy));
+        for name in ["owner", "other owner"] {
+            assert_eq!(put(Standing::Known, name), Ok(()));
+        }
+        // The reserved share has an end, too.
+        assert_eq!(put(Standing::Known, "third"), Err(PoolError::Busy));
+        drop(release);
+        let first: Vec<&str> = order.iter().take(4).collect();
+        assert_eq!(
+            first.iter().filter(|name| name.ends_with("owner")).count(),
+            2,
+            "{first:?}"
+        );
     }
 }

@@ -21,8 +21,7 @@ use crate::login::budgets::{Budgets, Standing};
 use crate::page::{self, Notice};
 use crate::visit::{Visit, error_page};
 use signet_audit::Action;
-use signet_directory::passwords::check_new;
-use signet_directory::{MAX_EMAIL_BYTES, User, UserError};
+use signet_directory::{MAX_EMAIL_BYTES, User, UserError, check_new, names_of};
 
 /// How long a link works, in seconds.
 const LIFETIME: u64 = 30 * 60;
@@ -236,7 +235,7 @@ async fn try_reset(
     form: &Params,
 ) -> Result<(), Failure> {
     let new = form.get("new_password").unwrap_or("");
-    check_new(new, &[&*user.username, &*link.email]).map_err(Failure::Invalid)?;
+    check_new(new, &names_of(user)).map_err(Failure::Invalid)?;
     let users = &visit.context.realm.people.users;
     let phc = users.hash(Secret::new(new.to_owned())).await?;
     let event = visit.context.event(Action::RECOVER).subject(&link.user_id);

@@ -94,6 +94,27 @@ fn a_changed_password_ends_the_other_sessions_and_the_old_password() {
 }
 
 #[test]
+fn a_password_that_everybody_tries_first_is_not_taken() {
+    let mail = Mail::new();
+    let server = server(&mail);
+    let mut browser = log_in(&server, "alice");
+    for (common, why) in [
+        ("password1", "one that many people choose"),
+        ("12345678", "one that many people choose"),
+        ("Example2024!", "made of your name"),
+    ] {
+        let page = browser.get("/account");
+        let fields = [("password", PASSWORD), ("new_password", common)];
+        browser.press(&page, "password", &fields).expect(why);
+    }
+    let mut fresh = Browser::new(&server);
+    let page = fresh.get("/account");
+    fresh
+        .log_in(&page, "alice", PASSWORD)
+        .expect("Your account");
+}
+
+#[test]
 fn the_current_password_cannot_be_guessed_from_an_open_browser() {
     let mail = Mail::new();
     let server = server(&mail);

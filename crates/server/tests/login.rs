@@ -636,6 +636,56 @@ fn without_mail_no_code_is_offered_and_none_is_answered() {
 }
 
 #[test]
+fn a_flood_of_guesses_does_not_keep_the_owners_browser_out() {
+    use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
+    let mail = Mail::new();
+    let server = start(&mail, |setup: &mut Setup| {
+        setup.passwords.cost.memory_kib = 4096;
+        (setup.passwords.threads, setup.passwords.queue) = (1, 1);
+        // Their addresses are many.
+        setup.people.limits.address = u32::MAX;
+    });
+    let mut owner = Browser::new(&server);
+    arrive(&mut owner, &request(&[]));
+    let (over, refused) = (AtomicBool::new(false), AtomicUsize::new(0));
+    std::thread::scope(|scope| {
+        for flood in 0..6 {
+            let (server, over, refused) = (&server, &over, &refused);
+            scope.spawn(move || {
+                let mut browser = Browser::new(server);
+                let page = browser.get(&request(&[]));
+                for guess in 0.. {
+                    if over.load(SeqCst) {
+                        return;
+                    }
+                    let answer = browser.log_in(&page, &format!("{flood}-{guess}"), "guess");
+                    if answer.reply.status == 503 {
+                        refused.fetch_add(1, SeqCst);
+                    }
+                }
+            });
+        }
+        for _ in 0..5 {
+            let before = refused.load(SeqCst);
+            for _ in 0..1000 {
+                if refused.load(SeqCst) > before {
+                    break;
+                }
+                std::thread::sleep(std::time::Duration::from_millis(10));
+            }
+            let page = owner.get(&request(&[("prompt", "login")]));
+            let page = owner.log_in(&page, "alice", PASSWORD);
+            if page.reply.status == 503 {
+                over.store(true, SeqCst);
+            }
+            assert_ne!(page.reply.status, 503);
+        }
+        over.store(true, SeqCst);
+    });
+    assert!(refused.load(SeqCst) > 0, "the queue was full");
+}
+
+#[test]
 fn enormous_passwords_are_refused_without_hashing_them() {
     // A22
     let mail = Mail::new();

@@ -16,8 +16,8 @@ use crate::page::{self, AccountView, ConsentView, Notice, SessionView};
 use crate::session::{self, Found};
 use crate::visit::{Present, Visit, store_failed};
 use signet_audit::{Action, Event};
-use signet_directory::passwords::check_new;
-use signet_directory::{User, UserError, Verdict};
+use signet_directory::passwords::Standing;
+use signet_directory::{User, UserError, Verdict, check_new, names_of};
 
 /// How long after a login a first password may be set without another, in seconds.
 const RECENT: u64 = 600;
@@ -262,8 +262,7 @@ async fn try_change_password(
         return Err(UserError::KeptElsewhere("the password").into());
     }
     let new = form.get("new_password").unwrap_or("");
-    let names = [&*user.username, user.email.as_deref().unwrap_or("")];
-    check_new(new, &names).map_err(Failure::Invalid)?;
+    check_new(new, &names_of(user)).map_err(Failure::Invalid)?;
     if users.has_password(user) {
         // Whoever finds an open browser must not be able to keep the account.
         let device = visit.device();
@@ -274,7 +273,8 @@ async fn try_change_password(
             .of_account(Kind::Password, &user.id, known);
         attempts::count(&*realm.store, &budget, now).await?;
         let current = Secret::new(form.get("password").unwrap_or("").to_owned());
-        let checked = users.verify_password(Some(user), current, now).await;
+        let checked = users.verify_password(Some(user), current, Standing::Known, now);
+        let checked = checked.await;
         if !matches!(checked, Ok(Verdict::Wrong)) {
             attempts::give_back(&*realm.store, &budget, now).await?;
         }

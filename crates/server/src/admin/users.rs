@@ -12,8 +12,7 @@ use crate::state::Realm;
 use schemars::JsonSchema;
 use signet_crypto::Secret;
 use signet_directory::{
-    Draft, Found, NewUser, User, UserError,
-    passwords::{PoolError, check_new},
+    Draft, Found, NewUser, User, UserError, check_new, names_of, passwords::PoolError,
 };
 use std::sync::Arc;
 
@@ -131,6 +130,7 @@ async fn create(
 ) -> Result<Created<Revised<UserDocument>>, Problem> {
     let names: Vec<&str> = std::iter::once(&*wanted.username)
         .chain(wanted.email.as_deref())
+        .chain(wanted.profile.name.as_deref())
         .collect();
     let password = match wanted.password {
         Some(password) => Some(hash(&realm, password, &names).await?),
@@ -238,9 +238,7 @@ async fn set_password(
     (id, Json(wanted)): (UserId, Json<PasswordChange>),
 ) -> Result<(), Problem> {
     let user = read(&realm, &id.0).await?.user;
-    let names: Vec<&str> = std::iter::once(&*user.username)
-        .chain(user.email.as_deref())
-        .collect();
+    let names = names_of(&user);
     let phc = match wanted.password {
         Some(password) => Some(hash(&realm, password, &names).await?),
         None => None,

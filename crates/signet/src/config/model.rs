@@ -23,7 +23,8 @@ pub use entries::{Client, Resource, Scope, User};
 pub struct Config {
     /// The issuer identifier: https, no query, no fragment, no trailing slash. Clients compare it byte for byte.
     pub issuer: String,
-    /// Directory of the sealing key and, with the embedded store, of the database. Mode 0700 is wise.
+    /// Directory of the sealing key and, with the embedded store, of the database. Mode 0700 is wise. A relative path starts at
+    /// this file's directory.
     #[serde(default = "default_data_dir")]
     pub data_dir: PathBuf,
     /// Where the server listens. At least one `https` or `http` listener.

@@ -73,7 +73,7 @@ pub fn load(file: &Path, secrets: bool) -> Result<Loaded, Vec<Problem>> {
     Ok(Loaded { config, base })
 }
 
-/// As [`load`], from text.
+/// As [`load`], from text; a relative `data_dir` starts at `base`, as every other path does.
 pub fn parse(text: &str, base: &Path, secrets: bool) -> Result<Config, Vec<Problem>> {
     let root = DeTable::parse(text).map_err(|e| vec![from_toml(text, &e)])?;
     let mut problems = Vec::new();
@@ -83,7 +83,8 @@ pub fn parse(text: &str, base: &Path, secrets: bool) -> Result<Config, Vec<Probl
         problems.sort_by_key(|p| (p.line, p.column));
         return Err(problems);
     }
-    let config: Config = toml::from_str(text).map_err(|first| type_errors(text, &first))?;
+    let mut config: Config = toml::from_str(text).map_err(|first| type_errors(text, &first))?;
+    config.data_dir = base.join(&config.data_dir);
     let mut problems: Vec<Problem> = check::check(&config, base, secrets)
         .into_iter()
         .map(|fault| {
@@ -332,6 +333,25 @@ mod tests {
     #[test]
     fn a_small_file_is_enough() {
         assert_eq!(problems(GOOD), []);
+    }
+
+    #[test]
+    fn relative_paths_start_at_the_files_directory() {
+        let data_dir = |line: &str| {
+            let text = format!("{line}\n{GOOD}");
+            parse(&text, Path::new("/etc/signet"), true)
+                .unwrap()
+                .data_dir
+        };
+        assert_eq!(
+            data_dir("data_dir = \"data\""),
+            Path::new("/etc/signet/data")
+        );
+        assert_eq!(
+            data_dir("data_dir = \"/srv/signet\""),
+            Path::new("/srv/signet")
+        );
+        assert_eq!(data_dir(""), Path::new("/var/lib/signet"));
     }
 
     #[test]

@@ -11,7 +11,7 @@ use http::Method;
 use serde_json::{Map, Value, json};
 use signet_audit::{self as audit, Action, Event, NodeId};
 use signet_crypto::{Secret, password};
-use signet_directory::{Local, NewUser, Profile, UserError, passwords::check_new};
+use signet_directory::{Local, NewUser, Profile, UserError, check_new};
 use signet_server::admin::USERS;
 use signet_store::{Engine, OpenError, Store};
 
