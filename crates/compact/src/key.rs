@@ -34,7 +34,7 @@ impl Algorithm {
         match self {
             Algorithm::Groth16Poseidon => Some(Statement::Poseidon),
             Algorithm::Groth16Hybrid => Some(Statement::Sha256),
-            _ => None,
+            Algorithm::HmacSha256 | Algorithm::Ed25519 | Algorithm::MlDsa44 => None,
         }
     }
 }

@@ -9,7 +9,6 @@ use crate::hash::HashAlgorithm;
 /// `EdDSA` (RFC 8037, here always over Ed25519) and `Ed25519` (RFC 9864) are two names of one signature scheme: a key
 /// for either has the same material, but a token's `alg` has to be the name that the key was registered for.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
-#[non_exhaustive]
 pub enum Algorithm {
     /// ECDSA over P-256 with SHA-256 (RFC 7518 section 3.4).
     Es256,

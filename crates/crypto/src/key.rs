@@ -91,7 +91,6 @@ pub struct InvalidSignature;
 
 /// Why a key could not be made, parsed or used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
 pub enum KeyError {
     /// The caller's key is of another type or curve than the algorithm needs.
     #[error("the key does not fit the algorithm")]

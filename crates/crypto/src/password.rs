@@ -142,7 +142,6 @@ fn argon2(password: &[u8], cost: Cost) -> Result<Argon2<'static>, PasswordError>
 
 /// Why a password was not hashed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
 pub enum PasswordError {
     /// The person's password is longer than [`MAX_PASSWORD_BYTES`]; they may be told.
     #[error("the password is too long")]

@@ -13,6 +13,7 @@ mod identity;
 mod metrics;
 mod notices;
 mod proxies;
+mod routes;
 mod service;
 mod setup;
 mod validate;

@@ -65,7 +65,7 @@ impl Default for Counted {
     fn default() -> Counted {
         Counted {
             stages: Default::default(),
-            routes: RouteMetrics::new(crate::service::ROUTES.iter().map(|route| route.path)),
+            routes: RouteMetrics::new(crate::routes::ROUTES.iter().map(|route| route.path)),
         }
     }
 }

@@ -1,5 +1,11 @@
 //! What the service answers at which path, and how a listener serves it.
-use crate::{forward, gate::Gate, metrics::Stage, validate};
+use crate::{
+    forward,
+    gate::Gate,
+    metrics::Stage,
+    routes::{self, Endpoint},
+    validate,
+};
 use bytes::Bytes;
 use http::{HeaderValue, Method, StatusCode, header, request};
 use signet_http::{
@@ -9,65 +15,6 @@ use signet_http::{
 use signet_jose::json::Writer;
 use std::{net::IpAddr, sync::Arc, time::Instant};
 
-/// What answers at a path.
-#[derive(Clone, Copy)]
-enum Endpoint {
-    Live,
-    Ready,
-    Metrics,
-    Validate,
-    Batch,
-    Nginx,
-    /// Traefik and Caddy speak alike.
-    Traefik,
-    Envoy,
-}
-
-/// A row of [`ROUTES`].
-pub(crate) struct Route {
-    /// As requests are counted.
-    pub(crate) path: &'static str,
-    /// The one method; none: any, since the proxy asks with the client's.
-    method: Option<Method>,
-    /// Whether more may follow behind the path.
-    prefix: bool,
-    endpoint: Endpoint,
-}
-
-const fn route(path: &'static str, method: Option<Method>, endpoint: Endpoint) -> Route {
-    Route {
-        path,
-        method,
-        prefix: false,
-        endpoint,
-    }
-}
-
-/// Everything that is answered.
-pub(crate) static ROUTES: [Route; 9] = [
-    route("/health/live", Some(Method::GET), Endpoint::Live),
-    route("/health/ready", Some(Method::GET), Endpoint::Ready),
-    route("/metrics", Some(Method::GET), Endpoint::Metrics),
-    route("/validate", Some(Method::POST), Endpoint::Validate),
-    route("/validate/batch", Some(Method::POST), Endpoint::Batch),
-    route("/auth/nginx", None, Endpoint::Nginx),
-    route("/auth/traefik", None, Endpoint::Traefik),
-    route("/auth/caddy", None, Endpoint::Traefik),
-    Route {
-        path: "/auth/envoy",
-        method: None,
-        prefix: true,
-        endpoint: Endpoint::Envoy,
-    },
-];
-
-fn find(path: &str) -> Option<&'static Route> {
-    ROUTES.iter().find(|route| match route.prefix {
-        true => path.starts_with(route.path),
-        false => path == route.path,
-    })
-}
-
 impl Gate {
     /// The answer, and the route that it is counted under.
     async fn route(
@@ -76,7 +23,7 @@ impl Gate {
         head: &request::Parts,
         body: Body,
     ) -> (Response, &'static str) {
-        let Some(route) = find(head.uri.path()) else {
+        let Some(route) = routes::find(head.uri.path()) else {
             let response = response::text(StatusCode::NOT_FOUND, "there is nothing here\n");
             return (response, metrics::OTHER);
         };

@@ -22,7 +22,6 @@ use std::{fmt, sync::Arc, time::Duration};
 
 /// Why TLS could not be set up: always the operator's configuration.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
 pub enum TlsError {
     /// The certificate file.
     #[error("the certificate chain cannot be read as PEM")]

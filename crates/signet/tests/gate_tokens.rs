@@ -199,3 +199,88 @@ async fn encrypted_tokens_are_opened_with_the_private_key_of_a_file() {
         assert_eq!(gate.validate(token).await.1, reason, "{name}");
     }
 }
+
+/// An issuer that is nothing but three documents; its address.
+async fn documents(keys: String) -> String {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let issuer = format!("http://{}", listener.local_addr().unwrap());
+    let vectors: Value =
+        serde_json::from_str(include_str!("../../../vectors/jose/jwe.json")).unwrap();
+    let jwks = vectors["jwks"].to_string();
+    let metadata = format!(
+        r#"{{"issuer":"{issuer}","jwks_uri":"{issuer}/jwks","signet_compact_keys_uri":"{issuer}/keys"}}"#
+    );
+    tokio::spawn(async move {
+        loop {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            let mut head = [0; 4096];
+            let length = stream.read(&mut head).await.unwrap_or(0);
+            let head = String::from_utf8_lossy(&head[..length]).into_owned();
+            let body = match head.split(' ').nth(1) {
+                Some("/jwks") => &jwks,
+                Some("/keys") => &keys,
+                _ => &metadata,
+            };
+            let answer = format!(
+                "HTTP/1.1 200 OK\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}",
+                body.len()
+            );
+            let _ = stream.write_all(answer.as_bytes()).await;
+        }
+    });
+    issuer
+}
+
+#[tokio::test]
+async fn a_published_zero_knowledge_key_counts_at_the_gate_only_where_its_verifying_key_is_pinned()
+{
+    let directory = tempfile::tempdir().unwrap();
+    let directory = directory.path();
+    let path = |name: &str| directory.join(name).to_str().unwrap().to_owned();
+    let (maker, key, public) = (path("maker"), path("key"), path("public"));
+    let keygen = ["--json", "compact", "keygen", "--alg", "groth16-poseidon"];
+    let files = ["--data-dir", &maker, "--out", &key, "--public-out", &public];
+    let made = json(&signet(&[&keygen[..], &files].concat()));
+    let pin = made["verifying_key_sha256"].as_str().unwrap();
+    let published = std::fs::read_to_string(&public).unwrap();
+    let published = format!(
+        r#"{{"keys":[{{"kid":"z","alg":"groth16-poseidon","key":"{}"}}]}}"#,
+        published.trim()
+    );
+    let issuer = documents(published).await;
+    let signed = json(&signet(&[
+        "--json",
+        "compact",
+        "sign",
+        "--key",
+        &key,
+        "--data-dir",
+        &maker,
+        "--issuer",
+        &issuer,
+        "--subject",
+        "user:alice",
+        "--audience",
+        "orders",
+        "--expires-in",
+        "1h",
+    ]));
+    let token = signed["token"].as_str().unwrap();
+    let other = "00".repeat(32);
+    for (name, pins, answer) in [
+        ("none", String::new(), (401, "unknown_key")),
+        ("other", format!("\"{other}\""), (401, "unknown_key")),
+        ("pinned", format!("\"{other}\", \"{pin}\""), (200, "valid")),
+    ] {
+        let configuration = format!(
+            "[outbound]\nallow_loopback = true\n\n[[issuers]]\nissuer = \"{issuer}\"\n\
+             verifying_key_sha256 = [{pins}]\n\n[[policies]]\naudiences = [\"orders\"]\ncompact = true\n"
+        );
+        let gate = Gate::start(directory, name, &configuration);
+        gate.until_ready_says(200, "healthy").await;
+        gate.until(token, answer).await;
+        let log = std::fs::read_to_string(directory.join(format!("{name}.log"))).unwrap();
+        assert_eq!(log.contains(pin), name != "pinned", "{log}");
+    }
+}

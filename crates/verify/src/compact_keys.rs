@@ -6,7 +6,7 @@ use signet_compact::KeySet;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 #[cfg(all(feature = "fetch", feature = "compact"))]
 use {
-    signet_compact::VerifyingKey,
+    signet_compact::{KeyError, VerifyingKey},
     signet_crypto::hash::sha256,
     signet_jose::{base64url, json},
 };
@@ -18,8 +18,13 @@ pub(crate) enum CompactKeys {}
 #[cfg(not(feature = "compact"))]
 impl CompactKeys {
     #[cfg(feature = "fetch")]
-    pub(crate) fn parse(_text: &[u8]) -> Result<CompactKeys, String> {
+    pub(crate) fn parse(_text: &[u8], _pins: &[[u8; 32]]) -> Result<CompactKeys, String> {
         Err("compact tokens are not built in (feature compact)".to_owned())
+    }
+
+    #[cfg(feature = "fetch")]
+    pub(crate) fn not_pinned(&self) -> &[String] {
+        match *self {}
     }
 
     #[cfg(feature = "fetch")]
@@ -44,15 +49,18 @@ pub(crate) struct CompactKeys {
     /// SHA-256 of the document
     #[cfg(feature = "fetch")]
     document: [u8; 32],
+    /// verifying keys of zero-knowledge keys that are passed over: SHA-256 in hexadecimal
+    #[cfg(feature = "fetch")]
+    not_pinned: Vec<String>,
     withdrawn: AtomicBool,
 }
 
 #[cfg(feature = "compact")]
 impl CompactKeys {
     /// Reads `{"keys": [{"kid", "alg", "key"}]}`, where `key` is a `VerifyingKey` message in base64url. A key of a kind that is not known
-    /// here verifies nothing, and is passed over.
+    /// here verifies nothing, and is passed over; so is a zero-knowledge key whose proof system's verifying key is not among `pins`.
     #[cfg(feature = "fetch")]
-    pub(crate) fn parse(text: &[u8]) -> Result<CompactKeys, String> {
+    pub(crate) fn parse(text: &[u8], pins: &[[u8; 32]]) -> Result<CompactKeys, String> {
         let document = json::parse_object(text, &json::Limits::default());
         let document = document.map_err(|error| error.to_string())?;
         let listed = document.get("keys").and_then(json::Value::as_array);
@@ -60,7 +68,7 @@ impl CompactKeys {
         if listed.len() > MAX_KEYS {
             return Err("the document has too many keys".to_owned());
         }
-        let mut keys = Vec::new();
+        let (mut keys, mut not_pinned) = (Vec::new(), Vec::new());
         for entry in listed {
             let key = entry
                 .as_object()
@@ -68,11 +76,20 @@ impl CompactKeys {
             let key = key.ok_or("an entry has no key")?;
             let bytes = base64url::decode(key.as_bytes())
                 .map_err(|_| "a key is not base64url".to_owned())?;
-            keys.extend(VerifyingKey::from_bytes(&bytes).ok());
+            // One that is named by its hash alone is nowhere to be found here.
+            match VerifyingKey::from_bytes_pinned(&bytes, pins, |_| None) {
+                Ok(key) => keys.push(key),
+                Err(KeyError::Unpinned) => {
+                    let hash = VerifyingKey::parameters_hash(&bytes).ok().flatten();
+                    not_pinned.push(hash.map_or_else(String::new, hexadecimal));
+                }
+                Err(_) => {}
+            }
         }
         Ok(CompactKeys {
             set: KeySet::new(keys).map_err(|error| error.to_string())?,
             document: sha256(text),
+            not_pinned,
             withdrawn: AtomicBool::new(false),
         })
     }
@@ -80,6 +97,11 @@ impl CompactKeys {
     #[cfg(feature = "fetch")]
     pub(crate) fn is_same(&self, other: &CompactKeys) -> bool {
         self.document == other.document
+    }
+
+    #[cfg(feature = "fetch")]
+    pub(crate) fn not_pinned(&self) -> &[String] {
+        &self.not_pinned
     }
 
     #[cfg(feature = "fetch")]
@@ -95,3 +117,42 @@ impl CompactKeys {
 /// Most keys of one document.
 #[cfg(all(feature = "fetch", feature = "compact"))]
 const MAX_KEYS: usize = 64;
+
+#[cfg(all(feature = "fetch", feature = "compact"))]
+fn hexadecimal(bytes: [u8; 32]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(all(test, feature = "fetch", feature = "compact"))]
+mod tests {
+    use super::*;
+    use signet_compact::Policy;
+
+    #[test]
+    fn a_published_zero_knowledge_key_is_used_only_where_its_verifying_key_is_pinned() {
+        let vectors: serde_json::Value = serde_json::from_str(include_str!(
+            "../../../vectors/compact/groth16-poseidon.json"
+        ))
+        .unwrap();
+        let key = vectors["key"].as_str().unwrap();
+        let bytes = base64url::decode(key.as_bytes()).unwrap();
+        let pin = VerifyingKey::parameters_hash(&bytes).unwrap().unwrap();
+        let text = format!(r#"{{"keys":[{{"kid":"z","alg":"groth16-poseidon","key":"{key}"}}]}}"#);
+        let token = vectors["vectors"][0]["token"].as_str().unwrap();
+        let token = base64url::decode(token.as_bytes()).unwrap();
+        let policy = Policy::any_audience(vectors["now"].as_u64().unwrap());
+        for (pins, used) in [
+            (&[][..], false),
+            (&[[7; 32]], false),
+            (&[[7; 32], pin], true),
+        ] {
+            let keys = CompactKeys::parse(text.as_bytes(), pins).unwrap();
+            assert_eq!(keys.set.verify(&token, &policy).is_ok(), used);
+            let said = match used {
+                true => Vec::new(),
+                false => vec![hexadecimal(pin)],
+            };
+            assert_eq!(keys.not_pinned(), said);
+        }
+    }
+}

@@ -16,7 +16,9 @@ pub(crate) fn answers(
     }
     let hash_of = |value: &str| match verified.form() {
         Form::Jwt(algorithm) => Some(half_hash(algorithm, value)),
-        _ => None,
+        #[cfg(feature = "compact")]
+        Form::Compact(_) => None,
+        Form::Introspected => None,
     };
     let belongs = |hash: Option<&str>, value: Option<&str>, required: bool| match (hash, value) {
         (Some(hash), Some(value)) => hash_of(value).as_deref() == Some(hash),

@@ -89,6 +89,12 @@ pub struct Issuer {
     pub(crate) source: KeySource,
     pub(crate) freshness: Freshness,
     pub(crate) required: bool,
+    /// SHA-256 of each proof system's verifying key whose zero-knowledge tokens are accepted
+    #[cfg_attr(
+        not(feature = "fetch"),
+        allow(dead_code, reason = "nothing is fetched")
+    )]
+    pub(crate) verifying_keys: Vec<[u8; 32]>,
 }
 
 impl Issuer {
@@ -99,7 +105,18 @@ impl Issuer {
             source,
             freshness: Freshness::default(),
             required: true,
+            verifying_keys: Vec::new(),
         }
+    }
+
+    /// Accepts zero-knowledge tokens under published keys of this proof system's verifying key, named by its SHA-256, besides those of
+    /// earlier calls. Without, published zero-knowledge keys are passed over: whoever made the parameters and kept their secrets
+    /// could prove anything, and that a key is published says nothing of it. So pin what a ceremony made that you have checked.
+    #[cfg(feature = "compact")]
+    #[must_use]
+    pub fn verifying_key(mut self, sha256: [u8; 32]) -> Issuer {
+        self.verifying_keys.push(sha256);
+        self
     }
 
     /// With other times.
@@ -234,13 +251,13 @@ impl IssuerState {
                 _ => nothing,
             },
             #[cfg(feature = "fetch")]
-            _ => nothing,
+            KeySource::File(_) | KeySource::JwksUrl(_) | KeySource::Discovery => nothing,
         };
         // Keys that the caller holds have no end; fetched ones have none to begin with.
         let usable_until = match &issuer.source {
             KeySource::Memory(_) | KeySource::Secret { .. } => u64::MAX,
             #[cfg(feature = "fetch")]
-            _ => 0,
+            KeySource::File(_) | KeySource::JwksUrl(_) | KeySource::Discovery => 0,
         };
         IssuerState {
             issuer,
@@ -310,6 +327,13 @@ impl IssuerState {
             && before.is_same(next)
         {
             return;
+        }
+        for sha256 in keys.iter().flat_map(CompactKeys::not_pinned) {
+            tracing::warn!(
+                issuer = self.issuer.name,
+                verifying_key_sha256 = sha256,
+                "a zero-knowledge key is not used: nobody here has pinned its proof system's verifying key"
+            );
         }
         self.compact.store(keys.map(std::sync::Arc::new));
         if let Some(before) = before {

@@ -175,7 +175,7 @@ impl KeyTable {
             return match rule {
                 WithoutKid::Refuse => Found::Unknown,
                 WithoutKid::OnlyKey if !others.is_empty() => Found::Ambiguous,
-                _ => Found::Keys(first.clone(), others),
+                WithoutKid::OnlyKey | WithoutKid::TryEach => Found::Keys(first.clone(), others),
             };
         };
         let mut known = false;

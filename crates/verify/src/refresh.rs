@@ -250,7 +250,10 @@ async fn fetch(issuer: &IssuerState, outbound: &Outbound) -> Result<Fetched, Str
         Some(url) => {
             let body = outbound.get(&url, "application/json").await;
             let body = body.map_err(|error| format!("{url}: {error}"))?;
-            Some(CompactKeys::parse(&body).map_err(|error| format!("{url}: {error}"))?)
+            Some(
+                CompactKeys::parse(&body, &issuer.issuer.verifying_keys)
+                    .map_err(|error| format!("{url}: {error}"))?,
+            )
         }
     };
     Ok(Fetched {

@@ -31,7 +31,11 @@ impl Answer {
             Answer::InvalidRequest => 400,
             Answer::InsufficientScope => 403,
             Answer::Unavailable => 503,
-            _ => 401,
+            Answer::Unauthenticated
+            | Answer::InvalidToken
+            | Answer::InsufficientUserAuthentication
+            | Answer::InvalidDpopProof
+            | Answer::UseDpopNonce => 401,
         }
     }
 

@@ -93,7 +93,11 @@ impl Protect {
             Answer::InvalidRequest => Code::InvalidArgument,
             Answer::InsufficientScope => Code::PermissionDenied,
             Answer::Unavailable => Code::Unavailable,
-            _ => Code::Unauthenticated,
+            Answer::Unauthenticated
+            | Answer::InvalidToken
+            | Answer::InsufficientUserAuthentication
+            | Answer::InvalidDpopProof
+            | Answer::UseDpopNonce => Code::Unauthenticated,
         };
         let challenge = Challenge::new(self.verifier.rules(self.policy), refusal, scheme);
         let mut metadata = MetadataMap::new();

@@ -91,10 +91,10 @@ impl Verifier {
     /// The value of the `DPoP-Nonce` header field that goes with the answer to a refused request, where there is one (RFC 9449 section
     /// 9): the proof must carry it. `now`: Unix seconds.
     pub fn nonce_for(&self, refusal: Refusal, now: u64) -> Option<String> {
-        match refusal.answer() {
-            crate::Answer::UseDpopNonce => nonce::make(&self.nonce_key, now),
-            _ => None,
-        }
+        let asked_for = refusal.answer() == crate::Answer::UseDpopNonce;
+        asked_for
+            .then(|| nonce::make(&self.nonce_key, now))
+            .flatten()
     }
 
     /// What remembers DPoP proofs and tokens that are accepted once: for the verifier that takes this one's place, and to see
@@ -241,7 +241,7 @@ impl Verifier {
         match policy.kind {
             TokenKind::IdToken => crate::id_token::answers(verified, policy, presented)?,
             TokenKind::LogoutToken => {}
-            _ => crate::binding::prove(
+            TokenKind::AccessToken | TokenKind::PlainAccessToken => crate::binding::prove(
                 claims,
                 policy,
                 presented,

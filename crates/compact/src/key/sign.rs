@@ -87,7 +87,7 @@ impl SigningKey {
         let signature = self.algorithm.signature_len();
         let message = match self.signer {
             Signer::Signature(_) if version != Version::V0 => context(version).len() + length,
-            _ => 0,
+            Signer::Signature(_) | Signer::Hmac { .. } | Signer::Proof { .. } => 0,
         };
         // Two tags and two lengths.
         length + signature.max(message) + 8

@@ -104,7 +104,9 @@ impl SigningKey {
                 *prover = Some(shared);
                 Ok(self)
             }
-            _ => Err(KeyError::Parameters),
+            Signer::Proof { .. } | Signer::Hmac { .. } | Signer::Signature(_) => {
+                Err(KeyError::Parameters)
+            }
         }
     }
 
@@ -142,7 +144,9 @@ impl SigningKey {
                 let secret = secret.try_into().map_err(|_| KeyError::Malformed)?;
                 SigningKey::proving(algorithm, Secret::new(secret))
             }
-            _ => Err(KeyError::Malformed),
+            Algorithm::HmacSha256 | Algorithm::Groth16Poseidon | Algorithm::Groth16Hybrid => {
+                Err(KeyError::Malformed)
+            }
         }
     }
 

@@ -161,7 +161,9 @@ impl VerifyingKey {
                     public: public.to_vec(),
                 },
             ),
-            _ => return Err(KeyError::Algorithm),
+            Algorithm::HmacSha256 | Algorithm::Groth16Poseidon | Algorithm::Groth16Hybrid => {
+                return Err(KeyError::Algorithm);
+            }
         };
         let check = Check::Signature(
             signet_crypto::VerifyingKey::new(jose, &key).map_err(|_| KeyError::Invalid)?,

@@ -14,6 +14,7 @@ use super::{
     model::{self, GateConfig},
     secrets,
 };
+use crate::proof_parameters;
 
 /// Everything that a reload replaces. `revocations` is asked about every token; issuers are asked through `outbound`; `replays` is what every
 /// setup of this process has, so that no proof is good once more after a reload.
@@ -118,7 +119,16 @@ fn make_issuer(issuer: &model::Issuer, base: &Path) -> Result<Issuer, String> {
         interval_min: Duration::from_secs(issuer.interval_min.0),
         interval_max: Duration::from_secs(issuer.interval_max.0),
     };
-    let made = Issuer::new(&issuer.issuer, source).freshness(freshness);
+    let mut made = Issuer::new(&issuer.issuer, source).freshness(freshness);
+    for text in &issuer.verifying_key_sha256 {
+        let sha256 = proof_parameters::hash(text).ok_or_else(|| {
+            format!(
+                "issuer {}: verifying_key_sha256: {text:?} is not 64 hexadecimal digits",
+                issuer.issuer
+            )
+        })?;
+        made = made.verifying_key(sha256);
+    }
     Ok(if issuer.required {
         made
     } else {

@@ -112,6 +112,9 @@ pub struct Issuer {
     /// Whether readiness waits for its keys.
     #[serde(default = "yes")]
     pub required: bool,
+    /// SHA-256, in hexadecimal, of each proof system's verifying key under which its zero-knowledge tokens are accepted.
+    #[serde(default)]
+    pub verifying_key_sha256: Vec<String>,
     /// Its stream of revocations, if that is followed.
     pub revocations: Option<Revocations>,
     /// How it is asked about tokens.
