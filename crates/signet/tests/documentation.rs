@@ -7,8 +7,11 @@ fn root() -> PathBuf {
 }
 
 /// The server's crates, from the sockets down; each limit is named by its crate.
-const CRATES: [&str; 9] = [
+const CRATES: [&str; 12] = [
     "server",
+    "registry",
+    "pages",
+    "mail",
     "directory",
     "http",
     "audit",
