@@ -10,6 +10,7 @@ mod documentation;
 mod gate_revocations;
 mod gate_tokens;
 mod mcp;
+mod new_things;
 mod once;
 mod prompt;
 mod rooms;
