@@ -4,7 +4,11 @@
 //! issuer, end, revocation. Nothing of the payload is believed before the first (known faults A3, A8, A11).
 pub use crate::token_facts::*;
 
-use crate::{decision::TokenIdentity, format::AccessTokenFormat, request::Context};
+use crate::{
+    decision::{RevocationQuery, Unavailable},
+    format::AccessTokenFormat,
+    request::Context,
+};
 use std::sync::Arc;
 
 /// What is known of a presented token string.
@@ -59,36 +63,26 @@ pub fn judge(context: &Context<'_>, facts: Arc<AccessTokenFacts>) -> TokenState 
     {
         return TokenState::Revoked(facts);
     }
-    let identity = facts.identity();
-    let revoked = context
-        .revocations
-        .is_revoked(&identity)
-        .and_then(|revoked| {
-            if revoked || facts.user_id().is_none() {
-                return Ok(revoked);
-            }
-            // An exchanged token of a client's own ends with that client too, not only with the one that exchanged it.
-            let subject = TokenIdentity {
-                client_id: &facts.sub,
-                ..identity
-            };
-            context.revocations.is_revoked(&subject)
-        });
-    // What was exchanged ends with what it was exchanged from (RFC 7009 section 2.1 leaves that to
-    // the server).
-    let revoked = facts.subject_jtis.iter().fold(revoked, |revoked, jti| {
-        if revoked? {
-            return Ok(true);
-        }
-        let exchanged = TokenIdentity {
-            jti: Some(jti),
-            ..identity
-        };
-        context.revocations.is_revoked(&exchanged)
-    });
-    match revoked {
+    match is_revoked(context, &facts) {
         Ok(false) => TokenState::Valid(facts),
         Ok(true) => TokenState::Revoked(facts),
         Err(_) => TokenState::Unknown,
+    }
+}
+
+/// Whether the token, or anything that it hangs on, was revoked.
+fn is_revoked(context: &Context<'_>, facts: &AccessTokenFacts) -> Result<bool, Unavailable> {
+    let query = facts.revocation_query().ok_or(Unavailable)?;
+    if context.revocations.is_revoked(&query)? {
+        return Ok(true);
+    }
+    // An exchanged token of a client's own ends with that client too, not only with the one that
+    // exchanged it.
+    match facts.user_id() {
+        Some(subject) => context.revocations.is_revoked(&RevocationQuery {
+            client_id: Some(subject),
+            ..query
+        }),
+        None => Ok(false),
     }
 }

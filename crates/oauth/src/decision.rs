@@ -1,11 +1,12 @@
 //! What a grant decides, as data: the tokens to make, and the once-only conditions that must hold first.
-use crate::id::{CodeId, DeviceId, GrantId};
+use crate::id::{CodeId, DeviceId, GrantId, Jti};
 use crate::{
     names::AccessTokenFormat,
     scope::ScopeSet,
     sealed::{Confirmation, RefreshToken},
 };
 use signet_crypto::Algorithm;
+pub use signet_revocation::RevocationQuery;
 
 /// A condition that must be committed before anything is answered: one atomic call of the store each. Ends are Unix seconds, after
 /// which the row may go.
@@ -152,7 +153,7 @@ pub struct AccessToken {
     pub act: Option<String>,
     /// `subject_jtis`: the ids of the tokens that it was exchanged from, the latest first. Revoking
     /// one of them revokes it.
-    pub subject_jtis: Vec<String>,
+    pub subject_jtis: Vec<Jti>,
     /// the `claims` request parameter's JSON, for userinfo; carried as the claim `claims`
     pub claims: Option<String>,
     /// where it was issued under a chain of delegations: what of it the token carries
@@ -202,31 +203,10 @@ pub struct Decision {
     pub issue: Issue,
 }
 
-/// What the revocation index is asked about one token or grant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TokenIdentity<'a> {
-    /// an access token's id
-    pub jti: Option<&'a str>,
-    /// compared with the epochs of user and client
-    pub issued_at_ms: u64,
-    /// the grant, which is the refresh family
-    pub grant_id: Option<&'a GrantId>,
-    /// the session
-    pub sid: Option<&'a str>,
-    /// the person; none for a client's own token
-    pub user_id: Option<&'a str>,
-    /// the client
-    pub client_id: &'a str,
-    /// the ids of all grants of the agent chain behind it
-    pub agent_grants: &'a [[u8; 32]],
-    /// every actor's `sub`
-    pub agents: &'a [String],
-}
-
 /// The revocation index, as the rules see it. An implementation that does not know says so, and that refuses (known fault A7).
 pub trait Revocations {
     /// Whether anything that this token hangs on was revoked.
-    fn is_revoked(&self, token: &TokenIdentity<'_>) -> Result<bool, Unavailable>;
+    fn is_revoked(&self, token: &RevocationQuery<'_>) -> Result<bool, Unavailable>;
 }
 
 /// The state that would decide cannot be reached. Never read as "not revoked".

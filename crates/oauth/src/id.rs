@@ -17,3 +17,32 @@ id_of_16_bytes! {
     /// A pushed authorization request's: it names the row that its use writes.
     PushedId
 }
+
+/// The bytes of a `jti` of this server: 16, as base64url. None for any other text, which can be
+/// looked up nowhere.
+pub fn read_jti(text: &str) -> Option<Jti> {
+    if text.len() != 22 {
+        return None;
+    }
+    Jti::from_slice(&signet_jose::base64url::decode(text.as_bytes()).ok()?)
+}
+
+/// A `jti` as tokens have it: base64url.
+pub fn write_jti(jti: &Jti) -> String {
+    signet_jose::base64url::encode(jti.as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_id_of_ours_is_none() {
+        let good = signet_jose::base64url::encode(&[1; 16]);
+        assert_eq!(read_jti(&good), Some(Jti::new([1; 16])));
+        assert_eq!(write_jti(&Jti::new([1; 16])), good);
+        for bad in ["", "x", "AAAAAAAAAAAAAAAAAAAAAB", &good[1..]] {
+            assert_eq!(read_jti(bad), None, "{bad}");
+        }
+    }
+}

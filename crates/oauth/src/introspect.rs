@@ -6,7 +6,7 @@ use crate::id::GrantId;
 use crate::{
     access_token::{AccessTokenFacts, TokenLookup, TokenState},
     client::Client,
-    decision::TokenIdentity,
+    decision::RevocationQuery,
     error::{ErrorCode, OAuthError},
     format::{AccessTokenFormat, token_type, write_agent_grants, write_confirmation},
     params::Params,
@@ -93,14 +93,15 @@ pub fn decide_with(
 }
 
 /// What the revocation index is asked about a refresh token.
-pub(crate) fn refresh_identity(token: &RefreshToken) -> TokenIdentity<'_> {
-    TokenIdentity {
+pub(crate) fn refresh_identity(token: &RefreshToken) -> RevocationQuery<'_> {
+    RevocationQuery {
         jti: None,
+        subject_jtis: &[],
         issued_at_ms: token.issued_at_ms,
-        grant_id: Some(&token.grant_id),
+        grant_id: Some(token.grant_id),
         sid: token.sid.as_deref(),
         user_id: Some(&token.user_id),
-        client_id: &token.client_id,
+        client_id: Some(&token.client_id),
         agent_grants: &[],
         agents: &[],
     }

@@ -122,7 +122,7 @@ mod tests {
             amr: vec!["pwd".into(), "otp".into()],
             confirmation: Some(Confirmation::Jkt("thumbprint".into())),
             act: Some(r#"{"sub":"actor"}"#.into()),
-            subject_jtis: vec!["earlier".into()],
+            subject_jtis: vec![crate::id::Jti::new([9; 16])],
             claims: Some(r#"{"userinfo":{"name":null}}"#.into()),
             chain: Some(Box::new(ChainClaims {
                 grants: vec![[3; 32], [4; 32]],

@@ -1,6 +1,6 @@
 //! Revocation: RFC 7009. Signature and owner are checked before anything is written: nobody puts entries in the list with tokens that
 //! are not theirs, or not tokens (known fault A8), and an entry lives as long as whatever it concerns (known fault A9).
-use crate::id::GrantId;
+use crate::id::{GrantId, Jti, read_jti};
 use crate::{
     access_token,
     client::Client,
@@ -22,7 +22,7 @@ pub enum Revocation {
     /// one access token
     AccessToken {
         /// its id
-        jti: String,
+        jti: Jti,
         /// Unix seconds; the entry may go then
         end: u64,
     },
@@ -55,9 +55,11 @@ pub fn decide(
             return Ok(Revocation::Nothing);
         };
         owned(&facts.client_id, client)?;
-        return Ok(Revocation::AccessToken {
-            jti: facts.jti,
-            end: facts.exp + MARGIN,
+        let end = facts.exp + MARGIN;
+        // The signature held, so the id is one of ours; another shape could never be looked up.
+        return Ok(match read_jti(&facts.jti) {
+            Some(jti) => Revocation::AccessToken { jti, end },
+            None => Revocation::Nothing,
         });
     }
     let Ok(token) = RefreshToken::open(context.keyring, token) else {

@@ -2,7 +2,7 @@
 use crate::id::CodeId;
 use crate::id::GrantId;
 use crate::{
-    decision::{Revocations, TokenIdentity, Unavailable},
+    decision::{RevocationQuery, Revocations, Unavailable},
     request::IssuerKeys,
     scope::ScopeSet,
     sealed::*,
@@ -28,7 +28,7 @@ impl IssuerKeys for OneKey {
 pub struct NothingRevoked;
 
 impl Revocations for NothingRevoked {
-    fn is_revoked(&self, _: &TokenIdentity<'_>) -> Result<bool, Unavailable> {
+    fn is_revoked(&self, _: &RevocationQuery<'_>) -> Result<bool, Unavailable> {
         Ok(false)
     }
 }

@@ -2,9 +2,8 @@
 //!
 //! One model for every [format](crate::format). Who issued it, and whether it has expired or was
 //! revoked, is judged by [`crate::access_token`].
-use crate::id::GrantId;
-use crate::id::Jti;
-use crate::{decision::TokenIdentity, scope::ScopeSet, sealed::Confirmation};
+use crate::id::{GrantId, Jti, read_jti};
+use crate::{decision::RevocationQuery, scope::ScopeSet, sealed::Confirmation};
 use signet_jose::{
     base64url,
     json::{JsonError, Kind, Limits, Reader},
@@ -47,7 +46,7 @@ pub struct AccessTokenFacts {
     /// the `sub` of every actor in `act`, the present one first
     pub actors: Vec<String>,
     /// `subject_jtis`: the ids of the tokens that it was exchanged from, the latest first
-    pub subject_jtis: Vec<String>,
+    pub subject_jtis: Vec<Jti>,
     /// `agent_grants`: the ids of all grants of the agent chain that it was made from
     pub agent_grants: Vec<[u8; 32]>,
     /// `authorization_details`, an array (RFC 9396 section 9.1)
@@ -140,7 +139,8 @@ impl AccessTokenFacts {
                 self.act = Some(act.to_owned());
             }
             "subject_jtis" => {
-                self.subject_jtis = r.strings()?.into_iter().map(|id| id.into_owned()).collect();
+                let ids = r.strings()?.into_iter().map(|id| read_jti(&id));
+                self.subject_jtis = ids.collect::<Option<_>>().ok_or(JsonError::Type)?;
             }
             "agent_grants" => {
                 for id in r.strings()? {
@@ -195,25 +195,26 @@ impl AccessTokenFacts {
     pub fn issued_at_ms(&self) -> u64 {
         jti_time_ms(&self.jti).unwrap_or(self.iat.saturating_mul(1000))
     }
-    /// What the revocation index is asked about.
-    pub fn identity(&self) -> TokenIdentity<'_> {
-        TokenIdentity {
-            jti: Some(&self.jti),
+    /// What the revocation index is asked about. None where the token's id is no id of ours: it
+    /// cannot be looked up, so nobody can say that it was not revoked (known fault A7).
+    pub fn revocation_query(&self) -> Option<RevocationQuery<'_>> {
+        Some(RevocationQuery {
+            jti: Some(read_jti(&self.jti)?),
+            subject_jtis: &self.subject_jtis,
             issued_at_ms: self.issued_at_ms(),
-            grant_id: self.grant_id.as_ref(),
+            grant_id: self.grant_id,
             sid: self.sid.as_deref(),
             user_id: self.user_id(),
-            client_id: &self.client_id,
+            client_id: Some(&self.client_id),
             agent_grants: &self.agent_grants,
             agents: &self.actors,
-        }
+        })
     }
 }
 
 /// The time inside an access token's id, in milliseconds.
 pub fn jti_time_ms(jti: &str) -> Option<u64> {
-    let id = Jti::from_slice(&base64url::decode(jti.as_bytes()).ok()?)?;
-    Some(id.issued_ms())
+    Some(read_jti(jti)?.issued_ms())
 }
 
 fn confirmation(r: &mut Reader<'_>) -> Result<Confirmation, JsonError> {
@@ -317,9 +318,12 @@ mod tests {
                 r#""iat":1,"agent_grants":["{id}"],"act":{{"act":{{"sub":"inner","iss":"x"}},"sub":"outer"}}"#
             ),
         );
-        let facts = AccessTokenFacts::parse(token.as_bytes()).unwrap();
-        assert_eq!(facts.identity().agent_grants, [[7; 32]]);
-        assert_eq!(facts.identity().agents, ["outer", "inner"]);
+        let mut facts = AccessTokenFacts::parse(token.as_bytes()).unwrap();
+        // Known fault A7: what cannot be looked up is never called unrevoked.
+        assert_eq!(facts.revocation_query(), None);
+        facts.jti = base64url::encode(&[1; 16]);
+        assert_eq!(facts.revocation_query().unwrap().agent_grants, [[7; 32]]);
+        assert_eq!(facts.revocation_query().unwrap().agents, ["outer", "inner"]);
     }
 
     /// A confirmation that this version does not know must not turn into a bearer token.

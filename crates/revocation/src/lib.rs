@@ -10,9 +10,11 @@
 mod id;
 mod index;
 mod line;
+mod query;
 mod subject;
 
 pub use id::{GrantId, Jti};
 pub use index::{Facts, Index};
 pub use line::{Line, Member};
+pub use query::RevocationQuery;
 pub use subject::{KINDS, Kind, KindRow, Subject};

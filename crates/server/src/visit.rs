@@ -3,7 +3,8 @@
 use http::{HeaderValue, StatusCode, header};
 use signet_oauth::error::{ErrorCode, OAuthError};
 use signet_oauth::params::Params;
-use signet_store::{StoreError, TokenFacts};
+use signet_revocation::RevocationQuery;
+use signet_store::StoreError;
 
 use crate::cookie::{self, Browser, Cookie, Device};
 use crate::http::{Context, Response, response};
@@ -80,11 +81,11 @@ impl Visit {
         let Some(found) = session::find(&*realm.store, &id, now).await? else {
             return Ok(());
         };
-        let revoked = realm.revocations.is_revoked(&TokenFacts {
-            jti_time_ms: found.row.login_ms,
+        let revoked = realm.revocations.is_revoked(&RevocationQuery {
+            issued_at_ms: found.row.login_ms,
             sid: Some(&found.row.sid),
-            user: Some(&found.row.user_id),
-            ..TokenFacts::default()
+            user_id: Some(&found.row.user_id),
+            ..RevocationQuery::default()
         });
         let user = realm.people.users.by_id(&found.row.user_id, now).await?;
         let user = user.filter(|user| user.enabled);

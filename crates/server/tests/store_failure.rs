@@ -1,7 +1,8 @@
 //! A store that takes no more writes (a full disk, say): nothing that must be durable is answered as done, what needs no
 //! store goes on, and readiness says so.
 
-use signet_store::{RevocationIndex, Table, TokenFacts};
+use signet_oauth::decision::RevocationQuery;
+use signet_store::{RevocationIndex, Table};
 use std::sync::{Arc, atomic::Ordering};
 
 use crate::common::{
@@ -111,11 +112,11 @@ fn a_crash_after_a_new_password_leaves_nobody_in() {
     let (_, row) = block_on(sessions).unwrap().remove(0);
     // As after a restart: only what the store says counts.
     let again = block_on(RevocationIndex::load(store, realm.now())).unwrap();
-    assert!(again.is_revoked(&TokenFacts {
-        jti_time_ms: row.login_ms,
+    assert!(again.is_revoked(&RevocationQuery {
+        issued_at_ms: row.login_ms,
         sid: Some(&row.sid),
-        user: Some(&alice.id),
-        ..TokenFacts::default()
+        user_id: Some(&alice.id),
+        ..RevocationQuery::default()
     }));
     let page = Browser::new(&server).get("/account");
     let page = owner.log_in(&page, "alice", PASSWORD);

@@ -679,9 +679,9 @@ fn what_a_removed_client_held_stays_revoked_for_as_long_as_its_own_tokens_live()
     server.pass(long);
     let index = signet_store::RevocationIndex::load(realm.store.clone(), realm.now());
     let index = crate::common::block_on(index).unwrap();
-    assert!(index.is_revoked(&signet_store::TokenFacts {
-        client: Some("long"),
-        ..signet_store::TokenFacts::default()
+    assert!(index.is_revoked(&signet_oauth::decision::RevocationQuery {
+        client_id: Some("long"),
+        ..signet_oauth::decision::RevocationQuery::default()
     }));
 }
 

@@ -29,7 +29,7 @@ pub use key::{Key, MAX_KEY_BYTES, Row};
 pub use memory::MemoryStore;
 pub use open::{Engine, open};
 pub use realm::{InvalidRealmId, RealmId, RealmStore};
-pub use revocation::{RevocationIndex, TokenFacts};
+pub use revocation::RevocationIndex;
 pub use revoked::{Revoked, Subject};
 pub use sqlite::{OpenError, SqliteStore};
 pub use store::{Layer, Store, StoreFuture};

@@ -12,72 +12,8 @@ use crate::{
     feed::{Changes, Feed},
     revoked::{PAGE, Revoked, Subject, epoch_of, key_of, put, read},
 };
-use signet_revocation::{Facts, GrantId, Index, Jti};
+use signet_revocation::{GrantId, Index, Jti, RevocationQuery};
 use std::sync::Arc;
-
-/// What a token says of itself, as far as it can be revoked. Absent parts are parts that the token has not.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct TokenFacts<'a> {
-    /// The 16 bytes of `jti`; None for what has no id (a refresh token).
-    pub jti: Option<&'a Jti>,
-    /// When the token was made, Unix milliseconds. Where only the second is known: its beginning.
-    pub jti_time_ms: u64,
-    /// `grant_id`
-    pub grant_id: Option<&'a GrantId>,
-    /// `sid`
-    pub sid: Option<&'a str>,
-    /// The user; None where a client acts for itself.
-    pub user: Option<&'a str>,
-    /// `client_id`
-    pub client: Option<&'a str>,
-    /// `agent_grants`: the ids of all grants of the agent chain that the token was made from.
-    pub agent_grants: &'a [[u8; 32]],
-    /// The `sub` of every actor in `act`. An agent that is the user or the client itself need not be named again.
-    pub agents: &'a [String],
-}
-
-impl Facts for TokenFacts<'_> {
-    type Jti = Jti;
-    type Grant = GrantId;
-    type Delegation = [u8; 32];
-
-    fn jti(&self) -> Option<&Jti> {
-        self.jti
-    }
-
-    fn subject_jtis(&self) -> impl Iterator<Item = &Jti> {
-        // The server's rules ask about each by itself, for they hold them as text.
-        std::iter::empty()
-    }
-
-    fn issued_ms(&self) -> u64 {
-        self.jti_time_ms
-    }
-
-    fn grant_id(&self) -> Option<&GrantId> {
-        self.grant_id
-    }
-
-    fn sid(&self) -> Option<&str> {
-        self.sid
-    }
-
-    fn user(&self) -> Option<&str> {
-        self.user
-    }
-
-    fn client(&self) -> Option<&str> {
-        self.client
-    }
-
-    fn agent_grants(&self) -> impl Iterator<Item = &[u8; 32]> {
-        self.agent_grants.iter()
-    }
-
-    fn agents(&self) -> impl Iterator<Item = &str> {
-        self.agents.iter().map(String::as_str)
-    }
-}
 
 /// All revocations of the server.
 pub struct RevocationIndex {
@@ -189,7 +125,7 @@ impl RevocationIndex {
     }
 
     /// Whether the token is revoked. An entry counts until it is swept: by then everything that it concerned has expired.
-    pub fn is_revoked(&self, token: &TokenFacts<'_>) -> bool {
+    pub fn is_revoked(&self, token: &RevocationQuery<'_>) -> bool {
         self.index.is_revoked(token)
     }
 

@@ -1,8 +1,8 @@
 //! Revocations: in effect at once, there after a restart, never undone.
-use signet_revocation::{GrantId, Jti};
+use signet_revocation::{GrantId, Jti, RevocationQuery};
 use signet_store::{
     Behind, Change, Key, Layer, MAX_BEHIND, MemoryStore, Op, Outcome, RevocationIndex, Store,
-    StoreError, StoreFuture, Subject, Table, TokenFacts,
+    StoreError, StoreFuture, Subject, Table,
 };
 use std::future::ready;
 use std::sync::{
@@ -12,17 +12,18 @@ use std::sync::{
 
 const NOW: u64 = 1_000;
 const END: u64 = 5_000;
-fn token(agents: &[String]) -> TokenFacts<'_> {
-    TokenFacts { agents, ..TOKEN }
+fn token(agents: &[String]) -> RevocationQuery<'_> {
+    RevocationQuery { agents, ..TOKEN }
 }
 
-const TOKEN: TokenFacts<'static> = TokenFacts {
-    jti: Some(&Jti::new([1; 16])),
-    jti_time_ms: 900_000,
-    grant_id: Some(&GrantId::new([2; 16])),
+const TOKEN: RevocationQuery<'static> = RevocationQuery {
+    jti: Some(Jti::new([1; 16])),
+    subject_jtis: &[],
+    issued_at_ms: 900_000,
+    grant_id: Some(GrantId::new([2; 16])),
     sid: Some("sid"),
-    user: Some("alice"),
-    client: Some("web"),
+    user_id: Some("alice"),
+    client_id: Some("web"),
     agent_grants: &[[3; 32], [4; 32]],
     agents: &[],
 };
@@ -60,13 +61,14 @@ async fn each_subject_kills_what_it_names_also_after_a_restart() {
             .await
             .expect("revokes");
         let again = RevocationIndex::load(store, NOW).await.expect("loads");
-        let other = TokenFacts {
-            jti: Some(&Jti::new([9; 16])),
-            jti_time_ms: 1_000,
+        let other = RevocationQuery {
+            jti: Some(Jti::new([9; 16])),
+            subject_jtis: &[],
+            issued_at_ms: 1_000,
             grant_id: None,
             sid: Some("other"),
-            user: Some("bob"),
-            client: Some("service"),
+            user_id: Some("bob"),
+            client_id: Some("service"),
             agent_grants: &[[5; 32]],
             agents: &["another".to_owned()],
         };
@@ -87,8 +89,8 @@ async fn an_epoch_spares_what_was_made_after_it() {
     ] {
         let (_, index) = empty().await;
         index.revoke(epoch, END, NOW).await.expect("revokes");
-        let at = |jti_time_ms| TokenFacts {
-            jti_time_ms,
+        let at = |issued_at_ms| RevocationQuery {
+            issued_at_ms,
             ..token(&agents)
         };
         assert!(index.is_revoked(&at(899_999)));
@@ -186,10 +188,10 @@ async fn racing_revocations_join() {
         racer.await.expect("ends").expect("revokes");
     }
     let again = RevocationIndex::load(store, END + 49).await.expect("loads");
-    let token = TokenFacts {
-        jti_time_ms: 50_000,
-        client: Some("web"),
-        ..TokenFacts::default()
+    let token = RevocationQuery {
+        issued_at_ms: 50_000,
+        client_id: Some("web"),
+        ..RevocationQuery::default()
     };
     assert!(again.is_revoked(&token));
     assert!(index.is_revoked(&token));

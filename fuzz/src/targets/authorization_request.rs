@@ -14,7 +14,7 @@ use signet_oauth::{
         validate,
     },
     client::{ApplicationType, AuthMethod, Client, GrantType},
-    decision::{Revocations, TokenIdentity, Unavailable},
+    decision::{RevocationQuery, Revocations, Unavailable},
     params::Params,
     redirect_uri::RedirectUri,
     registry::{Registry, Resource},
@@ -88,7 +88,7 @@ impl IssuerKeys for Nothing {
 }
 
 impl Revocations for Nothing {
-    fn is_revoked(&self, _: &TokenIdentity<'_>) -> Result<bool, Unavailable> {
+    fn is_revoked(&self, _: &RevocationQuery<'_>) -> Result<bool, Unavailable> {
         Ok(false)
     }
 }

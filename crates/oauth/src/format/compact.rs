@@ -3,6 +3,7 @@
 //! What a payload has a field for is in that field; every other claim is carried by its JWT name as JSON text, so that both formats say the
 //! same. `expires_at` is the last second in which the token lives, so it is `exp - 1`. A token has one audience.
 use super::{Format, NotWritten, Stamp};
+use crate::id::write_jti;
 use crate::{
     decision::AccessToken,
     error::{ErrorCode, OAuthError},
@@ -223,7 +224,9 @@ impl NamedClaims {
             named.add("sid", |w| w.string(sid));
         }
         if !token.subject_jtis.is_empty() {
-            named.add("subject_jtis", |w| w.strings(&token.subject_jtis));
+            named.add("subject_jtis", |w| {
+                w.strings(token.subject_jtis.iter().map(write_jti))
+            });
         }
         named
     }

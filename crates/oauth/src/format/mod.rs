@@ -3,7 +3,7 @@
 //! A format knows its wire form, its signature and its claims' encoding. It knows nothing of issuers, ends and revocation: those are
 //! judged in one place for all formats ([`crate::access_token`]). A key serves one format only, so no token of one can be shown as
 //! one of the other.
-use crate::id::Jti;
+use crate::id::{Jti, write_jti};
 mod compact;
 mod jwt;
 mod write;
@@ -18,7 +18,6 @@ use crate::{
     request::{IssuerKeys, IssuerSigners},
     token_facts::AccessTokenFacts,
 };
-use signet_jose::base64url;
 
 impl AccessTokenFormat {
     /// The format that a token string has by its outer form; none for what is no access token (a refresh token, say). Nothing
@@ -88,7 +87,7 @@ impl Stamp<'_> {
 
     /// The id as `jti` has it.
     pub fn jti(&self) -> String {
-        base64url::encode(self.id.as_bytes())
+        write_jti(&self.id)
     }
 }
 

@@ -1,4 +1,5 @@
 //! The claims of an access token as JSON, and the members that other answers about it share.
+use crate::id::write_jti;
 use crate::{decision::AccessToken, sealed::Confirmation};
 use signet_jose::{base64url, json::Writer};
 
@@ -38,7 +39,8 @@ pub fn write_access_token(
             w.member("act").raw(act.as_bytes());
         }
         if !token.subject_jtis.is_empty() {
-            w.member("subject_jtis").strings(&token.subject_jtis);
+            w.member("subject_jtis")
+                .strings(token.subject_jtis.iter().map(write_jti));
         }
         if let Some(sid) = &token.sid {
             w.member("sid").string(sid);

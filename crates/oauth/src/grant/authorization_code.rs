@@ -1,7 +1,7 @@
 //! `authorization_code`: RFC 6749 section 4.1.3 with PKCE (RFC 7636), RFC 9449 section 10.
 use super::{GrantRequest, invalid_grant, person::PersonGrant};
 use crate::{
-    decision::{Decision, Once, Refresh, TokenIdentity},
+    decision::{Decision, Once, Refresh, RevocationQuery},
     error::OAuthError,
     sealed::{AuthorizationCode, Confirmation},
 };
@@ -36,13 +36,14 @@ pub(super) fn decide(request: &GrantRequest<'_>) -> Result<Decision, OAuthError>
             return Err(invalid_grant("the code is bound to another DPoP key"));
         }
     }
-    request.refuse_revoked(&TokenIdentity {
+    request.refuse_revoked(&RevocationQuery {
         jti: None,
+        subject_jtis: &[],
         issued_at_ms: code.issued_at_ms,
-        grant_id: Some(&code.grant_id),
+        grant_id: Some(code.grant_id),
         sid: Some(&code.sid),
         user_id: Some(&code.user_id),
-        client_id: &code.client_id,
+        client_id: Some(&code.client_id),
         agent_grants: &[],
         agents: &[],
     })?;

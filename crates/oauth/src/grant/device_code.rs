@@ -8,7 +8,7 @@
 use super::{GrantRequest, Needs, person::PersonGrant};
 use crate::{
     client::Client,
-    decision::{Decision, Once, Refresh, TokenIdentity},
+    decision::{Decision, Once, Refresh, RevocationQuery},
     device_authorization::open_device_code,
     error::{ErrorCode, OAuthError},
     params::Params,
@@ -37,13 +37,14 @@ pub(super) fn decide(request: &GrantRequest<'_>) -> Result<Decision, OAuthError>
         .ok_or_else(|| OAuthError::new(ErrorCode::ExpiredToken, "the device_code has expired"))?;
     let approval = device.poll(client_id, context.now()).answer?;
     let session = &approval.session;
-    request.refuse_revoked(&TokenIdentity {
+    request.refuse_revoked(&RevocationQuery {
         jti: None,
+        subject_jtis: &[],
         issued_at_ms: approval.approved_at_ms,
-        grant_id: Some(&approval.grant_id),
+        grant_id: Some(approval.grant_id),
         sid: Some(&session.sid),
         user_id: Some(&session.user_id),
-        client_id,
+        client_id: Some(client_id),
         agent_grants: &[],
         agents: &[],
     })?;

@@ -19,7 +19,7 @@ use crate::{
     agent_grants::PresentedChain,
     client::{Client, GrantType},
     client_auth::Credentials,
-    decision::{Decision, TokenIdentity},
+    decision::{Decision, RevocationQuery},
     device_authorization::DeviceRecord,
     error::{ErrorCode, OAuthError},
     params::Params,
@@ -115,7 +115,7 @@ impl GrantRequest<'_> {
     }
 
     /// `invalid_grant` where anything that the grant hangs on was revoked; a refusal, too, where that cannot be said (known fault A7).
-    fn refuse_revoked(&self, identity: &TokenIdentity<'_>) -> Result<(), OAuthError> {
+    fn refuse_revoked(&self, identity: &RevocationQuery<'_>) -> Result<(), OAuthError> {
         match self.context.revocations.is_revoked(identity) {
             Ok(false) => Ok(()),
             Ok(true) => Err(invalid_grant("revoked")),

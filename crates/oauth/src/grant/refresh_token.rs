@@ -7,7 +7,7 @@ use super::{
     person::{self, PersonGrant},
 };
 use crate::{
-    decision::{Decision, Once, Refresh, Retry, TokenIdentity},
+    decision::{Decision, Once, Refresh, Retry, RevocationQuery},
     error::OAuthError,
     sealed::{Confirmation, RefreshToken},
 };
@@ -36,13 +36,14 @@ pub(super) fn decide(request: &GrantRequest<'_>) -> Result<Decision, OAuthError>
     {
         return Err(invalid_grant("the refresh token is bound to another key"));
     }
-    request.refuse_revoked(&TokenIdentity {
+    request.refuse_revoked(&RevocationQuery {
         jti: None,
+        subject_jtis: &[],
         issued_at_ms: token.issued_at_ms,
-        grant_id: Some(&token.grant_id),
+        grant_id: Some(token.grant_id),
         sid: token.sid.as_deref(),
         user_id: Some(&token.user_id),
-        client_id: &token.client_id,
+        client_id: Some(&token.client_id),
         agent_grants: &[],
         agents: &[],
     })?;

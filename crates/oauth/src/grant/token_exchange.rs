@@ -11,6 +11,7 @@
 //! the subject token that client's, or of a client that its record lists in `may_act_for`; and an actor who is another person
 //! only where the subject token's `may_act` names them.
 use super::{GrantRequest, Needs, agent_chain};
+use crate::id::{Jti, read_jti};
 use crate::{
     access_token::{AccessTokenFacts, MAX_ACT_DEPTH, TokenState},
     agent_grants,
@@ -271,15 +272,12 @@ fn audience<'a>(
 
 /// The subject token's id and those that it names itself. As many as actors may nest: whoever
 /// exchanges without an actor token gets no further than who names each.
-fn subject_jtis(subject: &AccessTokenFacts) -> Result<Vec<String>, OAuthError> {
+fn subject_jtis(subject: &AccessTokenFacts) -> Result<Vec<Jti>, OAuthError> {
     if subject.subject_jtis.len() >= MAX_ACT_DEPTH {
         return Err(refused("exchanged too often"));
     }
-    let earlier = subject.subject_jtis.iter();
-    Ok(std::iter::once(&subject.jti)
-        .chain(earlier)
-        .cloned()
-        .collect())
+    let own = read_jti(&subject.jti).ok_or_else(|| refused("a token without an id of ours"))?;
+    Ok([&[own], &*subject.subject_jtis].concat())
 }
 
 /// RFC 8693 section 4.1: the new actor outermost, the earlier ones nested, no deeper than [`MAX_ACT_DEPTH`].

@@ -10,11 +10,11 @@ use signet_jose::{
     jwk::{Jwk, JwkSet},
     jwt::{JwtSigner, Typ},
 };
-use signet_oauth::id::{CodeId, GrantId};
+use signet_oauth::id::{CodeId, GrantId, read_jti};
 use signet_oauth::{
     client::*,
     client_auth::Credentials,
-    decision::{Decision, Revocations, TokenIdentity, Unavailable},
+    decision::{Decision, RevocationQuery, Revocations, Unavailable},
     error::OAuthError,
     format::Stamp,
     params::Params,
@@ -50,12 +50,15 @@ pub enum Index {
 }
 
 impl Revocations for World {
-    fn is_revoked(&self, token: &TokenIdentity<'_>) -> Result<bool, Unavailable> {
+    fn is_revoked(&self, token: &RevocationQuery<'_>) -> Result<bool, Unavailable> {
         match &*self.index.borrow() {
             Index::Clear => Ok(false),
             Index::Down => Err(Unavailable),
-            Index::Grant(grant_id) => Ok(token.grant_id == Some(grant_id)),
-            Index::Jti(jti) => Ok(token.jti == Some(jti)),
+            Index::Grant(grant_id) => Ok(token.grant_id == Some(*grant_id)),
+            Index::Jti(jti) => {
+                let jti = read_jti(jti).expect("an id");
+                Ok(token.jti == Some(jti) || token.subject_jtis.contains(&jti))
+            }
             Index::User(user, epoch) => {
                 Ok(token.user_id == Some(user) && token.issued_at_ms <= *epoch)
             }

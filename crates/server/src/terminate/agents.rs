@@ -11,7 +11,8 @@ use crate::{
 };
 use signet_agent::{AgentId, Hash, identity::VerifiedDocument, revocation::Target};
 use signet_oauth::id::Jti;
-use signet_store::{StoreError, TokenFacts};
+use signet_revocation::RevocationQuery;
+use signet_store::StoreError;
 
 /// What ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -108,14 +109,14 @@ impl Realm {
         grants.push(held.grant.id().0);
         let agents = [held.grant.body().to.agent, held.grant.body().by.agent];
         let agents = agents.map(|agent| agent.to_string());
-        self.revocations.is_revoked(&TokenFacts {
-            jti: Some(jti),
-            jti_time_ms: jti.issued_ms(),
-            user: Some(&row.user_id),
-            client: Some(&row.client_id),
+        self.revocations.is_revoked(&RevocationQuery {
+            jti: Some(*jti),
+            issued_at_ms: jti.issued_ms(),
+            user_id: Some(&row.user_id),
+            client_id: Some(&row.client_id),
             agent_grants: &grants,
             agents: &agents,
-            ..TokenFacts::default()
+            ..RevocationQuery::default()
         })
     }
 
