@@ -28,10 +28,10 @@ const TOKEN_SECONDS: u64 = 300;
 const PASSWORD: &str = "pwd";
 
 /// Adds the client and the scopes of administration, unless the registry has records of these
-/// names.
+/// names: an operator may have changed the client.
 ///
 /// # Errors
-/// None in practice: the constants above parse.
+/// As [`client`].
 pub fn add(registry: &mut Registry) -> Result<(), OAuthError> {
     if !registry.clients.contains_key(CLIENT_ID) {
         registry
@@ -54,7 +54,11 @@ pub fn add(registry: &mut Registry) -> Result<(), OAuthError> {
     Ok(())
 }
 
-fn client() -> Result<Client, OAuthError> {
+/// The client as it is before an operator changes it.
+///
+/// # Errors
+/// None in practice: the constants above parse.
+pub fn client() -> Result<Client, OAuthError> {
     let mut client = Client::new(CLIENT_ID, 0);
     client.client_name = Some("Signet command line".into());
     client.application_type = ApplicationType::Native;

@@ -5,6 +5,7 @@
 use crate::{delta::Delta, records, state::Realm};
 use signet_oauth::{
     client::Client,
+    command_line,
     registry::{Registry, Resource, ScopeEntry},
 };
 use signet_store::{Change, Key, Op, Outcome, Row, Store, StoreError, Table};
@@ -211,7 +212,21 @@ impl Realm {
     ) -> Result<Arc<Client>, RegistryError> {
         let _one_after_another = self.registry_writes.lock().await;
         self.expect_stored(&client.client_id)?;
-        replace_client(&*self.store, &client, read, self.now()).await?;
+        let replaced = replace_client(&*self.store, &client, read, self.now()).await;
+        match replaced {
+            // The client that every server has is not at rest before its first change.
+            Err(RegistryError::NotFound) if client.client_id == command_line::CLIENT_ID => {
+                let inserted = insert_client(&*self.store, &client, self.now()).await;
+                inserted.map_err(|error| match error {
+                    // On another node, a moment ago.
+                    RegistryError::Exists => RegistryError::Conflict,
+                    RegistryError::NotFound | RegistryError::Conflict | RegistryError::Store(_) => {
+                        error
+                    }
+                })?;
+            }
+            replaced => replaced?,
+        }
         Ok(self.show_client(client))
     }
 
@@ -227,9 +242,13 @@ impl Realm {
         let _one_after_another = self.registry_writes.lock().await;
         self.expect_stored(client_id)?;
         remove_client(&*self.store, client_id, read, self.now()).await?;
+        // The client that every server has is again as it was before it was changed.
+        let built_in = (client_id == command_line::CLIENT_ID)
+            .then(command_line::client)
+            .and_then(Result::ok);
         self.show(Delta::Client {
             client_id: client_id.to_owned(),
-            record: None,
+            record: built_in.map(Arc::new),
         });
         Ok(())
     }

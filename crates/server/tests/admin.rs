@@ -224,6 +224,8 @@ fn what_a_caller_lacks_is_named_as_the_least_that_would_do() {
 fn a_client_that_may_only_read_from_now_on_changes_nothing_with_its_old_token() {
     let server = server();
     let operator = Operator::of(&server);
+    let user = new_user(&server, "carol", true);
+    let person = Device::log_in(&server, &user, "signet:admin", "operator").access_token;
     server.configure(|_, declared| {
         let demoted = Client {
             scope: scope("signet:admin.read"),
@@ -233,8 +235,12 @@ fn a_client_that_may_only_read_from_now_on_changes_nothing_with_its_old_token() 
             .clients
             .insert("operator".into(), Arc::new(demoted));
     });
-    operator.get(CLIENTS);
-    operator.post(CLIENTS, &service_document(), 403);
+    for token in [&operator.token, &person] {
+        let call = |method| Call::new(method, CLIENTS).bearer(token);
+        call(Method::GET).send(&server).expect(200);
+        let write = call(Method::POST).json(&service_document());
+        write.send(&server).expect(403);
+    }
     // And the other way round: a token says what it was made for.
     let read = token(
         &server,

@@ -492,6 +492,36 @@ async fn users_are_listed_by_name() {
     assert_eq!(names, ["admin", "alice", "ann", "bob", "mia", "zoe"]);
 }
 
+#[tokio::test]
+async fn the_command_lines_own_client_is_changed_and_disabled_and_never_lost() {
+    let dir = tempfile::tempdir().unwrap();
+    let (mut server, dev) = Server::dev(dir.path());
+    let password = dev.json["admin"]["password"].as_str().unwrap().to_owned();
+    let logs_in = || {
+        let variables = [("SIGNET_PASSWORD", password.as_str())];
+        let output = users_as(&dev, &["--login", "admin"], &variables)
+            .output()
+            .unwrap();
+        output.status.code() == Some(0)
+    };
+    assert!(logs_in());
+    let remove = || {
+        let arguments = ["client", "remove", "signet-cli", "--json", "--data-dir"];
+        let output = signet(&[&arguments[..], &[dev.dir()]].concat());
+        (output.status.code(), json(&output)["error"].clone())
+    };
+    assert_eq!(remove(), (Some(1), "built_in".into()));
+    done(&dev, &["client", "set", "signet-cli", "enabled=false"]);
+    assert!(!logs_in());
+    // Disabled it stays.
+    server.crash_and_restart(&dev).await;
+    assert!(!logs_in());
+    // Without the operator's record it is as every server has it.
+    assert_eq!(remove().0, Some(0));
+    assert!(logs_in());
+    assert_eq!(remove(), (Some(1), "built_in".into()));
+}
+
 /// Runs the command, and gives what it says until a line has this in it.
 fn until_said(command: &mut std::process::Command, wanted: &str) -> (std::process::Child, String) {
     use std::io::BufRead;

@@ -247,6 +247,55 @@ async fn sighup_reloads_clients_and_lifetimes_without_dropping_a_request() {
 }
 
 #[tokio::test]
+async fn a_file_that_names_the_command_lines_client_neither_replaces_nor_drops_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("signet.toml");
+    let write = |client: &str| {
+        let text = format!(
+            "issuer = \"https://id.example\"\ndata_dir = \"{}\"\n[[listeners]]\naddress = \"127.0.0.1:0\"\nprotocol = \"http\"\n\
+             [keys]\nalgorithms = [\"ES256\", \"RS256\"]\n[[clients]]\nclient_id = \"{client}\"\n\
+             token_endpoint_auth_method = \"none\"\nredirect_uris = [\"https://app.example/callback\"]\n",
+            dir.path().join("data").display()
+        );
+        std::fs::write(&file, text).unwrap();
+    };
+    write("app");
+    let log = dir.path().join("log");
+    let (mut server, port) = Server::configured(&file, &log);
+    let client = crate::support::http_client::HttpClient::new(&[]).unwrap();
+    // The refusal of a login by it; without it, there would be none to log in to.
+    let log_in = async || {
+        let url = format!("http://127.0.0.1:{port}/password-login");
+        let headers = [("content-type", "application/json")];
+        let body = "{\"username\":\"nobody\",\"password\":\"x\"}".into();
+        let answer = client.send(http::Method::POST, &url, &headers, body).await;
+        crate::support::body(&answer.unwrap())["error"].clone()
+    };
+    assert_eq!(log_in().await, "access_denied");
+    let refusals = || {
+        let log = text(&std::fs::read(&log).unwrap());
+        log.matches("nothing was changed").count()
+    };
+    write("signet-cli");
+    server.signal("HUP");
+    server.wait_for(|| refusals() == 1);
+    assert_eq!(log_in().await, "access_denied");
+    let checked = signet(&["config", "check", file.to_str().unwrap()]);
+    assert_eq!(checked.status.code(), Some(1));
+    let said = text(&checked.stderr) + &text(&checked.stdout);
+    assert!(said.contains("signet client set signet-cli"), "{said}");
+
+    write("app");
+    server.signal("HUP");
+    server.wait_for(|| {
+        text(&std::fs::read(&log).unwrap()).contains("the configuration was read again")
+    });
+    assert_eq!(log_in().await, "access_denied");
+    server.signal("TERM");
+    assert_eq!(server.end(), Some(0));
+}
+
+#[tokio::test]
 async fn the_service_manager_hands_over_a_socket_and_hears_of_readiness() {
     use std::os::unix::net::UnixDatagram;
     let dir = tempfile::tempdir().unwrap();

@@ -211,8 +211,11 @@ fn certificates_are_refused_where_nobody_asks_for_them() {
 #[test]
 fn registration_never_gives_a_scope_of_the_servers_own_or_more_than_its_default() {
     let mut s = settings();
-    s.registration.default_scope =
-        ScopeSet::parse("openid email offline_access signet:admin signet:revocations").unwrap();
+    s.registration.default_scope = ScopeSet::parse(&format!(
+        "openid email offline_access {}",
+        crate::scope::PRIVILEGED.join(" ")
+    ))
+    .unwrap();
     let get = |member: &str| {
         let body = with(member);
         register(body.as_bytes(), &s, &keyring(), None, &random(), NOW)
@@ -223,7 +226,7 @@ fn registration_never_gives_a_scope_of_the_servers_own_or_more_than_its_default(
     };
     assert_eq!(get(r#""x":1"#), "openid email");
     assert_eq!(
-        get(r#""scope":"openid signet:admin signet:revocations api:write""#),
+        get(r#""scope":"openid signet:admin signet:admin.read signet:revocations api:write""#),
         "openid"
     );
     assert_eq!(

@@ -122,9 +122,10 @@ impl Admin {
             .client(&facts.client_id, context.now())
             .ok_or_else(|| unauthorized("the client of this token is gone or disabled"))?;
         let no_longer = || Problem::insufficient_scope("the caller may no longer administer");
+        // The token says what the client's record allowed when it was made.
+        let allowed = Role::of(&client.scope).ok_or_else(no_longer)?;
+        let role = role.min(allowed);
         let Some(user_id) = facts.user_id() else {
-            // The token says what the record allowed when it was made.
-            let role = Role::of(&client.scope).ok_or_else(no_longer)?.min(role);
             let who = facts.client_id.clone();
             return Ok(Admin { who, role });
         };

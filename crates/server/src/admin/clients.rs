@@ -19,6 +19,7 @@ use signet_jose::{
 };
 use signet_oauth::{
     client::{ApplicationType, AuthMethod, Client, ClientSecret, metadata},
+    command_line,
     error::OAuthError,
     redirect_uri::RedirectUri,
     registration::client_secret,
@@ -142,9 +143,13 @@ fn known(realm: &Realm, id: &ClientId) -> Result<Arc<Client>, Problem> {
     found.ok_or_else(Problem::not_found)
 }
 
-/// What is in the snapshot and not in the store is the configuration's.
-fn written(error: RegistryError) -> Problem {
+/// What is in the snapshot and not in the store is the configuration's, or every server's.
+fn written(error: RegistryError, client_id: &str) -> Problem {
     match error {
+        RegistryError::NotFound if client_id == command_line::CLIENT_ID => Problem::conflict(
+            "built_in",
+            "every server has this client: it can be changed and disabled, and not removed",
+        ),
         RegistryError::NotFound => Problem::conflict(
             "declared_in_configuration",
             "the configuration file declares this record: change it there",
@@ -279,7 +284,7 @@ async fn replace(
     let client = realm
         .replace_client(client, current.revision)
         .await
-        .map_err(written)?;
+        .map_err(|error| written(error, &id.0))?;
     if current.enabled && !client.enabled {
         realm.revoke_client(&client.client_id).await?;
     }
@@ -298,7 +303,8 @@ async fn remove(
     let id = &client.client_id;
     // Asked while the record counts: its tokens may live longer than everybody else's.
     let longest = realm.longest_refresh_token();
-    realm.remove_client(id, revision).await.map_err(written)?;
+    let removed = realm.remove_client(id, revision).await;
+    removed.map_err(|error| written(error, id))?;
     // Without its record nothing new can be made: what was made until now ends.
     realm.revoke_client_for(id, longest).await?;
     Ok(())
@@ -321,7 +327,7 @@ async fn change(
         client.revision = current.revision + 1;
         match realm.replace_client(client, current.revision).await {
             Err(RegistryError::Conflict) => {}
-            other => return other.map_err(written),
+            other => return other.map_err(|error| written(error, &id.0)),
         }
     }
     Err(Problem::changed())

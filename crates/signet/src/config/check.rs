@@ -6,7 +6,7 @@ use signet_audit::NodeId;
 use signet_crypto::password::MAX_PASSWORD_BYTES;
 
 use signet_directory::{folded_email, folded_username};
-use signet_oauth::{registry::Registry, scope};
+use signet_oauth::{command_line, registry::Registry, scope};
 
 use super::{
     apply::{self, Fault, Faults},
@@ -127,6 +127,12 @@ pub fn check(config: &Config, base: &Path, secrets: bool) -> Vec<Fault> {
     let seal: apply::Seal<'_> = &|_, secret| Some(secret.to_vec());
     for (i, entry) in config.clients.iter().enumerate() {
         let path = format!("clients[{i}]");
+        if entry.client_id == command_line::CLIENT_ID {
+            faults.add(
+                format!("{path}.client_id"),
+                "every server has this client, and the commands log in by it: `signet client set signet-cli ...` changes it",
+            );
+        }
         if let Some(client) =
             clients::client(entry, &path, base, secrets.then_some(seal), &mut faults)
         {
