@@ -26,57 +26,69 @@ pub const MAX_LIST: usize = 16;
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Action(pub &'static str);
 
-impl Action {
+/// The table of actions: a constant each, and the list of all.
+macro_rules! actions {
+    ($($(#[$doc:meta])* $name:ident = $text:literal;)*) => {
+        impl Action {
+            $($(#[$doc])* pub const $name: Action = Action($text);)*
+
+            /// Every action of this version.
+            pub const ALL: &[Action] = &[$(Action::$name),*];
+        }
+    };
+}
+
+actions! {
     /// The trail was opened.
-    pub const START: Action = Action("audit.start");
+    START = "audit.start";
     /// The trail was closed in order.
-    pub const STOP: Action = Action("audit.stop");
+    STOP = "audit.stop";
     /// Lines are missing here; `error` says why, `count` how many where that is known.
-    pub const GAP: Action = Action("audit.gap");
+    GAP = "audit.gap";
     /// A closed segment was handed to the archive; `segment` says which.
-    pub const ARCHIVE: Action = Action("audit.archive");
+    ARCHIVE = "audit.archive";
     /// A closed segment was removed by the rule of the configuration; `segment` says which.
-    pub const REMOVE: Action = Action("audit.remove");
+    REMOVE = "audit.remove";
     /// `/token`: a token was issued or refused; `method` is the grant type.
-    pub const TOKEN: Action = Action("token.issue");
+    TOKEN = "token.issue";
     /// `/revoke`.
-    pub const REVOKE: Action = Action("token.revoke");
+    REVOKE = "token.revoke";
     /// A code or refresh token came a second time: its grant was ended.
-    pub const REPLAY: Action = Action("token.replay");
+    REPLAY = "token.replay";
     /// `/introspect`, counted for each caller; a refused caller has a line of its own.
-    pub const INTROSPECT: Action = Action("token.introspect");
+    INTROSPECT = "token.introspect";
     /// `/revocations`: a stream began.
-    pub const REVOCATION_STREAM: Action = Action("token.revocations");
+    REVOCATION_STREAM = "token.revocations";
     /// `/userinfo`, counted likewise.
-    pub const USERINFO: Action = Action("userinfo");
+    USERINFO = "userinfo";
     /// `/par`.
-    pub const PUSHED: Action = Action("authorization.push");
+    PUSHED = "authorization.push";
     /// An authorization request was answered: with a code, or refused.
-    pub const AUTHORIZE: Action = Action("authorization");
+    AUTHORIZE = "authorization";
     /// A person agreed to what a client asked for.
-    pub const CONSENT: Action = Action("consent");
+    CONSENT = "consent";
     /// A device asked for codes.
-    pub const DEVICE: Action = Action("device.begin");
+    DEVICE = "device.begin";
     /// A person allowed or denied a device.
-    pub const DEVICE_DECISION: Action = Action("device.decide");
+    DEVICE_DECISION = "device.decide";
     /// Somebody logged in, or tried to; `method` is that of RFC 8176.
-    pub const LOGIN: Action = Action("login");
+    LOGIN = "login";
     /// A session was ended by its person or a client.
-    pub const LOGOUT: Action = Action("logout");
+    LOGOUT = "logout";
     /// Dynamic client registration (RFC 7591, RFC 7592); `operation` is what was done.
-    pub const REGISTRATION: Action = Action("client.registration");
+    REGISTRATION = "client.registration";
     /// A person changed something of their own account; `operation` is what.
-    pub const ACCOUNT: Action = Action("account");
+    ACCOUNT = "account";
     /// A forgotten password was replaced by a link in the mail.
-    pub const RECOVER: Action = Action("account.recover");
+    RECOVER = "account.recover";
     /// An operation of the admin API; `operation` names it, `subject` who did it.
-    pub const ADMIN: Action = Action("admin");
+    ADMIN = "admin";
     /// Reads of the admin API, counted for each caller.
-    pub const ADMIN_READ: Action = Action("admin.read");
+    ADMIN_READ = "admin.read";
     /// A signing key's life; `operation` is the step, `target` the key id.
-    pub const KEY: Action = Action("key");
+    KEY = "key";
     /// An operation on agents, their roots or revocations.
-    pub const AGENT: Action = Action("agent");
+    AGENT = "agent";
 }
 
 const AT: u64 = 0;
@@ -645,6 +657,23 @@ pub fn outcome_name(outcome: Outcome) -> &'static str {
     }
 }
 
+/// Members of a record that a list shows on one line where it has them, in this order. `to_json` has
+/// all of them.
+pub const SHOWN: [&str; 12] = [
+    "subject",
+    "client_id",
+    "method",
+    "operation",
+    "target",
+    "error",
+    "scope",
+    "jti",
+    "grant_id",
+    "sid",
+    "count",
+    "request_id",
+];
+
 /// A line for people and programs.
 pub fn to_json(receipt: &signet_agent::receipt::Receipt, id: &str, content: &Content) -> Value {
     let mut line = json!({
@@ -682,6 +711,25 @@ mod tests {
             .audience(audience)
             .counted(Some(3), 5)
             .refused("invalid_grant")
+    }
+
+    #[test]
+    fn what_a_list_shows_are_members_of_a_record() {
+        let members = Content::parse(&full(&[], &[]).entry(None).content)
+            .unwrap()
+            .members;
+        for name in SHOWN {
+            assert!(members.contains_key(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn an_action_has_a_name_of_its_own() {
+        let mut names: Vec<&str> = Action::ALL.iter().map(|action| action.0).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), Action::ALL.len());
+        assert!(names.contains(&Action::ADMIN.0));
     }
 
     #[test]

@@ -499,6 +499,11 @@ async fn an_auditor_reads_and_verifies_through_the_admin_api_and_nobody_else_doe
             .iter()
             .any(|l| l["client_id"] == "service")
     );
+    let misspelt = remote(&["tail", "--action", "token.isue"]);
+    assert_eq!(misspelt.status.code(), Some(0));
+    assert_eq!(json(&misspelt), serde_json::json!([]));
+    let said = text(&misspelt.stderr);
+    assert!(said.contains("did you mean token.issue?"), "{said}");
     let verified = remote(&["verify"]);
     assert_eq!(
         verified.status.code(),

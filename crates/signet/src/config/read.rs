@@ -284,7 +284,7 @@ fn shapes<'s>(schema: &'s Json, root: &'s Json) -> Vec<&'s Json> {
     found
 }
 
-pub(super) fn nearest<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> Option<String> {
+pub(crate) fn nearest<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> Option<String> {
     known
         .map(|k| (strsim::damerau_levenshtein(name, k), k))
         .filter(|(distance, k)| *distance <= 1 + k.len().max(name.len()) / 3)

@@ -7,11 +7,12 @@ use std::time::Duration;
 
 use clap::Args;
 use serde_json::{Value, json};
-use signet_audit::read;
+use signet_audit::{Action, event::SHOWN, read};
 
 use super::source::{self, Source, Where};
 use crate::admin_client::{Session, Target};
 use crate::cli::{Failure, Output, block_on, output};
+use crate::config::read::nearest;
 use crate::http_client::percent_encode;
 use crate::private_file;
 
@@ -23,6 +24,9 @@ const TRIES: usize = 5;
 
 /// Lines that are asked for at once: a page of the admin API.
 const PAGE: usize = 500;
+
+/// What a server calls the subject of a record, where that is a user.
+const USERNAME: &str = "username";
 
 /// `signet audit tail`
 #[derive(Debug, Args)]
@@ -120,22 +124,8 @@ fn text(line: &Value) -> String {
         word("action").unwrap_or_default(),
         verdict
     );
-    const NAMES: [&str; 13] = [
-        "username",
-        "subject",
-        "client_id",
-        "method",
-        "operation",
-        "target",
-        "error",
-        "scope",
-        "jti",
-        "grant_id",
-        "sid",
-        "count",
-        "request_id",
-    ];
-    for name in NAMES {
+    // The name that a server knows the subject by; then what the record has.
+    for name in [USERNAME].into_iter().chain(SHOWN) {
         let value = word(name).or_else(|| line[name].as_u64().map(|n| n.to_string()));
         if let Some(value) = value {
             let clean = value.replace(char::is_control, "\u{fffd}");
@@ -158,11 +148,11 @@ async fn with_names(source: &Source<'_>, known: &mut HashMap<String, String>, li
             // Clients and agents are subjects too, and have no such record.
             let path = format!("/users/{}", percent_encode(&id));
             let user = session.get(&path).await.unwrap_or_default();
-            let name = user["username"].as_str().unwrap_or(&id).to_owned();
+            let name = user[USERNAME].as_str().unwrap_or(&id).to_owned();
             known.insert(id.clone(), name);
         }
         if let Some(name) = known.get(&id).filter(|name| **name != id) {
-            line["username"] = name.as_str().into();
+            line[USERNAME] = name.as_str().into();
         }
     }
 }
@@ -181,8 +171,22 @@ fn say(lines: &[Value], json: bool) -> Result<bool, Failure> {
     Ok(true)
 }
 
+/// Says that a name is none of this version's actions. A trail of another version may have it.
+fn known_action(name: &str) {
+    let known = Action::ALL.iter().map(|action| action.0);
+    if known.clone().any(|action| action == name) {
+        return;
+    }
+    let near = nearest(name, known).map(|near| format!("; did you mean {near}?"));
+    let near = near.unwrap_or_default();
+    output::note(&format!("no action is called {name}{near}"));
+}
+
 async fn show(source: &Source<'_>, arguments: &Tail, output: &Output) -> Result<(), Failure> {
     let action = arguments.action.as_deref();
+    if let Some(action) = action {
+        known_action(action);
+    }
     let wanted = |line: &Value| action.is_none_or(|action| line["action"] == action);
     let mut known = HashMap::new();
     let mut found = last(source, arguments, wanted).await?;
