@@ -1,4 +1,8 @@
 //! Behaviour of compact tokens: reading, writing, proofs, certificates, the vectors.
+#![allow(
+    unreachable_pub,
+    reason = "a program of tests: nothing outside reaches into it"
+)]
 
 mod allocations;
 mod certificates;

@@ -1,4 +1,8 @@
 //! Behaviour of JOSE: vectors, strictness, properties.
+#![allow(
+    unreachable_pub,
+    reason = "a program of tests: nothing outside reaches into it"
+)]
 
 mod cases;
 mod header_forms;

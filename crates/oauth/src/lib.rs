@@ -8,6 +8,7 @@
 //! once, in order, and tokens to make, which [`issue`] writes, an access token in its [`format`](mod@format). What comes back to the server goes through [`access_token`]:
 //! [`introspect`], [`revoke`], [`userinfo`] and token exchange all use that one look-up. The front side begins in [`authorize`].
 #![forbid(unsafe_code)]
+#![allow(unreachable_pub, reason = "not sorted yet: see the workspace lints")]
 pub mod access_token;
 pub mod agent_grants;
 pub mod authorize;

@@ -116,7 +116,7 @@ pub(super) struct Frame<'a> {
 }
 
 impl<'a> Frame<'a> {
-    pub fn new(title: &'a str) -> Self {
+    pub(super) fn new(title: &'a str) -> Self {
         Frame {
             title,
             main_id: "main",
@@ -127,14 +127,14 @@ impl<'a> Frame<'a> {
         }
     }
 
-    pub fn own(title: &'a str) -> Self {
+    pub(super) fn own(title: &'a str) -> Self {
         Frame {
             forms: Forms::Own,
             ..Frame::new(title)
         }
     }
 
-    pub fn render(self, content: Markup) -> Html {
+    pub(super) fn render(self, content: Markup) -> Html {
         let page = html! {
             (DOCTYPE)
             html lang="en" {

@@ -70,6 +70,7 @@ id_of_16_bytes! {
 }
 
 #[cfg(test)]
+#[expect(unreachable_pub, reason = "the macro declares what others export")]
 mod tests {
     use super::*;
 

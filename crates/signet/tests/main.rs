@@ -1,4 +1,8 @@
 //! Behaviour of the binary, as real processes.
+#![allow(
+    unreachable_pub,
+    reason = "a program of tests: nothing outside reaches into it"
+)]
 
 mod admin;
 mod agent;

@@ -1,4 +1,8 @@
 //! Behaviour of token validation: what must be accepted, every attack, known faults.
+#![allow(
+    unreachable_pub,
+    reason = "a program of tests: nothing outside reaches into it"
+)]
 
 mod accept;
 mod allocation;

@@ -23,7 +23,7 @@ impl ConstraintSynthesizer<Fr> for Circuit {
 }
 
 /// A prover with parameters of its own.
-pub struct Stock(ProvingKey<Bn254>);
+pub(crate) struct Stock(ProvingKey<Bn254>);
 
 fn circuit(key: &[u8; 32]) -> Circuit {
     Circuit {
@@ -33,13 +33,13 @@ fn circuit(key: &[u8; 32]) -> Circuit {
 }
 
 impl Stock {
-    pub fn new() -> Result<Stock, SynthesisError> {
+    pub(crate) fn new() -> Result<Stock, SynthesisError> {
         let mut random = ark_std::test_rng();
         Groth16::<Bn254>::generate_random_parameters_with_reduction(circuit(&[1; 32]), &mut random)
             .map(Stock)
     }
 
-    pub fn prove(&self, key: &[u8; 32]) -> Result<Proof<Bn254>, SynthesisError> {
+    pub(crate) fn prove(&self, key: &[u8; 32]) -> Result<Proof<Bn254>, SynthesisError> {
         let mut random = ark_std::test_rng();
         Groth16::<Bn254>::create_random_proof_with_reduction(circuit(key), &self.0, &mut random)
     }

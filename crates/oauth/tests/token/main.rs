@@ -1,4 +1,9 @@
 //! The token side's rules, each tried from outside: a request in, a decision out.
+#![allow(
+    unreachable_pub,
+    reason = "a program of tests: nothing outside reaches into it"
+)]
+
 mod authorization_code;
 mod client_auth;
 mod dpop;
