@@ -23,6 +23,8 @@ pub struct Logout {
     pub then: Option<String>,
     /// who asked, where that is known
     pub client_id: Option<String>,
+    /// an ID token of this server says who asked: else anybody may have, and nobody is led to `then` unasked
+    pub proven: bool,
     /// what the page's language may be
     pub ui_locales: Option<String>,
 }
@@ -73,6 +75,7 @@ pub fn logout(
         ask: session.is_some() && !of_this_session,
         then,
         client_id: client.map(|c| c.client_id.clone()),
+        proven: hint.is_some(),
         ui_locales: params.get("ui_locales").map(str::to_owned),
     })
 }

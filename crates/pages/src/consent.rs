@@ -3,6 +3,7 @@
 use maud::html;
 
 use super::layout::{Frame, Html};
+use super::links::{ClientLinks, links};
 
 /// One line of what is asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,10 +25,8 @@ pub struct ConsentPage<'a> {
     pub client_name: &'a str,
     /// Where the answer goes: a name is a claim, the host is proven.
     pub client_host: &'a str,
-    /// The client's privacy policy; shown if it is an https URL.
-    pub policy_uri: Option<&'a str>,
-    /// The client's terms; shown if it is an https URL.
-    pub tos_uri: Option<&'a str>,
+    /// The client's own pages.
+    pub links: ClientLinks<'a>,
     /// Who agrees.
     pub username: &'a str,
     /// What is asked for.
@@ -38,8 +37,6 @@ pub struct ConsentPage<'a> {
 
 /// Allow or deny.
 pub fn consent(page: &ConsentPage<'_>) -> Html {
-    let policy = page.policy_uri.filter(|uri| is_https(uri));
-    let terms = page.tos_uri.filter(|uri| is_https(uri));
     Frame::new("Allow access?").render(html! {
         h1 { bdi { (page.client_name) } " asks for access" }
         p .soft {
@@ -68,20 +65,9 @@ pub fn consent(page: &ConsentPage<'_>) -> Html {
                 button .main type="submit" name="decision" value="allow" { "Allow" }
             }
         }
-        @if policy.is_some() || terms.is_some() {
-            div .links {
-                @if let Some(uri) = policy { a href=(uri) rel="noopener noreferrer nofollow" target="_blank" { "Privacy policy" } }
-                @if let Some(uri) = terms { a href=(uri) rel="noopener noreferrer nofollow" target="_blank" { "Terms of service" } }
-            }
-        }
+        (links(&page.links))
         p .small .soft .after { "You can withdraw this at any time on your " a href="account" { "account page" } "." }
     })
-}
-
-/// Links are shown only where they cannot be scripts.
-fn is_https(uri: &str) -> bool {
-    uri.get(..8)
-        .is_some_and(|start| start.eq_ignore_ascii_case("https://"))
 }
 
 #[cfg(test)]
@@ -98,8 +84,11 @@ mod tests {
         let html = consent(&ConsentPage {
             client_name: hostile,
             client_host: hostile,
-            policy_uri: Some("javascript:alert(1)"),
-            tos_uri: Some("https://rp.example/\"onclick=\"x"),
+            links: ClientLinks {
+                home: None,
+                policy: Some("javascript:alert(1)"),
+                terms: Some("https://rp.example/\"onclick=\"x"),
+            },
             username: hostile,
             scopes: &scopes,
             resources: &[hostile.to_owned()],

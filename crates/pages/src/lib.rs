@@ -13,6 +13,8 @@ mod device;
 mod error;
 mod form_post;
 mod layout;
+mod leaving;
+mod links;
 mod login;
 mod logout;
 mod not_found;
@@ -25,8 +27,10 @@ pub use device::{device_confirm, device_done, device_enter};
 pub use error::error;
 pub use form_post::form_post;
 pub use layout::{Html, Notice};
+pub use leaving::{LeavingPage, Onward, leaving};
+pub use links::ClientLinks;
 pub use login::{CodePage, LoginPage, MethodButton, SelectPage, code, login, select_account};
-pub use logout::{logout_confirm, signed_out};
+pub use logout::{logout_confirm, signed_out, stayed};
 pub use not_found::not_found;
 
 /// The icon of the pages, an ICO file.

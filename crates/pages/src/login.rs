@@ -3,6 +3,7 @@
 use maud::html;
 
 use super::layout::{Frame, Html, Notice, notice};
+use super::links::{ClientLinks, links};
 
 /// What the first login page shows.
 #[derive(Debug, Default)]
@@ -13,6 +14,8 @@ pub struct LoginPage<'a> {
     pub interaction: &'a str,
     /// Who asked for the login; None: the person came by themselves.
     pub client_name: Option<&'a str>,
+    /// Their own pages.
+    pub links: ClientLinks<'a>,
     /// What was typed before, or the request's `login_hint`.
     pub username: &'a str,
     /// The methods whose fields are on pages of their own: each is a button.
@@ -66,6 +69,7 @@ pub fn login(page: &LoginPage<'_>) -> Html {
         @if page.recovery {
             p .small { a .alone href="account/recover" { "Forgotten your password?" } }
         }
+        (links(&page.links))
     })
 }
 

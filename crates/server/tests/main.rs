@@ -15,6 +15,7 @@ mod http;
 mod jwks;
 mod keys;
 mod known_faults;
+mod leaving;
 mod login;
 mod login_code;
 mod outside;

@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+import html
 import json
 import re
 import secrets
@@ -78,6 +79,10 @@ class Browser:
                 answer = self.http.get(target, allow_redirects=False)
                 continue
             page = Page(answer)
+            # An error of a client that registered itself goes on where the person wants it to.
+            onward = re.search(r'<main id="error".*?<a class="alone" id="onward" href="([^"]*)"', answer.text, re.S)
+            if onward:
+                return Landing(html.unescape(onward.group(1)), pages)
             if page.error:
                 page.pages = pages
                 return page

@@ -147,7 +147,7 @@ fn about<'a>(visit: &'a Visit, present: &'a Present, operation: &'a str) -> Even
 async fn end_session(mut visit: Visit, present: &Present, sid: &str) -> Response {
     if sid == present.found.row.sid {
         return match visit.log_out().await {
-            Ok(()) => visit.page(page::signed_out(false)),
+            Ok(()) => visit.page(page::signed_out(None)),
             Err(error) => visit.unavailable(&error),
         };
     }

@@ -8,7 +8,7 @@
 use http::StatusCode;
 use signet_oauth::authorize::{
     self, AuthorizationRequest, AuthorizeError, CodeIds, Facts, Granted, LookedUp, Needs, Pushed,
-    Step,
+    ReturnTo, Step,
     response::{self, Response as Answer},
 };
 use signet_oauth::client::Client;
@@ -24,8 +24,10 @@ use crate::consent;
 use crate::http::{Context, Response};
 use crate::interaction::{self, Goal, Interaction, Page};
 use crate::login::flow;
-use crate::page::words::{name_of, scope_lines};
-use crate::page::{self, ConsentPage, Html, ScopeLine, SelectPage};
+use crate::page::words::{host_of, name_of, scope_lines};
+use crate::page::{
+    self, ClientLinks, ConsentPage, Html, LeavingPage, Onward, ScopeLine, SelectPage,
+};
 use crate::visit::{Visit, error_page};
 use signet_audit::{Action, Event};
 
@@ -91,8 +93,8 @@ fn check(context: &mut Context, params: &Params) -> Result<AuthorizationRequest,
             AuthorizeError::Redirect(back) => {
                 refused(context, &back.error);
                 context.note_error(&back.error);
-                let issuer = &snapshot.settings.issuer;
-                answer(response::error(&back.to, &back.error, issuer))
+                let client = client_id.and_then(|id| snapshot.registry.clients.get(id));
+                error_answer(context, client.map(|c| &**c), &back.to, &back.error)
             }
         })
     })
@@ -118,6 +120,41 @@ fn answer(answer: Answer) -> Response {
             page::form_post(&action, &fields).respond(StatusCode::OK)
         }
     }
+}
+
+/// The answer with an error. A client that registered itself leads nobody anywhere by asking for what cannot be done (RFC
+/// 9700 section 4.11.2): a page says where it would go. In a frame nobody is led away, and a page of ours is not shown.
+fn error_answer(
+    context: &Context,
+    client: Option<&Client>,
+    to: &ReturnTo,
+    error: &OAuthError,
+) -> Response {
+    let back = response::error(to, error, &context.snapshot.settings.issuer);
+    let vouched_for = client.is_some_and(|client| client.registration_token_hash.is_none());
+    if vouched_for || context.header("sec-fetch-dest") == Some("iframe") {
+        return answer(back);
+    }
+    let host = host_of(&to.redirect_uri);
+    let shown = |onward| {
+        page::leaving(&LeavingPage {
+            host: &host,
+            error: error.code.as_str(),
+            description: error.description,
+            onward,
+        })
+    };
+    let html = match &back {
+        Answer::Redirect(url) => shown(Onward::Link(url)),
+        Answer::FormPost { action, fields } => {
+            let fields: Vec<(&str, &str)> = fields.iter().map(|(n, v)| (*n, v.as_str())).collect();
+            shown(Onward::Form {
+                action,
+                fields: &fields,
+            })
+        }
+    };
+    html.respond(StatusCode::OK)
 }
 
 /// Asks the rules what comes next, and does it. `consented`: the person has just allowed what the consent page listed.
@@ -180,7 +217,11 @@ pub async fn proceed(visit: Visit, interaction: Interaction, consented: bool) ->
             visit.page(html)
         }
         Step::Stop(error) => visit.error(&error),
-        Step::Refuse(error) => refuse(visit, &request, &error),
+        Step::Refuse(error) => {
+            note_refusal(&visit, &request, &error);
+            let answer = error_answer(&visit.context, Some(&client), &request.return_to, &error);
+            visit.finish(answer)
+        }
         Step::Grant(granted) => grant(visit, &interaction, &request, &granted).await,
     }
 }
@@ -204,11 +245,15 @@ async fn look_up(
     Ok((pushed_is_used, consent))
 }
 
-/// The answer with an error, to the client.
-pub fn refuse(visit: Visit, request: &AuthorizationRequest, error: &OAuthError) -> Response {
+fn note_refusal(visit: &Visit, request: &AuthorizationRequest, error: &OAuthError) {
     visit.context.note_error(error);
-    let event = about(&visit, request).refused(error.code.as_str());
+    let event = about(visit, request).refused(error.code.as_str());
     visit.context.realm.audit().record(event);
+}
+
+/// The answer with an error, to the client: of a person who has just decided so, on a page that named it.
+pub fn refuse(visit: Visit, request: &AuthorizationRequest, error: &OAuthError) -> Response {
+    note_refusal(&visit, request, error);
     let issuer = visit.context.snapshot.settings.issuer.clone();
     visit.finish(answer(response::error(&request.return_to, error, &issuer)))
 }
@@ -355,30 +400,11 @@ fn consent_page(
         interaction: &sealed,
         client_name: name_of(client),
         client_host: &host_of(&request.return_to.redirect_uri),
-        policy_uri: client.policy_uri.as_deref(),
-        tos_uri: client.tos_uri.as_deref(),
+        links: ClientLinks::of(client),
         username: present.map_or("", |present| &present.user.username),
         scopes: &lines,
         resources: &request.resources,
     })
-}
-
-/// Where an answer goes, for people: a host, this machine, or an app.
-fn host_of(redirect_uri: &str) -> String {
-    let (scheme, rest) = redirect_uri.split_once(':').unwrap_or(("", redirect_uri));
-    if scheme != "https" && scheme != "http" {
-        return format!("an app on this device ({scheme})");
-    }
-    let authority = rest.trim_start_matches('/');
-    let authority = authority.split(['/', '?']).next().unwrap_or(authority);
-    let host = match authority.rsplit_once(':') {
-        Some((host, port)) if port.bytes().all(|b| b.is_ascii_digit()) => host,
-        _ => authority,
-    };
-    match host {
-        "127.0.0.1" | "[::1]" | "localhost" => "an app on this device".to_owned(),
-        _ => authority.to_owned(),
-    }
 }
 
 /// The person answered a page that the rules asked for: what their answer means.
@@ -444,21 +470,4 @@ async fn remember(
         context.now(),
     )
     .await
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn people_are_told_where_the_answer_goes() {
-        assert_eq!(host_of("https://rp.example/cb?x=1"), "rp.example");
-        assert_eq!(host_of("https://rp.example:8443/cb"), "rp.example:8443");
-        assert_eq!(host_of("http://127.0.0.1:5000/cb"), "an app on this device");
-        assert_eq!(host_of("http://[::1]:5000/cb"), "an app on this device");
-        assert_eq!(
-            host_of("com.example.app:/cb"),
-            "an app on this device (com.example.app)"
-        );
-    }
 }

@@ -6,7 +6,7 @@ use signet_oauth::params::Params;
 use crate::http::{Context, Response};
 use crate::interaction::{Goal, Page};
 use crate::page;
-use crate::page::words::name_of;
+use crate::page::words::{host_of, name_of};
 use crate::visit::{Visit, error_page};
 
 /// GET, and a POST of a client.
@@ -56,9 +56,10 @@ pub async fn submit(mut context: Context) -> Response {
         None => true,
     };
     if form.get("decision") != Some("allow") || !same {
-        return visit.page(page::signed_out(true));
+        return visit.page(page::stayed());
     }
-    end(visit, then.as_deref()).await
+    // The page has said where it goes.
+    end(visit, then.as_deref(), true).await
 }
 
 async fn request(context: Context, params: &Params) -> Response {
@@ -81,8 +82,9 @@ async fn request(context: Context, params: &Params) -> Response {
         Err(error) => return visit.error(&error),
     };
     let Some(present) = visit.present().filter(|_| decided.ask) else {
-        return end(visit, decided.then.as_deref()).await;
+        return end(visit, decided.then.as_deref(), decided.proven).await;
     };
+    let host = decided.then.as_deref().map(host_of);
     let mut interaction = visit.interaction(Goal::Logout { then: decided.then });
     interaction.page = Page::Logout;
     interaction.shown_to = Some(present.found.row.sid.clone());
@@ -93,16 +95,19 @@ async fn request(context: Context, params: &Params) -> Response {
         &visit.seal(&interaction),
         &present.user.username,
         client.map(|client| name_of(client)),
+        host.as_deref(),
     );
     visit.page(html)
 }
 
-async fn end(mut visit: Visit, then: Option<&str>) -> Response {
+/// Ends the session. `known`: the person, or an ID token of this server, stands for going on to `then`.
+async fn end(mut visit: Visit, then: Option<&str>, known: bool) -> Response {
     if let Err(error) = visit.log_out().await {
         return visit.unavailable(&error);
     }
     match then {
-        Some(url) => visit.redirect(url),
-        None => visit.page(page::signed_out(false)),
+        Some(url) if known => visit.redirect(url),
+        Some(url) => visit.page(page::signed_out(Some((&host_of(url), url)))),
+        None => visit.page(page::signed_out(None)),
     }
 }

@@ -10,7 +10,7 @@ use super::budgets::{Budgets, Standing};
 use super::method::{Attempt, Method, MethodPage, Start, Verdict};
 use crate::http::Response;
 use crate::interaction::{Goal, Interaction, MAX_TYPED, Page, Pending, Proof};
-use crate::page::{self, Html, LoginPage, MethodButton, Notice};
+use crate::page::{self, ClientLinks, Html, LoginPage, MethodButton, Notice};
 use crate::visit::Visit;
 use signet_audit::Action;
 use signet_directory::User;
@@ -107,6 +107,7 @@ pub(super) fn login_page(page: &MethodPage<'_>) -> Html {
         action: page.action,
         interaction: page.interaction,
         client_name: client.map(|c| c.client_name.as_deref().unwrap_or(&c.client_id)),
+        links: client.map_or_else(ClientLinks::default, |client| ClientLinks::of(client)),
         username: page.typed,
         methods: &methods,
         recovery: visit.context.realm.people.mailer.is_some(),

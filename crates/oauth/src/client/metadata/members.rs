@@ -175,10 +175,10 @@ macro_rules! members {
 pub const MEMBERS: &[Member] = members! {
     // member in field kind who may set written what it says
     client_name                         in client_name:                  Text,                        Registrant, IfSet,  "Its name, shown to people.";
-    client_uri                          in client_uri:                   Url,                         Registrant, IfSet,  "Its home page, linked on consent pages.";
+    client_uri                          in client_uri:                   Url,                         Registrant, IfSet,  "Its home page, linked on login and consent pages.";
     logo_uri                            in logo_uri:                     Url,                         Registrant, IfSet,  "Its picture. Stored; pages load no picture of others.";
-    policy_uri                          in policy_uri:                   Url,                         Registrant, IfSet,  "Its privacy policy, linked on consent pages.";
-    tos_uri                             in tos_uri:                      Url,                         Registrant, IfSet,  "Its terms of service, linked on consent pages.";
+    policy_uri                          in policy_uri:                   Url,                         Registrant, IfSet,  "Its privacy policy, linked on login and consent pages.";
+    tos_uri                             in tos_uri:                      Url,                         Registrant, IfSet,  "Its terms of service, linked on login and consent pages.";
     contacts                            in contacts:                     List,                        Registrant, IfSet,  "Mail addresses of who is responsible for it.";
     application_type                    in application_type:             Name<ApplicationType>,       Registrant, Always, "`web` or `native`: which redirect URIs it may have, and whether any loopback port will do.";
     redirect_uris                       in redirect_uris:                Redirects,                   Registrant, Always, "Where answers go. Compared exactly, but for the port of a native application's loopback redirect (RFC 8252).";
