@@ -251,7 +251,10 @@ impl SigningKeys {
             .filter_map(|key| match key.public()? {
                 PublicKey::Ed25519 { x } => Some(x.as_slice()),
                 PublicKey::MlDsa { public, .. } => Some(public.as_slice()),
-                _ => None,
+                PublicKey::P256 { .. }
+                | PublicKey::P384 { .. }
+                | PublicKey::P521 { .. }
+                | PublicKey::Rsa { .. } => None,
             })
             .collect();
         Ok(SigningKeys {

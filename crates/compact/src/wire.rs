@@ -195,7 +195,7 @@ impl<'a> Value<'a> {
     pub(crate) fn bytes(self) -> Result<&'a [u8], Refusal> {
         match self {
             Value::Bytes(bytes) if !bytes.is_empty() => Ok(bytes),
-            _ => Err(Refusal::NotCanonical),
+            Value::Number(_) | Value::Bytes(_) => Err(Refusal::NotCanonical),
         }
     }
 

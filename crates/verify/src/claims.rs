@@ -191,7 +191,9 @@ impl Claims {
             "scp" => match r.kind()? {
                 Kind::Array => return Self::strings(r, spans, &mut self.scopes),
                 _ if self.scope.is_none() => &mut self.scope,
-                _ => return r.skip(),
+                Kind::Null | Kind::Bool | Kind::Number | Kind::String | Kind::Object => {
+                    return r.skip();
+                }
             },
             "cnf" => return self.confirmation(r, spans),
             "events" => {
@@ -226,7 +228,7 @@ impl Claims {
                 into.push(spans.span(&r.string()?));
                 Ok(())
             }),
-            _ => {
+            Kind::Null | Kind::Bool | Kind::Number | Kind::String | Kind::Object => {
                 into.push(spans.span(&r.string()?));
                 Ok(())
             }

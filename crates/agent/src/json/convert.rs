@@ -50,7 +50,9 @@ pub(super) fn to_json(kind: &Kind, d: &mut Decoder<'_>) -> Result<Value> {
 fn text(value: Value) -> Result<String> {
     match value {
         Value::String(text) => Ok(text),
-        _ => Err(Refusal::Malformed),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
+            Err(Refusal::Malformed)
+        }
     }
 }
 
@@ -70,7 +72,9 @@ fn members<const N: usize>(value: Value, names: [&str; N]) -> Result<[Value; N]>
 fn items(value: Value) -> Result<Vec<Value>> {
     match value {
         Value::Array(items) => Ok(items),
-        _ => Err(Refusal::Malformed),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Object(_) => {
+            Err(Refusal::Malformed)
+        }
     }
 }
 

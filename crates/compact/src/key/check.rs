@@ -65,7 +65,7 @@ impl VerifyingKey {
     pub(crate) fn ed25519(&self) -> Option<&signet_crypto::VerifyingKey> {
         match &self.check {
             Check::Signature(key) if self.algorithm == Algorithm::Ed25519 => Some(key),
-            _ => None,
+            Check::Hmac(_) | Check::Signature(_) | Check::Proof(_) => None,
         }
     }
 }

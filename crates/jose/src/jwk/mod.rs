@@ -168,7 +168,10 @@ impl Jwk {
                     w.member("e").base64url(e);
                 }
                 PublicKey::MlDsa { public, .. } => w.member("pub").base64url(public),
-                key => {
+                key @ PublicKey::P256 { .. }
+                | key @ PublicKey::P384 { .. }
+                | key @ PublicKey::P521 { .. }
+                | key @ PublicKey::Ed25519 { .. } => {
                     w.member("crv").string(curve(key));
                     write_coordinates(key, w);
                 }
@@ -230,6 +233,10 @@ fn write_coordinates(key: &PublicKey, w: &mut Writer<'_>) {
 fn own_algorithm(key: &PublicKey) -> Option<Algorithm> {
     match key {
         PublicKey::MlDsa { algorithm, .. } => Some(*algorithm),
-        _ => None,
+        PublicKey::P256 { .. }
+        | PublicKey::P384 { .. }
+        | PublicKey::P521 { .. }
+        | PublicKey::Ed25519 { .. }
+        | PublicKey::Rsa { .. } => None,
     }
 }
