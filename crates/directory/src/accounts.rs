@@ -7,13 +7,13 @@ use signet_crypto::Secret;
 use signet_store::{Change, Op, Outcome, Store, StoreError};
 
 use crate::credential::CredentialKind;
-use crate::draft::{Draft, Found, encode, rewritten, user_key};
+use crate::draft::{StoredUser, UserDraft, encode, rewritten, user_key};
 use crate::error::UserError;
-use crate::local::{Kept, Local, MAX_TRIES, NewUser, new_id};
+use crate::local::{Local, MAX_TRIES, NewUser, StoredPassword, new_id};
 use crate::name::{fold, folded_email, folded_username};
-use crate::outside::{Capabilities, Directory, Person, Verdict};
-use crate::passwords::{PasswordPool, PoolError, Standing};
-use crate::record::{Link, Profile, User};
+use crate::outside::{Capabilities, Directory, PasswordVerdict, Person};
+use crate::passwords::{PasswordPool, PoolError, Waiter};
+use crate::record::{DirectoryLink, Profile, User};
 
 /// For how long a directory's word of a person is taken as it was, seconds: somebody who is removed there is out after that.
 const FRESH: u64 = 300;
@@ -121,7 +121,7 @@ impl Accounts {
     ///
     /// # Errors
     /// The store's.
-    pub async fn found(&self, id: &str, now: u64) -> Result<Option<Found>, UserError> {
+    pub async fn found(&self, id: &str, now: u64) -> Result<Option<StoredUser>, UserError> {
         let found = self.local.found(id, now).await?;
         Ok(found.map(|found| self.allowed(found)))
     }
@@ -163,16 +163,16 @@ impl Accounts {
         &self,
         user: Option<&User>,
         password: Secret<String>,
-        standing: Standing,
+        waiter: Waiter,
         now: u64,
-    ) -> Result<Verdict, UserError> {
+    ) -> Result<PasswordVerdict, UserError> {
         if let Some(user) = user
             && let Some(link) = &user.link
             && !self.may(user).password
         {
             return match self.directory(link) {
                 Some(directory) => Ok(directory.verify_password(&link.person, password).await?),
-                None => Ok(Verdict::Wrong),
+                None => Ok(PasswordVerdict::Wrong),
             };
         }
         let kept = match user {
@@ -183,15 +183,15 @@ impl Accounts {
         let again = phc
             .is_some_and(|phc| self.passwords.needs_rehash(phc))
             .then(|| password.clone());
-        Ok(match self.passwords.verify(password, phc, standing).await {
+        Ok(match self.passwords.verify(password, phc, waiter).await {
             Ok(true) => {
                 if let (Some(user), Some(kept), Some(password)) = (user, kept, again) {
                     self.rehash(user.id.clone(), kept, password, now);
                 }
-                Verdict::Right
+                PasswordVerdict::Right
             }
-            Ok(false) | Err(PoolError::TooLong | PoolError::Parameters) => Verdict::Wrong,
-            Err(PoolError::Busy) => Verdict::Busy,
+            Ok(false) | Err(PoolError::TooLong | PoolError::Parameters) => PasswordVerdict::Wrong,
+            Err(PoolError::Busy) => PasswordVerdict::Busy,
         })
     }
 
@@ -200,7 +200,7 @@ impl Accounts {
     /// # Errors
     /// See [`PoolError`].
     pub async fn hash(&self, password: Secret<String>) -> Result<String, PoolError> {
-        self.passwords.hash(password, Standing::Known).await
+        self.passwords.hash(password, Waiter::Known).await
     }
 
     /// Makes an account that is kept here.
@@ -227,7 +227,7 @@ impl Accounts {
         &self,
         id: &str,
         now: u64,
-        change: impl Fn(&mut Draft),
+        change: impl Fn(&mut UserDraft),
     ) -> Result<User, UserError> {
         let changed = self.local.update(id, now, |found| {
             crate::draft::replacement(self.allowed(found), now, &change)
@@ -242,9 +242,9 @@ impl Accounts {
     /// As [`Accounts::change`].
     pub async fn change_found(
         &self,
-        found: Found,
+        found: StoredUser,
         now: u64,
-        change: impl FnOnce(&mut Draft),
+        change: impl FnOnce(&mut UserDraft),
     ) -> Result<Option<User>, UserError> {
         let (user, change) = crate::draft::replacement(found, now, change)?;
         let outcome = self.local.store.commit(change, now).await?;
@@ -312,10 +312,10 @@ impl Accounts {
 
     /// Hashes a password that was right anew, at today's cost. Nobody waits for it; where it cannot be done now, the next login
     /// does it.
-    fn rehash(&self, id: String, kept: Kept, password: Secret<String>, now: u64) {
+    fn rehash(&self, id: String, kept: StoredPassword, password: Secret<String>, now: u64) {
         let (local, passwords) = (self.local.clone(), Arc::clone(&self.passwords));
         tokio::spawn(async move {
-            let phc = match passwords.hash(password, Standing::Spare).await {
+            let phc = match passwords.hash(password, Waiter::Spare).await {
                 Ok(phc) => phc,
                 Err(PoolError::Busy) => return,
                 Err(error @ (PoolError::TooLong | PoolError::Parameters)) => {
@@ -330,13 +330,13 @@ impl Accounts {
         });
     }
 
-    fn directory(&self, link: &Link) -> Option<&dyn Directory> {
+    fn directory(&self, link: &DirectoryLink) -> Option<&dyn Directory> {
         let named = |directory: &&Arc<dyn Directory>| directory.name() == link.directory;
         self.outside.iter().find(named).map(|found| &**found)
     }
 
-    fn allowed(&self, found: Found) -> Found {
-        Found {
+    fn allowed(&self, found: StoredUser) -> StoredUser {
+        StoredUser {
             may: self.may(&found.user),
             ..found
         }
@@ -363,7 +363,7 @@ impl Accounts {
         person: Person,
         now: u64,
     ) -> Result<User, UserError> {
-        let link = Link {
+        let link = DirectoryLink {
             directory: directory.name().to_owned(),
             person: person.id.clone(),
         };
@@ -410,7 +410,7 @@ impl Accounts {
                 ..user.clone()
             };
             if kept != found.user {
-                let found = Found {
+                let found = StoredUser {
                     may: Capabilities::ALL,
                     ..found
                 };
@@ -442,7 +442,7 @@ impl Accounts {
 
 impl User {
     /// The account of a person who was never seen before, before what the directory says of them.
-    fn linked(id: String, link: Link, now: u64) -> User {
+    fn linked(id: String, link: DirectoryLink, now: u64) -> User {
         User {
             id,
             username: String::new(),
@@ -534,14 +534,14 @@ mod tests {
         let verify = async |text: &str| {
             let typed = Secret::new(text.to_owned());
             accounts
-                .verify_password(Some(&alice), typed, Standing::Anyone, 1)
+                .verify_password(Some(&alice), typed, Waiter::Anyone, 1)
                 .await
                 .unwrap()
         };
         // Only who knows the password can have it hashed.
-        assert_eq!(verify("wrong").await, Verdict::Wrong);
+        assert_eq!(verify("wrong").await, PasswordVerdict::Wrong);
         assert_eq!(phc(&accounts, &alice.id).await, before);
-        assert_eq!(verify("correct horse").await, Verdict::Right);
+        assert_eq!(verify("correct horse").await, PasswordVerdict::Right);
         let mut after = before.clone();
         for _ in 0..2000 {
             after = phc(&accounts, &alice.id).await;
@@ -551,7 +551,7 @@ mod tests {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
         assert!(after.starts_with("$argon2id$v=19$m=64,t=2,p=1$"), "{after}");
-        assert_eq!(verify("correct horse").await, Verdict::Right);
+        assert_eq!(verify("correct horse").await, PasswordVerdict::Right);
         assert_eq!(phc(&accounts, &alice.id).await, after);
         let same = accounts.by_id(&alice.id, 1).await.unwrap().unwrap();
         assert_eq!(same, alice, "nothing ends by it");

@@ -12,7 +12,7 @@ use crate::record::User;
 
 /// An account as it was read: what a change of it has as its condition.
 #[derive(Clone, Debug)]
-pub struct Found {
+pub struct StoredUser {
     /// The record.
     pub user: User,
     /// Of its row; every write changes it.
@@ -28,9 +28,9 @@ pub(crate) fn user_key(id: &str) -> Key {
     Key::new(Table::User, id.as_bytes())
 }
 
-impl Found {
+impl StoredUser {
     /// Reads a row.
-    pub(crate) fn read(row: &Row) -> Result<Found, StoreError> {
+    pub(crate) fn read(row: &Row) -> Result<StoredUser, StoreError> {
         /// What a record had in it before credentials had rows.
         #[derive(serde::Deserialize)]
         struct Before {
@@ -50,7 +50,7 @@ impl Found {
             None => Capabilities::ALL,
             Some(_) => Capabilities::NONE,
         };
-        Ok(Found {
+        Ok(StoredUser {
             user,
             version: row.version,
             may,
@@ -61,15 +61,15 @@ impl Found {
 
 /// An account in the hands of whoever changes it: its record, and the credentials that change with it.
 #[derive(Debug)]
-pub struct Draft {
+pub struct UserDraft {
     /// The record.
     pub user: User,
     credentials: BTreeMap<CredentialName, Option<Secret<Vec<u8>>>>,
 }
 
-impl Draft {
-    pub(crate) fn new(user: User) -> Draft {
-        Draft {
+impl UserDraft {
+    pub(crate) fn new(user: User) -> UserDraft {
+        UserDraft {
             user,
             credentials: BTreeMap::new(),
         }
@@ -126,17 +126,17 @@ pub(crate) fn encode(user: &User) -> Vec<u8> {
 /// # Errors
 /// [`UserError::Profile`], [`UserError::TooManyCredentials`], [`UserError::KeptElsewhere`].
 pub(crate) fn rewritten(
-    found: Found,
+    found: StoredUser,
     now: u64,
-    change: impl FnOnce(&mut Draft),
+    change: impl FnOnce(&mut UserDraft),
 ) -> Result<(User, Change), UserError> {
-    let Found {
+    let StoredUser {
         user: before,
         version,
         may,
         unmoved,
     } = found;
-    let mut draft = Draft::new(before.clone());
+    let mut draft = UserDraft::new(before.clone());
     change(&mut draft);
     let kept_elsewhere = [
         (may.password || draft.credentials.is_empty(), "the password"),
@@ -183,9 +183,9 @@ pub(crate) fn rewritten(
 /// # Errors
 /// [`UserError::Profile`], [`UserError::TooManyCredentials`], [`UserError::KeptElsewhere`].
 pub fn replacement(
-    found: Found,
+    found: StoredUser,
     now: u64,
-    change: impl FnOnce(&mut Draft),
+    change: impl FnOnce(&mut UserDraft),
 ) -> Result<(User, Change), UserError> {
     rewritten(found, now, |draft| {
         let (username, email) = (draft.user.username.clone(), draft.user.email.clone());

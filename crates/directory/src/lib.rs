@@ -26,10 +26,10 @@ mod record;
 
 pub use accounts::{Accounts, MAX_REMEMBERED};
 pub use credential::{CredentialKind, CredentialName, MAX_CREDENTIALS};
-pub use draft::{Draft, Found, replacement};
+pub use draft::{StoredUser, UserDraft, replacement};
 pub use error::{DirectoryError, UserError};
 pub use local::{Local, NewUser};
 pub use name::{MAX_EMAIL_BYTES, MAX_USERNAME_CHARS, fold, folded_email, folded_username};
 pub use new_password::{MIN_PASSWORD_CHARS, check_new, names_of};
-pub use outside::{Capabilities, Directory, DirectoryFuture, Person, Verdict};
-pub use record::{Link, Profile, User};
+pub use outside::{Capabilities, Directory, DirectoryFuture, PasswordVerdict, Person};
+pub use record::{DirectoryLink, Profile, User};

@@ -7,7 +7,7 @@ use signet_jose::base64url;
 use signet_store::{Change, Key, Op, Outcome, Store, StoreError, Table};
 
 use crate::credential::CredentialName;
-use crate::draft::{Draft, Found, encode, replacement, rewritten, user_key};
+use crate::draft::{StoredUser, UserDraft, encode, replacement, rewritten, user_key};
 use crate::error::UserError;
 use crate::name::{fold, folded_email, folded_username};
 use crate::record::{Profile, User};
@@ -44,7 +44,7 @@ pub(crate) fn new_id() -> String {
 
 /// A password as it is kept: a PHC string. Equality says whether it is still the same row.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Kept {
+pub(crate) struct StoredPassword {
     pub(crate) phc: Secret<String>,
     /// Of the credential's row; none where it is still in the account's record.
     version: Option<u64>,
@@ -74,7 +74,7 @@ impl Local {
         if username.contains('@') && email.as_deref() != Some(&*username) {
             return Err(UserError::Username);
         }
-        let mut draft = Draft::new(User {
+        let mut draft = UserDraft::new(User {
             id: new_id(),
             username: new.username.trim().to_owned(),
             email: new.email.map(|email| email.trim().to_owned()),
@@ -129,9 +129,9 @@ impl Local {
     ///
     /// # Errors
     /// The store's.
-    pub async fn found(&self, id: &str, now: u64) -> Result<Option<Found>, UserError> {
+    pub async fn found(&self, id: &str, now: u64) -> Result<Option<StoredUser>, UserError> {
         let row = self.store.get(&user_key(id), now).await?;
-        Ok(row.as_ref().map(Found::read).transpose()?)
+        Ok(row.as_ref().map(StoredUser::read).transpose()?)
     }
 
     /// The user that this user name or e-mail address names. None also where the text cannot be a name.
@@ -166,7 +166,7 @@ impl Local {
         let page = self.store.page(Table::User, after.as_ref(), limit, now);
         let rows = page.await?;
         rows.iter()
-            .map(|(_, row)| Ok(Found::read(row)?.user))
+            .map(|(_, row)| Ok(StoredUser::read(row)?.user))
             .collect()
     }
 
@@ -179,7 +179,7 @@ impl Local {
         &self,
         id: &str,
         now: u64,
-        change: impl Fn(&mut Draft),
+        change: impl Fn(&mut UserDraft),
     ) -> Result<User, UserError> {
         let changed = self.update(id, now, |found| replacement(found, now, &change));
         Ok(changed.await?.1)
@@ -274,7 +274,7 @@ impl Local {
         &self,
         id: &str,
         now: u64,
-        step: impl Fn(Found) -> Result<(User, Change), UserError>,
+        step: impl Fn(StoredUser) -> Result<(User, Change), UserError>,
     ) -> Result<(User, User), UserError> {
         for _ in 0..MAX_TRIES {
             let found = self.found(id, now).await?.ok_or(UserError::NotFound)?;
@@ -288,18 +288,22 @@ impl Local {
     }
 
     /// The password that is kept for this account.
-    pub(crate) async fn password(&self, id: &str, now: u64) -> Result<Option<Kept>, UserError> {
+    pub(crate) async fn password(
+        &self,
+        id: &str,
+        now: u64,
+    ) -> Result<Option<StoredPassword>, UserError> {
         let key = CredentialName::PASSWORD.key(id);
         if let Some(row) = self.store.get(&key, now).await? {
             let phc = String::from_utf8(row.value);
             let phc = phc.map_err(|_| StoreError::Corrupt("password".into()))?;
-            return Ok(Some(Kept {
+            return Ok(Some(StoredPassword {
                 phc: Secret::new(phc),
                 version: Some(row.version),
             }));
         }
         let unmoved = self.found(id, now).await?.and_then(|found| found.unmoved);
-        Ok(unmoved.map(|phc| Kept { phc, version: None }))
+        Ok(unmoved.map(|phc| StoredPassword { phc, version: None }))
     }
 
     /// Puts another hash of the same password in the place of one that was read; not where it was changed since. Nothing ends
@@ -307,7 +311,7 @@ impl Local {
     pub(crate) async fn rehash(
         &self,
         id: &str,
-        before: &Kept,
+        before: &StoredPassword,
         phc: &str,
         now: u64,
     ) -> Result<bool, UserError> {
@@ -326,7 +330,7 @@ impl Local {
                     return Ok(false);
                 }
                 let updated_at = found.user.updated_at;
-                let put = |draft: &mut Draft| {
+                let put = |draft: &mut UserDraft| {
                     draft.put(CredentialName::PASSWORD, phc.as_bytes().to_vec());
                 };
                 rewritten(found, updated_at, put)?.1

@@ -66,7 +66,7 @@ impl Capabilities {
 
 /// What became of a password.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum PasswordVerdict {
     /// It is theirs.
     Right,
     /// It is not, or there is none.
@@ -91,7 +91,7 @@ pub trait Directory: Send + Sync + 'static {
         &'a self,
         id: &'a str,
         password: Secret<String>,
-    ) -> DirectoryFuture<'a, Verdict>;
+    ) -> DirectoryFuture<'a, PasswordVerdict>;
 
     /// What Signet keeps of its people.
     fn may(&self) -> Capabilities;

@@ -44,7 +44,7 @@ impl Default for PasswordOptions {
 
 /// Who waits for a password to be hashed or compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum Waiter {
     /// Somebody who has been there: a browser that the account's owner has logged in from, a session, a mailed link.
     Known,
     /// Anybody.
@@ -149,14 +149,14 @@ impl PasswordPool {
     pub async fn hash(
         &self,
         password: Secret<String>,
-        standing: Standing,
+        waiter: Waiter,
     ) -> Result<String, PoolError> {
         if password.expose().len() > MAX_PASSWORD_BYTES {
             return Err(PoolError::TooLong);
         }
         let cost = self.cost;
         let hash = move || signet_crypto::password::hash(password.expose().as_bytes(), cost);
-        let hashed = self.run(standing, hash).await?;
+        let hashed = self.run(waiter, hash).await?;
         hashed.map_err(|_| PoolError::Parameters)
     }
 
@@ -166,7 +166,7 @@ impl PasswordPool {
         &self,
         password: Secret<String>,
         stored: Option<&str>,
-        standing: Standing,
+        waiter: Waiter,
     ) -> Result<bool, PoolError> {
         if password.expose().len() > MAX_PASSWORD_BYTES {
             return Ok(false);
@@ -175,7 +175,7 @@ impl PasswordPool {
         let stored: Arc<str> = stored.map_or_else(|| Arc::clone(&self.stand_in), Arc::from);
         let compare =
             move || signet_crypto::password::verify(password.expose().as_bytes(), &stored);
-        Ok(self.run(standing, compare).await? & known)
+        Ok(self.run(waiter, compare).await? & known)
     }
 
     /// Whether a stored password was hashed at another cost than today's.
@@ -185,7 +185,7 @@ impl PasswordPool {
 
     async fn run<T: Send + 'static>(
         &self,
-        standing: Standing,
+        waiter: Waiter,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, PoolError> {
         let (answer, wait) = oneshot::channel();
@@ -195,22 +195,22 @@ impl PasswordPool {
                 let _ = answer.send(work());
             }
         });
-        self.put(standing, job)?;
+        self.put(waiter, job)?;
         wait.await.map_err(|_| PoolError::Busy)
     }
 
-    fn put(&self, standing: Standing, job: Job) -> Result<(), PoolError> {
+    fn put(&self, waiter: Waiter, job: Job) -> Result<(), PoolError> {
         let mut waiting = self.lines.lock();
         let reserved = self.queue.div_ceil(4);
-        let line = match standing {
-            Standing::Known if waiting.known.len() < reserved => &mut waiting.known,
-            Standing::Known | Standing::Anyone if waiting.anyone.len() < self.queue => {
+        let line = match waiter {
+            Waiter::Known if waiting.known.len() < reserved => &mut waiting.known,
+            Waiter::Known | Waiter::Anyone if waiting.anyone.len() < self.queue => {
                 &mut waiting.anyone
             }
-            Standing::Spare if waiting.known.is_empty() && waiting.anyone.is_empty() => {
+            Waiter::Spare if waiting.known.is_empty() && waiting.anyone.is_empty() => {
                 &mut waiting.anyone
             }
-            Standing::Known | Standing::Anyone | Standing::Spare => return Err(PoolError::Busy),
+            Waiter::Known | Waiter::Anyone | Waiter::Spare => return Err(PoolError::Busy),
         };
         line.push_back(job);
         drop(waiting);
@@ -281,11 +281,11 @@ mod tests {
     async fn the_right_password_verifies_and_no_other() {
         let pool = pool(1, 4);
         let stored = pool
-            .hash(secret("correct horse"), Standing::Anyone)
+            .hash(secret("correct horse"), Waiter::Anyone)
             .await
             .unwrap();
         let verify =
-            async |text: &str, stored| pool.verify(secret(text), stored, Standing::Anyone).await;
+            async |text: &str, stored| pool.verify(secret(text), stored, Waiter::Anyone).await;
         assert_eq!(verify("correct horse", Some(&*stored)).await, Ok(true));
         assert_eq!(verify("wrong", Some(&*stored)).await, Ok(false));
         assert_eq!(verify("correct horse", None).await, Ok(false));
@@ -296,9 +296,9 @@ mod tests {
     async fn a_long_password_is_refused_before_it_is_hashed() {
         let pool = pool(1, 4);
         let long = "x".repeat(MAX_PASSWORD_BYTES + 1);
-        let hashed = pool.hash(secret(&long), Standing::Known).await;
+        let hashed = pool.hash(secret(&long), Waiter::Known).await;
         assert_eq!(hashed, Err(PoolError::TooLong));
-        let verified = pool.verify(secret(&long), None, Standing::Known).await;
+        let verified = pool.verify(secret(&long), None, Waiter::Known).await;
         assert_eq!(verified, Ok(false));
     }
 
@@ -321,7 +321,7 @@ mod tests {
             let _ = started.send(());
             let _ = held.recv();
         });
-        pool.put(Standing::Anyone, blocker).unwrap();
+        pool.put(Waiter::Anyone, blocker).unwrap();
         running.recv().unwrap();
         (pool, release)
     }
@@ -329,8 +329,8 @@ mod tests {
     #[tokio::test]
     async fn a_full_queue_answers_busy() {
         let (pool, release) = held(1);
-        pool.put(Standing::Anyone, Box::new(|| {})).unwrap();
-        let verified = pool.verify(secret("p"), None, Standing::Anyone).await;
+        pool.put(Waiter::Anyone, Box::new(|| {})).unwrap();
+        let verified = pool.verify(secret("p"), None, Waiter::Anyone).await;
         assert_eq!(verified, Err(PoolError::Busy));
         drop(release);
     }
@@ -339,18 +339,18 @@ mod tests {
     fn a_flood_of_guesses_leaves_a_place_and_a_turn_to_a_known_browser() {
         let (pool, release) = held(8);
         let (done, order) = std::sync::mpsc::channel::<&str>();
-        let put = |standing, name: &'static str| {
+        let put = |waiter, name: &'static str| {
             let done = done.clone();
-            pool.put(standing, Box::new(move || done.send(name).unwrap()))
+            pool.put(waiter, Box::new(move || done.send(name).unwrap()))
         };
-        while put(Standing::Anyone, "flood").is_ok() {}
+        while put(Waiter::Anyone, "flood").is_ok() {}
         // Nothing that nobody waits for takes a place.
-        assert_eq!(put(Standing::Spare, "spare"), Err(PoolError::Busy));
+        assert_eq!(put(Waiter::Spare, "spare"), Err(PoolError::Busy));
         for name in ["owner", "other owner"] {
-            assert_eq!(put(Standing::Known, name), Ok(()));
+            assert_eq!(put(Waiter::Known, name), Ok(()));
         }
         // The reserved share has an end, too.
-        assert_eq!(put(Standing::Known, "third"), Err(PoolError::Busy));
+        assert_eq!(put(Waiter::Known, "third"), Err(PoolError::Busy));
         drop(release);
         let first: Vec<&str> = order.iter().take(4).collect();
         assert_eq!(

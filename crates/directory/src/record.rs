@@ -26,7 +26,7 @@ pub struct User {
     pub email_verified: bool,
     /// Whose person this is, where the account is that of a directory's person.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub link: Option<Link>,
+    pub link: Option<DirectoryLink>,
     /// The names of the account's credentials; what they are stands in rows of their own.
     #[serde(default)]
     pub(crate) credentials: Vec<CredentialName>,
@@ -56,14 +56,14 @@ impl User {
 
 /// The person of a directory outside whose account this is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Link {
+pub struct DirectoryLink {
     /// The directory's name.
     pub directory: String,
     /// The person's id in it.
     pub person: String,
 }
 
-impl Link {
+impl DirectoryLink {
     /// The row that leads from the person to the account: hashed, for a directory's ids may be long.
     pub(crate) fn key(&self) -> Key {
         let mut named = (self.directory.len() as u64).to_be_bytes().to_vec();

@@ -13,7 +13,7 @@ use http::Method;
 use serde_json::{Value, json};
 use signet_crypto::Secret;
 use signet_directory::{
-    Capabilities, Directory, DirectoryError, DirectoryFuture, Person, Profile, Verdict,
+    Capabilities, Directory, DirectoryError, DirectoryFuture, PasswordVerdict, Person, Profile,
 };
 use signet_oauth::client::Client;
 use std::collections::BTreeMap;
@@ -86,11 +86,11 @@ impl Directory for Outside {
         &'a self,
         id: &'a str,
         password: Secret<String>,
-    ) -> DirectoryFuture<'a, Verdict> {
+    ) -> DirectoryFuture<'a, PasswordVerdict> {
         let known = self.people.lock().unwrap().contains_key(id);
         self.answer(match known && password == Secret::new(THEIRS.to_owned()) {
-            true => Verdict::Right,
-            false => Verdict::Wrong,
+            true => PasswordVerdict::Right,
+            false => PasswordVerdict::Wrong,
         })
     }
     fn may(&self) -> Capabilities {

@@ -16,8 +16,8 @@ use crate::page::{self, AccountView, ConsentView, Notice, SessionView};
 use crate::session::{self, Found};
 use crate::visit::{Present, Visit, store_failed};
 use signet_audit::{Action, Event};
-use signet_directory::passwords::Standing;
-use signet_directory::{User, UserError, Verdict, check_new, names_of};
+use signet_directory::passwords::Waiter;
+use signet_directory::{PasswordVerdict, User, UserError, check_new, names_of};
 
 /// How long after a login a first password may be set without another, in seconds.
 const RECENT: u64 = 600;
@@ -273,15 +273,17 @@ async fn try_change_password(
             .of_account(Kind::Password, &user.id, known);
         attempts::count(&*realm.store, &budget, now).await?;
         let current = Secret::new(form.get("password").unwrap_or("").to_owned());
-        let checked = users.verify_password(Some(user), current, Standing::Known, now);
+        let checked = users.verify_password(Some(user), current, Waiter::Known, now);
         let checked = checked.await;
-        if !matches!(checked, Ok(Verdict::Wrong)) {
+        if !matches!(checked, Ok(PasswordVerdict::Wrong)) {
             attempts::give_back(&*realm.store, &budget, now).await?;
         }
         match checked? {
-            Verdict::Right => {}
-            Verdict::Wrong => return Err(Failure::Invalid("The current password is not right.")),
-            Verdict::Busy => return Err(Failure::BUSY),
+            PasswordVerdict::Right => {}
+            PasswordVerdict::Wrong => {
+                return Err(Failure::Invalid("The current password is not right."));
+            }
+            PasswordVerdict::Busy => return Err(Failure::BUSY),
         }
     } else if now.saturating_sub(present.found.row.auth_time) > RECENT {
         return Err(Failure::LoginRequired);

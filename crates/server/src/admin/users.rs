@@ -12,7 +12,7 @@ use crate::state::Realm;
 use schemars::JsonSchema;
 use signet_crypto::Secret;
 use signet_directory::{
-    Draft, Found, NewUser, User, UserError, check_new, names_of, passwords::PoolError,
+    NewUser, StoredUser, User, UserDraft, UserError, check_new, names_of, passwords::PoolError,
 };
 use std::sync::Arc;
 
@@ -148,7 +148,7 @@ async fn create(
     shown(&realm, &user.id).await.map(Created)
 }
 
-async fn read(realm: &Realm, id: &str) -> Result<Found, Problem> {
+async fn read(realm: &Realm, id: &str) -> Result<StoredUser, Problem> {
     let found = realm.people.users.found(id, realm.now()).await?;
     found.ok_or_else(Problem::not_found)
 }
@@ -176,7 +176,7 @@ async fn replace(
     // Whoever is to be disabled is ended also where they were disabled before: an earlier call may have got only so far.
     // Tokens say what their holder might do when they were made: they end with the right.
     let ends = !wanted.enabled || (found.user.admin && !wanted.admin);
-    let change = |draft: &mut Draft| {
+    let change = |draft: &mut UserDraft| {
         let user = &mut draft.user;
         user.admin = wanted.admin;
         user.enabled = wanted.enabled;
@@ -217,7 +217,7 @@ async fn remove(realm: Arc<Realm>, id: UserId) -> Result<(), Problem> {
 }
 
 /// Changes the record, and ends everything of the user in the same change.
-async fn end_with(realm: &Realm, id: &str, change: impl Fn(&mut Draft)) -> Result<(), Problem> {
+async fn end_with(realm: &Realm, id: &str, change: impl Fn(&mut UserDraft)) -> Result<(), Problem> {
     let changed = realm.change_user_and_end_everything(id, |_| true, change);
     changed.await?.map(drop).ok_or_else(Problem::changed)
 }

@@ -37,18 +37,20 @@ fn verify<'a>(attempt: &'a Attempt<'a>) -> Answer<'a, Verdict> {
         // The account's own browser does not wait behind whoever guesses.
         let device = attempt.visit.device();
         let known = user.zip(device.as_ref()).and_then(|(u, d)| d.known(u));
-        let standing = match known {
-            Some(_) => directory::passwords::Standing::Known,
-            None => directory::passwords::Standing::Anyone,
+        let waiter = match known {
+            Some(_) => directory::passwords::Waiter::Known,
+            None => directory::passwords::Waiter::Anyone,
         };
-        let verified = users.verify_password(user, password, standing, context.now());
+        let verified = users.verify_password(user, password, waiter, context.now());
         let verified = verified.await?;
         Ok(match (verified, user) {
-            (directory::Verdict::Right, Some(user)) if user.enabled => {
+            (directory::PasswordVerdict::Right, Some(user)) if user.enabled => {
                 Verdict::Proven(Box::new(user.clone()))
             }
-            (directory::Verdict::Busy, _) => Verdict::Busy,
-            (directory::Verdict::Right | directory::Verdict::Wrong, _) => Verdict::Wrong,
+            (directory::PasswordVerdict::Busy, _) => Verdict::Busy,
+            (directory::PasswordVerdict::Right | directory::PasswordVerdict::Wrong, _) => {
+                Verdict::Wrong
+            }
         })
     })
 }

@@ -12,7 +12,7 @@ use crate::{
     grants,
     state::Realm,
 };
-use signet_directory::{self as directory, Draft, Found, User, UserError};
+use signet_directory::{self as directory, StoredUser, User, UserDraft, UserError};
 use signet_store::{Change, Key, Op, Outcome, Revoked, StoreError, Subject, Table};
 
 /// Kept beyond a token's end, seconds: for verifiers' leeway and clocks that differ.
@@ -139,7 +139,7 @@ impl Realm {
         &self,
         user_id: &str,
         holds: impl Fn(&User) -> bool,
-        change: impl Fn(&mut Draft),
+        change: impl Fn(&mut UserDraft),
     ) -> Result<Option<User>, UserError> {
         for _ in 0..MAX_TRIES {
             let users = &self.people.users;
@@ -162,8 +162,8 @@ impl Realm {
     /// As there.
     pub async fn replace_user_and_end_everything(
         &self,
-        found: Found,
-        change: impl FnOnce(&mut Draft),
+        found: StoredUser,
+        change: impl FnOnce(&mut UserDraft),
     ) -> Result<Option<User>, UserError> {
         let now_ms = self.now_ms();
         let now = now_ms / 1000;
