@@ -69,7 +69,7 @@ actions! {
     CONSENT = "consent";
     /// A device asked for codes.
     DEVICE = "device.begin";
-    /// A person allowed or denied a device.
+    /// A person allowed or denied a device, or typed a user code that none has.
     DEVICE_DECISION = "device.decide";
     /// Somebody logged in, or tried to; `method` is that of RFC 8176.
     LOGIN = "login";
@@ -79,8 +79,10 @@ actions! {
     REGISTRATION = "client.registration";
     /// A person changed something of their own account; `operation` is what.
     ACCOUNT = "account";
-    /// A forgotten password was replaced by a link in the mail.
+    /// A forgotten password was replaced by a link in the mail, or such a link did not hold.
     RECOVER = "account.recover";
+    /// A mail was handed over for an account: `operation` is `login_code` or `recovery_link`.
+    MAIL = "mail.send";
     /// An operation of the admin API; `operation` names it, `subject` who did it.
     ADMIN = "admin";
     /// Reads of the admin API, counted for each caller.

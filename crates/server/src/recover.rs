@@ -172,10 +172,11 @@ async fn try_send(visit: &Visit, typed: &str) -> Result<(), Failure> {
         base64url::encode(&sealed),
         LIFETIME / 60,
     );
-    if let Err(error) = mailer
+    let sent = mailer
         .send(&link.email, "Set a new password", text, context.now_ms)
-        .await
-    {
+        .await;
+    context.record_mail("recovery_link", &link.user_id, sent.is_ok());
+    if let Err(error) = sent {
         // Saying so would tell a stranger that the account exists.
         tracing::error!(%error, request_id = %context.request_id, "a recovery link could not be mailed");
     }
@@ -191,8 +192,23 @@ impl Link {
     }
 }
 
-/// The link and its user, if it still works.
+/// The link and its user, if it still works; a record where it does not.
 async fn open(visit: &Visit, token: &str) -> Result<Option<(Link, User)>, StoreError> {
+    let found = find(visit, token).await?;
+    if found.is_none() {
+        record_wrong_link(visit);
+    }
+    Ok(found)
+}
+
+/// Whoever sends requests can send such links: they are counted where they say the same.
+fn record_wrong_link(visit: &Visit) {
+    let event = visit.context.event(Action::RECOVER);
+    let event = event.refused("invalid_recovery_link");
+    visit.context.realm.audit().record(event);
+}
+
+async fn find(visit: &Visit, token: &str) -> Result<Option<(Link, User)>, StoreError> {
     if token.len() > MAX_TOKEN {
         return Ok(None);
     }
@@ -244,7 +260,10 @@ async fn try_reset(
         .0
     {
         Ok(true) => Ok(()),
-        Ok(false) => Err(Failure::Expired(ENDED)),
+        Ok(false) => {
+            record_wrong_link(visit);
+            Err(Failure::Expired(ENDED))
+        }
         Err(error) => Err(error.into()),
     }
 }

@@ -549,3 +549,81 @@ fn of_many_racing_uses_of_a_recovery_link_one_sets_the_password() {
     });
     assert_eq!(done, 1);
 }
+
+#[test]
+fn mails_wrong_links_wrong_user_codes_and_refused_statements_have_records() {
+    let mut mail = Mail::new();
+    let trail = tempfile::tempdir().unwrap();
+    let server = crate::common::people::start(&mail, |setup| {
+        setup.audit = Some(trail.path().join("audit"));
+        setup.settings.agents.enabled = true;
+    });
+    let alice = block_on(
+        server
+            .realm
+            .people
+            .users
+            .by_login("alice", server.realm.now()),
+    );
+    let alice = alice.unwrap().unwrap().id;
+    let mut browser = Browser::new(&server);
+    let page = browser.get("/account/recover");
+    browser.press(&page, "email", &[("username", "alice")]);
+    let link = link_of(&server, &mail.fresh());
+    // Nobody has this name: no mail, and so no record of one.
+    let page = browser.get("/account/recover");
+    browser.press(&page, "email", &[("username", "nobody")]);
+    let mut elsewhere = Browser::new(&server);
+    let page = elsewhere.get("/account");
+    elsewhere.press(&page, "email", &[("username", "alice")]);
+    let code = mail.code();
+    for junk in ["x", "AAAA", "AAAAA"] {
+        Browser::new(&server)
+            .get(&with("/account/recover", &[("token", junk)]))
+            .expect("This link has ended");
+    }
+    let mut person = log_in(&server, "alice");
+    for guess in ["BBBB-BBBB", "CCCC-CCCC"] {
+        let page = person.get(&format!("/device?user_code={guess}"));
+        person
+            .press(&page, "allow", &[])
+            .expect("No device is waiting");
+    }
+    let refused = crate::common::client::Call::post("/agent-statements")
+        .json(&serde_json::json!({}))
+        .send(&server);
+    assert_eq!(refused.status, 400);
+
+    let records = server.records();
+    let of = |action: &str| -> Vec<String> {
+        let own = records.iter().filter(|r| r["action"] == action);
+        own.map(|r| {
+            let word = |name: &str| r[name].as_str().unwrap_or("-").to_owned();
+            let who = match word("subject") == alice {
+                true => "alice",
+                false => "-",
+            };
+            let count = r["count"].as_u64().unwrap_or(1);
+            format!("{} {} {who} {count}", word("operation"), word("error"))
+        })
+        .collect()
+    };
+    assert_eq!(
+        of("mail.send"),
+        ["recovery_link - alice 1", "login_code - alice 1"]
+    );
+    // The first is a record at once, those that say the same are counted.
+    assert_eq!(
+        of("account.recover"),
+        ["- invalid_recovery_link - 1", "- invalid_recovery_link - 2"]
+    );
+    assert_eq!(
+        of("device.decide"),
+        ["- invalid_user_code alice 1", "- invalid_user_code alice 1"]
+    );
+    assert_eq!(of("agent"), ["statement invalid_request - 1"]);
+    let all = serde_json::to_string(&records).unwrap();
+    for secret in [&*link, &code, "alice@example.test"] {
+        assert!(!all.contains(secret), "{secret}");
+    }
+}

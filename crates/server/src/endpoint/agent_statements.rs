@@ -10,8 +10,13 @@ use crate::{
 use http::StatusCode;
 use serde_json::json;
 use signet_agent::{
-    AgentId, Refusal, anchor::Anchors, declaration::Declaration, identity::VerifiedDocument,
-    json::File, object::Type, revocation::Revocation,
+    AgentId, Refusal,
+    anchor::Anchors,
+    declaration::Declaration,
+    identity::VerifiedDocument,
+    json::File,
+    object::{Signed, Type},
+    revocation::Revocation,
 };
 use signet_audit::Action;
 use signet_http::BodyError;
@@ -21,7 +26,17 @@ pub(super) async fn submit(mut context: Context) -> Response {
     if !context.snapshot.settings.agents.enabled {
         return response::empty(StatusCode::NOT_FOUND);
     }
-    match answer(&mut context).await {
+    let answered = match read(&mut context).await {
+        Ok(statement) => act(&context, statement).await,
+        Err(error) => {
+            // Nobody is known to have sent it: counted where the same is said again.
+            let event = context.event(Action::AGENT).operation("statement");
+            let event = event.refused(error.code.as_str());
+            context.realm.audit().record(event);
+            Err(error)
+        }
+    };
+    match answered {
         Ok(body) => response::json(StatusCode::OK, body),
         Err(error) => {
             context.note_error(&error);
@@ -30,7 +45,13 @@ pub(super) async fn submit(mut context: Context) -> Response {
     }
 }
 
-async fn answer(context: &mut Context) -> Result<Vec<u8>, OAuthError> {
+/// A statement whose signature was verified.
+enum Statement {
+    Revocation(Box<Signed<Revocation>>),
+    Declaration(Box<Signed<Declaration>>),
+}
+
+async fn read(context: &mut Context) -> Result<Statement, OAuthError> {
     if !context.content_type_is("application/json") {
         return Err(OAuthError::invalid_request(
             "the content type must be application/json",
@@ -43,34 +64,18 @@ async fn answer(context: &mut Context) -> Result<Vec<u8>, OAuthError> {
         }
     })?;
     let file = File::read(&body).map_err(refused)?;
-    let (realm, now) = (context.realm.clone(), context.now());
     let signer = |by: AgentId| {
         let shown = file.signer.clone().filter(|document| document.id() == by);
         document_of(context, by, shown)
     };
-    let answer = match file.kind {
+    match file.kind {
         Type::Revocation => {
             let revocation = file.object::<Revocation>().map_err(refused)?;
-            let said = revocation.body();
-            let document = signer(said.by.agent).await?;
+            let document = signer(revocation.body().by.agent).await?;
             revocation
                 .verify_by(&document, &Anchors::none())
                 .map_err(refused)?;
-            let object = Some(revocation.as_bytes());
-            let (by, id) = (said.by.agent.to_string(), revocation.id().to_string());
-            let event = context.event(Action::AGENT).operation("revoke");
-            let event = event.subject(&by).target(&id);
-            let ended =
-                realm.end_of_agents(said.target, said.by.agent, Authority::Signature, object);
-            let ended = realm.audit().act(event, ended, code).await;
-            let ended = ended.map_err(|error| told(context, error))?;
-            tracing::info!(target: "signet::agents", request_id = %context.request_id, by = %said.by.agent, revocation = %revocation.id(), grants = ended.grants, "a revocation arrived");
-            json!({
-                "id": revocation.id().to_string(),
-                "type": "revocation",
-                "grants_ended": ended.grants,
-                "nodes": [{ "node": realm.node(), "milliseconds": ended.milliseconds }],
-            })
+            Ok(Statement::Revocation(Box::new(revocation)))
         }
         Type::Declaration => {
             let declaration = file.object::<Declaration>().map_err(refused)?;
@@ -78,21 +83,7 @@ async fn answer(context: &mut Context) -> Result<Vec<u8>, OAuthError> {
             declaration
                 .verify_by(&document, &Anchors::none())
                 .map_err(refused)?;
-            let by = declaration.body().by.agent.to_string();
-            let id = declaration.id().to_string();
-            let event = context.event(Action::AGENT).operation("declare");
-            let event = event.subject(&by).target(&id);
-            let kept = statement::declare(&*realm.store, &declaration, now);
-            let kept = realm
-                .audit()
-                .act(event, kept, |_| "temporarily_unavailable")
-                .await;
-            if !kept.map_err(|error| told(context, error.into()))? {
-                return Err(OAuthError::invalid_request(
-                    "the agent has as many declarations as are kept",
-                ));
-            }
-            json!({ "id": declaration.id().to_string(), "type": "declaration" })
+            Ok(Statement::Declaration(Box::new(declaration)))
         }
         Type::Identity
         | Type::Grant
@@ -104,7 +95,52 @@ async fn answer(context: &mut Context) -> Result<Vec<u8>, OAuthError> {
         | Type::Witness
         | Type::Birth
         | Type::Heartbeat
-        | Type::TrackRecord => return Err(refused(Refusal::WrongType)),
+        | Type::TrackRecord => Err(refused(Refusal::WrongType)),
+    }
+}
+
+async fn act(context: &Context, statement: Statement) -> Result<Vec<u8>, OAuthError> {
+    let (realm, now) = (&context.realm, context.now());
+    let answer = match statement {
+        Statement::Revocation(revocation) => {
+            let said = revocation.body();
+            let object = Some(revocation.as_bytes());
+            let (by, id) = (said.by.agent.to_string(), revocation.id().to_string());
+            let event = context.event(Action::AGENT).operation("revoke");
+            let event = event.subject(&by).target(&id);
+            let ended =
+                realm.end_of_agents(said.target, said.by.agent, Authority::Signature, object);
+            let ended = realm.audit().act(event, ended, code).await;
+            let ended = ended.map_err(|error| told(context, error))?;
+            tracing::info!(target: "signet::agents", request_id = %context.request_id, by = %said.by.agent, revocation = %revocation.id(), grants = ended.grants, "a revocation arrived");
+            json!({
+                "id": id,
+                "type": "revocation",
+                "grants_ended": ended.grants,
+                "nodes": [{ "node": realm.node(), "milliseconds": ended.milliseconds }],
+            })
+        }
+        Statement::Declaration(declaration) => {
+            let by = declaration.body().by.agent.to_string();
+            let id = declaration.id().to_string();
+            let event = context.event(Action::AGENT).operation("declare");
+            let event = event.subject(&by).target(&id);
+            let kept = async {
+                match statement::declare(&*realm.store, &declaration, now).await {
+                    Ok(true) => Ok(()),
+                    Ok(false) => Err(AgentError::TooMany),
+                    Err(error) => Err(error.into()),
+                }
+            };
+            let kept = realm.audit().act(event, kept, code).await;
+            kept.map_err(|error| match error {
+                AgentError::TooMany => {
+                    OAuthError::invalid_request("the agent has as many declarations as are kept")
+                }
+                other => told(context, other),
+            })?;
+            json!({ "id": id, "type": "declaration" })
+        }
     };
     Ok(answer.to_string().into_bytes())
 }

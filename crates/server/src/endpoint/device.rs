@@ -128,6 +128,7 @@ async fn confirm(visit: Visit, form: &Params) -> Response {
         Err(error) => return visit.unavailable(&error),
     };
     let (Some((record, client)), Some(present)) = (found, visit.present()) else {
+        record_wrong_code(&visit, "invalid_user_code");
         return enter(visit, None, Some(Notice::Error(UNKNOWN)));
     };
     for budget in &budgets {
@@ -153,11 +154,23 @@ async fn confirm(visit: Visit, form: &Params) -> Response {
 fn too_many(visit: Visit, refused: Refused) -> Response {
     match refused {
         Refused::TooMany { retry_after } => {
+            record_wrong_code(&visit, "too_many_attempts");
             let html = enter_page(&visit, None, Some(Notice::Error(TOO_MANY)));
             visit.later(StatusCode::TOO_MANY_REQUESTS, retry_after, html)
         }
         Refused::Store(error) => visit.unavailable(&error),
     }
+}
+
+/// What was typed is in no record: it may be another device's code, or anything.
+fn record_wrong_code(visit: &Visit, error: &str) {
+    let context = &visit.context;
+    let event = context.event(Action::DEVICE_DECISION).refused(error);
+    let event = match visit.present() {
+        Some(present) => event.subject(&present.user.id),
+        None => event,
+    };
+    context.realm.audit().record(event);
 }
 
 async fn decide(visit: Visit, interaction: &Interaction, code: &str, form: &Params) -> Response {
@@ -186,7 +199,10 @@ async fn decide(visit: Visit, interaction: &Interaction, code: &str, form: &Para
     let (written, _) = audit::carried(event, write(&visit, code, allow)).await;
     match written {
         Ok(true) => visit.page(page::device_done(allow)),
-        Ok(false) => enter(visit, None, Some(Notice::Error(UNKNOWN))),
+        Ok(false) => {
+            record_wrong_code(&visit, "invalid_user_code");
+            enter(visit, None, Some(Notice::Error(UNKNOWN)))
+        }
         Err(error) => visit.unavailable(&error),
     }
 }

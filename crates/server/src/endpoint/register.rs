@@ -97,6 +97,12 @@ pub(super) async fn manage(mut context: Context) -> Response {
     }
     match context.method {
         Method::GET => {
+            // The answer has the client's registration token in it.
+            let event = context.event(Action::REGISTRATION).operation("read");
+            context
+                .realm
+                .audit()
+                .record(event.client(&client.client_id));
             let settings = &context.snapshot.settings;
             let body = registration_response(&client, settings, Some(&token), None);
             response::json(StatusCode::OK, body)

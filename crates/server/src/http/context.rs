@@ -61,6 +61,16 @@ impl Context {
         Event::new(action, self.now_ms).request(self.request_id.as_str())
     }
 
+    /// Records that a mail for an account was handed over, or could not be.
+    pub fn record_mail(&self, what: &str, user_id: &str, sent: bool) {
+        let event = self.event(Action::MAIL).operation(what).subject(user_id);
+        let event = match sent {
+            true => event.happened(),
+            false => event.refused("temporarily_unavailable"),
+        };
+        self.realm.audit().record(event);
+    }
+
     /// The path below the issuer's own path, as routed (`/token`).
     pub fn route(&self) -> &'static str {
         self.route

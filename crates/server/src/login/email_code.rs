@@ -50,7 +50,7 @@ fn send<'a>(visit: &'a Visit, user: Option<&'a User>) -> Answer<'a, Vec<u8>> {
         let lifetime = settings.otp_lifetime;
         let now = context.now();
         let code = one_time_code::create(&*realm.store, &keyring, receiver, lifetime, now).await?;
-        if let (Some((_, email)), Some(mailer)) = (receiver, &realm.people.mailer) {
+        if let (Some((user_id, email)), Some(mailer)) = (receiver, &realm.people.mailer) {
             let text = format!(
                 "{}\n\nis your code to log in at {}.\n\nIt works once, for {} minutes, in the browser that asked for it.\n\
                  If you did not ask for it, you can ignore this message. Give the code to nobody.\n",
@@ -58,10 +58,11 @@ fn send<'a>(visit: &'a Visit, user: Option<&'a User>) -> Answer<'a, Vec<u8>> {
                 settings.issuer,
                 (lifetime / 60).max(1),
             );
-            if let Err(error) = mailer
+            let sent = mailer
                 .send(email, "Your login code", text, context.now_ms)
-                .await
-            {
+                .await;
+            context.record_mail("login_code", user_id, sent.is_ok());
+            if let Err(error) = sent {
                 // Saying so would tell an unauthenticated caller that the address exists.
                 tracing::error!(%error, request_id = %context.request_id, "a login code could not be mailed");
             }

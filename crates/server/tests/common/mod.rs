@@ -9,7 +9,7 @@ pub mod failing;
 pub mod made;
 pub mod people;
 
-use signet_audit::Audit;
+use signet_audit::{Audit, AuditOptions};
 use signet_crypto::{Algorithm, Clock, certificate::DevelopmentCa, hash::sha256, seal::SealingKey};
 use signet_directory::passwords::PasswordOptions;
 use signet_http::{
@@ -74,6 +74,8 @@ pub struct Setup {
     pub plain: bool,
     /// The development CA counts for `tls_client_auth`.
     pub trust_client_ca: bool,
+    /// Where the audit trail is; without it there is none.
+    pub audit: Option<std::path::PathBuf>,
 }
 
 impl Default for Setup {
@@ -101,6 +103,7 @@ impl Default for Setup {
             keys_age: 0,
             plain: false,
             trust_client_ca: true,
+            audit: None,
         }
     }
 }
@@ -151,7 +154,15 @@ struct Whole {
 /// A realm of its own, as the binary's wiring makes it.
 fn realm(whole: &Whole, id: RealmId, setup: RealmSetup) -> Arc<Realm> {
     let (current, older) = whole.sealing.clone();
-    let partition = Partition::new(id, whole.store.clone(), current, older);
+    let mut partition = Partition::new(id, whole.store.clone(), current, older);
+    let mut audit = Audit::off();
+    if let Some(directory) = setup.audit {
+        let (store, clock) = (partition.store().clone(), Arc::<TestClock>::default());
+        let options = AuditOptions::new(directory);
+        let opened = Audit::open(options, store, partition.keyring(), clock);
+        audit = block_on(opened).unwrap().0;
+        partition = partition.recorded(&audit);
+    }
     let declared = Registry {
         clients: setup
             .clients
@@ -201,7 +212,7 @@ fn realm(whole: &Whole, id: RealmId, setup: RealmSetup) -> Arc<Realm> {
         revocations,
         signing_keys,
         sealing_file: setup.sealing,
-        audit: Audit::off(),
+        audit,
         people: setup.people,
     };
     Realm::new(whole.host.clone(), parts)
@@ -213,9 +224,20 @@ struct RealmSetup {
     people: PeopleOptions,
     sealing: Option<SealingFile>,
     keys_age: u64,
+    audit: Option<std::path::PathBuf>,
 }
 
 impl Server {
+    /// The records of the audit trail, which is closed for it.
+    pub fn records(&self) -> Vec<serde_json::Value> {
+        let audit = self.realm.audit();
+        audit.close();
+        let (places, node) = (audit.places().unwrap(), audit.node().unwrap());
+        let segments = places.of(node).unwrap();
+        let lines = signet_audit::read::lines(&segments, Some(0), usize::MAX).unwrap();
+        lines.iter().map(|line| line.to_json()).collect()
+    }
+
     pub fn start(setup: Setup) -> Server {
         Server::start_with(setup, routes())
     }
@@ -297,6 +319,7 @@ impl Server {
                 people: setup.people_beside,
                 sealing: None,
                 keys_age: 0,
+                audit: None,
             };
             realm(&whole, RealmId::default_realm(), first)
         });
@@ -311,6 +334,7 @@ impl Server {
             people: setup.people,
             sealing: setup.sealing.take(),
             keys_age: setup.keys_age,
+            audit: setup.audit,
         };
         let own = realm(&whole, RealmId::parse(id).unwrap_or_default(), own);
         let server = |realm, running, beside| Server {
