@@ -100,7 +100,10 @@ impl Keeper {
                 compress(&closed.path)?;
             }
         }
-        while !self.shared.closing.load(SeqCst) && self.let_go()? {}
+        let mut one_left = true;
+        while one_left && !self.shared.closing.load(SeqCst) {
+            one_left = self.let_go()?;
+        }
         Ok(())
     }
 

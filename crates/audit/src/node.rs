@@ -9,9 +9,7 @@ use std::sync::Arc;
 
 use signet_store::{Change, Key, Op, Outcome, Store, StoreError, Table};
 
-use crate::error::AuditError;
-
-/// Most bytes of a node's name.
+/// Longest name of a node, in bytes
 const MAX_NAME: usize = 32;
 
 /// The name of a node: 1 to 32 of `a-z`, `0-9` and `-`, the first a letter.
@@ -77,23 +75,17 @@ impl NodeId {
         NodeId::parse(text).map(Some).map_err(|_| corrupt())
     }
 
-    /// The store's node. The first start decides; a configuration that says otherwise later is refused,
-    /// because records that wait in the store would never be written.
+    /// The store's node. The first start decides; `wanted` counts there alone.
     pub(crate) async fn claim(
         store: &dyn Store,
-        wanted: Option<NodeId>,
+        wanted: Option<&NodeId>,
         now: u64,
-    ) -> Result<NodeId, AuditError> {
+    ) -> Result<NodeId, StoreError> {
         loop {
             if let Some(stored) = Self::find(store, now).await? {
-                return match wanted {
-                    Some(wanted) if wanted != stored => {
-                        Err(AuditError::OtherNode { stored, wanted })
-                    }
-                    Some(_) | None => Ok(stored),
-                };
+                return Ok(stored);
             }
-            let node = wanted.clone().unwrap_or_default();
+            let node = wanted.cloned().unwrap_or_default();
             let insert = Op::Insert {
                 key: row_key(),
                 value: node.as_str().into(),

@@ -84,7 +84,14 @@ impl Audit {
         clock: Arc<dyn Clock>,
     ) -> Result<(Audit, Opened), AuditError> {
         let now = clock.now();
-        let node = NodeId::claim(&*store, options.node, now).await?;
+        let node = NodeId::claim(&*store, options.node.as_ref(), now).await?;
+        // Records that wait in the store under its first name would never be written.
+        if let Some(wanted) = options.node.filter(|wanted| *wanted != node) {
+            return Err(AuditError::OtherNode {
+                stored: node,
+                wanted,
+            });
+        }
         let identity = AuditIdentity::load_or_create(&*store, &node, keyring, now).await?;
         let (sender, receiver) = sync_channel(MAX_QUEUED);
         let (departures, leaving) = sync_channel(1);

@@ -534,7 +534,9 @@ impl Writer {
     /// Until there is something to write, and then a little longer, for more of it.
     fn sleep(&mut self) {
         self.shared.asleep.store(true, SeqCst);
-        if let Ok(entry) = self.receiver.try_recv() {
+        if !self.only_changes()
+            && let Ok(entry) = self.receiver.try_recv()
+        {
             self.shared.asleep.store(false, SeqCst);
             self.waiting.push_back((*entry, Origin::Queue));
         }
@@ -543,11 +545,13 @@ impl Writer {
             && !self.shared.closing.load(SeqCst);
         if idle {
             // Woken by whoever comes next; counts have their own time.
-            let wake_at = if self.head_size < self.state.frontier.len() {
-                self.next_head.min(self.next_count)
-            } else {
-                self.next_count
-            };
+            let mut wake_at = self.next_count;
+            if self.head_size < self.state.frontier.len() {
+                wake_at = wake_at.min(self.next_head);
+            }
+            if self.shared.full.load(SeqCst) {
+                wake_at = wake_at.min(Instant::now() + RETRY_AFTER);
+            }
             park_timeout(wake_at.saturating_duration_since(Instant::now()));
         }
         self.shared.asleep.store(false, SeqCst);
@@ -559,6 +563,11 @@ impl Writer {
             }
             park_timeout(left);
         }
+    }
+
+    /// What the store's reserve is for are its own changes, and the records of them: decisions wait.
+    fn only_changes(&self) -> bool {
+        self.store.is_full() && !self.shared.closing.load(SeqCst)
     }
 
     /// Takes what has queued up, here and in the store.
@@ -577,9 +586,7 @@ impl Writer {
             self.next_count = Instant::now() + COUNT_EVERY;
             self.shared.pending.store(true, SeqCst);
         }
-        // What the store's reserve is for are its own changes, and the records of them.
-        let only_changes = self.store.is_full() && !self.shared.closing.load(SeqCst);
-        while !only_changes && self.waiting.len() < MAX_BATCH {
+        while !self.only_changes() && self.waiting.len() < MAX_BATCH {
             match self.receiver.try_recv() {
                 Ok(entry) => self.waiting.push_back((*entry, Origin::Queue)),
                 Err(_) => break,
@@ -630,8 +637,12 @@ impl Writer {
     /// space again.
     fn disk_is_full(&mut self, error: Option<&io::Error>) {
         let full = error.is_some_and(is_full) || self.store.is_full();
-        self.shared.full.store(full, SeqCst);
+        let was_full = self.shared.full.swap(full, SeqCst);
         if !full {
+            if was_full {
+                // Once more at once: what waited, and the count of what did not.
+                self.shared.pending.store(true, SeqCst);
+            }
             return;
         }
         let (had, now_ms) = (self.waiting.len(), self.clock.now_ms());

@@ -11,11 +11,14 @@ use signet_audit::{
     carrying, read,
 };
 use signet_crypto::seal::{Keyring, SealingKey};
-use signet_store::{Change, Key, MemoryStore, Op, Store, Table};
+use signet_store::{Change, Key, Layer, MemoryStore, Op, Store, Table};
 use std::{
     io::Read,
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering::SeqCst},
+    },
     time::Duration,
 };
 
@@ -795,6 +798,62 @@ fn a_disk_that_refuses_costs_no_line() {
     // Of one moment a change comes first.
     assert_eq!(who, ["bob", "alice"]);
     assert_eq!(verify_with(&place.bytes(), None, None).unwrap().gaps, 0);
+}
+
+/// A store that says that its disk is full.
+struct Full {
+    inner: Arc<MemoryStore>,
+    full: AtomicBool,
+}
+
+impl Layer for Full {
+    fn inner(&self) -> &dyn Store {
+        &*self.inner
+    }
+    fn is_full(&self) -> bool {
+        self.full.load(SeqCst)
+    }
+}
+
+#[test]
+fn on_a_full_disk_refusals_go_first_and_changes_are_recorded() {
+    let place = Place::new();
+    let store = Arc::new(Full {
+        inner: place.store.clone(),
+        full: AtomicBool::new(true),
+    });
+    let clock = place.clock.clone();
+    let opened = Audit::open(place.options(), store.clone(), &place.keyring, clock);
+    let (audit, _) = block_on(opened).unwrap();
+    let started = std::time::Instant::now();
+    while !audit.is_full() {
+        assert!(started.elapsed() < Duration::from_secs(60));
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    let had = audit.figures().0;
+    for number in 0..30 {
+        let name = format!("stranger-{number}");
+        audit.record(event(&name).refused("invalid_client"));
+    }
+    audit.record(event("alice"));
+    let recorded = audit.recorded(store.clone());
+    block_on(carried(event("bob"), recorded.commit(insert("a"), NOW)))
+        .0
+        .unwrap();
+    until(&audit, had + 1);
+    // The change is in the log, and takes no room in the store; the decision waits.
+    assert_eq!(place.count_of("login"), 1);
+    store.full.store(false, SeqCst);
+    until(&audit, had + 3);
+    audit.close();
+    let lines = place.lines();
+    let who: Vec<_> = lines.iter().filter_map(|l| l["subject"].as_str()).collect();
+    assert_eq!(who, ["bob", "alice"]);
+    let gap = lines.iter().find(|l| l["action"] == "audit.gap").unwrap();
+    assert_eq!(
+        (&gap["error"], &gap["count"]),
+        (&"disk_full".into(), &30.into())
+    );
 }
 
 #[test]

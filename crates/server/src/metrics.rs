@@ -26,6 +26,8 @@ pub struct Metrics {
     pub audit_lines: AtomicU64,
     /// Decisions that found the audit trail's queue full.
     pub audit_dropped: AtomicU64,
+    /// 1 while the disk of the store or of the audit trail is full; set when figures are asked for.
+    pub disk_full: AtomicU64,
 }
 
 impl Metrics {
@@ -76,6 +78,13 @@ impl Metrics {
         families.push(
             Family::gauge("signet_audit_lines", "Records in the audit trail.")
                 .value(self.audit_lines.load(Relaxed)),
+        );
+        families.push(
+            Family::gauge(
+                "signet_disk_full",
+                "1 while the disk is full and only what ends something is done.",
+            )
+            .value(self.disk_full.load(Relaxed)),
         );
         metrics::render(families)
     }

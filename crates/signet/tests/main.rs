@@ -11,6 +11,7 @@ mod audit;
 mod compact;
 mod config;
 mod documentation;
+mod full_disk;
 mod gate_revocations;
 mod gate_tokens;
 mod mcp;

@@ -1,7 +1,7 @@
 //! What is asked of the embedded engine beyond the contract: files, locks, groups, bounds.
 use signet_store::{
     Change, Key, Op, OpenError, SqliteStore, Store, StoreError, Table,
-    sqlite::{DATABASE_FILE, Options},
+    sqlite::{DATABASE_FILE, LOCK_FILE, Options},
 };
 use std::{fs, path::Path, sync::Arc};
 
@@ -214,4 +214,93 @@ async fn what_was_queued_before_close_is_done() {
             .await;
         assert_eq!(row.expect("answers").is_some(), answer.is_ok(), "{number}");
     }
+}
+
+/// As a process leaves it that ends without closing: its id stays in the lock's file.
+fn ended_without_closing(directory: &Path) {
+    fs::write(directory.join(LOCK_FILE), "4711\n").expect("writes");
+}
+
+#[tokio::test]
+async fn a_damaged_database_is_refused_after_an_unclean_end_and_again_until_it_is_replaced() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let store = open(directory.path()).expect("opens");
+    for id in 0..500 {
+        let change = insert(&format!("a longer name of a row {id}"));
+        assert!(store.commit(change, NOW).await.expect("answers").is_done());
+    }
+    store.close();
+    let lock = fs::read(directory.path().join(LOCK_FILE)).expect("reads");
+    assert!(lock.is_empty(), "closed in order");
+    ended_without_closing(directory.path());
+    open(directory.path()).expect("whole, so it opens").close();
+
+    let path = directory.path().join(DATABASE_FILE);
+    let whole = fs::read(&path).expect("reads");
+    let page = 4096;
+    assert!(whole.len() > 6 * page);
+    let mut found = 0;
+    for number in 1..whole.len() / page {
+        // The head of a page, and what its cells say of their lengths.
+        let mut bytes = whole.clone();
+        bytes[number * page..number * page + 64].fill(0xa5);
+        fs::write(&path, &bytes).expect("writes");
+        ended_without_closing(directory.path());
+        for _ in 0..2 {
+            match open(directory.path()) {
+                Err(OpenError::Corrupt { reason, .. }) => {
+                    assert!(!reason.is_empty());
+                    found += 1;
+                }
+                Err(other) => panic!("page {number}: {other}"),
+                Ok(store) => panic!("page {number} is damaged: {:?}", store.statistics()),
+            }
+        }
+    }
+    assert!(found > 0);
+    fs::write(&path, &whole).expect("writes");
+    open(directory.path()).expect("opens").close();
+}
+
+#[tokio::test]
+async fn a_database_that_is_found_damaged_is_served_no_further() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let store = open(directory.path()).expect("opens");
+    for id in 0..2_000 {
+        let change = insert(&format!("a longer name of a row {id:05}"));
+        assert!(store.commit(change, NOW).await.expect("answers").is_done());
+    }
+    store.close();
+    let path = directory.path().join(DATABASE_FILE);
+    let mut bytes = fs::read(&path).expect("reads");
+    // Half of the pages behind the first two, which hold the layout.
+    let page = 4096;
+    for number in (3..bytes.len() / page).step_by(2) {
+        bytes[number * page..number * page + 64].fill(0xa5);
+    }
+    fs::write(&path, &bytes).expect("writes");
+    // Closed in order, so it is not checked.
+    let store = open(directory.path()).expect("opens");
+    let mut refused = false;
+    for id in 0..2_000 {
+        let key = Key::new(Table::Once, format!("a longer name of a row {id:05}"));
+        match store.get(&key, NOW).await {
+            Ok(row) => {
+                assert!(!refused, "answered after it was found damaged");
+                assert!(row.is_some(), "{id}");
+            }
+            Err(StoreError::Corrupt(_)) => refused = true,
+            Err(other) => panic!("{other}"),
+        }
+    }
+    assert!(refused);
+    let written = store.commit(insert("b"), NOW).await;
+    assert!(matches!(written, Err(StoreError::Corrupt(_))));
+    assert!(matches!(store.check().await, Err(StoreError::Corrupt(_))));
+    store.close();
+    // And the next start looks.
+    assert!(matches!(
+        open(directory.path()),
+        Err(OpenError::Corrupt { .. })
+    ));
 }

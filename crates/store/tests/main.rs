@@ -3,4 +3,5 @@
 mod contract;
 mod crash;
 mod embedded;
+mod full_disk;
 mod revocation;

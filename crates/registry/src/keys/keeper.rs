@@ -123,7 +123,14 @@ impl SigningKeys {
         while let Some(step) = keys.due(&entries, at.now)
             && !matches!(step, Step::Generate(_))
         {
-            keys.perform(&mut entries, step, &keyring, at).await?;
+            match keys.perform(&mut entries, step, &keyring, at).await {
+                // The keys that are there are in force; the step is for when there is space.
+                Err(KeysError::Store(StoreError::Unavailable(_))) if keys.store.is_full() => {
+                    tracing::error!("the disk is full: a due step of the signing keys waits");
+                    break;
+                }
+                done => done?,
+            }
         }
         let published = entries
             .iter()

@@ -95,6 +95,13 @@ pub fn check(config: &Config, base: &Path, secrets: bool) -> Vec<Fault> {
     if !(10..=10_000).contains(&config.audit.interval_ms) {
         faults.add("audit.interval_ms", "must be from 10 to 10000");
     }
+    let reserve = config.store.reserve_bytes;
+    if reserve != 0 && !(1 << 20..=1 << 30).contains(&reserve) {
+        faults.add(
+            "store.reserve_bytes",
+            "must be 0, or from 1048576 to 1073741824",
+        );
+    }
     segments(&config.audit, &mut faults);
     files(config, base, secrets, &mut faults);
     mail(config, base, secrets, &mut faults);

@@ -202,14 +202,26 @@ pub enum ForwardedHeader {
 }
 
 /// Which engine keeps state.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
 pub struct Store {
     /// Engine; `sqlite` is the embedded one.
-    #[serde(default)]
     pub engine: StoreEngine,
     /// Directory of the database, on a local disk; a relative path starts at `data_dir`. Default: `data_dir`.
     pub directory: Option<PathBuf>,
+    /// Bytes of a file beside the database that is given up when the disk is full, so that revocations and logouts are
+    /// still done; 0: none, else 1048576 to 1073741824. Default: 16777216.
+    pub reserve_bytes: u64,
+}
+
+impl Default for Store {
+    fn default() -> Self {
+        Store {
+            engine: StoreEngine::default(),
+            directory: None,
+            reserve_bytes: signet_store::sqlite::DEFAULT_RESERVE,
+        }
+    }
 }
 
 /// Store engines.

@@ -92,6 +92,10 @@ async fn start(source: Source, level: log::LogLevel) -> Result<Server, String> {
     let mut terminate = signal(SignalKind::terminate()).map_err(failed)?;
     let mut interrupt = signal(SignalKind::interrupt()).map_err(failed)?;
     let mut hangup = signal(SignalKind::hangup()).map_err(failed)?;
+    // A file that must not grow (RLIMIT_FSIZE) fails its write, as a full disk does; unhandled, the signal that comes with
+    // it would end the process.
+    let file_size = SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw());
+    let _file_size = signal(file_size).map_err(failed)?;
 
     let clock = Arc::new(SystemClock);
     let now = clock.now();
@@ -105,7 +109,7 @@ async fn start(source: Source, level: log::LogLevel) -> Result<Server, String> {
         }
         Source::Dev { listen, wish } => {
             let bound = sockets::bind_dev(listen)?;
-            let store = parts::open_store_in(&wish.directory)
+            let store = parts::open_store_in(&wish.directory, Default::default())
                 .map_err(|e| format!("{e}{}", dev::OTHER_DIRECTORY))?;
             let bound = sockets::bind_dev_mtls(bound, &wish.directory)?;
             let (config, dev) = dev::prepare(&wish, bound.public(), bound.mtls(), now)?;

@@ -20,7 +20,7 @@ use signet_server::{
     tasks,
     time::Kept,
 };
-use signet_store::{Engine, RevocationIndex, Store};
+use signet_store::{Engine, RevocationIndex, Store, sqlite};
 
 use crate::{
     config::{
@@ -49,14 +49,24 @@ pub fn open_store(config: &Config) -> Result<Arc<dyn Store>, String> {
     private_file::directory(&config.data_dir)
         .map_err(|e| format!("{}: {e}", config.data_dir.display()))?;
     match config.store.engine {
-        model::StoreEngine::Sqlite => open_store_in(&directory),
+        model::StoreEngine::Sqlite => {
+            let options = sqlite::Options {
+                reserve: config.store.reserve_bytes,
+                ..sqlite::Options::default()
+            };
+            open_store_in(&directory, options)
+        }
     }
 }
 
 /// Opens the embedded store of a directory, and with it takes the directory's lock. Makes the directory where it is missing.
-pub fn open_store_in(directory: &Path) -> Result<Arc<dyn Store>, String> {
+pub fn open_store_in(directory: &Path, options: sqlite::Options) -> Result<Arc<dyn Store>, String> {
     private_file::directory(directory).map_err(|e| format!("{}: {e}", directory.display()))?;
-    signet_store::open(&Engine::sqlite(directory)).map_err(|e| {
+    let engine = Engine::Sqlite {
+        directory: directory.to_owned(),
+        options,
+    };
+    signet_store::open(&engine).map_err(|e| {
         let whose = private_file::owner(directory, &["signet.lock", "signet.db"]);
         format!("{e}{whose}")
     })
@@ -85,7 +95,15 @@ pub async fn build(
         dev::seed_users(&users, &dev.file, now).await?;
         dev::seed_clients(&*shared, &keyring, &dev.file, now).await?;
     }
-    seed_users(config, base, &users, now).await?;
+    if let Err(error) = seed_users(config, base, &users, now).await {
+        if !shared.is_full() {
+            return Err(error);
+        }
+        tracing::error!(
+            error,
+            "the disk is full: people of the configuration are made by a later start"
+        );
+    }
 
     let mut faults = Faults::default();
     let settings = Arc::new(apply::settings(config, &mut faults));

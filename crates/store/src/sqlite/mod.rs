@@ -7,19 +7,28 @@
 //! queue with the lists. The data directory belongs to one process at a time.
 mod open;
 mod queue;
+mod reserve;
 mod sql;
 mod writer;
 
 pub use open::{DATABASE_FILE, LOCK_FILE, OpenError};
+pub use reserve::{DEFAULT_RESERVE, RESERVE_FILE};
 
 use crate::{Change, Key, Outcome, Row, Store, StoreError, StoreFuture, Table};
+use open::Lock;
 use queue::{Queue, Refused};
+use reserve::Reserve;
 use rusqlite::Connection;
 use std::{
-    fs::File,
     io,
     path::Path,
-    sync::{Arc, Mutex, PoisonError, atomic::Ordering},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{
+            AtomicBool,
+            Ordering::{Relaxed, SeqCst},
+        },
+    },
     thread::{self, JoinHandle},
 };
 use tokio::sync::oneshot;
@@ -36,6 +45,8 @@ pub struct Options {
     pub write_queue: usize,
     /// Most reads that wait. Beyond it: `Unavailable`.
     pub read_queue: usize,
+    /// Bytes on the disk that are kept for changes which end or revoke something when it is full; 0: none.
+    pub reserve: u64,
 }
 
 impl Default for Options {
@@ -44,6 +55,7 @@ impl Default for Options {
             readers: 2,
             write_queue: 8192,
             read_queue: 8192,
+            reserve: 0,
         }
     }
 }
@@ -57,6 +69,12 @@ pub struct Statistics {
     pub jobs: u64,
 }
 
+struct Connections {
+    writer: Connection,
+    /// For reads where they are asked for, and for the threads.
+    readers: Vec<(Connection, Connection)>,
+}
+
 /// The embedded store. Dropping it finishes what is queued, and waits for that.
 pub struct SqliteStore {
     writes: Arc<Queue<Job>>,
@@ -65,8 +83,12 @@ pub struct SqliteStore {
     /// Connections for reads of one key; taken without waiting, or not at all.
     nearby: Vec<Mutex<Option<Connection>>>,
     threads: Mutex<Vec<JoinHandle<()>>>,
+    /// The disk is full.
+    full: Arc<AtomicBool>,
+    /// The engine found its file damaged: nothing more is answered.
+    damaged: Arc<AtomicBool>,
     // Released last, when the threads have ended.
-    lock: Mutex<Option<File>>,
+    lock: Mutex<Option<Lock>>,
 }
 
 impl SqliteStore {
@@ -76,26 +98,42 @@ impl SqliteStore {
     /// See [`OpenError`]. A file that is not Signet's is left as it is.
     pub fn open(directory: &Path, options: Options) -> Result<SqliteStore, OpenError> {
         let lock = open::lock(directory)?;
+        let full = Arc::new(AtomicBool::new(false));
+        let mut reserve = Reserve::find(directory, options.reserve, full.clone());
         let path = directory.join(DATABASE_FILE);
+        let connections = loop {
+            match Self::connect(&path, lock.unclean, options.readers.max(1)) {
+                Err(error) if error.may_be_full(directory) => {
+                    if !reserve.give(true) {
+                        return Err(error.of_full(directory));
+                    }
+                }
+                opened => break opened?,
+            }
+        };
+        reserve.begin();
         let mut store = SqliteStore {
             writes: Arc::new(Queue::new(options.write_queue)),
             reads: Arc::new(Queue::new(options.read_queue)),
             counters: Arc::default(),
             nearby: Vec::new(),
             threads: Mutex::default(),
+            full,
+            damaged: Arc::default(),
             lock: Mutex::new(Some(lock)),
         };
         let writer = Writer {
-            connection: open::writer(&path)?,
+            connection: connections.writer,
+            reserve,
+            folds_often: false,
+            damaged: store.damaged.clone(),
             queue: store.writes.clone(),
             counters: store.counters.clone(),
             versions: sql::Versions::default(),
         };
         store.spawn(&path, "store-writer", move || writer.run())?;
-        for _ in 0..options.readers.max(1) {
-            let nearby = open::reader(&path)?;
+        for (nearby, connection) in connections.readers {
             store.nearby.push(Mutex::new(Some(nearby)));
-            let connection = open::reader(&path)?;
             let queue = store.reads.clone();
             store.spawn(&path, "store-reader", move || {
                 while let Some(read) = queue.pop() {
@@ -104,6 +142,17 @@ impl SqliteStore {
             })?;
         }
         Ok(store)
+    }
+
+    /// All connections; each has read something, so that none finds out later that it cannot.
+    fn connect(path: &Path, unclean: bool, readers: usize) -> Result<Connections, OpenError> {
+        let writer = open::writer(path)?;
+        if unclean {
+            open::check(&writer, path)?;
+        }
+        let pair = |_| Ok((open::reader(path)?, open::reader(path)?));
+        let readers = (0..readers).map(pair).collect::<Result<_, OpenError>>()?;
+        Ok(Connections { writer, readers })
     }
 
     fn spawn(
@@ -129,14 +178,30 @@ impl SqliteStore {
     /// What the writer has done so far.
     pub fn statistics(&self) -> Statistics {
         Statistics {
-            groups: self.counters.groups.load(Ordering::Relaxed),
-            jobs: self.counters.jobs.load(Ordering::Relaxed),
+            groups: self.counters.groups.load(Relaxed),
+            jobs: self.counters.jobs.load(Relaxed),
+        }
+    }
+
+    /// An error of a read. A damaged file is served no further: what can still be read of it may be wrong.
+    fn read_failed(damaged: &AtomicBool, error: rusqlite::Error) -> StoreError {
+        if sql::is_damage(&error) && !damaged.swap(true, SeqCst) {
+            tracing::error!(%error, "the database is damaged: nothing more is answered from it");
+        }
+        sql::store_error(error)
+    }
+
+    fn whole(&self) -> Result<(), StoreError> {
+        match self.damaged.load(Relaxed) {
+            true => Err(damaged()),
+            false => Ok(()),
         }
     }
 
     async fn write<T>(&self, job: impl FnOnce(writer::Reply<T>) -> Job) -> Result<T, StoreError> {
+        self.whole()?;
         let (reply, answer) = oneshot::channel();
-        self.writes.push(job(reply)).map_err(refused)?;
+        self.writes.push(job(reply.into())).map_err(refused)?;
         answer.await.map_err(|_| stopped())?
     }
 
@@ -144,11 +209,14 @@ impl SqliteStore {
         &self,
         read: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
     ) -> Result<T, StoreError> {
+        self.whole()?;
         let (reply, answer) = oneshot::channel();
+        let damaged = self.damaged.clone();
         let job: Read = Box::new(move |connection| {
             // Nobody waits any more: nothing to do.
             if !reply.is_closed() {
-                drop(reply.send(read(connection).map_err(sql::store_error)));
+                let done = read(connection);
+                drop(reply.send(done.map_err(|error| Self::read_failed(&damaged, error))));
             }
         });
         self.reads.push(job).map_err(refused)?;
@@ -172,6 +240,10 @@ fn refused(why: Refused) -> StoreError {
     )
 }
 
+fn damaged() -> StoreError {
+    StoreError::Corrupt("the database is damaged; restore it from a backup".to_owned())
+}
+
 fn stopped() -> StoreError {
     StoreError::Unavailable("its thread has stopped".to_owned())
 }
@@ -179,12 +251,14 @@ fn stopped() -> StoreError {
 impl Store for SqliteStore {
     fn get<'a>(&'a self, key: &'a Key, now: u64) -> StoreFuture<'a, Option<Row>> {
         Box::pin(async move {
+            self.whole()?;
             for nearby in &self.nearby {
                 // A poisoned lock means that a read panicked: its connection is left alone.
                 if let Ok(connection) = nearby.try_lock()
                     && let Some(connection) = connection.as_ref()
                 {
-                    return sql::get(connection, key, now).map_err(sql::store_error);
+                    return sql::get(connection, key, now)
+                        .map_err(|error| Self::read_failed(&self.damaged, error));
                 }
             }
             let key = key.clone();
@@ -267,6 +341,10 @@ impl Store for SqliteStore {
         })
     }
 
+    fn is_full(&self) -> bool {
+        self.full.load(Relaxed)
+    }
+
     // Also folds the log into the file and releases the directory.
     fn close(&self) {
         self.writes.close();
@@ -282,9 +360,14 @@ impl Store for SqliteStore {
                 tracing::error!("a thread of the store ended in a panic");
             }
         }
-        self.lock
+        let lock = self
+            .lock
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .take();
+        // What was found damaged is checked by the next start.
+        if let Some(lock) = lock.filter(|_| !self.damaged.load(SeqCst)) {
+            lock.clean();
+        }
     }
 }

@@ -1,5 +1,5 @@
 //! Opening: one process, one directory, one file that is surely ours.
-use super::sql;
+use super::{reserve, sql};
 use rusqlite::{Connection, OpenFlags};
 use std::{
     fs::{self, File, OpenOptions, TryLockError},
@@ -57,6 +57,16 @@ pub enum OpenError {
         /// the file
         path: PathBuf,
         /// what the engine said
+        reason: String,
+    },
+    /// The disk is full, and nothing is left of the reserve that a start could use.
+    #[error(
+        "the disk of {path} is full, and no reserve is left: make some space, 1 MiB at least ({reason})"
+    )]
+    Full {
+        /// the directory
+        path: PathBuf,
+        /// what the engine or the system said
         reason: String,
     },
     /// Any other failure of the engine.
@@ -139,8 +149,25 @@ fn private_directory(path: &Path) -> Result<(), OpenError> {
     builder.create(path).map_err(io_error(path))
 }
 
-/// The lock ends with the file handle, so also with the process, however that ends.
-pub(super) fn lock(directory: &Path) -> Result<File, OpenError> {
+/// The lock on a directory. It ends with the file handle, so also with the process, however that ends.
+pub(super) struct Lock {
+    file: File,
+    /// The process that had it before did not close the store.
+    pub(super) unclean: bool,
+}
+
+impl Lock {
+    /// The store was closed in order.
+    pub(super) fn clean(&self) {
+        if let Err(error) = self.file.set_len(0) {
+            tracing::warn!(%error, "the next start will check the database: the lock file cannot be written");
+        }
+    }
+}
+
+/// Takes the lock of a directory. Its file holds a process id from here until the store is closed: where it does before
+/// that, a process ended without closing.
+pub(super) fn lock(directory: &Path) -> Result<Lock, OpenError> {
     private_directory(directory)?;
     let path = directory.join(LOCK_FILE);
     let mut file = private_file(&path)?;
@@ -153,9 +180,71 @@ pub(super) fn lock(directory: &Path) -> Result<File, OpenError> {
         }
         Err(TryLockError::Error(source)) => return Err(OpenError::Io { path, source }),
     }
-    file.set_len(0).map_err(io_error(&path))?;
-    writeln!(file, "{}", std::process::id()).map_err(io_error(&path))?;
-    Ok(file)
+    let unclean = file.metadata().map_err(io_error(&path))?.len() > 0;
+    let written = file
+        .set_len(0)
+        .and_then(|()| writeln!(file, "{}", std::process::id()))
+        .and_then(|()| file.sync_data());
+    match written {
+        // It is for people, and for the next start's check, and no reason to refuse this one.
+        Err(error) if is_full(&error) => {
+            tracing::warn!("the disk is full: the lock is held without a process id")
+        }
+        written => written.map_err(io_error(&path))?,
+    }
+    Ok(Lock { file, unclean })
+}
+
+/// Whether the disk, a quota or a limit of the file's size refuses further bytes.
+fn is_full(error: &io::Error) -> bool {
+    use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
+    matches!(error.kind(), StorageFull | QuotaExceeded | FileTooLarge)
+}
+
+impl OpenError {
+    /// Whether it may be that the disk is full: the engine says so in several ways, where it cannot make the files that
+    /// it works with.
+    pub(super) fn may_be_full(&self, directory: &Path) -> bool {
+        match self {
+            OpenError::Full { .. } => true,
+            OpenError::Io { source, .. } if is_full(source) => true,
+            OpenError::Io { .. } | OpenError::Engine { .. } => reserve::is_nearly_full(directory),
+            OpenError::InUse { .. }
+            | OpenError::Foreign { .. }
+            | OpenError::Newer { .. }
+            | OpenError::Corrupt { .. } => false,
+        }
+    }
+
+    /// The same, said as a full disk's.
+    pub(super) fn of_full(self, directory: &Path) -> OpenError {
+        OpenError::Full {
+            path: directory.to_owned(),
+            reason: self.to_string(),
+        }
+    }
+}
+
+/// Reads the whole database and compares its structure, after a process that did not close it. A damaged page could hide
+/// a revocation, so nothing is served before. About three seconds for each GB that the system has in memory, and as long as
+/// the disk takes for what it has not.
+pub(super) fn check(connection: &Connection, path: &Path) -> Result<(), OpenError> {
+    let started = std::time::Instant::now();
+    let said: String = connection
+        .query_row("PRAGMA quick_check(1)", [], |row| row.get(0))
+        .map_err(engine_error(path))?;
+    let took_ms = started.elapsed().as_millis();
+    if said != "ok" {
+        return Err(OpenError::Corrupt {
+            path: path.to_owned(),
+            reason: said,
+        });
+    }
+    tracing::info!(
+        took_ms,
+        "the store was not closed in order; its database was checked, and is whole"
+    );
+    Ok(())
 }
 
 /// The writer's connection. Makes the layout in an empty file, and refuses what is not Signet's before it writes.
@@ -183,15 +272,23 @@ pub(super) fn writer(path: &Path) -> Result<Connection, OpenError> {
     connection
         .pragma_update(None, "cache_size", -2048)
         .map_err(&error)?;
-    // Pages of 4 KiB: the log is folded into the file each 8 MiB, and is not kept larger than twice that.
-    connection
-        .pragma_update(None, "wal_autocheckpoint", 2048)
-        .map_err(&error)?;
+    // The log is not kept larger than twice what it usually grows to.
+    fold_each(&connection, PAGES).map_err(&error)?;
     connection
         .pragma_update(None, "journal_size_limit", 16 << 20)
         .map_err(&error)?;
     connection.set_prepared_statement_cache_capacity(32);
     Ok(connection)
+}
+
+/// Pages of 4 KiB that the log grows by before it is folded into the file and used again: 8 MiB.
+pub(super) const PAGES: i64 = 2048;
+
+/// The same while the disk is full: 256 KiB.
+pub(super) const FEW_PAGES: i64 = 64;
+
+pub(super) fn fold_each(connection: &Connection, pages: i64) -> rusqlite::Result<()> {
+    connection.pragma_update(None, "wal_autocheckpoint", pages)
 }
 
 fn identify(connection: &Connection, path: &Path) -> Result<(), OpenError> {

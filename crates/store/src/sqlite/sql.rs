@@ -294,6 +294,26 @@ pub(super) fn sweep(connection: &Connection, now: u64, limit: usize) -> rusqlite
 }
 
 /// What the caller is told of an engine's failure.
+/// Whether the engine found its file damaged.
+pub(super) fn is_damage(error: &rusqlite::Error) -> bool {
+    use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase};
+    matches!(
+        error.sqlite_error_code(),
+        Some(DatabaseCorrupt | NotADatabase)
+    )
+}
+
+/// Whether the engine was refused space. Where it could not enlarge a file that it works with, it says no more than that
+/// reading or writing failed.
+pub(super) fn may_be_full(error: &rusqlite::Error, nearly_full: impl FnOnce() -> bool) -> bool {
+    use rusqlite::ErrorCode::{DiskFull, SystemIoFailure};
+    match error.sqlite_error_code() {
+        Some(DiskFull) => true,
+        Some(SystemIoFailure) => nearly_full(),
+        _ => false,
+    }
+}
+
 pub(super) fn store_error(error: rusqlite::Error) -> StoreError {
     use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase, TooBig};
     match &error {

@@ -3,19 +3,48 @@
 //! While a flush is under way further jobs queue up; they are the next group. A change that is refused writes nothing
 //! (its condition is part of its first statement), so it cannot disturb its neighbours. If the engine itself fails, the
 //! whole group is rolled back and every member is told so: nobody is answered `Done` who is not on the disk.
-use super::{queue::Queue, sql};
+use super::{
+    open,
+    queue::Queue,
+    reserve::{Need, Reserve},
+    sql,
+};
 use crate::{Change, Key, Outcome, Row, StoreError};
 use rusqlite::Connection;
 use std::sync::{
     Arc,
-    atomic::{AtomicU64, Ordering},
+    atomic::{AtomicBool, AtomicU64, Ordering},
 };
 use tokio::sync::oneshot;
 
 /// Most jobs that share one flush: bounds how long the first of them waits.
 const MAX_GROUP: usize = 512;
 
-pub(super) type Reply<T> = oneshot::Sender<Result<T, StoreError>>;
+/// Where a job is answered. What was done waits here for the flush; where that fails, the job can be done again.
+pub(super) struct Reply<T> {
+    to: oneshot::Sender<Result<T, StoreError>>,
+    done: Option<T>,
+}
+
+impl<T> From<oneshot::Sender<Result<T, StoreError>>> for Reply<T> {
+    fn from(to: oneshot::Sender<Result<T, StoreError>>) -> Reply<T> {
+        Reply { to, done: None }
+    }
+}
+
+impl<T> Reply<T> {
+    // A caller that has gone away is no reason to stop: sending may fail.
+    fn send(self) {
+        // Invariant: called for jobs that were applied. A caller of any other hears that its job was not done.
+        if let Some(done) = self.done {
+            drop(self.to.send(Ok(done)));
+        }
+    }
+
+    fn fail(self, error: StoreError) {
+        drop(self.to.send(Err(error)));
+    }
+}
 
 pub(super) enum Job {
     Commit {
@@ -43,46 +72,37 @@ pub(super) enum Job {
     },
 }
 
-/// A job that was done in the open transaction; it is answered after the flush.
-enum Answer {
-    Commit(Reply<Outcome>, Outcome),
-    CommitEach(Reply<Vec<Outcome>>, Vec<Outcome>),
-    Take(Reply<Option<Row>>, Option<Row>),
-    Sweep(Reply<usize>, usize),
-    Check(Reply<()>),
-}
-
-impl Answer {
-    // A caller that has gone away is no reason to stop: `send` may fail.
-    fn send(self) {
-        match self {
-            Answer::Commit(reply, outcome) => drop(reply.send(Ok(outcome))),
-            Answer::CommitEach(reply, outcomes) => drop(reply.send(Ok(outcomes))),
-            Answer::Take(reply, row) => drop(reply.send(Ok(row))),
-            Answer::Sweep(reply, count) => drop(reply.send(Ok(count))),
-            Answer::Check(reply) => drop(reply.send(Ok(()))),
-        }
-    }
-
-    fn fail(self, error: StoreError) {
-        match self {
-            Answer::Commit(reply, _) => drop(reply.send(Err(error))),
-            Answer::CommitEach(reply, _) => drop(reply.send(Err(error))),
-            Answer::Take(reply, _) => drop(reply.send(Err(error))),
-            Answer::Sweep(reply, _) => drop(reply.send(Err(error))),
-            Answer::Check(reply) => drop(reply.send(Err(error))),
-        }
-    }
-}
-
 impl Job {
+    fn need(&self) -> Need {
+        match self {
+            Job::Commit { change, .. } => Need::of(change),
+            Job::CommitEach { changes, .. } => {
+                changes.iter().map(Need::of).max().unwrap_or(Need::Ends)
+            }
+            // What was taken is wanted for something that could not be made.
+            Job::Take { .. } => Need::Grows,
+            Job::Sweep { .. } | Job::Check { .. } => Need::Ends,
+        }
+    }
+
+    /// Answers what was done, after the flush.
+    fn answer(self) {
+        match self {
+            Job::Commit { reply, .. } => reply.send(),
+            Job::CommitEach { reply, .. } => reply.send(),
+            Job::Take { reply, .. } => reply.send(),
+            Job::Sweep { reply, .. } => reply.send(),
+            Job::Check { reply } => reply.send(),
+        }
+    }
+
     fn fail(self, error: StoreError) {
         match self {
-            Job::Commit { reply, .. } => drop(reply.send(Err(error))),
-            Job::CommitEach { reply, .. } => drop(reply.send(Err(error))),
-            Job::Take { reply, .. } => drop(reply.send(Err(error))),
-            Job::Sweep { reply, .. } => drop(reply.send(Err(error))),
-            Job::Check { reply } => drop(reply.send(Err(error))),
+            Job::Commit { reply, .. } => reply.fail(error),
+            Job::CommitEach { reply, .. } => reply.fail(error),
+            Job::Take { reply, .. } => reply.fail(error),
+            Job::Sweep { reply, .. } => reply.fail(error),
+            Job::Check { reply } => reply.fail(error),
         }
     }
 }
@@ -96,6 +116,10 @@ pub(super) struct Counters {
 
 pub(super) struct Writer {
     pub(super) connection: Connection,
+    pub(super) reserve: Reserve,
+    /// As on a full disk.
+    pub(super) folds_often: bool,
+    pub(super) damaged: Arc<AtomicBool>,
     pub(super) queue: Arc<Queue<Job>>,
     pub(super) counters: Arc<Counters>,
     pub(super) versions: sql::Versions,
@@ -122,107 +146,120 @@ impl Writer {
     }
 
     fn commit_group(&mut self, group: &mut Vec<Job>) -> bool {
-        let mut answers = Vec::with_capacity(group.len());
-        let result = self.try_group(group, &mut answers);
-        match result {
-            Ok(()) => {
-                answers.into_iter().for_each(Answer::send);
-                true
+        self.reserve.look();
+        loop {
+            if let Err(error) = self.fold_more_often() {
+                tracing::warn!(%error, "the store's log cannot be kept small");
             }
-            Err(error) => {
-                tracing::error!(%error, "a group of changes could not be committed");
-                if !self.connection.is_autocommit()
-                    && let Err(error) = self.connection.execute_batch("ROLLBACK")
-                {
-                    tracing::error!(%error, "a failed group could not be rolled back");
+            if self.reserve.is_full() {
+                self.refuse_growth(group);
+                if group.is_empty() {
+                    return false;
                 }
-                self.versions.forget();
-                let error = sql::store_error(error);
-                for answer in answers {
-                    answer.fail(error.clone());
-                }
-                for job in group.drain(..) {
-                    job.fail(error.clone());
-                }
-                false
             }
+            let Err(error) = self.try_group(group) else {
+                group.drain(..).for_each(Job::answer);
+                return true;
+            };
+            if !self.connection.is_autocommit()
+                && let Err(error) = self.connection.execute_batch("ROLLBACK")
+            {
+                tracing::error!(%error, "a failed group could not be rolled back");
+            }
+            self.versions.forget();
+            if sql::may_be_full(&error, || self.reserve.is_nearly_full()) {
+                let was_full = self.reserve.is_full();
+                // The first time, the group may fit without what only makes something.
+                if self.reserve.give(false) || !was_full {
+                    continue;
+                }
+            }
+            tracing::error!(%error, "a group of changes could not be committed");
+            if sql::is_damage(&error) {
+                self.damaged.store(true, Ordering::SeqCst);
+            }
+            let error = sql::store_error(error);
+            for job in group.drain(..) {
+                job.fail(error.clone());
+            }
+            return false;
         }
     }
 
-    fn try_group(
-        &mut self,
-        group: &mut Vec<Job>,
-        answers: &mut Vec<Answer>,
-    ) -> rusqlite::Result<()> {
+    /// While the disk is full the log is folded in soon, so that it uses its own space again instead of more.
+    fn fold_more_often(&mut self) -> rusqlite::Result<()> {
+        let full = self.reserve.is_full();
+        if full == self.folds_often {
+            return Ok(());
+        }
+        self.folds_often = full;
+        if full {
+            open::fold_each(&self.connection, open::FEW_PAGES)?;
+            let fold = "PRAGMA wal_checkpoint(PASSIVE)";
+            self.connection.query_row(fold, [], |_| Ok(()))
+        } else {
+            open::fold_each(&self.connection, open::PAGES)
+        }
+    }
+
+    /// Answers what a full disk has no room for.
+    fn refuse_growth(&self, group: &mut Vec<Job>) {
+        let full = "the disk is full: only what ends or revokes something is done";
+        let admitted = |job: &mut Job| !self.reserve.admits(job.need());
+        for job in group.extract_if(.., admitted) {
+            job.fail(StoreError::Unavailable(full.to_owned()));
+        }
+    }
+
+    fn try_group(&mut self, group: &mut [Job]) -> rusqlite::Result<()> {
         self.connection
             .prepare_cached("BEGIN IMMEDIATE")?
             .execute([])?;
-        let mut jobs = std::mem::take(group).into_iter();
-        for job in jobs.by_ref() {
-            match self.apply(job) {
-                Ok(answer) => answers.push(answer),
-                Err((error, job)) => {
-                    group.push(*job);
-                    group.extend(jobs);
-                    return Err(error);
-                }
-            }
+        for job in group {
+            self.apply(job)?;
         }
         self.connection.prepare_cached("COMMIT")?.execute([])?;
         Ok(())
     }
 
-    fn apply(&mut self, job: Job) -> Result<Answer, (rusqlite::Error, Box<Job>)> {
+    fn apply(&mut self, job: &mut Job) -> rusqlite::Result<()> {
         match job {
-            Job::Commit { change, now, reply } => match self.change(&change, now) {
-                Ok(outcome) => Ok(Answer::Commit(reply, outcome)),
-                Err(error) => Err((error, Box::new(Job::Commit { change, now, reply }))),
-            },
+            Job::Commit { change, now, reply } => {
+                reply.done = Some(self.change(change, *now)?);
+            }
             Job::CommitEach {
                 changes,
                 now,
                 reply,
             } => {
                 let mut outcomes = Vec::with_capacity(changes.len());
-                for change in &changes {
-                    match self.change(change, now) {
-                        Ok(outcome) => {
-                            let done = outcome.is_done();
-                            outcomes.push(outcome);
-                            if !done {
-                                break;
-                            }
-                        }
-                        Err(error) => {
-                            let job = Job::CommitEach {
-                                changes,
-                                now,
-                                reply,
-                            };
-                            return Err((error, Box::new(job)));
-                        }
+                for change in &*changes {
+                    let outcome = self.change(change, *now)?;
+                    let done = outcome.is_done();
+                    outcomes.push(outcome);
+                    if !done {
+                        break;
                     }
                 }
-                Ok(Answer::CommitEach(reply, outcomes))
+                reply.done = Some(outcomes);
             }
-            Job::Take { key, now, reply } => match sql::take(&self.connection, &key, now) {
-                Ok(row) => Ok(Answer::Take(reply, row)),
-                Err(error) => Err((error, Box::new(Job::Take { key, now, reply }))),
-            },
-            Job::Sweep { now, limit, reply } => match sql::sweep(&self.connection, now, limit) {
-                Ok(count) => Ok(Answer::Sweep(reply, count)),
-                Err(error) => Err((error, Box::new(Job::Sweep { now, limit, reply }))),
-            },
+            Job::Take { key, now, reply } => {
+                reply.done = Some(sql::take(&self.connection, key, *now)?);
+            }
+            Job::Sweep { now, limit, reply } => {
+                reply.done = Some(sql::sweep(&self.connection, *now, *limit)?);
+            }
             // A transaction that changes nothing proves nothing: SQLite compares, and writes no page whose bytes stay the same.
-            Job::Check { reply } => match self.connection.execute(
-                "INSERT INTO counter (name, value) VALUES ('check', 1)
-                 ON CONFLICT (name) DO UPDATE SET value = (value + 1) & 65535",
-                [],
-            ) {
-                Ok(_) => Ok(Answer::Check(reply)),
-                Err(error) => Err((error, Box::new(Job::Check { reply }))),
-            },
+            Job::Check { reply } => {
+                self.connection.execute(
+                    "INSERT INTO counter (name, value) VALUES ('check', 1)
+                     ON CONFLICT (name) DO UPDATE SET value = (value + 1) & 65535",
+                    [],
+                )?;
+                reply.done = Some(());
+            }
         }
+        Ok(())
     }
 
     fn change(&mut self, change: &Change, now: u64) -> rusqlite::Result<Outcome> {
@@ -239,7 +276,7 @@ impl Writer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{MAX_VALUE_BYTES, Op, Table, sqlite::open};
+    use crate::{MAX_VALUE_BYTES, Op, Table};
 
     fn put(id: &str, size: usize) -> Change {
         Change::new(Op::Put {
@@ -255,6 +292,9 @@ mod tests {
         let file = directory.path().join(open::DATABASE_FILE);
         let mut writer = Writer {
             connection: open::writer(&file).expect("opens"),
+            reserve: Reserve::find(directory.path(), 0, Arc::default()),
+            folds_often: false,
+            damaged: Arc::default(),
             queue: Arc::new(Queue::new(8)),
             counters: Arc::default(),
             versions: sql::Versions::default(),
@@ -264,7 +304,9 @@ mod tests {
         for _ in 0..3 {
             let before = written();
             let (reply, mut answer) = oneshot::channel();
-            assert!(writer.commit_group(&mut vec![Job::Check { reply }]));
+            assert!(writer.commit_group(&mut vec![Job::Check {
+                reply: reply.into(),
+            }]));
             assert!(answer.try_recv().expect("is answered").is_ok());
             assert!(written() > before);
         }
@@ -279,6 +321,9 @@ mod tests {
             .expect("is set");
         let mut writer = Writer {
             connection,
+            reserve: Reserve::find(directory.path(), 0, Arc::default()),
+            folds_often: false,
+            damaged: Arc::default(),
             queue: Arc::new(Queue::new(8)),
             counters: Arc::default(),
             versions: sql::Versions::default(),
@@ -295,7 +340,7 @@ mod tests {
             Job::Commit {
                 change,
                 now: 1_000,
-                reply,
+                reply: reply.into(),
             }
         })
         .into();
@@ -312,7 +357,7 @@ mod tests {
         let mut group = vec![Job::Commit {
             change: put("small", 1),
             now: 1_000,
-            reply,
+            reply: reply.into(),
         }];
         assert!(writer.commit_group(&mut group));
         let answer = answer.try_recv().expect("is answered");

@@ -1,0 +1,322 @@
+//! A reserve of disk space, kept for what must be possible when the disk is full.
+//!
+//! A file of zeros lies beside the database. When the engine says that the disk is full, a part of it is
+//! given up and the store takes only changes that end or revoke something, until there is space for the
+//! whole reserve, and as much again, to be put back. The last part is kept for the next start: opening a
+//! database takes space, too, and a server that cannot start cannot be asked what is revoked.
+//!
+//! What it cannot prevent: another program on the same disk may take what was given up.
+use crate::{Change, Op, Table};
+use std::{
+    fs::{File, OpenOptions},
+    io::{self, Write},
+    path::{Path, PathBuf},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering::SeqCst},
+    },
+    time::{Duration, Instant},
+};
+
+/// The reserve within the store's directory.
+pub const RESERVE_FILE: &str = "reserve";
+
+/// Disk space that the store keeps for revocations and removals when the disk is full, in bytes, where nothing else is set
+pub const DEFAULT_RESERVE: u64 = 16777216;
+
+/// The reserve is given up in so many parts, the last of them by a start alone.
+const PARTS: u64 = 4;
+
+/// How often a full disk is looked at again.
+const LOOK_EVERY: Duration = Duration::from_secs(5);
+
+/// Free space below which a failure of the engine is one of the disk's.
+const NEARLY_NOTHING: u64 = 1 << 20;
+
+/// How much a change needs the disk.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) enum Need {
+    /// It ends or revokes something, or records that: possible as long as anything is.
+    Ends,
+    /// It notes that a proof was used, as the authentication of a revocation does: possible while half of the reserve is left.
+    Proves,
+    /// It makes something: not possible on a full disk.
+    Grows,
+}
+
+impl Need {
+    pub(super) fn of(change: &Change) -> Need {
+        let mut need = Need::Ends;
+        for op in std::iter::once(&change.first).chain(&change.then) {
+            let table = match op {
+                Op::Insert { key, .. } | Op::Replace { key, .. } | Op::Put { key, .. } => key.table,
+                Op::Remove { .. } | Op::Delete { .. } => continue,
+            };
+            need = need.max(match table {
+                Table::Revocation => return Need::Ends,
+                Table::Audit | Table::Setting => Need::Ends,
+                Table::Once => Need::Proves,
+                Table::Client
+                | Table::Resource
+                | Table::SigningKey
+                | Table::User
+                | Table::UserLookup
+                | Table::Credential
+                | Table::UserLink
+                | Table::Consent
+                | Table::Agent
+                | Table::AgentRoot
+                | Table::UserAgent
+                | Table::AgentStatement
+                | Table::Family
+                | Table::Session
+                | Table::UserSession
+                | Table::UserGrant
+                | Table::OneTimeCode
+                | Table::DeviceCode
+                | Table::UserCode
+                | Table::PushedRequest
+                | Table::Attempts
+                | Table::AgentGrant
+                | Table::AgentHolding
+                | Table::AgentUse => Need::Grows,
+            });
+        }
+        need
+    }
+}
+
+/// See the module.
+pub(super) struct Reserve {
+    path: PathBuf,
+    size: u64,
+    left: u64,
+    full: Arc<AtomicBool>,
+    next_look: Instant,
+}
+
+/// Free space of a directory's disk for this process, in bytes.
+fn free(directory: &Path) -> io::Result<u64> {
+    let disk = rustix::fs::statvfs(directory)?;
+    Ok(disk.f_bavail.saturating_mul(disk.f_frsize))
+}
+
+/// Whether there is nearly no space left; not, where the system cannot say.
+pub(super) fn is_nearly_full(directory: &Path) -> bool {
+    free(directory).is_ok_and(|free| free < NEARLY_NOTHING)
+}
+
+/// Blocks that are really there: a file of zeros could be none on some disks.
+fn allocate(file: &mut File, size: u64) -> io::Result<()> {
+    use rustix::{fs::FallocateFlags, io::Errno};
+    match rustix::fs::fallocate(&*file, FallocateFlags::empty(), 0, size) {
+        Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL) => {
+            let zeros = vec![0; 1 << 16];
+            let mut left = size;
+            while left > 0 {
+                let part = left.min(zeros.len() as u64);
+                // Invariant: at most the length of `zeros`.
+                file.write_all(&zeros[..part as usize])?;
+                left -= part;
+            }
+            Ok(())
+        }
+        done => Ok(done?),
+    }
+}
+
+impl Reserve {
+    /// The reserve of a directory, with what is left of it. `size`: 0 keeps none.
+    pub(super) fn find(directory: &Path, size: u64, full: Arc<AtomicBool>) -> Reserve {
+        let path = directory.join(RESERVE_FILE);
+        let left = std::fs::metadata(&path).map_or(0, |file| file.len());
+        Reserve {
+            path,
+            size,
+            left: left.min(size),
+            full,
+            next_look: Instant::now(),
+        }
+    }
+
+    /// Whether there is nearly no space left on its disk.
+    pub(super) fn is_nearly_full(&self) -> bool {
+        self.path.parent().is_some_and(is_nearly_full)
+    }
+
+    pub(super) fn is_full(&self) -> bool {
+        self.full.load(SeqCst)
+    }
+
+    /// Whether a change is taken now.
+    pub(super) fn admits(&self, need: Need) -> bool {
+        match need {
+            Need::Ends => true,
+            Need::Proves => !self.is_full() || self.left >= self.size / 2,
+            Need::Grows => !self.is_full(),
+        }
+    }
+
+    /// The disk is full: gives up a part, if there is one for this. `starting`: also the last one.
+    pub(super) fn give(&mut self, starting: bool) -> bool {
+        if !self.full.swap(true, SeqCst) {
+            tracing::error!(
+                reserve = self.left,
+                "the disk is full: only what ends or revokes something is done until there is space"
+            );
+            self.next_look = Instant::now() + LOOK_EVERY;
+        }
+        let part = (self.size / PARTS).max(1);
+        let kept = if starting { 0 } else { part };
+        if self.left <= kept {
+            return false;
+        }
+        let left = self.left.saturating_sub(part).max(kept);
+        let given = OpenOptions::new().write(true).open(&self.path);
+        match given.and_then(|file| file.set_len(left)) {
+            Ok(()) => {
+                self.left = left;
+                true
+            }
+            Err(error) => {
+                tracing::warn!(%error, "the reserve cannot be given up");
+                false
+            }
+        }
+    }
+
+    /// Puts the reserve back where there is space for it and as much again. From time to time only, while the disk is full.
+    pub(super) fn look(&mut self) {
+        if self.is_full() && Instant::now() >= self.next_look {
+            self.next_look = Instant::now() + LOOK_EVERY;
+            self.restore();
+        }
+    }
+
+    /// At the start: there is no reserve yet, or a part of it was given up.
+    pub(super) fn begin(&mut self) {
+        if self.left < self.size || self.is_full() {
+            self.restore();
+        }
+    }
+
+    fn restore(&mut self) {
+        let directory = self.path.parent().unwrap_or(Path::new("."));
+        // Where the system cannot say what is free, trying shows it.
+        let wanted = (2 * self.size)
+            .saturating_sub(self.left)
+            .max(NEARLY_NOTHING);
+        let enough = free(directory).map_or(true, |free| free >= wanted);
+        if enough && self.put_back().is_ok() {
+            if self.full.swap(false, SeqCst) {
+                tracing::info!("there is space on the disk again");
+            }
+        } else {
+            self.full.store(true, SeqCst);
+        }
+    }
+
+    fn put_back(&mut self) -> io::Result<()> {
+        if self.left >= self.size {
+            return Ok(());
+        }
+        let mut options = OpenOptions::new();
+        options.write(true).create(true).truncate(true);
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::OpenOptionsExt;
+            options.mode(0o600);
+        }
+        let mut file = options.open(&self.path)?;
+        let made = allocate(&mut file, self.size).and_then(|()| file.sync_all());
+        match made {
+            Ok(()) => {
+                self.left = self.size;
+                Ok(())
+            }
+            Err(error) => {
+                // Half a reserve would be the rest of the disk.
+                file.set_len(0)?;
+                self.left = 0;
+                Err(error)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Key;
+
+    fn put(table: Table) -> Op {
+        Op::Put {
+            key: Key::new(table, "x"),
+            value: Vec::new(),
+            end: Some(1),
+        }
+    }
+
+    fn delete(table: Table) -> Op {
+        Op::Delete {
+            key: Key::new(table, "x"),
+        }
+    }
+
+    #[test]
+    fn what_ends_something_needs_the_disk_least() {
+        let need = |first: Op, then: Vec<Op>| Need::of(&Change { first, then });
+        assert_eq!(need(delete(Table::Session), vec![]), Need::Ends);
+        let logout = vec![
+            delete(Table::UserSession),
+            put(Table::Revocation),
+            put(Table::Audit),
+        ];
+        assert_eq!(need(delete(Table::Session), logout), Need::Ends);
+        assert_eq!(need(put(Table::Setting), vec![]), Need::Ends);
+        // A password is changed, and everything that stood on the old one ends.
+        assert_eq!(
+            need(put(Table::User), vec![put(Table::Revocation)]),
+            Need::Ends
+        );
+        assert_eq!(
+            need(put(Table::Once), vec![put(Table::Audit)]),
+            Need::Proves
+        );
+        assert_eq!(
+            need(put(Table::Once), vec![put(Table::Family)]),
+            Need::Grows
+        );
+        // A login that ends the session before it begins one.
+        assert_eq!(
+            need(delete(Table::Session), vec![put(Table::Session)]),
+            Need::Grows
+        );
+    }
+
+    #[test]
+    fn the_reserve_is_given_up_in_parts_and_the_last_at_a_start_alone() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let full = Arc::new(AtomicBool::new(false));
+        let mut reserve = Reserve::find(directory.path(), 4096, full.clone());
+        reserve.begin();
+        let length =
+            || std::fs::metadata(directory.path().join(RESERVE_FILE)).map_or(0, |f| f.len());
+        assert_eq!((length(), full.load(SeqCst)), (4096, false));
+        for left in [3072, 2048, 1024] {
+            assert!(reserve.admits(Need::Proves));
+            assert!(reserve.give(false));
+            assert_eq!(length(), left);
+        }
+        assert!(reserve.admits(Need::Ends));
+        assert!(!reserve.admits(Need::Proves) && !reserve.admits(Need::Grows));
+        assert!(!reserve.give(false));
+        assert!(reserve.give(true) && length() == 0);
+        assert!(!reserve.give(true));
+        // What is left of it is found by the next process, which puts it back.
+        let mut next = Reserve::find(directory.path(), 4096, Arc::default());
+        next.begin();
+        assert_eq!(length(), 4096);
+        assert!(next.admits(Need::Grows));
+    }
+}
