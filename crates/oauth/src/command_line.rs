@@ -40,7 +40,10 @@ pub fn add(registry: &mut Registry) -> Result<(), OAuthError> {
     }
     for (name, description) in [
         (scope::ADMIN, "Administer this server"),
-        (scope::ADMIN_READ, "See how this server is administered"),
+        (
+            scope::ADMIN_READ,
+            "See this server's users, clients, sessions and audit trail",
+        ),
         (scope::REVOCATIONS, "Read the revocation stream"),
     ] {
         if registry.scope(name).is_none() {
