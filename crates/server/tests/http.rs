@@ -179,7 +179,7 @@ fn a_developers_first_mistakes_are_answered_to_curl_with_their_text() {
             "/tokne",
             &["--data", "grant_type=x"][..],
             "404",
-            "nothing here",
+            "not found",
         ),
         ("/jwks", &["--data", "a=b"], "405", "method"),
         (

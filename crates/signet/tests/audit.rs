@@ -499,6 +499,15 @@ async fn an_auditor_reads_and_verifies_through_the_admin_api_and_nobody_else_doe
             .iter()
             .any(|l| l["client_id"] == "service")
     );
+    let of_admin = json(&remote(&["tail", "--user", "admin", "--since", "1h"]));
+    let of_admin = of_admin.as_array().unwrap();
+    assert!(!of_admin.is_empty());
+    assert!(of_admin.iter().all(|line| line["username"] == "admin"));
+    // The service's token is older than that.
+    tokio::time::sleep(std::time::Duration::from_millis(1500)).await;
+    let recent = remote(&["tail", "--action", "token.issue", "--since", "1s"]);
+    assert_eq!(recent.status.code(), Some(0), "{}", text(&recent.stderr));
+    assert_eq!(json(&recent), serde_json::json!([]));
     let misspelt = remote(&["tail", "--action", "token.isue"]);
     assert_eq!(misspelt.status.code(), Some(0));
     assert_eq!(json(&misspelt), serde_json::json!([]));

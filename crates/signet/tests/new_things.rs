@@ -66,6 +66,11 @@ const EXAMPLES: &[Example] = &[
         users: &[],
     },
     Example {
+        row: "a kind of record of the admin API",
+        names: &["SESSIONS"],
+        users: &[],
+    },
+    Example {
         row: "an action in the audit trail",
         names: &["LOGOUT"],
         users: &["server/visit.rs"],

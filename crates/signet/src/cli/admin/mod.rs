@@ -11,4 +11,4 @@ pub use agents::{AgentsCommand, run as agents};
 pub use client::{ClientCommand, run as client};
 pub use noun::{KeyCommand, ResourceCommand, ScopeCommand, key, resource, scope};
 pub use of_user::{GrantCommand, SessionCommand, grant, session};
-pub use user::{UserCommand, run as user};
+pub use user::{UserCommand, find as user_id, run as user};

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, UNIX_EPOCH};
 
 use clap::Args;
 use serde_json::{Value, json};
@@ -11,7 +11,9 @@ use signet_audit::{Action, event::SHOWN, read};
 
 use super::source::{self, Source, Where};
 use crate::admin_client::{Session, Target};
+use crate::cli::admin::user_id;
 use crate::cli::{Failure, Output, block_on, output};
+use crate::config::duration::Duration as Length;
 use crate::config::read::nearest;
 use crate::http_client::percent_encode;
 use crate::private_file;
@@ -40,6 +42,12 @@ pub struct Tail {
     /// Only lines of this action: token.issue, login, admin.
     #[arg(long, value_name = "ACTION")]
     action: Option<String>,
+    /// Only lines whose subject this is: a user's name, mail address or id; where no server is asked, an id.
+    #[arg(long, value_name = "NAME")]
+    user: Option<String>,
+    /// Only lines of the last 90s, 10m, 8h, 30d.
+    #[arg(long, value_name = "DURATION", value_parser = Length::parse)]
+    since: Option<Length>,
     #[command(flatten)]
     wanted: Where,
     #[command(flatten)]
@@ -85,21 +93,72 @@ fn index_of(line: &Value) -> Option<u64> {
     line["index"].as_u64()
 }
 
-/// The last lines, of an action where one is named.
+/// Which lines, by the members that they have.
+struct Filter<'a> {
+    action: Option<&'a str>,
+    subject: Option<String>,
+    /// Unix milliseconds.
+    from_ms: Option<u64>,
+}
+
+impl Filter<'_> {
+    async fn of<'a>(arguments: &'a Tail, source: &Source<'_>) -> Result<Filter<'a>, Failure> {
+        let action = arguments.action.as_deref();
+        if let Some(action) = action {
+            known_action(action);
+        }
+        let subject = match (&arguments.user, source) {
+            (None, _) => None,
+            (Some(name), Source::Server(session)) => Some(user_id(session, name).await?),
+            (Some(id), Source::Files(_)) => Some(id.clone()),
+        };
+        let from_ms = arguments.since.map(|since| {
+            let now = UNIX_EPOCH.elapsed().unwrap_or_default();
+            let from = now.saturating_sub(Duration::from_secs(since.0));
+            u64::try_from(from.as_millis()).unwrap_or(u64::MAX)
+        });
+        Ok(Filter {
+            action,
+            subject,
+            from_ms,
+        })
+    }
+
+    fn is_too_old(&self, line: &Value) -> bool {
+        self.from_ms
+            .is_some_and(|from| line["at_ms"].as_u64().is_some_and(|at| at < from))
+    }
+
+    fn takes(&self, line: &Value) -> bool {
+        self.action.is_none_or(|action| line["action"] == action)
+            && self
+                .subject
+                .as_ref()
+                .is_none_or(|subject| line["subject"] == **subject)
+            && !self.is_too_old(line)
+    }
+}
+
+/// The last lines of those that are wanted.
 async fn last(
     source: &Source<'_>,
     arguments: &Tail,
-    wanted: impl Fn(&Value) -> bool,
+    filter: &Filter<'_>,
 ) -> Result<Vec<Value>, Failure> {
     let newest = page(source, None, arguments.lines.clamp(1, PAGE)).await?;
     let mut from = newest.first().and_then(index_of).unwrap_or_default();
-    let mut found: Vec<Value> = newest.into_iter().filter(|line| wanted(line)).collect();
+    let mut is_done = newest.first().is_some_and(|line| filter.is_too_old(line));
+    let mut found: Vec<Value> = newest
+        .into_iter()
+        .filter(|line| filter.takes(line))
+        .collect();
     // Further back, a page at a time, as long as too few were found.
-    while found.len() < arguments.lines && from > 0 {
+    while found.len() < arguments.lines && from > 0 && !is_done {
         let begin = from.saturating_sub(PAGE as u64);
         let limit = usize::try_from(from - begin).unwrap_or(PAGE);
         let mut older = page(source, Some(begin), limit).await?;
-        older.retain(|line| index_of(line).is_some_and(|index| index < from) && wanted(line));
+        is_done = older.first().is_some_and(|line| filter.is_too_old(line));
+        older.retain(|line| index_of(line).is_some_and(|index| index < from) && filter.takes(line));
         from = begin;
         older.append(&mut found);
         found = older;
@@ -183,13 +242,9 @@ fn known_action(name: &str) {
 }
 
 async fn show(source: &Source<'_>, arguments: &Tail, output: &Output) -> Result<(), Failure> {
-    let action = arguments.action.as_deref();
-    if let Some(action) = action {
-        known_action(action);
-    }
-    let wanted = |line: &Value| action.is_none_or(|action| line["action"] == action);
+    let filter = Filter::of(arguments, source).await?;
     let mut known = HashMap::new();
-    let mut found = last(source, arguments, wanted).await?;
+    let mut found = last(source, arguments, &filter).await?;
     with_names(source, &mut known, &mut found).await;
     if !arguments.follow {
         let lines: Vec<String> = found.iter().map(text).collect();
@@ -210,7 +265,7 @@ async fn show(source: &Source<'_>, arguments: &Tail, output: &Output) -> Result<
             .last()
             .and_then(index_of)
             .map_or(next, |index| index + 1);
-        lines.retain(wanted);
+        lines.retain(|line| filter.takes(line));
         with_names(source, &mut known, &mut lines).await;
         if !say(&lines, output.json)? {
             return Ok(());
