@@ -199,7 +199,7 @@ pub enum ConsentPolicy {
     /// unless a remembered consent covers the request
     Ask,
     /// never: a first-party client
-    Implicit,
+    Skip,
 }
 
 wire_names!(ApplicationType { Web = "web", Native = "native" });
@@ -219,7 +219,7 @@ wire_names!(AuthMethod {
     SelfSignedTlsClientAuth = "self_signed_tls_client_auth",
     None = "none",
 });
-wire_names!(ConsentPolicy { Ask = "ask", Implicit = "implicit" });
+wire_names!(ConsentPolicy { Ask = "ask", Skip = "implicit" });
 
 impl AuthMethod {
     /// Does the method need a shared secret?

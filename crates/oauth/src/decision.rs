@@ -1,6 +1,7 @@
 //! What a grant decides, as data: the tokens to make, and the once-only conditions that must hold first.
 use crate::id::{CodeId, DeviceId, GrantId, Jti};
 use crate::{
+    device_authorization::DeviceRecord,
     names::AccessTokenFormat,
     scope::ScopeSet,
     sealed::{Confirmation, RefreshToken},
@@ -42,12 +43,17 @@ pub enum Once {
         /// a refresh family begins, and lives at most this long
         family_end: Option<u64>,
     },
-    /// An approved device code: its record, which was read before, is replaced under its version by the one of
-    /// [`poll`](crate::device_authorization::DeviceRecord::poll). A refusal is `invalid_grant`.
-    /// `family_end` as with [`Once::Code`].
+    /// An approved device code: its record, which was read before, is replaced under its version by the consumed one. A
+    /// refusal is `invalid_grant`. `family_end` as with [`Once::Code`].
     DeviceCode {
         /// the row
         id: DeviceId,
+        /// the row's version when it was read
+        version: u64,
+        /// what [`poll`](DeviceRecord::poll) makes of the record
+        consumed: Box<DeviceRecord>,
+        /// the row's end, which stays
+        end: Option<u64>,
         /// the grant that begins
         grant_id: GrantId,
         /// a refresh family begins, and lives at most this long

@@ -14,7 +14,7 @@ use crate::{
     client::Client,
     client_auth::{self, Authenticated, ClientKeys, Credentials},
     decision::Decision,
-    device_authorization::DeviceRecord,
+    device_authorization::StoredDevice,
     dpop_policy,
     error::{ErrorCode, OAuthError},
     grant::{GRANTS, Grant, GrantRequest, Needs},
@@ -27,7 +27,7 @@ pub struct LookedUp<'a> {
     /// the client's keys, where [`Credentials::needs_keys`] asks for them
     pub keys: Option<&'a ClientKeys>,
     /// the row that [`Needs::device`] names
-    pub device: Option<&'a DeviceRecord>,
+    pub device: Option<StoredDevice<'a>>,
     /// the chain that the request presents, where [`Needs::chain`] asks for it
     pub chain: Option<&'a PresentedChain>,
 }

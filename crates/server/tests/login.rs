@@ -245,7 +245,7 @@ fn prompt_consent_asks_again() {
 fn select_account_goes_on_or_lets_somebody_else_in() {
     let mail = Mail::new();
     let server = start(&mail, |setup| {
-        setup.clients[0].consent = ConsentPolicy::Implicit
+        setup.clients[0].consent = ConsentPolicy::Skip
     });
     let bob = add_user(&server, "bob");
     let mut browser = Browser::new(&server);
@@ -282,7 +282,7 @@ pub fn a_cross_site_post_goes_on_as_a_get_with_the_session() {
 fn form_post_answers_with_a_form() {
     let mail = Mail::new();
     let server = start(&mail, |setup| {
-        setup.clients[0].consent = ConsentPolicy::Implicit
+        setup.clients[0].consent = ConsentPolicy::Skip
     });
     let mut browser = Browser::new(&server);
     let page = browser.get(&request(&[
@@ -535,7 +535,7 @@ fn one_address_cannot_try_every_account() {
 fn right_passwords_are_never_limited() {
     let mail = Mail::new();
     let server = start(&mail, |setup| {
-        setup.clients[0].consent = ConsentPolicy::Implicit
+        setup.clients[0].consent = ConsentPolicy::Skip
     });
     for _ in 0..25 {
         let mut browser = Browser::new(&server);

@@ -10,7 +10,7 @@ const CALLBACK: &str = "https://client.example/cb?";
 
 fn server(mail: &Mail) -> Server {
     start(mail, |setup| {
-        setup.clients[0].consent = ConsentPolicy::Implicit;
+        setup.clients[0].consent = ConsentPolicy::Skip;
     })
 }
 

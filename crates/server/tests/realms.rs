@@ -99,7 +99,7 @@ impl World {
         assertive.secrets.clear();
         assertive.jwks = Some(crate::client_authentication::public_set(&key));
         let mut web = client("web");
-        web.consent = ConsentPolicy::Implicit;
+        web.consent = ConsentPolicy::Skip;
         let mut operator = client("operator");
         operator.scope = scope("signet:admin");
         let mut setup = Setup {

@@ -78,7 +78,13 @@ fn a_fault_of_meaning_names_its_line() {
             9,
             "mail",
         ),
-        ("[guessing]\nper_account = 0\n", 8, "lock everybody out"),
+        ("[login_limits]\nper_account = 0\n", 8, "lock everybody out"),
+        // A former name is read, and is the same table.
+        (
+            "[guessing]\nper_account = 5\n[login_limits]\nper_address = 5\n",
+            1,
+            "login_limits",
+        ),
         ("[log]\nrequests = \"some\"\n", 8, "refused"),
         ("[log\n", 7, ""),
     ] {

@@ -371,7 +371,7 @@ fn consent_needed(
         || claims.is_empty();
     let needed = match client.consent {
         _ if request.prompts.consent => true,
-        ConsentPolicy::Implicit => false,
+        ConsentPolicy::Skip => false,
         ConsentPolicy::Ask => !new_scope.is_empty() || !claims_are_covered,
     };
     needed.then_some((new_scope, claims))

@@ -9,7 +9,7 @@ use super::{GrantRequest, Needs, person::PersonGrant};
 use crate::{
     client::Client,
     decision::{Decision, Once, Refresh, RevocationQuery},
-    device_authorization::open_device_code,
+    device_authorization::{StoredDevice, open_device_code},
     error::{ErrorCode, OAuthError},
     params::Params,
     request::Context,
@@ -31,11 +31,20 @@ pub(super) fn decide(request: &GrantRequest<'_>) -> Result<Decision, OAuthError>
     let (context, client_id) = (request.context, &request.client.client_id);
     let wire = request.params.require("device_code")?;
     let code = open_device_code(context.keyring, wire, client_id, context.now())?;
-    let device = request
+    let StoredDevice {
+        record: device,
+        version,
+        end,
+    } = request
         .device
-        .filter(|device| device.id == code.id)
+        .filter(|device| device.record.id == code.id)
         .ok_or_else(|| OAuthError::new(ErrorCode::ExpiredToken, "the device_code has expired"))?;
-    let approval = device.poll(client_id, context.now()).answer?;
+    let poll = device.poll(client_id, context.now());
+    let approval = poll.answer?;
+    // Every approval comes with the record that is consumed by it.
+    let consumed = poll
+        .replace
+        .ok_or_else(|| OAuthError::new(ErrorCode::ExpiredToken, "the device_code has expired"))?;
     let session = &approval.session;
     request.refuse_revoked(&RevocationQuery {
         jti: None,
@@ -70,6 +79,9 @@ pub(super) fn decide(request: &GrantRequest<'_>) -> Result<Decision, OAuthError>
     )?;
     let once = Once::DeviceCode {
         id: device.id,
+        version,
+        consumed: Box::new(consumed),
+        end,
         grant_id: approval.grant_id,
         family_end,
     };

@@ -20,7 +20,7 @@ use crate::{
     client::{Client, GrantType},
     client_auth::Credentials,
     decision::{Decision, RevocationQuery},
-    device_authorization::DeviceRecord,
+    device_authorization::StoredDevice,
     error::{ErrorCode, OAuthError},
     params::Params,
     request::{Context, PeerCertificate, unavailable},
@@ -93,7 +93,7 @@ pub(crate) struct GrantRequest<'a> {
     /// what our own access tokens are worth
     pub(crate) lookup: &'a dyn TokenLookup,
     /// the row that [`Needs::device`] names
-    pub(crate) device: Option<&'a DeviceRecord>,
+    pub(crate) device: Option<StoredDevice<'a>>,
     /// the chain that [`crate::agent_grants::read`] gave, with its standing
     pub(crate) chain: Option<&'a PresentedChain>,
 }

@@ -388,7 +388,7 @@ fn a_stored_client_is_read_back_whole() {
     client.access_token_signed_response_alg = Some(signet_crypto::Algorithm::MlDsa65);
     client.introspection_signed_response_alg = Some(signet_crypto::Algorithm::Es256);
     client.refresh_rotation = RefreshRotation::Keep;
-    client.consent = ConsentPolicy::Implicit;
+    client.consent = ConsentPolicy::Skip;
     client.access_token_lifetime = Some(1);
     client.refresh_token_lifetime = Some(2);
     client.expires_at = Some(3);

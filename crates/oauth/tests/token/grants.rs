@@ -4,7 +4,7 @@ use signet_oauth::{
     client::GrantType,
     client_auth::Credentials,
     decision::{Decision, Once},
-    device_authorization::{DeviceRecord, authorize_device},
+    device_authorization::{DeviceRecord, StoredDevice, authorize_device},
     error::{ErrorCode, OAuthError},
     grant::GRANTS,
     params::Params,
@@ -133,7 +133,7 @@ fn poll(
         &request,
         &credentials,
         LookedUp {
-            device,
+            device: device.map(stored),
             ..LookedUp::default()
         },
     )
@@ -189,7 +189,7 @@ fn a_device_code_gives_what_the_session_approved_to_its_own_client() {
     let decision = poll(&world, "web", code, Some(&approved)).unwrap();
     assert_eq!(decision.issue.access_token.sub, "user-9");
     assert!(
-        matches!(decision.once[..], [Once::DeviceCode { id, grant_id, family_end: Some(_) }] if id == DeviceId::new([7; 16]) && grant_id == GrantId::new([9; 16]))
+        matches!(decision.once[..], [Once::DeviceCode { id, version: 3, grant_id, family_end: Some(_), .. }] if id == DeviceId::new([7; 16]) && grant_id == GrantId::new([9; 16]))
     );
     *world.index.borrow_mut() = Index::Down;
     assert_eq!(
@@ -200,6 +200,15 @@ fn a_device_code_gives_what_the_session_approved_to_its_own_client() {
     world.now_ms += 3_600_000;
     let expired = token_error(&world, code, &approved);
     assert_eq!(expired, ErrorCode::ExpiredToken);
+}
+
+/// As the store gave it.
+fn stored(record: &DeviceRecord) -> StoredDevice<'_> {
+    StoredDevice {
+        record,
+        version: 3,
+        end: Some(record.expires_at),
+    }
 }
 
 fn token_error(world: &World, code: &str, device: &DeviceRecord) -> ErrorCode {
@@ -221,7 +230,7 @@ fn token_error(world: &World, code: &str, device: &DeviceRecord) -> ErrorCode {
         &request,
         &credentials,
         LookedUp {
-            device: Some(device),
+            device: Some(stored(device)),
             ..LookedUp::default()
         },
     )

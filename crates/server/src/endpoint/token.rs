@@ -15,7 +15,7 @@ use signet_oauth::id::{DeviceId, Jti};
 use signet_oauth::{
     client_auth::Credentials,
     decision::{Decision, Once},
-    device_authorization::DeviceRecord,
+    device_authorization::{DeviceRecord, StoredDevice},
     endpoint::EndpointId,
     error::{ErrorCode, OAuthError},
     token::{self, LookedUp},
@@ -63,7 +63,11 @@ async fn answer(call: &Call) -> Result<Vec<u8>, OAuthError> {
     };
     let looked_up = LookedUp {
         keys: keys.as_deref(),
-        device: device.as_ref().map(|device| &device.record),
+        device: device.as_ref().map(|device| StoredDevice {
+            record: &device.record,
+            version: device.row.version,
+            end: device.row.end,
+        }),
         chain: chain.as_ref().map(|chain| &chain.presented),
     };
     let decided = call.decide(|rules| {

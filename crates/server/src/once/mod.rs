@@ -10,7 +10,7 @@ mod agent_use;
 pub use agent_use::agent_uses;
 
 use signet_crypto::ct_eq;
-use signet_oauth::{decision::Once, device_authorization::DeviceRecord};
+use signet_oauth::decision::Once;
 use signet_store::{Change, Key, Op, Outcome, Row, Store, StoreError, Table};
 
 /// Which condition did not hold.
@@ -168,29 +168,20 @@ async fn plan(store: &dyn Store, condition: &Once, now: u64) -> Result<Plan, Sto
         }
         Once::DeviceCode {
             id,
+            version,
+            consumed,
+            end,
             grant_id,
             family_end,
-        } => {
-            let key = Key::new(Table::DeviceCode, id.as_bytes().to_vec());
-            let Some(row) = store.get(&key, now).await? else {
-                return Ok(Plan::Refused(Refusal::DeviceCode));
-            };
-            let record = DeviceRecord::from_bytes(&row.value)
-                .map_err(|_| StoreError::Corrupt("a device code".to_owned()))?;
-            let poll = record.poll(&record.client_id, now);
-            match (poll.answer, poll.replace) {
-                (Ok(_), Some(consumed)) => Plan::Change(change(
-                    Op::Replace {
-                        key,
-                        version: row.version,
-                        value: consumed.to_bytes(),
-                        end: row.end,
-                    },
-                    new_family(grant_id, *family_end, now).into_iter().collect(),
-                )),
-                _ => Plan::Refused(Refusal::DeviceCode),
-            }
-        }
+        } => Plan::Change(change(
+            Op::Replace {
+                key: Key::new(Table::DeviceCode, id.as_bytes().to_vec()),
+                version: *version,
+                value: consumed.to_bytes(),
+                end: *end,
+            },
+            new_family(grant_id, *family_end, now).into_iter().collect(),
+        )),
         Once::Rotate {
             grant_id,
             from,

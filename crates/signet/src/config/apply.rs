@@ -328,8 +328,8 @@ fn host_name() -> String {
 }
 
 /// How often somebody may guess.
-pub fn guessing(config: &Config) -> attempts::Limits {
-    let g = &config.guessing;
+pub fn login_limits(config: &Config) -> attempts::Limits {
+    let g = &config.login_limits;
     attempts::Limits {
         window: g.window.0,
         account: g.per_account,

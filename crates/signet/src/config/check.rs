@@ -170,18 +170,18 @@ pub fn check(config: &Config, base: &Path, secrets: bool) -> Vec<Fault> {
             }
         }
     }
-    let guessing = &config.guessing;
+    let limits = &config.login_limits;
     for (name, value) in [
-        ("window", guessing.window.0),
-        ("per_account", guessing.per_account.into()),
-        ("per_device", guessing.per_device.into()),
-        ("per_address", guessing.per_address.into()),
-        ("codes_per_day", guessing.codes_per_day.into()),
-        ("mails", guessing.mails.into()),
+        ("window", limits.window.0),
+        ("per_account", limits.per_account.into()),
+        ("per_device", limits.per_device.into()),
+        ("per_address", limits.per_address.into()),
+        ("codes_per_day", limits.codes_per_day.into()),
+        ("mails", limits.mails.into()),
     ] {
         if value == 0 {
             faults.add(
-                format!("guessing.{name}"),
+                format!("login_limits.{name}"),
                 "0 would lock everybody out: at least 1",
             );
         }

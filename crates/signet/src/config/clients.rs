@@ -66,7 +66,7 @@ pub fn client(
         said_once(entry, "consent", "ask_for_consent", path, faults);
         client.consent = match ask {
             true => ConsentPolicy::Ask,
-            false => ConsentPolicy::Implicit,
+            false => ConsentPolicy::Skip,
         };
     }
     if entry.jwks.is_some() {

@@ -62,8 +62,8 @@ pub struct Config {
     #[serde(default)]
     pub limits: Limits,
     /// How often somebody may guess. Failures count, successes never.
-    #[serde(default)]
-    pub guessing: Guessing,
+    #[serde(default, alias = "guessing")]
+    pub login_limits: LoginLimits,
     /// What is logged, and how.
     #[serde(default)]
     pub log: Log,
@@ -555,7 +555,7 @@ impl Default for Limits {
 /// Retry-After. A browser in which a person has logged in before has a count of its own, so others lock nobody out.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub struct Guessing {
+pub struct LoginLimits {
     /// Time after which failures are forgotten, counted from the first.
     pub window: Duration,
     /// Failures for one account, from browsers that never logged in to it.
@@ -570,10 +570,10 @@ pub struct Guessing {
     pub mails: u32,
 }
 
-impl Default for Guessing {
+impl Default for LoginLimits {
     fn default() -> Self {
         let limits = signet_server::attempts::Limits::default();
-        Guessing {
+        LoginLimits {
             window: Duration(limits.window),
             per_account: limits.account,
             per_device: limits.device,

@@ -194,6 +194,9 @@ fn position(text: &str, offset: usize) -> (usize, usize) {
     (line, column)
 }
 
+/// Former names, which go on to be read: the name, and what it is called now. Whoever writes both is told that one is twice there.
+const FORMER: &[(&str, &str)] = &[("guessing", "login_limits")];
+
 /// Walks the file beside its schema. A table whose schema closes its members reports each member it does not name.
 fn unknown_keys(
     text: &str,
@@ -214,7 +217,9 @@ fn unknown_keys(
         } else {
             format!("{path}.{name}")
         };
-        match shapes.iter().find_map(|s| s["properties"].get(name)) {
+        let former = FORMER.iter().find(|(former, _)| *former == here);
+        let now = former.map_or(name, |(_, now)| now);
+        match shapes.iter().find_map(|s| s["properties"].get(now)) {
             Some(member) => inside(text, value, member, root, &here, problems),
             None if closed => {
                 let (line, column) = position(text, key.span().start);

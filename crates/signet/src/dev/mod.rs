@@ -374,7 +374,7 @@ fn configuration(
         limits: model::Limits::default(),
         // Everybody here comes from one address, and a test suite registers clients and mails codes by the hundred. What is
         // counted per account stays as it is.
-        guessing: model::Guessing {
+        login_limits: model::LoginLimits {
             per_address: 10_000,
             mails: 1_000,
             ..Default::default()

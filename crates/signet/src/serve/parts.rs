@@ -303,7 +303,7 @@ async fn seed_users(config: &Config, base: &Path, users: &Local, now: u64) -> Re
 fn people(config: &Config, base: &Path) -> Result<PeopleOptions, String> {
     Ok(PeopleOptions {
         mailer: mailer(config, base)?,
-        limits: apply::guessing(config),
+        limits: apply::login_limits(config),
         // A directory that people come from is a line here.
         outside: Vec::new(),
     })

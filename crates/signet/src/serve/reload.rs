@@ -151,7 +151,10 @@ impl Reloader {
             ),
             ("keys.compact", old.keys.compact != next.keys.compact),
             ("outbound", differ(&old.outbound, &next.outbound)),
-            ("guessing", differ(&old.guessing, &next.guessing)),
+            (
+                "login_limits",
+                differ(&old.login_limits, &next.login_limits),
+            ),
             ("limits", differ(&old.limits, &next.limits)),
             ("audit", differ(&old.audit, &next.audit)),
             ("metrics", differ(&old.metrics, &next.metrics)),

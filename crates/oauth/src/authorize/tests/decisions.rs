@@ -270,7 +270,7 @@ fn consent_covers_what_was_agreed_to_and_no_more() {
         decide(&h.ok(&[openid, ("prompt", "consent")]), h.client(), &f),
         Step::Consent { .. }
     ));
-    let first_party = house_with(|c| c.consent = ConsentPolicy::Implicit);
+    let first_party = house_with(|c| c.consent = ConsentPolicy::Skip);
     granted(decide(
         &first_party.ok(&[]),
         first_party.client(),

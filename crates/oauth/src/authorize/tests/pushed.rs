@@ -140,7 +140,7 @@ fn an_answered_pushed_request_is_stopped_whoever_is_logged_in() {
 #[test]
 fn only_a_consent_that_counts_is_looked_up() {
     let alice = session();
-    let h = house_with(|c| c.consent = ConsentPolicy::Implicit);
+    let h = house_with(|c| c.consent = ConsentPolicy::Skip);
     let needs = needs(&h.ok(&[]), h.client(), Some(&alice))
         .consent_of
         .is_some();
