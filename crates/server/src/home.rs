@@ -8,8 +8,6 @@ use crate::{
 };
 use http::{HeaderValue, StatusCode, header};
 
-/// The mark of the pages, 32 pixels wide.
-
 /// Adds `/`, pages with a slash at their end, `/favicon.ico`, and what answers every other path.
 pub fn routes(router: &mut Router) {
     router

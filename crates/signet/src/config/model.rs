@@ -529,7 +529,8 @@ pub struct Limits {
     pub threads: Option<usize>,
     /// Threads that hash passwords (19 MiB each while they do). Default: half of the processors.
     pub password_threads: Option<usize>,
-    /// Logins that may wait for such a thread; beyond that the answer is 503 with Retry-After.
+    /// Logins that may wait for such a thread; beyond that the answer is 503 with Retry-After. Browsers that the account's owner has
+    /// logged in from have a quarter as many places of their own beside these.
     pub password_queue: usize,
 }
 
