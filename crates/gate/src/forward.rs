@@ -121,7 +121,7 @@ pub(crate) async fn envoy(gate: &Gate, connection: &Connection, head: &request::
             }
         }
         None if rest.is_empty() || rest.starts_with('/') => (setup.verifier.default_policy(), rest),
-        None => return response::text(StatusCode::NOT_FOUND, "there is nothing here\n"),
+        None => return response::text(StatusCode::NOT_FOUND, "not found\n"),
     };
     let said = (|| {
         let scheme = single(headers, "x-forwarded-proto")?.unwrap_or("http");

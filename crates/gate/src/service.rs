@@ -24,7 +24,7 @@ impl Gate {
         body: Body,
     ) -> (Response, &'static str) {
         let Some(route) = routes::find(head.uri.path()) else {
-            let response = response::text(StatusCode::NOT_FOUND, "there is nothing here\n");
+            let response = response::text(StatusCode::NOT_FOUND, "not found\n");
             return (response, metrics::OTHER);
         };
         if let Some(method) = &route.method
@@ -118,7 +118,7 @@ fn unread(failure: BodyError) -> Response {
 fn not_for_here(allow: &Method) -> Response {
     let mut response = response::text(
         StatusCode::METHOD_NOT_ALLOWED,
-        "this method is not for here\n",
+        "method not allowed\n",
     );
     if let Ok(allow) = HeaderValue::from_str(allow.as_str()) {
         response.headers_mut().insert(header::ALLOW, allow);
