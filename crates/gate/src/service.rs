@@ -116,10 +116,7 @@ fn unread(failure: BodyError) -> Response {
 }
 
 fn not_for_here(allow: &Method) -> Response {
-    let mut response = response::text(
-        StatusCode::METHOD_NOT_ALLOWED,
-        "method not allowed\n",
-    );
+    let mut response = response::text(StatusCode::METHOD_NOT_ALLOWED, "method not allowed\n");
     if let Ok(allow) = HeaderValue::from_str(allow.as_str()) {
         response.headers_mut().insert(header::ALLOW, allow);
     }
