@@ -1,7 +1,6 @@
 //! What a grant decides, as data: the tokens to make, and the once-only conditions that must hold first.
 use crate::id::{CodeId, DeviceId, GrantId, Jti};
 use crate::{
-    device_authorization::DeviceRecord,
     names::AccessTokenFormat,
     scope::ScopeSet,
     sealed::{Confirmation, RefreshToken},
@@ -50,8 +49,8 @@ pub enum Once {
         id: DeviceId,
         /// the row's version when it was read
         version: u64,
-        /// what [`poll`](DeviceRecord::poll) makes of the record
-        consumed: Box<DeviceRecord>,
+        /// what a poll makes of the record, as it is stored
+        consumed: Vec<u8>,
         /// the row's end, which stays
         end: Option<u64>,
         /// the grant that begins

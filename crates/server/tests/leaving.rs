@@ -46,7 +46,7 @@ fn an_error_of_a_client_that_registered_itself_redirects_nobody() {
     };
     let cases: [(&[(&str, &str)], &str); 2] = [
         (&[("response_type", "token")], "unsupported_response_type"),
-        (&[("prompt", "none")], "login_required"),
+        (&[("prompt", "none login")], "invalid_request"),
     ];
     for (more, error) in cases {
         let shown: Reply = ask(&id, more).send(&server).expect(200);
@@ -66,13 +66,22 @@ fn an_error_of_a_client_that_registered_itself_redirects_nobody() {
         // What an operator has registered is answered as ever.
         ask("web", more).send(&server).expect(303);
     }
-    let posted = ask(&id, &[("prompt", "none"), ("response_mode", "form_post")]);
+    // OpenID Connect Core section 3.1.2.1: a silent request shows no page of this server.
+    let silent = ask(&id, &[("prompt", "none")]).send(&server).expect(303);
+    assert!(silent.header("location").contains("error=login_required"));
+    let posted = ask(
+        &id,
+        &[("response_type", "token"), ("response_mode", "form_post")],
+    );
     let text = posted.send(&server).expect(200).text();
     assert!(
         text.contains("<main id=\"error\"") && !text.contains("<script"),
         "{text}"
     );
-    assert!(text.contains("value=\"login_required\""), "{text}");
+    assert!(
+        text.contains("value=\"unsupported_response_type\""),
+        "{text}"
+    );
 }
 
 #[test]

@@ -80,7 +80,7 @@ pub(super) fn decide(request: &GrantRequest<'_>) -> Result<Decision, OAuthError>
     let once = Once::DeviceCode {
         id: device.id,
         version,
-        consumed: Box::new(consumed),
+        consumed: consumed.to_bytes(),
         end,
         grant_id: approval.grant_id,
         family_end,

@@ -219,7 +219,13 @@ pub async fn proceed(visit: Visit, interaction: Interaction, consented: bool) ->
         Step::Stop(error) => visit.error(&error),
         Step::Refuse(error) => {
             note_refusal(&visit, &request, &error);
-            let answer = error_answer(&visit.context, Some(&client), &request.return_to, &error);
+            let to = &request.return_to;
+            // A silent request is answered to the client, whoever registered it (OpenID Connect Core section 3.1.2.1; RFC
+            // 9700 section 4.11.2 makes this exception).
+            let answer = match request.prompts.none {
+                true => answer(response::error(to, &error, &snapshot.settings.issuer)),
+                false => error_answer(&visit.context, Some(&client), to, &error),
+            };
             visit.finish(answer)
         }
         Step::Grant(granted) => grant(visit, &interaction, &request, &granted).await,

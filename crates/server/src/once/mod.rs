@@ -177,7 +177,7 @@ async fn plan(store: &dyn Store, condition: &Once, now: u64) -> Result<Plan, Sto
             Op::Replace {
                 key: Key::new(Table::DeviceCode, id.as_bytes().to_vec()),
                 version: *version,
-                value: consumed.to_bytes(),
+                value: consumed.clone(),
                 end: *end,
             },
             new_family(grant_id, *family_end, now).into_iter().collect(),
