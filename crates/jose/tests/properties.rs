@@ -126,7 +126,7 @@ proptest! {
         let theirs = serde_json::from_slice::<serde_json::Value>(&text);
         match (ours, theirs) {
             (Ok(ours), Ok(theirs)) => prop_assert_eq!(serde(&ours), theirs),
-            // What is stricter here: duplicates and bounds. What is laxer: a number that no double holds.
+            // What is stricter here: duplicates and bounds, those of numbers among them.
             (Err(error), Ok(_)) => prop_assert!(matches!(error, JsonError::Duplicate | JsonError::Limit), "{:?}", error),
             (Ok(_), Err(error)) => prop_assert!(error.to_string().contains("out of range"), "{}", error),
             (Err(_), Err(_)) => {}

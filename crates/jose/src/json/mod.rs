@@ -53,7 +53,7 @@ pub enum JsonError {
     /// two members of one object have one name
     #[error("a member name appears twice")]
     Duplicate,
-    /// longer, deeper or fuller than its [`Limits`]
+    /// longer, deeper or fuller than its [`Limits`], or a number that parsers read differently
     #[error("JSON beyond its limits")]
     Limit,
     /// JSON, but not of the type that the schema asks for

@@ -199,7 +199,8 @@ impl<'a> Reader<'a> {
         let number = Number(Cow::Borrowed(&self.text[start..self.at]));
         match number.is_read_alike_everywhere() {
             true => Ok(number),
-            false => Err(JsonError::Malformed(start)),
+            // JSON, but beyond what every parser reads alike.
+            false => Err(JsonError::Limit),
         }
     }
 
