@@ -6,13 +6,18 @@ use crate::{
         SECRET, block_on,
         browser::{Browser, Page},
         client::{Call, Reply},
+        failing::FullDisk,
         people::{PASSWORD, VERIFIER, add_user, request},
     },
 };
 use http::Method;
 use serde_json::json;
 use signet_server::attempts::{self, Kind};
-use std::cell::RefCell;
+use std::{
+    cell::RefCell,
+    panic::AssertUnwindSafe,
+    sync::{Arc, atomic::Ordering::SeqCst},
+};
 
 const NEW: &str = "another calm set of words";
 const CALLBACK: &str = "https://client.example/cb";
@@ -455,6 +460,46 @@ fn every_act_ends_what_the_manual_says_and_nothing_else() {
         }
     }
     assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+}
+
+/// Acts that make something, too, or count a guess: on a full disk they are answered with 503.
+const NEED_SPACE: &[&str] = &[
+    "new password at `/account` (the own session begins anew)",
+    "first password at `/account`",
+    "recovery by mail",
+    "somebody else logs in in the same browser",
+    "a code or an old refresh token comes a second time",
+];
+
+#[test]
+fn on_a_full_disk_every_act_that_makes_nothing_ends_the_same() {
+    let mut wrong = Vec::new();
+    let mut done = 0;
+    for one in ACTS.iter().filter(|one| !NEED_SPACE.contains(&one.name)) {
+        let store = Arc::new(FullDisk::default());
+        let world = World::over(Some(store.clone()), |platform| {
+            platform.may_act_for = vec!["web".to_owned()];
+        });
+        let scene = Scene::new(&world);
+        world.server.pass(1);
+        store.full.store(true, SeqCst);
+        let ready = Call::get("/health/ready").send(&world.server).expect(200);
+        assert!(ready.text().contains("degraded"), "{}", ready.text());
+        let done_so = std::panic::catch_unwind(AssertUnwindSafe(|| (one.act)(&scene)));
+        // Asking makes something: a refresh, a login.
+        store.full.store(false, SeqCst);
+        if done_so.is_err() {
+            wrong.push(format!("{}: was refused", one.name));
+            continue;
+        }
+        let left = scene.left(one.password);
+        if left != one.left {
+            wrong.push(row(one.name, left));
+        }
+        done += 1;
+    }
+    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+    assert_eq!(done, ACTS.len() - NEED_SPACE.len());
 }
 
 #[test]

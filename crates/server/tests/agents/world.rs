@@ -20,7 +20,8 @@ use signet_crypto::{Algorithm, hash::sha256};
 use signet_jose::{jwk::Jwk, jwt::JwtSigner};
 use signet_oauth::{agent_grants::CHAIN_TYPE, client::Client};
 use signet_server::agents::binding;
-use std::sync::Mutex;
+use signet_store::Store;
+use std::sync::{Arc, Mutex};
 
 pub const EXCHANGE: &str = "urn:ietf:params:oauth:grant-type:token-exchange";
 pub const API: &str = "https://api.example";
@@ -59,6 +60,11 @@ impl World {
     }
 
     pub fn with(change: impl FnOnce(&mut Client)) -> World {
+        World::over(None, change)
+    }
+
+    /// Over a store of the test's own.
+    pub fn over(store: Option<Arc<dyn Store>>, change: impl FnOnce(&mut Client)) -> World {
         let mail = Mail::new();
         let mut platform = Client {
             may_exchange_agent_grants: true,
@@ -71,6 +77,7 @@ impl World {
             ..client("operator")
         };
         let server = start(&mail, |setup| {
+            setup.store = store;
             setup.settings.agents.enabled = true;
             setup.settings.agents.constraints = vec![("x-env".to_owned(), "test".to_owned())];
             setup.clients.extend([platform, operator, client("plain")]);

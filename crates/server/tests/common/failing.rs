@@ -1,6 +1,6 @@
 //! A store that fails when it is told to.
 use signet_store::{
-    Change, Key, Layer, MemoryStore, Outcome, Row, Store, StoreError, StoreFuture, Table,
+    Change, Key, Layer, MemoryStore, Need, Outcome, Row, Store, StoreError, StoreFuture, Table,
 };
 use std::sync::{
     Mutex,
@@ -85,5 +85,42 @@ impl Layer for Failing {
     }
     fn check(&self) -> StoreFuture<'_, ()> {
         self.or_full(|| self.inner.check())
+    }
+}
+
+/// A store in memory whose disk is full when it is told so: as the embedded one, it takes what ends something.
+#[derive(Default)]
+pub struct FullDisk {
+    inner: MemoryStore,
+    pub full: AtomicBool,
+}
+
+impl FullDisk {
+    fn or_full<'a, T: Send + 'a>(
+        &'a self,
+        need: Need,
+        write: impl FnOnce() -> StoreFuture<'a, T>,
+    ) -> StoreFuture<'a, T> {
+        if self.full.load(Ordering::SeqCst) && need != Need::Ends {
+            let error = StoreError::Unavailable("the disk is full".into());
+            return Box::pin(std::future::ready(Err(error)));
+        }
+        write()
+    }
+}
+
+impl Layer for FullDisk {
+    fn inner(&self) -> &dyn Store {
+        &self.inner
+    }
+    fn commit(&self, change: Change, now: u64) -> StoreFuture<'_, Outcome> {
+        self.or_full(Need::of(&change), || self.inner.commit(change, now))
+    }
+    fn commit_each(&self, changes: Vec<Change>, now: u64) -> StoreFuture<'_, Vec<Outcome>> {
+        let need = changes.iter().map(Need::of).max().unwrap_or(Need::Ends);
+        self.or_full(need, || self.inner.commit_each(changes, now))
+    }
+    fn is_full(&self) -> bool {
+        self.full.load(Ordering::SeqCst)
     }
 }

@@ -3,13 +3,8 @@
 //! While a flush is under way further jobs queue up; they are the next group. A change that is refused writes nothing
 //! (its condition is part of its first statement), so it cannot disturb its neighbours. If the engine itself fails, the
 //! whole group is rolled back and every member is told so: nobody is answered `Done` who is not on the disk.
-use super::{
-    open,
-    queue::Queue,
-    reserve::{Need, Reserve},
-    sql,
-};
-use crate::{Change, Key, Outcome, Row, StoreError};
+use super::{open, queue::Queue, reserve::Reserve, sql};
+use crate::{Change, Key, Need, Outcome, Row, StoreError};
 use rusqlite::Connection;
 use std::sync::{
     Arc,
@@ -79,9 +74,7 @@ impl Job {
             Job::CommitEach { changes, .. } => {
                 changes.iter().map(Need::of).max().unwrap_or(Need::Ends)
             }
-            // What was taken is wanted for something that could not be made.
-            Job::Take { .. } => Need::Grows,
-            Job::Sweep { .. } | Job::Check { .. } => Need::Ends,
+            Job::Take { .. } | Job::Sweep { .. } | Job::Check { .. } => Need::Ends,
         }
     }
 
