@@ -44,7 +44,7 @@ fn facts(world: &World, token: &str) -> AccessTokenFacts {
 /// Signs claims of our own making: what a correct server would never issue.
 fn forge(world: &World, claims: &str) -> String {
     let common = format!(
-        r#"{{"iss":"{ISSUER}","sub":"user-1","aud":"{ISSUER}","exp":{},"iat":{NOW},"jti":"AAAA","client_id":"web","scope":"openid api:read""#,
+        r#"{{"iss":"{ISSUER}","sub":"user-1","aud":"{ISSUER}","exp":{},"iat":{NOW},"jti":"AAAAAAAAAAAAAAAAAAAAAA","client_id":"web","scope":"openid api:read""#,
         NOW + 300
     );
     world.sign_payload(Typ::AccessToken, format!("{common}{claims}}}").as_bytes())
