@@ -41,7 +41,7 @@ pub use event::{Action, Event};
 pub use identity::AuditIdentity;
 pub use keeper::Keep;
 pub use node::{InvalidNodeId, NodeId};
-pub use outbox::{RecordedStore, apart, carried, carrying};
+pub use outbox::{RecordedStore, carrying, outside_act, with_record};
 pub use segment::Places;
 pub use trail::{Audit, AuditOptions};
 pub use writer::Opened;

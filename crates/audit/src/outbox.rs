@@ -1,6 +1,6 @@
 //! Lines that commit together with a state change.
 //!
-//! The application's store is a [`RecordedStore`]. Within an act ([`Audit::act`](crate::Audit::act), [`carried`]) the first change that it
+//! The application's store is a [`RecordedStore`]. Within an act ([`Audit::act`](crate::Audit::act), [`with_record`]) the first change that it
 //! commits takes the act's line along, as one more row of the same transaction; the writer takes the row into the log and removes it. So
 //! there is no change without its line and no line without its change, whatever happens between them. Counters of guesses
 //! carry nothing: they change whether anything was done or not.
@@ -47,7 +47,7 @@ fn with_staged<T>(work: impl FnOnce(&mut Vec<Waiting>) -> T) -> Option<T> {
 
 /// Does `work`; the first change in it carries the event's line, and, where this is part of another act, that act's too. Whether it
 /// did. Nothing is recorded where nothing was changed: [`Audit::act`](crate::Audit::act) does that, too.
-pub async fn carried<T>(event: Event<'_>, work: impl Future<Output = T>) -> (T, bool) {
+pub async fn with_record<T>(event: Event<'_>, work: impl Future<Output = T>) -> (T, bool) {
     let own = waiting(&event);
     let id = own.id;
     let mut staged = with_staged(std::mem::take).unwrap_or_default();
@@ -66,7 +66,7 @@ pub async fn carried<T>(event: Event<'_>, work: impl Future<Output = T>) -> (T, 
 }
 
 /// Does `work` outside of the act that is under way: what it changes is another matter, and carries none of that act's lines.
-pub async fn apart<T>(work: impl Future<Output = T>) -> T {
+pub async fn outside_act<T>(work: impl Future<Output = T>) -> T {
     ACT.scope(RefCell::default(), work).await
 }
 

@@ -17,7 +17,7 @@ use crate::event::Event;
 use crate::identity::{self, AuditIdentity};
 use crate::keeper::{Keep, Keeper};
 use crate::node::NodeId;
-use crate::outbox::{RecordedStore, carried};
+use crate::outbox::{RecordedStore, with_record};
 use crate::segment::Places;
 use crate::shared::{MAX_QUEUED, Shared};
 use crate::writer::{self, Opened, Writer};
@@ -186,7 +186,7 @@ impl Audit {
         if self.0.is_none() {
             return work.await;
         }
-        let (done, was_carried) = carried(event, work).await;
+        let (done, was_carried) = with_record(event, work).await;
         match &done {
             Ok(_) if was_carried => {}
             Ok(_) => self.record(event),

@@ -14,7 +14,7 @@ use signet_audit::read::{self, Frames, Local};
 use signet_audit::segment::{Form, Segment};
 use signet_audit::verify::{Broken, Left, Signatures, Verified, Verifier};
 use signet_audit::{
-    Action, Audit, AuditOptions, Event, Keep, NodeId, Opened, Places, carried, carrying,
+    Action, Audit, AuditOptions, Event, Keep, NodeId, Opened, Places, carrying, with_record,
 };
 use signet_crypto::seal::{Keyring, SealingKey};
 use signet_store::{Change, Key, MemoryStore, Op, SqliteStore, Store, Table, sqlite};
@@ -500,7 +500,7 @@ fn child() {
             end: None,
         });
         let work = recorded.commit(insert, NOW);
-        let (done, _) = block_on(carried(login(&name), work));
+        let (done, _) = block_on(with_record(login(&name), work));
         assert!(done.unwrap().is_done());
         let line = format!("\ndone {name}\n");
         std::io::stdout().write_all(line.as_bytes()).unwrap();
@@ -584,7 +584,7 @@ fn a_node_keeps_its_name_and_writes_no_other_nodes_log() {
         value: b"record".to_vec(),
         end: None,
     });
-    let (done, _) = block_on(carried(login("alice"), store.commit(insert, NOW)));
+    let (done, _) = block_on(with_record(login("alice"), store.commit(insert, NOW)));
     assert!(done.unwrap().is_done());
     place.write(named("west"), 1);
     let segment = place.segments(false).remove(0);

@@ -7,8 +7,8 @@ use signet_audit::line::Frame;
 use signet_audit::segment::{Found, Segment, frames};
 use signet_audit::verify::{Broken, Signatures, Verified, Verifier};
 use signet_audit::{
-    Action, Audit, AuditError, AuditOptions, Counted, Event, NodeId, Opened, Places, carried,
-    carrying, read,
+    Action, Audit, AuditError, AuditOptions, Counted, Event, NodeId, Opened, Places, carrying,
+    read, with_record,
 };
 use signet_crypto::seal::{Keyring, SealingKey};
 use signet_store::{Change, Key, Layer, MemoryStore, Op, Store, Table};
@@ -500,17 +500,17 @@ fn a_state_change_commits_together_with_its_line() {
     let place = Place::new();
     let store = carrying(place.store.clone(), &NodeId::default());
     let change = |name| store.commit(insert(name), NOW);
-    let (done, was_carried) = block_on(carried(event("alice"), change("a")));
+    let (done, was_carried) = block_on(with_record(event("alice"), change("a")));
     assert!(done.unwrap().is_done() && was_carried);
     assert_eq!(pending(&place), 1);
     // What is refused changes nothing, and says nothing.
-    let (done, was_carried) = block_on(carried(event("bob"), change("a")));
+    let (done, was_carried) = block_on(with_record(event("bob"), change("a")));
     assert!(!done.unwrap().is_done() && !was_carried);
     assert_eq!(pending(&place), 1);
     // Removing what is there carries, too; what is not there does not.
     let gone = Key::new(Table::Client, "a");
-    assert!(block_on(carried(event("carol"), store.take(&gone, NOW))).1);
-    assert!(!block_on(carried(event("dave"), store.take(&gone, NOW))).1);
+    assert!(block_on(with_record(event("carol"), store.take(&gone, NOW))).1);
+    assert!(!block_on(with_record(event("dave"), store.take(&gone, NOW))).1);
     assert_eq!(pending(&place), 2);
     // The process ended before anything of it was in the log: the next one has it.
     let (audit, _) = place.open();
@@ -525,12 +525,12 @@ fn a_state_change_commits_together_with_its_line() {
 fn an_act_within_an_act_has_both_lines_and_what_stands_apart_has_none() {
     let place = Place::new();
     let store = carrying(place.store.clone(), &NodeId::default());
-    let inner = carried(event("inner"), store.commit(insert("a"), NOW));
-    let ((_, inner), outer) = block_on(carried(event("outer"), inner));
+    let inner = with_record(event("inner"), store.commit(insert("a"), NOW));
+    let ((_, inner), outer) = block_on(with_record(event("outer"), inner));
     assert!(inner && outer);
     assert_eq!(pending(&place), 2);
-    let apart = signet_audit::apart(store.commit(insert("b"), NOW));
-    let (done, was_carried) = block_on(carried(event("outer"), apart));
+    let apart = signet_audit::outside_act(store.commit(insert("b"), NOW));
+    let (done, was_carried) = block_on(with_record(event("outer"), apart));
     assert!(done.unwrap().is_done() && !was_carried);
     assert_eq!(pending(&place), 2);
 }
@@ -571,7 +571,7 @@ fn a_line_that_was_logged_and_not_yet_taken_from_the_store_is_not_logged_again()
     let (audit, _) = place.open();
     audit.close();
     let store = carrying(place.store.clone(), &NodeId::default());
-    block_on(carried(event("alice"), store.commit(insert("a"), NOW)))
+    block_on(with_record(event("alice"), store.commit(insert("a"), NOW)))
         .0
         .unwrap();
     let head = Key::with_sort(Table::Audit, "head", "node-1");
@@ -781,7 +781,7 @@ fn a_disk_that_refuses_costs_no_line() {
     std::fs::rename(place.path(), &aside).unwrap();
     let store = audit.recorded(place.store.clone());
     audit.record(event("alice"));
-    block_on(carried(event("bob"), store.commit(insert("a"), NOW)))
+    block_on(with_record(event("bob"), store.commit(insert("a"), NOW)))
         .0
         .unwrap();
     let started = std::time::Instant::now();
@@ -837,7 +837,7 @@ fn on_a_full_disk_refusals_go_first_and_changes_are_recorded() {
     }
     audit.record(event("alice"));
     let recorded = audit.recorded(store.clone());
-    block_on(carried(event("bob"), recorded.commit(insert("a"), NOW)))
+    block_on(with_record(event("bob"), recorded.commit(insert("a"), NOW)))
         .0
         .unwrap();
     until(&audit, had + 1);

@@ -4,7 +4,7 @@ use http::{Request, StatusCode};
 use http_body_util::BodyExt;
 use signet_crypto::{Algorithm, Clock, SigningKey, certificate::ClientCertificate};
 use signet_gate::{Gate, Identity, Proxies, Setup};
-use signet_http::{Body, Connection, Entrance, Limits, PresentedCertificate, Response, Serves};
+use signet_http::{Body, Connection, Limits, ListenerKind, PresentedCertificate, Response, Serves};
 use signet_jose::{
     dpop,
     jwk::{Jwk, JwkSet},
@@ -97,7 +97,7 @@ impl Service {
     fn ask(&self, request: http::request::Builder, body: &str) -> Response {
         let connection = Connection {
             peer: [127, 0, 0, 1].into(),
-            entrance: Entrance::Public,
+            listener_kind: ListenerKind::Public,
             certificate: None,
         };
         let body = Body::from(Bytes::copy_from_slice(body.as_bytes()));
@@ -538,7 +538,7 @@ fn a_caller_whose_certificate_ends_at_the_client_ca_is_a_proxy() {
     let ask = |certificate| {
         let connection = Connection {
             peer: [127, 0, 0, 1].into(),
-            entrance: Entrance::Public,
+            listener_kind: ListenerKind::Public,
             certificate,
         };
         let request = Request::get("/auth/nginx").header("authorization", &bearer);

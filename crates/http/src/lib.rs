@@ -38,4 +38,4 @@ pub use limits::Limits;
 pub use request_id::RequestId;
 pub use response::Response;
 pub use router::Router;
-pub use serves::{Connection, Connections, Entrance, Serves};
+pub use serves::{Connection, Connections, ListenerKind, Serves};

@@ -3,7 +3,7 @@ use crate::{
     body::Body,
     panics::{self, Panicked},
     response::{self, Response},
-    serves::{Connection, Entrance, Serves},
+    serves::{Connection, ListenerKind, Serves},
     tls::Tls,
 };
 use http::{HeaderValue, StatusCode, header};
@@ -99,7 +99,7 @@ pub struct Listener {
     /// Its TLS; `None`: plain HTTP/1.1, for use behind a reverse proxy.
     pub tls: Option<Tls>,
     /// What it is for.
-    pub entrance: Entrance,
+    pub listener_kind: ListenerKind,
 }
 
 /// A running server. Dropping it is `stop` without waiting.
@@ -137,7 +137,7 @@ pub fn start<S: Serves>(service: Arc<S>, listeners: Vec<Listener>) -> io::Result
             sockets[worker].push(Socket {
                 listener: socket,
                 tls: listener.tls.clone(),
-                entrance: listener.entrance,
+                listener_kind: listener.listener_kind,
             });
         }
     }
@@ -161,7 +161,7 @@ pub fn start<S: Serves>(service: Arc<S>, listeners: Vec<Listener>) -> io::Result
 struct Socket {
     listener: TcpListener,
     tls: Option<Tls>,
-    entrance: Entrance,
+    listener_kind: ListenerKind,
 }
 
 async fn worker<S: Serves>(service: Arc<S>, sockets: Vec<Socket>, stopped: watch::Receiver<bool>) {
@@ -246,7 +246,7 @@ async fn accept<S: Serves>(
         connections.open.fetch_add(1, Relaxed);
         let connection = Connection {
             peer,
-            entrance: socket.entrance,
+            listener_kind: socket.listener_kind,
             certificate: None,
         };
         let (service, tls) = (service.clone(), socket.tls.clone());

@@ -10,7 +10,7 @@ use std::{
 
 /// Where a request came in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Entrance {
+pub enum ListenerKind {
     /// The listener that browsers use: never asks for a client certificate.
     Public,
     /// The listener behind `mtls_endpoint_aliases`: asks for one.
@@ -23,7 +23,7 @@ pub struct Connection {
     /// The socket's peer.
     pub peer: IpAddr,
     /// The listener.
-    pub entrance: Entrance,
+    pub listener_kind: ListenerKind,
     /// From the TLS handshake.
     pub certificate: Option<Arc<PresentedCertificate>>,
 }

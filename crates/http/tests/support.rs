@@ -2,7 +2,7 @@
 use http::{Request, StatusCode};
 use signet_crypto::certificate::DevelopmentCa;
 use signet_http::{
-    Body, Connection, Connections, Entrance, Limits, Response, Serves,
+    Body, Connection, Connections, Limits, ListenerKind, Response, Serves,
     addresses::Addresses,
     listener::{Listener, Listening, Running, start},
     response,
@@ -79,7 +79,7 @@ impl Engine {
         let listeners = [(listening, Some(tls)), (plain, None)].map(|(listening, tls)| Listener {
             listening,
             tls,
-            entrance: Entrance::Public,
+            listener_kind: ListenerKind::Public,
         });
         let directory = tempfile::tempdir().unwrap();
         std::fs::write(directory.path().join("ca.pem"), ca.cert_pem()).unwrap();

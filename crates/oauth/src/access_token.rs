@@ -15,11 +15,11 @@ use std::sync::Arc;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TokenState {
     /// Ours, not ended, not revoked.
-    Valid(Arc<AccessTokenFacts>),
+    Valid(Arc<VerifiedAccessToken>),
     /// Ours, and its time is over.
-    Expired(Arc<AccessTokenFacts>),
+    Expired(Arc<VerifiedAccessToken>),
     /// Ours, and revoked: itself, or something it hangs on.
-    Revoked(Arc<AccessTokenFacts>),
+    Revoked(Arc<VerifiedAccessToken>),
     /// No access token of this issuer: malformed, of another kind or issuer, or with a signature that does not hold.
     Forged,
     /// Ours and not ended, but whether it was revoked cannot be said. Never to be read as valid (known fault A7).
@@ -44,14 +44,14 @@ impl TokenLookup for Context<'_> {
 
 /// The half of a look-up that never changes while the key stays: form, signature, kind, claims, issuer. A caller may keep the result
 /// for the very same token string and go on with [`judge`] each time; the key's withdrawal must end what it keeps.
-pub fn verify(context: &Context<'_>, token: &str) -> Option<AccessTokenFacts> {
+pub fn verify(context: &Context<'_>, token: &str) -> Option<VerifiedAccessToken> {
     let format = AccessTokenFormat::of(token)?.implementation();
     let facts = format.read(context.keys, token)?;
     (facts.issuer == context.settings.issuer).then_some(facts)
 }
 
 /// The half of a look-up that changes with time: end and revocation. To be asked for every use.
-pub fn judge(context: &Context<'_>, facts: Arc<AccessTokenFacts>) -> TokenState {
+pub fn judge(context: &Context<'_>, facts: Arc<VerifiedAccessToken>) -> TokenState {
     if context.now() >= facts.exp {
         return TokenState::Expired(facts);
     }
@@ -71,7 +71,7 @@ pub fn judge(context: &Context<'_>, facts: Arc<AccessTokenFacts>) -> TokenState 
 }
 
 /// Whether the token, or anything that it hangs on, was revoked.
-fn is_revoked(context: &Context<'_>, facts: &AccessTokenFacts) -> Result<bool, Unavailable> {
+fn is_revoked(context: &Context<'_>, facts: &VerifiedAccessToken) -> Result<bool, Unavailable> {
     let query = facts.revocation_query().ok_or(Unavailable)?;
     if context.revocations.is_revoked(&query)? {
         return Ok(true);

@@ -11,7 +11,7 @@ pub use signet_revocation::RevocationQuery;
 /// A condition that must be committed before anything is answered: one atomic call of the store each. Ends are Unix seconds, after
 /// which the row may go.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Once {
+pub enum SingleUse {
     /// A client assertion's `jti` (RFC 7523 section 3, item 7). A refusal is `invalid_client`.
     Assertion {
         /// whose assertion
@@ -43,7 +43,7 @@ pub enum Once {
         family_end: Option<u64>,
     },
     /// An approved device code: its record, which was read before, is replaced under its version by the consumed one. A
-    /// refusal is `invalid_grant`. `family_end` as with [`Once::Code`].
+    /// refusal is `invalid_grant`. `family_end` as with [`SingleUse::Code`].
     DeviceCode {
         /// the row
         id: DeviceId,
@@ -203,7 +203,7 @@ pub enum Refresh {
 #[derive(Clone, Debug)]
 pub struct Decision {
     /// conditions, in order
-    pub once: Vec<Once>,
+    pub once: Vec<SingleUse>,
     /// what to make when all held
     pub issue: Issue,
 }

@@ -2,9 +2,9 @@
 //!
 //! Server nonces hold no state: a nonce is the time of its making, sealed. Any node opens it, and it ends by itself.
 use crate::{
-    access_token::AccessTokenFacts,
+    access_token::VerifiedAccessToken,
     client::Client,
-    decision::Once,
+    decision::SingleUse,
     error::{Challenge, ErrorCode, OAuthError},
     request::{Context, PeerCertificate},
     sealed::Confirmation,
@@ -26,7 +26,7 @@ pub struct Possession {
     /// thumbprint of the proof's key, base64url
     pub jkt: String,
     /// the proof's id, to be seen once
-    pub once: Once,
+    pub once: SingleUse,
 }
 
 /// The sealing keys, as the key of nonces: those of every node, and of the time before they were rotated.
@@ -84,7 +84,7 @@ fn possession(context: &Context<'_>, proof: DpopProof) -> Possession {
         .saturating_add(1);
     Possession {
         jkt: proof.jkt.clone(),
-        once: Once::DpopProof {
+        once: SingleUse::DpopProof {
             jkt: proof.jkt,
             jti: proof.jti,
             end,
@@ -154,8 +154,8 @@ pub fn check_presentation(
     scheme: Scheme,
     request: &crate::request::Request<'_>,
     access_token: &str,
-    facts: &AccessTokenFacts,
-) -> Result<Option<Once>, OAuthError> {
+    facts: &VerifiedAccessToken,
+) -> Result<Option<SingleUse>, OAuthError> {
     let mut bound = presentation::Binding::default();
     match &facts.confirmation {
         None => {}

@@ -4,7 +4,7 @@
 //! that is not a living token which the caller may see is one and the same `{"active":false}` (known fault A11).
 use crate::id::GrantId;
 use crate::{
-    access_token::{AccessTokenFacts, TokenLookup, TokenState},
+    access_token::{TokenLookup, TokenState, VerifiedAccessToken},
     client::Client,
     decision::RevocationQuery,
     error::{ErrorCode, OAuthError},
@@ -25,7 +25,7 @@ pub enum Introspection {
     /// nothing that this caller may hear
     Inactive,
     /// a living access token
-    AccessToken(Arc<AccessTokenFacts>),
+    AccessToken(Arc<VerifiedAccessToken>),
     /// a refresh token that looks good; whether it lives is known when the store says that its family is at its generation:
     /// [`Introspection::with_family`]
     RefreshToken(Box<RefreshToken>),
@@ -109,7 +109,7 @@ pub(crate) fn refresh_identity(token: &RefreshToken) -> RevocationQuery<'_> {
 
 /// A client sees its own tokens, those of clients that its record lets it act for, those that are meant for it, and those for a resource
 /// server whose record names it.
-fn may_see(context: &Context<'_>, caller: &Client, facts: &AccessTokenFacts) -> bool {
+fn may_see(context: &Context<'_>, caller: &Client, facts: &VerifiedAccessToken) -> bool {
     let own = facts.client_id == caller.client_id || caller.may_act_for.contains(&facts.client_id);
     own || facts.audience.iter().any(|audience| {
         *audience == caller.client_id
@@ -176,7 +176,7 @@ impl Introspection {
     }
 }
 
-fn write_access_token(facts: &AccessTokenFacts, w: &mut Writer<'_>) {
+fn write_access_token(facts: &VerifiedAccessToken, w: &mut Writer<'_>) {
     w.member("active").bool(true);
     w.member("iss").string(&facts.issuer);
     w.member("sub").string(&facts.sub);

@@ -101,7 +101,7 @@ mod tests {
         format::{AccessTokenFormat, Stamp},
         sealed::Confirmation,
         testing,
-        token_facts::AccessTokenFacts,
+        token_facts::VerifiedAccessToken,
     };
     use signet_crypto::Algorithm;
     use signet_jose::base64url;
@@ -137,7 +137,7 @@ mod tests {
         let id = base64url::encode(Stamp::id(testing::NOW * 1000 + 7, [9; 10]).as_bytes());
         let mut out = Vec::new();
         write_access_token(&token, "https://as.example", &id, testing::NOW, &mut out);
-        let facts = AccessTokenFacts::parse(&out).unwrap();
+        let facts = VerifiedAccessToken::parse(&out).unwrap();
         assert_eq!(facts.issued_at_ms(), testing::NOW * 1000 + 7);
         assert_eq!((facts.exp, facts.iat), (testing::NOW + 600, testing::NOW));
         assert_eq!(

@@ -16,7 +16,7 @@ pub const MAX_ACT_DEPTH: usize = 8;
 
 /// The claims of an access token that this issuer signed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct AccessTokenFacts {
+pub struct VerifiedAccessToken {
     /// `iss`
     pub issuer: String,
     /// `sub`
@@ -72,11 +72,11 @@ pub struct MayAct {
     pub unknown: bool,
 }
 
-impl AccessTokenFacts {
+impl VerifiedAccessToken {
     /// Reads the payload of a token whose signature held. A required claim that is missing or of
     /// another type refuses it (RFC 9068 section 2.2).
     pub fn parse(payload: &[u8]) -> Result<Self, JsonError> {
-        let mut facts = AccessTokenFacts::default();
+        let mut facts = VerifiedAccessToken::default();
         let (mut exp, mut iat) = (None, None);
         let limits = Limits {
             bytes: MAX_BYTES,
@@ -281,7 +281,7 @@ mod tests {
 
     #[test]
     fn required_claims_and_their_types_are_required() {
-        assert!(AccessTokenFacts::parse(GOOD.as_bytes()).is_ok());
+        assert!(VerifiedAccessToken::parse(GOOD.as_bytes()).is_ok());
         for (from, to) in [
             (r#""iss":"i","#, ""),
             (r#""sub":"s","#, ""),
@@ -305,7 +305,7 @@ mod tests {
         ] {
             let bad = GOOD.replace(from, to);
             assert_ne!(bad, GOOD);
-            assert!(AccessTokenFacts::parse(bad.as_bytes()).is_err(), "{bad}");
+            assert!(VerifiedAccessToken::parse(bad.as_bytes()).is_err(), "{bad}");
         }
     }
 
@@ -318,7 +318,7 @@ mod tests {
                 r#""iat":1,"agent_grants":["{id}"],"act":{{"act":{{"sub":"inner","iss":"x"}},"sub":"outer"}}"#
             ),
         );
-        let mut facts = AccessTokenFacts::parse(token.as_bytes()).unwrap();
+        let mut facts = VerifiedAccessToken::parse(token.as_bytes()).unwrap();
         // Known fault A7: what cannot be looked up is never called unrevoked.
         assert_eq!(facts.revocation_query(), None);
         facts.jti = base64url::encode(&[1; 16]);
@@ -336,14 +336,14 @@ mod tests {
             r#""x""#,
         ] {
             let bad = GOOD.replace(r#""iat":1"#, &format!(r#""iat":1,"cnf":{cnf}"#));
-            assert!(AccessTokenFacts::parse(bad.as_bytes()).is_err(), "{bad}");
+            assert!(VerifiedAccessToken::parse(bad.as_bytes()).is_err(), "{bad}");
         }
     }
 
     #[test]
     fn an_id_without_a_time_falls_back_to_iat() {
         assert_eq!(
-            AccessTokenFacts::parse(GOOD.as_bytes())
+            VerifiedAccessToken::parse(GOOD.as_bytes())
                 .unwrap()
                 .issued_at_ms(),
             1000
@@ -354,13 +354,13 @@ mod tests {
     proptest! {
         #[test]
         fn parsing_never_panics(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
-            let _ = AccessTokenFacts::parse(&bytes);
+            let _ = VerifiedAccessToken::parse(&bytes);
         }
         #[test]
         fn a_damaged_payload_never_panics(at in 0..GOOD.len(), byte: u8) {
             let mut bytes = GOOD.as_bytes().to_vec();
             bytes[at] = byte;
-            let _ = AccessTokenFacts::parse(&bytes);
+            let _ = VerifiedAccessToken::parse(&bytes);
         }
     }
 }

@@ -137,7 +137,7 @@ impl Browser {
 
 /// A browser in which people have logged in.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Device {
+pub struct KnownBrowser {
     id: [u8; 16],
     /// Latest last.
     accounts: Vec<Account>,
@@ -151,9 +151,9 @@ struct Account {
     password_changed_at: u64,
 }
 
-impl Device {
+impl KnownBrowser {
     /// The device that sent the request.
-    pub fn of(context: &Context) -> Option<Device> {
+    pub fn of(context: &Context) -> Option<KnownBrowser> {
         let sealed = bytes(context, Cookie::Device)?;
         let opened = context.realm.keyring().open(DEVICE_PURPOSE, &sealed).ok()?;
         serde_json::from_slice(&opened).ok()
@@ -171,8 +171,13 @@ impl Device {
     }
 
     /// Remembers the account, and sets the cookie anew.
-    pub fn remember(device: Option<Device>, user: &User, realm: &Realm, response: &mut Response) {
-        let mut device = device.unwrap_or_else(|| Device {
+    pub fn remember(
+        device: Option<KnownBrowser>,
+        user: &User,
+        realm: &Realm,
+        response: &mut Response,
+    ) {
+        let mut device = device.unwrap_or_else(|| KnownBrowser {
             id: signet_crypto::random::bytes(),
             accounts: Vec::new(),
         });

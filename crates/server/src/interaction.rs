@@ -29,9 +29,9 @@ pub struct Interaction {
     /// The page that the form is on: what its buttons mean.
     pub page: Page,
     /// The login in this interaction.
-    pub login: Option<Proof>,
+    pub login: Option<SessionStamp>,
     /// The session whose user chose to go on.
-    pub selected: Option<Proof>,
+    pub selected: Option<SessionStamp>,
     /// The session that a question was shown to: the answer counts for nobody else.
     pub shown_to: Option<String>,
     /// The login adds to what the session's user has shown already.
@@ -90,15 +90,15 @@ pub enum Page {
 /// Something that was done by the user of a session, at a time: another session, or a later login of the same one in
 /// another tab, is not it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Proof {
+pub struct SessionStamp {
     sid: String,
     auth_time: u64,
 }
 
-impl Proof {
+impl SessionStamp {
     /// By this session.
-    pub fn by(row: &SessionRow) -> Proof {
-        Proof {
+    pub fn by(row: &SessionRow) -> SessionStamp {
+        SessionStamp {
             sid: row.sid.clone(),
             auth_time: row.auth_time,
         }
@@ -127,8 +127,8 @@ struct Wire {
     id: [u8; 16],
     goal: WireGoal,
     page: Page,
-    login: Option<Proof>,
-    selected: Option<Proof>,
+    login: Option<SessionStamp>,
+    selected: Option<SessionStamp>,
     shown_to: Option<String>,
     step_up: bool,
     pending: Option<Pending>,
@@ -169,7 +169,7 @@ impl Interaction {
 
     /// What the rules may count as done, for the session that is there now.
     pub fn progress(&self, row: Option<&SessionRow>, consented_now: bool) -> Progress {
-        let done = |proof: &Option<Proof>| match (proof, row) {
+        let done = |proof: &Option<SessionStamp>| match (proof, row) {
             (Some(proof), Some(row)) => proof.holds(row),
             _ => false,
         };
@@ -355,7 +355,7 @@ mod tests {
             address: String::new(),
         };
         let mut interaction = Interaction::new(Goal::Account, 600, 10);
-        interaction.login = Some(Proof::by(&row));
+        interaction.login = Some(SessionStamp::by(&row));
         assert!(interaction.progress(Some(&row), false).logged_in_now);
         let other = SessionRow {
             sid: "t".into(),

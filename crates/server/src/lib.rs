@@ -8,7 +8,7 @@
 //!   response helpers.
 //! - [`endpoint`]: one file per protocol endpoint.
 //! - [`keys`]: the signing keys' life.
-//! - [`people`]: what concerns persons: [`login`], [`session`]s, [`consent`]s, [`mail`], [`page`]s.
+//! - [`user_services`]: what concerns persons: [`login`], [`session`]s, [`consent`]s, [`mail`], [`page`]s.
 //! - [`admin`]: the admin API.
 //! - [`agents`]: identities that people bound, the delegations that were issued under them, and how both end.
 //! - [`outbound`]: the only place that opens connections on a client's word.
@@ -19,6 +19,7 @@ pub mod account;
 pub mod admin;
 pub mod agents;
 pub mod attempts;
+pub mod browser_request;
 pub mod budgets;
 pub mod consent;
 pub mod cookie;
@@ -34,7 +35,6 @@ pub mod login;
 pub mod metrics;
 pub mod once;
 pub mod outbound;
-pub mod people;
 pub mod recover;
 pub mod registry;
 pub mod revoked;
@@ -45,8 +45,8 @@ pub mod streams;
 pub mod tasks;
 pub mod terminate;
 pub mod time;
+pub mod user_services;
 pub mod verified_tokens;
-pub mod visit;
 
 pub use signet_mail as mail;
 use signet_pages as page;

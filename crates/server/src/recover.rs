@@ -14,12 +14,12 @@ use signet_oauth::params::Params;
 use signet_store::StoreError;
 
 use crate::attempts::Kind;
+use crate::browser_request::{BrowserRequest, error_page};
 use crate::http::{Context, Response};
 use crate::interaction::{Goal, Page};
 use crate::login::Failure;
 use crate::login::budgets::{Budgets, Standing};
 use crate::page::{self, Notice};
-use crate::visit::{Visit, error_page};
 use signet_audit::Action;
 use signet_directory::{MAX_EMAIL_BYTES, User, UserError, check_new, names_of};
 
@@ -28,7 +28,7 @@ const LIFETIME: u64 = 30 * 60;
 /// Longest link value that is opened, in characters.
 const MAX_TOKEN: usize = 2048;
 
-const ENDED: &str = "This link has ended or was used. Ask for a new one.";
+const ENDED: &str = "This link has expired or was used. Ask for a new one.";
 
 /// What a link says.
 #[derive(Serialize, Deserialize)]
@@ -42,7 +42,7 @@ struct Link {
 
 /// GET: asks for the name, or, with a link, for the new password.
 pub async fn show(context: Context) -> Response {
-    let (visit, params) = match Visit::of_query(context).await {
+    let (visit, params) = match BrowserRequest::of_query(context).await {
         Ok(visit) => visit,
         Err(answer) => return answer,
     };
@@ -60,20 +60,20 @@ pub async fn show(context: Context) -> Response {
 }
 
 /// Without a way to send mail there is no recovery, and no page that pretends.
-fn not_offered(visit: Visit) -> Response {
+fn not_offered(visit: BrowserRequest) -> Response {
     visit.error(&OAuthError::new(
         ErrorCode::NotFound,
         "This server cannot send mail. Ask whoever runs it for a new password.",
     ))
 }
 
-fn ask_page(visit: &Visit, typed: &str, notice: Option<Notice>) -> page::Html {
+fn ask_page(visit: &BrowserRequest, typed: &str, notice: Option<Notice>) -> page::Html {
     let mut interaction = visit.interaction(Goal::Recover);
     interaction.page = Page::Recover;
     page::recover(&visit.seal(&interaction), typed, notice)
 }
 
-fn ask(visit: Visit, status: StatusCode, typed: &str, notice: Option<Notice>) -> Response {
+fn ask(visit: BrowserRequest, status: StatusCode, typed: &str, notice: Option<Notice>) -> Response {
     let html = ask_page(&visit, typed, notice);
     visit.page_with(status, html)
 }
@@ -84,7 +84,7 @@ pub async fn submit(mut context: Context) -> Response {
         Ok(form) => form,
         Err(error) => return error_page(&mut context, &error.into()),
     };
-    let visit = match Visit::begin(context).await {
+    let visit = match BrowserRequest::begin(context).await {
         Ok(visit) => visit,
         Err(response) => return response,
     };
@@ -107,7 +107,7 @@ pub async fn submit(mut context: Context) -> Response {
     }
 }
 
-async fn send(visit: Visit, typed: &str) -> Response {
+async fn send(visit: BrowserRequest, typed: &str) -> Response {
     match try_send(&visit, typed).await {
         Ok(()) => visit.page(page::recover_sent(LIFETIME / 60)),
         Err(failure) => refused(visit, failure, |visit, notice| {
@@ -118,9 +118,9 @@ async fn send(visit: Visit, typed: &str) -> Response {
 
 /// What was not done, said on the page that it was tried on.
 fn refused(
-    visit: Visit,
+    visit: BrowserRequest,
     failure: Failure,
-    html: impl FnOnce(&Visit, Notice) -> page::Html,
+    html: impl FnOnce(&BrowserRequest, Notice) -> page::Html,
 ) -> Response {
     match failure {
         Failure::Wrong(text, _) | Failure::Invalid(text) => {
@@ -137,7 +137,7 @@ fn refused(
     }
 }
 
-async fn try_send(visit: &Visit, typed: &str) -> Result<(), Failure> {
+async fn try_send(visit: &BrowserRequest, typed: &str) -> Result<(), Failure> {
     let context = &visit.context;
     let (realm, now) = (&context.realm, context.now());
     let users = &realm.people.users;
@@ -177,7 +177,7 @@ async fn try_send(visit: &Visit, typed: &str) -> Result<(), Failure> {
         .await;
     context.record_mail("recovery_link", &link.user_id, sent.is_ok());
     if let Err(error) = sent {
-        // Saying so would tell a stranger that the account exists.
+        // Saying so would tell an unauthenticated caller that the account exists.
         tracing::error!(%error, request_id = %context.request_id, "a recovery link could not be mailed");
     }
     Ok(())
@@ -193,7 +193,7 @@ impl Link {
 }
 
 /// The link and its user, if it still works; a record where it does not.
-async fn open(visit: &Visit, token: &str) -> Result<Option<(Link, User)>, StoreError> {
+async fn open(visit: &BrowserRequest, token: &str) -> Result<Option<(Link, User)>, StoreError> {
     let found = find(visit, token).await?;
     if found.is_none() {
         record_wrong_link(visit);
@@ -202,13 +202,13 @@ async fn open(visit: &Visit, token: &str) -> Result<Option<(Link, User)>, StoreE
 }
 
 /// Whoever sends requests can send such links: they are counted where they say the same.
-fn record_wrong_link(visit: &Visit) {
+fn record_wrong_link(visit: &BrowserRequest) {
     let event = visit.context.event(Action::RECOVER);
     let event = event.refused("invalid_recovery_link");
     visit.context.realm.audit().record(event);
 }
 
-async fn find(visit: &Visit, token: &str) -> Result<Option<(Link, User)>, StoreError> {
+async fn find(visit: &BrowserRequest, token: &str) -> Result<Option<(Link, User)>, StoreError> {
     if token.len() > MAX_TOKEN {
         return Ok(None);
     }
@@ -227,7 +227,7 @@ async fn find(visit: &Visit, token: &str) -> Result<Option<(Link, User)>, StoreE
         .map(|user| (link, user)))
 }
 
-async fn reset(visit: Visit, token: &str, form: &Params) -> Response {
+async fn reset(visit: BrowserRequest, token: &str, form: &Params) -> Response {
     let user = match open(&visit, token).await {
         Ok(Some(found)) => found,
         Ok(None) => return ask(visit, StatusCode::OK, "", Some(Notice::Error(ENDED))),
@@ -246,7 +246,7 @@ async fn reset(visit: Visit, token: &str, form: &Params) -> Response {
 }
 
 async fn try_reset(
-    visit: &Visit,
+    visit: &BrowserRequest,
     (link, user): &(Link, User),
     form: &Params,
 ) -> Result<(), Failure> {
@@ -255,7 +255,7 @@ async fn try_reset(
     let users = &visit.context.realm.people.users;
     let phc = users.hash(Secret::new(new.to_owned())).await?;
     let event = visit.context.event(Action::RECOVER).subject(&link.user_id);
-    match signet_audit::carried(event, use_up(visit, link, &phc))
+    match signet_audit::with_record(event, use_up(visit, link, &phc))
         .await
         .0
     {
@@ -270,7 +270,7 @@ async fn try_reset(
 
 /// Sets the password, which uses the link up, and ends everything that was begun with the old one: one change of the store.
 /// Whether the link was unused.
-async fn use_up(visit: &Visit, link: &Link, phc: &str) -> Result<bool, UserError> {
+async fn use_up(visit: &BrowserRequest, link: &Link, phc: &str) -> Result<bool, UserError> {
     let (realm, now) = (&visit.context.realm, visit.context.now());
     let changed = realm.change_user_and_end_everything(
         &link.user_id,

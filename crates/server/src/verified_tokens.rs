@@ -7,7 +7,7 @@
 use crate::keys::KeySet;
 use arc_swap::ArcSwapOption;
 use signet_oauth::{
-    access_token::{self, AccessTokenFacts, TokenLookup, TokenState},
+    access_token::{self, TokenLookup, TokenState, VerifiedAccessToken},
     request,
 };
 use signet_verify::cache::{Kept, TokenCache};
@@ -27,7 +27,7 @@ pub struct VerifiedTokens {
 
 struct Own {
     token: Box<str>,
-    facts: Arc<AccessTokenFacts>,
+    facts: Arc<VerifiedAccessToken>,
     keys: Arc<KeySet>,
 }
 
@@ -38,7 +38,7 @@ impl Kept for Own {
 
     /// What the facts say was decoded from the token, and so is no longer than it.
     fn weight(&self) -> usize {
-        2 * self.token.len() + size_of::<AccessTokenFacts>()
+        2 * self.token.len() + size_of::<VerifiedAccessToken>()
     }
 
     fn is_dead(&self, now: u64) -> bool {
@@ -74,7 +74,7 @@ impl VerifiedTokens {
         rules: &request::Context<'_>,
         keys: &Arc<KeySet>,
         token: &str,
-    ) -> Option<Arc<AccessTokenFacts>> {
+    ) -> Option<Arc<VerifiedAccessToken>> {
         // A request that began before a change of keys finds nothing of the others', and they nothing of its own.
         let of_these_keys = |own: &Own| Arc::ptr_eq(&own.keys, keys).then(|| own.facts.clone());
         if let Some(Some(facts)) = self.tokens.find(token, 0, of_these_keys) {

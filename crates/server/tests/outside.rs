@@ -1,4 +1,4 @@
-//! People of a directory that is not ours: they log in through the pages that everybody does.
+//! UserServices of a directory that is not ours: they log in through the pages that everybody does.
 
 use crate::common::{
     SECRET, Server, block_on,

@@ -2,7 +2,7 @@
 use crate::common::{SECRET, Server, Setup, block_on, client, client::Call, scope};
 use http_body_util::BodyExt;
 use serde_json::{Value, json};
-use signet_http::{Body, Connection, Entrance, Limits, Serves};
+use signet_http::{Body, Connection, Limits, ListenerKind, Serves};
 use signet_oauth::client::AuthMethod;
 use signet_oauth::id::{GrantId, Jti};
 use signet_server::{http::service::Service, state::Realm};
@@ -184,7 +184,7 @@ fn a_reader_that_takes_nothing_is_dropped_and_memory_is_bounded() {
     );
     let connection = Connection {
         peer: [127, 0, 0, 1].into(),
-        entrance: Entrance::Public,
+        listener_kind: ListenerKind::Public,
         certificate: None,
     };
     let request = http::Request::post("/revocations")

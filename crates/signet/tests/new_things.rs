@@ -73,7 +73,7 @@ const EXAMPLES: &[Example] = &[
     Example {
         row: "an action in the audit trail",
         names: &["LOGOUT"],
-        users: &["server/visit.rs"],
+        users: &["server/browser_request.rs"],
     },
     Example {
         row: "a way to log in",

@@ -127,7 +127,7 @@ refusals! {
     Proof = "proof", InvalidDpopProof, "the DPoP proof is not valid for this request";
     ProofTime = "proof_time", InvalidDpopProof, "the DPoP proof is too old or from the future";
     ProofKey = "proof_key", InvalidToken, "the DPoP proof was made with another key than the token's";
-    ProofNonce = "proof_nonce", UseDpopNonce, "the DPoP proof carries no nonce of this verifier, or one that has ended";
+    ProofNonce = "proof_nonce", UseDpopNonce, "the DPoP proof carries no nonce of this verifier, or an expired one";
     ProofReplayed = "proof_replayed", InvalidDpopProof, "the DPoP proof came a second time";
     ProofOrigin = "proof_origin", InvalidDpopProof, "the request is not for an origin of the policy";
     ReplayShareUsed = "replay_share_used", Unavailable, "one key has used its share of the proofs that can be remembered";

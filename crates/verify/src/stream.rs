@@ -21,7 +21,7 @@ const FIRST_PAUSE: Duration = Duration::from_millis(200);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 /// Longest line, in bytes: the longest id, each byte escaped.
 const MAX_LINE: usize = 16 * 1024;
-/// Lines between two sweeps of what has ended.
+/// Lines between two sweeps of expired entries.
 const SWEEP_AFTER: u32 = 4096;
 
 /// Keeps [`MemoryRevocations`] current.

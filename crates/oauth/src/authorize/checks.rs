@@ -40,7 +40,7 @@ pub struct ErrorReturn {
 
 /// Where a request arrived.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Door {
+enum CheckedAt {
     Authorize,
     Par,
     Device,
@@ -48,16 +48,16 @@ enum Door {
 
 struct Check {
     name: &'static str,
-    doors: &'static [Door],
+    checked_at: &'static [CheckedAt],
     run: fn(&mut Draft<'_>) -> Result<(), OAuthError>,
 }
 
 #[rustfmt::skip]
 const CHECKS: &[Check] = {
-    use Door::*;
+    use CheckedAt::*;
     use parameters::*;
-    const fn row(name: &'static str, doors: &'static [Door], run: fn(&mut Draft<'_>) -> Result<(), OAuthError>) -> Check {
-        Check { name, doors, run }
+    const fn row(name: &'static str, checked_at: &'static [CheckedAt], run: fn(&mut Draft<'_>) -> Result<(), OAuthError>) -> Check {
+        Check { name, checked_at, run }
     }
     &[
         //   check              runs at                     function
@@ -94,7 +94,7 @@ const CHECKS: &[Check] = {
 
 /// A request on its way through the table.
 struct Draft<'a> {
-    door: Door,
+    door: CheckedAt,
     params: &'a Params,
     context: &'a Context<'a>,
     /// None only before the first check has passed.
@@ -120,7 +120,7 @@ pub fn validate(
     {
         return pushed(params, request_uri, context).map_err(AuthorizeError::Page);
     }
-    let mut draft = Draft::new(Door::Authorize, params, context, None);
+    let mut draft = Draft::new(CheckedAt::Authorize, params, context, None);
     match draft.run() {
         Ok(()) => Ok(draft.request),
         Err(error) if draft.proven => Err(AuthorizeError::Redirect(Box::new(ErrorReturn {
@@ -138,7 +138,7 @@ pub(crate) fn validate_pushed(
     proof_jkt: Option<&str>,
     context: &Context<'_>,
 ) -> Result<AuthorizationRequest, OAuthError> {
-    let mut draft = Draft::new(Door::Par, params, context, Some(client));
+    let mut draft = Draft::new(CheckedAt::Par, params, context, Some(client));
     draft.proof_jkt = proof_jkt;
     draft.run().map(|()| draft.request)
 }
@@ -149,7 +149,7 @@ pub(crate) fn validate_device(
     client: &Arc<Client>,
     context: &Context<'_>,
 ) -> Result<(ScopeSet, Vec<String>), OAuthError> {
-    let mut draft = Draft::new(Door::Device, params, context, Some(client));
+    let mut draft = Draft::new(CheckedAt::Device, params, context, Some(client));
     draft.run()?;
     Ok((draft.request.scope, draft.request.resources))
 }
@@ -194,7 +194,7 @@ fn pushed(
 
 impl<'a> Draft<'a> {
     fn new(
-        door: Door,
+        door: CheckedAt,
         params: &'a Params,
         context: &'a Context<'a>,
         client: Option<&'a Arc<Client>>,
@@ -233,7 +233,7 @@ impl<'a> Draft<'a> {
 
     fn run(&mut self) -> Result<(), OAuthError> {
         let door = self.door;
-        for check in CHECKS.iter().filter(|c| c.doors.contains(&door)) {
+        for check in CHECKS.iter().filter(|c| c.checked_at.contains(&door)) {
             (check.run)(self).map_err(|error| match error.hint {
                 None => error.with_hint(format!("check: {}", check.name)),
                 Some(_) => error,

@@ -6,7 +6,7 @@
 //! older libraries know nothing else. A client's record may allow it, alone, as a string, too;
 //! never where the client belongs to a profile that forbids it
 //! ([`Client::accepts_token_endpoint_audience`]).
-use crate::{client::Client, decision::Once, endpoint::EndpointId, request::Context};
+use crate::{client::Client, decision::SingleUse, endpoint::EndpointId, request::Context};
 use signet_crypto::{Algorithm, PublicKey, VerifyingKey};
 use signet_jose::{
     jws::{self, Compact, Header},
@@ -70,7 +70,7 @@ impl<'a> Assertion<'a> {
         &self,
         context: &Context<'_>,
         client: &Client,
-    ) -> Result<Once, &'static str> {
+    ) -> Result<SingleUse, &'static str> {
         let client_id = client.client_id.as_str();
         let typ = self.header.typ.as_deref();
         // RFC 8725 section 3.11: an ID token, a DPoP proof or an access token under the same key is no assertion.
@@ -110,7 +110,7 @@ impl<'a> Assertion<'a> {
         if !(1..=MAX_JTI_BYTES).contains(&jti.len()) {
             return Err("the assertion's jti is empty or too long");
         }
-        Ok(Once::Assertion {
+        Ok(SingleUse::Assertion {
             client_id: client_id.to_owned(),
             jti: jti.into_owned(),
             end: exp + ROW_MARGIN,

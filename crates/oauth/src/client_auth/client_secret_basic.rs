@@ -1,12 +1,12 @@
 //! `client_secret_basic`: RFC 6749 section 2.3.1 over RFC 7617.
 use super::{Attempt, Proof, WRONG_METHOD, secret};
-use crate::{decision::Once, params};
+use crate::{decision::SingleUse, params};
 use signet_jose::base64url;
 
 /// Longest header value that is read, in bytes.
 const MAX_HEADER_BYTES: usize = 4096;
 
-pub(super) fn verify(attempt: &Attempt<'_>) -> Result<Option<Once>, &'static str> {
+pub(super) fn verify(attempt: &Attempt<'_>) -> Result<Option<SingleUse>, &'static str> {
     let Proof::Basic(secret) = attempt.proof else {
         return Err(WRONG_METHOD);
     };

@@ -1,9 +1,9 @@
 //! `client_secret_jwt`: an assertion under an HMAC of the shared secret (OpenID Connect Core section 9).
 use super::{Attempt, Proof, WRONG_METHOD, secret};
-use crate::decision::Once;
+use crate::decision::SingleUse;
 use signet_crypto::VerifyingKey;
 
-pub(super) fn verify(attempt: &Attempt<'_>) -> Result<Option<Once>, &'static str> {
+pub(super) fn verify(attempt: &Attempt<'_>) -> Result<Option<SingleUse>, &'static str> {
     let Proof::Assertion(assertion) = attempt.proof else {
         return Err(WRONG_METHOD);
     };

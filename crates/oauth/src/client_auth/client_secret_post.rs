@@ -1,8 +1,8 @@
 //! `client_secret_post`: identifier and secret in the body (RFC 6749 section 2.3.1).
 use super::{Attempt, Proof, WRONG_METHOD, secret};
-use crate::decision::Once;
+use crate::decision::SingleUse;
 
-pub(super) fn verify(attempt: &Attempt<'_>) -> Result<Option<Once>, &'static str> {
+pub(super) fn verify(attempt: &Attempt<'_>) -> Result<Option<SingleUse>, &'static str> {
     let Proof::Post(secret) = attempt.proof else {
         return Err(WRONG_METHOD);
     };

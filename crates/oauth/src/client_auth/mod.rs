@@ -19,7 +19,7 @@ pub use secret::seal_secret;
 
 use crate::{
     client::{AuthMethod, Client},
-    decision::Once,
+    decision::SingleUse,
     error::{ErrorCode, OAuthError},
     request::{Context, PeerCertificate, Request},
 };
@@ -34,7 +34,7 @@ const MAX_CLIENT_ID_BYTES: usize = 512;
 pub struct Method {
     /// the registered name is its `as_str`
     pub method: AuthMethod,
-    verify: fn(&Attempt<'_>) -> Result<Option<Once>, &'static str>,
+    verify: fn(&Attempt<'_>) -> Result<Option<SingleUse>, &'static str>,
 }
 
 /// Every method. The metadata's `token_endpoint_auth_methods_supported` is this list.
@@ -99,7 +99,7 @@ pub struct Authenticated {
     /// its record in the snapshot
     pub client: Arc<Client>,
     /// to be committed before anything is answered: the assertion's id
-    pub once: Option<Once>,
+    pub once: Option<SingleUse>,
 }
 
 impl<'a> Credentials<'a> {

@@ -1,8 +1,8 @@
 //! `private_key_jwt`: an assertion under one of the client's registered keys (OpenID Connect Core section 9).
 use super::{Attempt, ClientKeys, Proof, WRONG_METHOD};
-use crate::decision::Once;
+use crate::decision::SingleUse;
 
-pub(super) fn verify(attempt: &Attempt<'_>) -> Result<Option<Once>, &'static str> {
+pub(super) fn verify(attempt: &Attempt<'_>) -> Result<Option<SingleUse>, &'static str> {
     let Proof::Assertion(assertion) = attempt.proof else {
         return Err(WRONG_METHOD);
     };

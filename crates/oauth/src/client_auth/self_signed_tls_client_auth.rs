@@ -1,9 +1,9 @@
 //! `self_signed_tls_client_auth`: a certificate that the client registered in its `jwks` (RFC 8705 section 2.2). Its issuer and subject
 //! mean nothing; the key does, and the handshake proved it.
 use super::{Attempt, ClientKeys, Proof, WRONG_METHOD};
-use crate::decision::Once;
+use crate::decision::SingleUse;
 
-pub(super) fn verify(attempt: &Attempt<'_>) -> Result<Option<Once>, &'static str> {
+pub(super) fn verify(attempt: &Attempt<'_>) -> Result<Option<SingleUse>, &'static str> {
     let Proof::Nothing = attempt.proof else {
         return Err(WRONG_METHOD);
     };

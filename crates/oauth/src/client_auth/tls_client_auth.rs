@@ -1,8 +1,8 @@
 //! `tls_client_auth`: a certificate of an authority that the operator trusts, with the registered subject (RFC 8705 section 2.1).
 use super::{Attempt, Proof, WRONG_METHOD};
-use crate::{client::TlsClientAuth, decision::Once};
+use crate::{client::TlsClientAuth, decision::SingleUse};
 
-pub(super) fn verify(attempt: &Attempt<'_>) -> Result<Option<Once>, &'static str> {
+pub(super) fn verify(attempt: &Attempt<'_>) -> Result<Option<SingleUse>, &'static str> {
     let Proof::Nothing = attempt.proof else {
         return Err(WRONG_METHOD);
     };

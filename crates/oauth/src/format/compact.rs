@@ -10,7 +10,7 @@ use crate::{
     request::{IssuerKeys, IssuerSigners},
     scope::{Scope, ScopeSet},
     sealed,
-    token_facts::{AccessTokenFacts, MAX_BYTES},
+    token_facts::{MAX_BYTES, VerifiedAccessToken},
 };
 use signet_compact::{
     Claim, Claims, Confirmation, MAX_CLAIM_BYTES, MAX_SCOPES, MAX_STRING_BYTES, Payload, Policy,
@@ -96,7 +96,7 @@ impl Format for Compact {
         Ok(())
     }
 
-    fn read(&self, keys: &dyn IssuerKeys, token: &str) -> Option<AccessTokenFacts> {
+    fn read(&self, keys: &dyn IssuerKeys, token: &str) -> Option<VerifiedAccessToken> {
         let bytes = decode(token)?;
         let claimed = Token::parse(&bytes).ok()?;
         let policy = Policy {
@@ -119,8 +119,8 @@ fn decode(token: &str) -> Option<Vec<u8>> {
 }
 
 /// The claims model from a payload whose signature held.
-fn facts(payload: &Payload<'_>) -> Option<AccessTokenFacts> {
-    let mut facts = AccessTokenFacts {
+fn facts(payload: &Payload<'_>) -> Option<VerifiedAccessToken> {
+    let mut facts = VerifiedAccessToken {
         issuer: payload.issuer.to_owned(),
         sub: payload.subject.to_owned(),
         audience: Some(payload.audience)
@@ -136,7 +136,7 @@ fn facts(payload: &Payload<'_>) -> Option<AccessTokenFacts> {
             Confirmation::Jkt(hash) => sealed::Confirmation::Jkt(base64url::encode(hash)),
             Confirmation::X5tS256(hash) => sealed::Confirmation::X5tS256(base64url::encode(hash)),
         }),
-        ..AccessTokenFacts::default()
+        ..VerifiedAccessToken::default()
     };
     for claim in payload.claims.iter() {
         if claim.has_field() {

@@ -4,7 +4,7 @@ use crate::{
     decision::AccessToken,
     error::OAuthError,
     request::{IssuerKeys, IssuerSigners},
-    token_facts::{AccessTokenFacts, MAX_BYTES},
+    token_facts::{MAX_BYTES, VerifiedAccessToken},
 };
 use signet_jose::{jws, jwt::Typ};
 
@@ -37,7 +37,7 @@ impl Format for Jwt {
             .map_err(|_| NotWritten::Signing)
     }
 
-    fn read(&self, keys: &dyn IssuerKeys, token: &str) -> Option<AccessTokenFacts> {
+    fn read(&self, keys: &dyn IssuerKeys, token: &str) -> Option<VerifiedAccessToken> {
         let compact = jws::split(token.as_bytes(), MAX_BYTES).ok()?;
         let header = compact.decode_header().ok()?;
         // RFC 9068 section 4: an ID token, a logout token or a proof is no access token.
@@ -46,6 +46,6 @@ impl Format for Jwt {
         }
         let key = keys.verifying_key(header.kid.as_deref()?)?;
         let payload = compact.verify(&header, key).ok()?;
-        AccessTokenFacts::parse(&payload).ok()
+        VerifiedAccessToken::parse(&payload).ok()
     }
 }

@@ -16,7 +16,7 @@ use crate::{
     decision::AccessToken,
     error::OAuthError,
     request::{IssuerKeys, IssuerSigners},
-    token_facts::AccessTokenFacts,
+    token_facts::VerifiedAccessToken,
 };
 
 impl AccessTokenFormat {
@@ -62,7 +62,7 @@ pub trait Format: Sync {
     ) -> Result<(), NotWritten>;
 
     /// Signature under a key that is still ours, kind, claims by schema. Who issued it and whether it has expired is the caller's to judge.
-    fn read(&self, keys: &dyn IssuerKeys, token: &str) -> Option<AccessTokenFacts>;
+    fn read(&self, keys: &dyn IssuerKeys, token: &str) -> Option<VerifiedAccessToken>;
 }
 
 /// What a token gets when it is made.

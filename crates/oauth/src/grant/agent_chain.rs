@@ -14,7 +14,7 @@ use crate::{
         Details, NONCE_BYTES, NONCE_RANDOM_BYTES, PresentedChain, Root, refused,
         standing::{Known, WithThisUse},
     },
-    decision::{AccessToken, ChainClaims, Decision, Issue, Once},
+    decision::{AccessToken, ChainClaims, Decision, Issue, SingleUse},
     error::{ErrorCode, OAuthError},
     format::AccessTokenFormat,
     scope::{self, ScopeSet},
@@ -79,7 +79,7 @@ pub(super) fn decide(request: &GrantRequest<'_>) -> Result<Decision, OAuthError>
     let authorization_details = details.write(&target.audience, &last.body().constraints)?;
     let proof = chain.shown.proof.body();
     let settings = context.settings;
-    let mut once = vec![Once::AgentProof {
+    let mut once = vec![SingleUse::AgentProof {
         id: chain.shown.proof.id().0,
         end: proof
             .at
@@ -92,7 +92,7 @@ pub(super) fn decide(request: &GrantRequest<'_>) -> Result<Decision, OAuthError>
     for grant in chain.shown.grants.iter().rev() {
         let of = &grant.body().constraints;
         if of.max_uses.is_some() || of.budget.is_some() {
-            once.push(Once::AgentUse {
+            once.push(SingleUse::AgentUse {
                 grant: grant.id().0,
                 max_uses: of.max_uses,
                 budget: of.budget.as_ref().map(|budget| budget.amount),

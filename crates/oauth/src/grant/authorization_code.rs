@@ -1,7 +1,7 @@
 //! `authorization_code`: RFC 6749 section 4.1.3 with PKCE (RFC 7636), RFC 9449 section 10.
 use super::{GrantRequest, invalid_grant, person::PersonGrant};
 use crate::{
-    decision::{Decision, Once, Refresh, RevocationQuery},
+    decision::{Decision, Refresh, RevocationQuery, SingleUse},
     error::OAuthError,
     sealed::{AuthorizationCode, Confirmation},
 };
@@ -67,7 +67,7 @@ pub(super) fn decide(request: &GrantRequest<'_>) -> Result<Decision, OAuthError>
         &code.scope,
         refresh.map(|token| Refresh::New(Box::new(token))),
     )?;
-    let once = Once::Code {
+    let once = SingleUse::Code {
         id: code.id,
         grant_id: code.grant_id,
         end: code.expires_at + ROW_MARGIN,

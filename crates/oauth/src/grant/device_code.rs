@@ -2,13 +2,13 @@
 //!
 //! The decision is made on the record that the caller read. Who approved comes from the record, where a page with a session wrote it,
 //! never from a request (known fault A2). The caller replaces the record by that of [`DeviceRecord::poll`] under its version: with the
-//! decision's [`Once::DeviceCode`] on success, and likewise after `authorization_pending` and `slow_down`, to remember the poll.
+//! decision's [`SingleUse::DeviceCode`] on success, and likewise after `authorization_pending` and `slow_down`, to remember the poll.
 //!
 //! [`DeviceRecord::poll`]: crate::device_authorization::DeviceRecord::poll
 use super::{GrantRequest, Needs, person::PersonGrant};
 use crate::{
     client::Client,
-    decision::{Decision, Once, Refresh, RevocationQuery},
+    decision::{Decision, Refresh, RevocationQuery, SingleUse},
     device_authorization::{StoredDevice, open_device_code},
     error::{ErrorCode, OAuthError},
     params::Params,
@@ -77,7 +77,7 @@ pub(super) fn decide(request: &GrantRequest<'_>) -> Result<Decision, OAuthError>
         &approval.scope,
         refresh.map(|token| Refresh::New(Box::new(token))),
     )?;
-    let once = Once::DeviceCode {
+    let once = SingleUse::DeviceCode {
         id: device.id,
         version,
         consumed: consumed.to_bytes(),

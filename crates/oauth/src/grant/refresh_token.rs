@@ -7,7 +7,7 @@ use super::{
     person::{self, PersonGrant},
 };
 use crate::{
-    decision::{Decision, Once, Refresh, Retry, RevocationQuery},
+    decision::{Decision, Refresh, Retry, RevocationQuery, SingleUse},
     error::OAuthError,
     sealed::{Confirmation, RefreshToken},
 };
@@ -53,13 +53,13 @@ pub(super) fn decide(request: &GrantRequest<'_>) -> Result<Decision, OAuthError>
         .intersection(&request.client.scope);
     let keep = person::keeps(request);
     let (once, refresh) = if keep {
-        let once = Once::Current {
+        let once = SingleUse::Current {
             grant_id: token.grant_id,
             generation: token.generation,
         };
         (once, Refresh::Keep)
     } else {
-        let once = Once::Rotate {
+        let once = SingleUse::Rotate {
             grant_id: token.grant_id,
             from: token.generation,
             end: token.family_expires_at,

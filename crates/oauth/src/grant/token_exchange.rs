@@ -13,7 +13,7 @@
 use super::{GrantRequest, Needs, agent_chain};
 use crate::id::{Jti, read_jti};
 use crate::{
-    access_token::{AccessTokenFacts, MAX_ACT_DEPTH, TokenState},
+    access_token::{MAX_ACT_DEPTH, TokenState, VerifiedAccessToken},
     agent_grants,
     client::Client,
     decision::{AccessToken, Decision, Issue},
@@ -153,14 +153,14 @@ fn presented(
     token: &str,
     kind: &'static str,
     which: &'static str,
-) -> Result<Arc<AccessTokenFacts>, OAuthError> {
+) -> Result<Arc<VerifiedAccessToken>, OAuthError> {
     if kind == JWT_TYPE && AccessTokenFormat::of(token) != Some(AccessTokenFormat::Jwt) {
         return Err(refused("the token type is jwt, but the token is not a JWT"));
     }
     let reason = match request.lookup.look_up(token) {
         TokenState::Valid(facts) => return Ok(facts),
         TokenState::Unknown => return Err(unavailable()),
-        TokenState::Expired(_) => "has ended",
+        TokenState::Expired(_) => "has expired",
         TokenState::Revoked(_) => "is revoked",
         TokenState::Forged => "is not ours",
     };
@@ -172,8 +172,8 @@ fn presented(
 
 fn check_context(
     request: &GrantRequest<'_>,
-    subject: &AccessTokenFacts,
-    actor: Option<&AccessTokenFacts>,
+    subject: &VerifiedAccessToken,
+    actor: Option<&VerifiedAccessToken>,
 ) -> Result<(), OAuthError> {
     let client = request.client;
     let issuer = &request.context.settings.issuer;
@@ -187,7 +187,7 @@ fn check_context(
         ));
     }
     // Its chain would be lost, and with it what ends it. An agent delegates by a grant.
-    let of_chain = |facts: &AccessTokenFacts| {
+    let of_chain = |facts: &VerifiedAccessToken| {
         !facts.agent_grants.is_empty() || facts.authorization_details.is_some()
     };
     if of_chain(subject) || actor.is_some_and(of_chain) {
@@ -234,7 +234,7 @@ fn check_context(
 /// may ask for; nothing named means all of that.
 fn audience<'a>(
     request: &'a GrantRequest<'_>,
-    subject: &'a AccessTokenFacts,
+    subject: &'a VerifiedAccessToken,
 ) -> Result<Vec<&'a str>, OAuthError> {
     let client = request.client;
     let default = target::default_audience(request.context.settings);
@@ -272,7 +272,7 @@ fn audience<'a>(
 
 /// The subject token's id and those that it names itself. As many as actors may nest: whoever
 /// exchanges without an actor token gets no further than who names each.
-fn subject_jtis(subject: &AccessTokenFacts) -> Result<Vec<Jti>, OAuthError> {
+fn subject_jtis(subject: &VerifiedAccessToken) -> Result<Vec<Jti>, OAuthError> {
     if subject.subject_jtis.len() >= MAX_ACT_DEPTH {
         return Err(refused("exchanged too often"));
     }
@@ -281,7 +281,7 @@ fn subject_jtis(subject: &AccessTokenFacts) -> Result<Vec<Jti>, OAuthError> {
 }
 
 /// RFC 8693 section 4.1: the new actor outermost, the earlier ones nested, no deeper than [`MAX_ACT_DEPTH`].
-fn delegate(actor: &AccessTokenFacts, earlier: Option<&str>) -> Result<String, OAuthError> {
+fn delegate(actor: &VerifiedAccessToken, earlier: Option<&str>) -> Result<String, OAuthError> {
     if let Some(earlier) = earlier {
         let limits = Limits {
             bytes: 8 * 1024,

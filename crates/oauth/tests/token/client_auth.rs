@@ -4,7 +4,7 @@ use signet_jose::json::Writer;
 use signet_oauth::{
     client::*,
     client_auth::{ASSERTION_TYPE, METHODS, seal_secret},
-    decision::Once,
+    decision::SingleUse,
     error::{ErrorCode, OAuthError},
     params,
 };
@@ -84,7 +84,7 @@ fn private_key_world(key: &ClientKey) -> World {
 
 const HEADER: &[u8] = br#"{"alg":"ES256","kid":"c1"}"#;
 
-fn try_claims(claims: &Claims<'_>) -> Result<Vec<Once>, OAuthError> {
+fn try_claims(claims: &Claims<'_>) -> Result<Vec<SingleUse>, OAuthError> {
     let key = ClientKey::new(Some("c1"));
     let world = private_key_world(&key);
     world
@@ -202,7 +202,7 @@ fn an_assertion_is_accepted_once() {
     let once = try_claims(&Claims::default()).unwrap();
     assert_eq!(
         once,
-        [Once::Assertion {
+        [SingleUse::Assertion {
             client_id: "web".into(),
             jti: "j-1".into(),
             end: NOW + 120

@@ -2,7 +2,7 @@ use crate::support::*;
 use signet_jose::dpop::ath;
 use signet_oauth::{
     access_token::{TokenLookup, TokenState},
-    decision::Once,
+    decision::SingleUse,
     dpop_policy::{NONCE_LIFETIME, Scheme, check_presentation, new_nonce},
     error::ErrorCode,
     params::Params,
@@ -25,7 +25,7 @@ fn a_proof_binds_the_token_and_is_seen_once() {
         .unwrap();
     assert_eq!(
         decision.once,
-        [Once::DpopProof {
+        [SingleUse::DpopProof {
             jkt: key.jkt(),
             jti: "p-1".into(),
             end: NOW + 91
@@ -136,7 +136,7 @@ fn a_bound_token_is_no_bearer_token() {
     let proof = |key: &ClientKey, token: &str| key.proof("b", NOW, None, Some(&ath(token)));
     assert!(matches!(
         present(&bound, Scheme::Dpop, Some(&proof(&key, &bound))),
-        Ok(Some(Once::DpopProof { .. }))
+        Ok(Some(SingleUse::DpopProof { .. }))
     ));
     assert_eq!(present(&plain, Scheme::Bearer, None), Ok(None));
     assert_eq!(

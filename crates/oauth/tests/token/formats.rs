@@ -5,7 +5,7 @@ use signet_compact::{Claim, Claims, Payload, Scopes, SigningKey, Version};
 use signet_jose::base64url;
 use signet_oauth::id::{GrantId, Jti};
 use signet_oauth::{
-    access_token::{AccessTokenFacts, TokenLookup, TokenState},
+    access_token::{TokenLookup, TokenState, VerifiedAccessToken},
     client::Client,
     decision::{AccessToken, ChainClaims, Decision},
     error::ErrorCode,
@@ -54,9 +54,9 @@ fn introspected(world: &World, token: &str) -> String {
     String::from_utf8(out).unwrap()
 }
 
-fn facts(world: &World, token: &str) -> AccessTokenFacts {
+fn facts(world: &World, token: &str) -> VerifiedAccessToken {
     match world.context().look_up(token) {
-        TokenState::Valid(facts) => AccessTokenFacts::clone(&facts),
+        TokenState::Valid(facts) => VerifiedAccessToken::clone(&facts),
         other => panic!("{other:?}"),
     }
 }
@@ -257,7 +257,7 @@ fn tokens_are_exchanged_from_one_format_to_the_other_and_back() {
     let delegated = world.sign(&exchange(&world, &again, ACCESS, &actor));
     let after = facts(&world, &delegated);
     assert_eq!(after.act.as_deref(), Some(r#"{"sub":"service"}"#));
-    let kept = |facts: &AccessTokenFacts| {
+    let kept = |facts: &VerifiedAccessToken| {
         let mut scope: Vec<String> = facts.scope.iter().map(str::to_owned).collect();
         scope.sort();
         (

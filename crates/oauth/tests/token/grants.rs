@@ -3,7 +3,7 @@ use signet_oauth::id::{DeviceId, GrantId};
 use signet_oauth::{
     client::GrantType,
     client_auth::Credentials,
-    decision::{Decision, Once},
+    decision::{Decision, SingleUse},
     device_authorization::{DeviceRecord, StoredDevice, authorize_device},
     error::{ErrorCode, OAuthError},
     grant::GRANTS,
@@ -189,7 +189,7 @@ fn a_device_code_gives_what_the_session_approved_to_its_own_client() {
     let decision = poll(&world, "web", code, Some(&approved)).unwrap();
     assert_eq!(decision.issue.access_token.sub, "user-9");
     assert!(
-        matches!(decision.once[..], [Once::DeviceCode { id, version: 3, grant_id, family_end: Some(_), .. }] if id == DeviceId::new([7; 16]) && grant_id == GrantId::new([9; 16]))
+        matches!(decision.once[..], [SingleUse::DeviceCode { id, version: 3, grant_id, family_end: Some(_), .. }] if id == DeviceId::new([7; 16]) && grant_id == GrantId::new([9; 16]))
     );
     *world.index.borrow_mut() = Index::Down;
     assert_eq!(

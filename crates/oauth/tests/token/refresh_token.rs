@@ -2,7 +2,7 @@ use crate::support::*;
 use signet_oauth::id::GrantId;
 use signet_oauth::{
     client::RefreshRotation,
-    decision::{Decision, Once, Refresh},
+    decision::{Decision, Refresh, SingleUse},
     error::{ErrorCode, OAuthError},
     sealed::{Confirmation, RefreshToken},
 };
@@ -44,7 +44,7 @@ fn a_refresh_rotates_within_its_family() {
     let decision = ask(&world, &token(&world, "web"), "").unwrap();
     assert_eq!(
         decision.once,
-        [Once::Rotate {
+        [SingleUse::Rotate {
             grant_id: GrantId::new([2; 16]),
             from: 3,
             end: NOW + 5000,
@@ -77,7 +77,10 @@ fn a_replay_reaches_the_condition_that_ends_the_family() {
         ..token(&world, "web")
     };
     let decision = ask(&world, &old, "").unwrap();
-    assert!(matches!(decision.once[..], [Once::Rotate { from: 0, .. }]));
+    assert!(matches!(
+        decision.once[..],
+        [SingleUse::Rotate { from: 0, .. }]
+    ));
 }
 
 #[test]
@@ -169,7 +172,10 @@ fn a_public_clients_bound_token_needs_its_key() {
     // a retry is answered only where a thief of the token could not make it
     assert!(matches!(
         decision.once[..],
-        [Once::DpopProof { .. }, Once::Rotate { retry: Some(_), .. }]
+        [
+            SingleUse::DpopProof { .. },
+            SingleUse::Rotate { retry: Some(_), .. }
+        ]
     ));
     assert_eq!(
         world
@@ -206,17 +212,17 @@ fn only_a_sender_constrained_confidential_client_keeps_its_token() {
     // kept, and still of the current generation
     assert!(matches!(
         kept.once[..],
-        [_, Once::Current { generation: 3, .. }]
+        [_, SingleUse::Current { generation: 3, .. }]
     ));
     let bearer = ask(&world, &token(&world, "web"), "").unwrap();
-    assert!(matches!(bearer.once[..], [Once::Rotate { .. }]));
+    assert!(matches!(bearer.once[..], [SingleUse::Rotate { .. }]));
     let public = world
         .ask_public(
             &form(&world, &token(&world, "native"), ""),
             Some(&proof("b")),
         )
         .unwrap();
-    assert!(matches!(public.once[..], [_, Once::Rotate { .. }]));
+    assert!(matches!(public.once[..], [_, SingleUse::Rotate { .. }]));
 }
 
 /// Who may repeat a rotation: {token bound, unbound} x {no proof, own key, other key} x {public,
@@ -242,7 +248,7 @@ fn a_rotation_is_repeated_by_its_own_key_and_credential_alone() {
             ),
         };
         decision.map(|decision| match decision.once.last() {
-            Some(Once::Rotate { retry, .. }) => retry.map(|retry| {
+            Some(SingleUse::Rotate { retry, .. }) => retry.map(|retry| {
                 assert_eq!(retry.window, 10);
                 retry.by
             }),
@@ -289,7 +295,7 @@ fn another_credential_of_the_client_is_another_sender() {
         let proof = key.proof(jti, NOW, None, None);
         let decision = world.ask(&form, Some(&basic("web", secret)), Some(&proof), None);
         match decision.unwrap().once.last() {
-            Some(Once::Rotate { retry, .. }) => retry.unwrap().by,
+            Some(SingleUse::Rotate { retry, .. }) => retry.unwrap().by,
             other => panic!("{other:?}"),
         }
     };

@@ -2,7 +2,7 @@ use crate::support::*;
 use signet_jose::jwt::Typ;
 use signet_oauth::id::{GrantId, read_jti};
 use signet_oauth::{
-    access_token::{AccessTokenFacts, TokenLookup, TokenState},
+    access_token::{TokenLookup, TokenState, VerifiedAccessToken},
     decision::Decision,
     error::{ErrorCode, OAuthError},
     sealed::AuthorizationCode,
@@ -35,9 +35,9 @@ fn delegate(
         &format!("&actor_token={actor}&actor_token_type={ACCESS}"),
     )
 }
-fn facts(world: &World, token: &str) -> AccessTokenFacts {
+fn facts(world: &World, token: &str) -> VerifiedAccessToken {
     match world.context().look_up(token) {
-        TokenState::Valid(facts) => AccessTokenFacts::clone(&facts),
+        TokenState::Valid(facts) => VerifiedAccessToken::clone(&facts),
         other => panic!("{other:?}"),
     }
 }

@@ -7,7 +7,7 @@ use super::{
     record::Record,
 };
 use crate::delta::Delta;
-use signet_audit::{Action, Event, carried};
+use signet_audit::{Action, Event, with_record};
 use signet_crypto::{KeyError, seal::Keyring};
 use signet_oauth::{registry::Registry, settings::Settings};
 use signet_store::{Change, Key, Op, Outcome, Store, StoreError, Table};
@@ -360,7 +360,7 @@ impl SigningKeys {
         };
         let event = Event::new(Action::KEY, at.now.saturating_mul(1000)).happened();
         let event = event.operation(operation).target(&target);
-        carried(event, self.take_step(entries, step, keyring, at))
+        with_record(event, self.take_step(entries, step, keyring, at))
             .await
             .0
     }

@@ -1,4 +1,4 @@
-//! The part of `/account` that is about agents: binding an identity, taking it off, ending grants that came of it.
+//! The part of `/account` that is about agents: binding an identity, taking it off, ending delegations that were issued under it.
 //!
 //! Binding is the person's own act: in their session, with a login of the last minutes, over a challenge that only this page carried.
 //! The proof is signed with the identity's current key and names the document, so that neither half can be swapped for another.
@@ -9,11 +9,11 @@ use crate::{
         AgentError, binding, delegation_index, delegation_index::Holder, registry,
         statement::Authority,
     },
+    browser_request::{BrowserRequest, LoggedIn},
     interaction::Interaction,
     login::Failure,
-    once::{self, OnceError},
+    once::{self, SingleUseError},
     page::{AgentGrantView, AgentsView, IdentityView},
-    visit::{Present, Visit},
 };
 use signet_agent::{
     AgentId, Hash, Refusal,
@@ -23,7 +23,7 @@ use signet_agent::{
     proof::{Expected, Proof},
 };
 use signet_jose::base64url;
-use signet_oauth::{decision::Once, params::Params};
+use signet_oauth::{decision::SingleUse, params::Params};
 use signet_store::StoreError;
 
 /// How long a challenge can be answered, in seconds.
@@ -38,7 +38,7 @@ pub(super) fn challenge() -> String {
 
 /// What the page shows; none where agents are not offered.
 pub(super) async fn view(
-    visit: &Visit,
+    visit: &BrowserRequest,
     user_id: &str,
     challenge: &str,
 ) -> Result<Option<AgentsView>, StoreError> {
@@ -131,8 +131,8 @@ fn refusal(reason: Refusal) -> Failure {
 
 /// The form that binds an identity, or renews the document of one that is bound.
 pub(super) async fn bind(
-    visit: Visit,
-    present: &Present,
+    visit: BrowserRequest,
+    present: &LoggedIn,
     form: &Params,
     interaction: &Interaction,
 ) -> Response {
@@ -144,8 +144,8 @@ pub(super) async fn bind(
 }
 
 async fn try_bind(
-    visit: &Visit,
-    present: &Present,
+    visit: &BrowserRequest,
+    present: &LoggedIn,
     form: &Params,
     interaction: &Interaction,
 ) -> Result<&'static str, Failure> {
@@ -172,18 +172,18 @@ async fn try_bind(
         settings.clock_leeway,
     )
     .map_err(refusal)?;
-    let once = Once::AgentProof {
+    let once = SingleUse::AgentProof {
         id: signet_crypto::hash::sha256(challenge.as_bytes()),
         end: now + CHALLENGE_LIFETIME.max(settings.interaction_lifetime) + 1,
     };
     match once::commit(&*realm.store, &[once], Vec::new(), now).await {
         Ok(()) => {}
-        Err(OnceError::Refused(_)) => {
+        Err(SingleUseError::Refused(_)) => {
             return Err(Failure::Invalid(
                 "The challenge was answered before. Here is another.",
             ));
         }
-        Err(OnceError::Store(error)) => return Err(error.into()),
+        Err(SingleUseError::Store(error)) => return Err(error.into()),
     }
     binding::bind(&*realm.store, &present.user.id, &document, now).await?;
     realm.end_compromised(&document).await?;
@@ -234,15 +234,17 @@ fn check(
     proof.verify_by(document, &Anchors::none())
 }
 
-/// Takes an identity off the account, and ends what came of it.
-pub(super) async fn unbind(visit: Visit, present: &Present, agent: &str) -> Response {
+/// Takes an identity off the account, and revokes what was issued under it.
+pub(super) async fn unbind(visit: BrowserRequest, present: &LoggedIn, agent: &str) -> Response {
     let realm = visit.context.realm.clone();
     let unbound = async {
         let id: AgentId = agent.parse().map_err(|_| AgentError::NotFound)?;
         realm
             .unbind_identity(&present.user.id, id, Authority::Person)
             .await?;
-        Ok("The identity was taken off your account, and everything that came of it has ended.")
+        Ok(
+            "The identity was taken off your account, and everything that was issued under it was revoked.",
+        )
     };
     let event = about(&visit, present, "unbind-agent").target(agent);
     let outcome = realm.audit().act(event, unbound, Failure::code).await;
@@ -250,7 +252,7 @@ pub(super) async fn unbind(visit: Visit, present: &Present, agent: &str) -> Resp
 }
 
 /// Ends a grant and everything under it.
-pub(super) async fn revoke(visit: Visit, present: &Present, grant: &str) -> Response {
+pub(super) async fn revoke(visit: BrowserRequest, present: &LoggedIn, grant: &str) -> Response {
     let realm = visit.context.realm.clone();
     let revoked = async {
         let id: Hash = grant.parse().map_err(|_| AgentError::NotFound)?;
@@ -265,7 +267,7 @@ pub(super) async fn revoke(visit: Visit, present: &Present, grant: &str) -> Resp
 }
 
 /// Ends everything that acts for the person by grants.
-pub(super) async fn stop_all(visit: Visit, present: &Present) -> Response {
+pub(super) async fn stop_all(visit: BrowserRequest, present: &LoggedIn) -> Response {
     let realm = visit.context.realm.clone();
     let stopped = async {
         realm

@@ -8,13 +8,13 @@ use signet_oauth::params::Params;
 use signet_store::StoreError;
 
 use crate::attempts::{self, Kind};
+use crate::browser_request::{BrowserRequest, LoggedIn, store_failed};
 use crate::http::{Context, Response};
 use crate::interaction::{Goal, Page};
 use crate::login::{Failure, flow};
 use crate::page::words::{name_of, scope_text};
 use crate::page::{self, AccountView, ConsentView, Notice, SessionView};
 use crate::session::{self, Found};
-use crate::visit::{Present, Visit, store_failed};
 use signet_audit::{Action, Event};
 use signet_directory::passwords::Waiter;
 use signet_directory::{PasswordVerdict, User, UserError, check_new, names_of};
@@ -27,13 +27,13 @@ const PASSWORD_CHANGED: &str = "The password was changed. All other sessions hav
 
 /// GET.
 pub async fn show(context: Context) -> Response {
-    match Visit::begin(context).await {
+    match BrowserRequest::begin(context).await {
         Ok(visit) => overview(visit, None).await,
         Err(response) => response,
     }
 }
 
-async fn overview(visit: Visit, notice: Option<Notice>) -> Response {
+async fn overview(visit: BrowserRequest, notice: Option<Notice>) -> Response {
     match render(&visit, notice).await {
         Ok(Some(html)) => visit.page(html),
         Ok(None) => ask_login(visit),
@@ -41,12 +41,15 @@ async fn overview(visit: Visit, notice: Option<Notice>) -> Response {
     }
 }
 
-fn ask_login(visit: Visit) -> Response {
+fn ask_login(visit: BrowserRequest) -> Response {
     let interaction = visit.interaction(Goal::Account);
     flow::show(visit, interaction, None)
 }
 
-async fn render(visit: &Visit, notice: Option<Notice>) -> Result<Option<page::Html>, StoreError> {
+async fn render(
+    visit: &BrowserRequest,
+    notice: Option<Notice>,
+) -> Result<Option<page::Html>, StoreError> {
     let Some(present) = visit.present() else {
         return Ok(None);
     };
@@ -104,7 +107,7 @@ async fn render(visit: &Visit, notice: Option<Notice>) -> Result<Option<page::Ht
 
 /// POST: one of the page's forms.
 pub async fn submit(context: Context) -> Response {
-    let (visit, form, interaction) = match Visit::of_form(context).await {
+    let (visit, form, interaction) = match BrowserRequest::of_form(context).await {
         Ok(visit) => visit,
         Err(answer) => return answer,
     };
@@ -137,14 +140,14 @@ pub async fn submit(context: Context) -> Response {
 }
 
 /// The line of what a person does with their own account.
-fn about<'a>(visit: &'a Visit, present: &'a Present, operation: &'a str) -> Event<'a> {
+fn about<'a>(visit: &'a BrowserRequest, present: &'a LoggedIn, operation: &'a str) -> Event<'a> {
     let event = visit.context.event(Action::ACCOUNT).operation(operation);
     event
         .subject(&present.user.id)
         .session(Some(&present.found.row.sid))
 }
 
-async fn end_session(mut visit: Visit, present: &Present, sid: &str) -> Response {
+async fn end_session(mut visit: BrowserRequest, present: &LoggedIn, sid: &str) -> Response {
     if sid == present.found.row.sid {
         return match visit.log_out().await {
             Ok(()) => visit.page(page::signed_out(None)),
@@ -165,12 +168,12 @@ async fn end_session(mut visit: Visit, present: &Present, sid: &str) -> Response
         Ok::<(), StoreError>(())
     };
     match realm.audit().act(event, ended, store_failed).await {
-        Ok(()) => overview(visit, Some(Notice::Done("The session has ended."))).await,
+        Ok(()) => overview(visit, Some(Notice::Done("The session was terminated."))).await,
         Err(error) => visit.unavailable(&error),
     }
 }
 
-async fn end_others(visit: Visit, present: &Present) -> Response {
+async fn end_others(visit: BrowserRequest, present: &LoggedIn) -> Response {
     let ended = end_other_sessions(&visit, present);
     let event = about(&visit, present, "end-others");
     match visit
@@ -185,7 +188,7 @@ async fn end_others(visit: Visit, present: &Present) -> Response {
     }
 }
 
-async fn end_other_sessions(visit: &Visit, present: &Present) -> Result<(), StoreError> {
+async fn end_other_sessions(visit: &BrowserRequest, present: &LoggedIn) -> Result<(), StoreError> {
     let realm = &visit.context.realm;
     let keep = Some(&*present.found.row.sid);
     let now = visit.context.now();
@@ -195,7 +198,7 @@ async fn end_other_sessions(visit: &Visit, present: &Present) -> Result<(), Stor
     Ok(())
 }
 
-async fn withdraw(visit: Visit, present: &Present, client_id: &str) -> Response {
+async fn withdraw(visit: BrowserRequest, present: &LoggedIn, client_id: &str) -> Response {
     let realm = visit.context.realm.clone();
     let now = visit.context.now();
     let withdrawn = async {
@@ -213,7 +216,7 @@ async fn withdraw(visit: Visit, present: &Present, client_id: &str) -> Response 
 }
 
 /// What was done, or why not, above the page.
-async fn answer(visit: Visit, outcome: Result<&'static str, Failure>) -> Response {
+async fn answer(visit: BrowserRequest, outcome: Result<&'static str, Failure>) -> Response {
     match outcome {
         Ok(done) => overview(visit, Some(Notice::Done(done))).await,
         Err(Failure::Wrong(text, _) | Failure::Expired(text) | Failure::Invalid(text)) => {
@@ -231,7 +234,7 @@ async fn answer(visit: Visit, outcome: Result<&'static str, Failure>) -> Respons
     }
 }
 
-async fn change_password(mut visit: Visit, present: &Present, form: &Params) -> Response {
+async fn change_password(mut visit: BrowserRequest, present: &LoggedIn, form: &Params) -> Response {
     let changed = try_change_password(&visit, present, form);
     let event = about(&visit, present, "password");
     let changed = visit
@@ -252,8 +255,8 @@ async fn change_password(mut visit: Visit, present: &Present, form: &Params) -> 
 /// Sets the new password and ends everything of the account, as every other way to a new password does: whoever changes it
 /// because somebody else was in must have them out. The person's own session begins anew, and is the answer.
 async fn try_change_password(
-    visit: &Visit,
-    present: &Present,
+    visit: &BrowserRequest,
+    present: &LoggedIn,
     form: &Params,
 ) -> Result<(User, Found), Failure> {
     let (realm, now) = (&visit.context.realm, visit.context.now());

@@ -93,7 +93,7 @@ impl AgentGrantDocument {
     }
 }
 
-/// A token that came of a chain.
+/// A token that was issued under a chain.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "AgentToken")]
 pub(super) struct AgentTokenDocument {

@@ -60,7 +60,7 @@ pub(super) const OPERATIONS: &[&dyn Row] = &[
     &Operation::new("showAgent", Read, Method::Get, ONE, "Show an agent and what it holds: grants and living tokens", run!(show)),
     &Operation::new("renewAgent", Write, Method::Put, ONE, "Replace an agent's document by one that continues it", run!(renew)),
     &Operation::new("stopAgent", Write, Method::Post, STOP, "Stop an agent for good: every grant to it and from it, and every token", run!(stop)),
-    &Operation::new("unbindAgent", Write, Method::Delete, BINDING, "Take an identity off its account and end what came of it", run!(unbind)),
+    &Operation::new("unbindAgent", Write, Method::Delete, BINDING, "Take an identity off its account and revoke what was issued under it", run!(unbind)),
     &Operation::new("endAgentGrant", Write, Method::Delete, GRANT, "End a grant, and everything that was delegated under it", run!(end_grant)),
     &Operation::new("listAgentsOfUser", Read, Method::Get, OF_USER, "List the identities that a user bound", run!(list_of_user)),
     &Operation::new("stopAgentsOfUser", Write, Method::Post, STOP_OF_USER, "Stop everything that acts for a person by grants", run!(stop_of_user)),

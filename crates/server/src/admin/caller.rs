@@ -5,8 +5,8 @@ use http::{StatusCode, header};
 use signet_http::RequestId;
 use signet_jose::authorization::access_token;
 use signet_oauth::{
-    access_token::{AccessTokenFacts, TokenLookup, TokenState},
-    decision::Once,
+    access_token::{TokenLookup, TokenState, VerifiedAccessToken},
+    decision::SingleUse,
     dpop_policy::check_presentation,
     endpoint::split_issuer,
     params::Params,
@@ -96,8 +96,10 @@ impl Admin {
             once::commit(&*context.realm.store, &[once], Vec::new(), context.now())
                 .await
                 .map_err(|error| match error {
-                    once::OnceError::Refused(_) => unauthorized("the DPoP proof was used before"),
-                    once::OnceError::Store(error) => error.into(),
+                    once::SingleUseError::Refused(_) => {
+                        unauthorized("the DPoP proof was used before")
+                    }
+                    once::SingleUseError::Store(error) => error.into(),
                 })?;
         }
         let settings = &context.snapshot.settings;
@@ -138,7 +140,9 @@ impl Admin {
     }
 }
 
-fn check_token(context: &Context) -> Result<(Arc<AccessTokenFacts>, Option<Once>), Problem> {
+fn check_token(
+    context: &Context,
+) -> Result<(Arc<VerifiedAccessToken>, Option<SingleUse>), Problem> {
     let authorization = context
         .header(header::AUTHORIZATION)
         .ok_or_else(|| unauthorized("an access token with the scope signet:admin is needed"))?;

@@ -35,7 +35,7 @@ pub const GRANTS: Noun = Noun {
 pub(super) const OPERATIONS: &[&dyn Row] = &[
     &Operation::new("listAllGrants", Read, Method::Get, ALL, "List everybody's grants, user by user", run!(list_all)),
     &Operation::new("listGrants", Read, Method::Get, LIST, "List a user's grants", run!(list)),
-    &Operation::new("revokeGrant", Write, Method::Delete, ONE, "End a grant: its refresh tokens and access tokens", run!(revoke)),
+    &Operation::new("revokeGrant", Write, Method::Delete, ONE, "Revoke a grant: its refresh tokens and access tokens", run!(revoke)),
     &Operation::new("listConsents", Read, Method::Get, CONSENTS, "List what a user has agreed to", run!(list_consents)),
     &Operation::new("withdrawConsent", Write, Method::Delete, CONSENT, "Withdraw a consent and end what the client holds of the user", run!(withdraw)),
 ];

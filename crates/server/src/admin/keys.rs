@@ -40,7 +40,7 @@ pub const KEYS: Noun = Noun {
 pub(super) const OPERATIONS: &[&dyn Row] = &[
     &Operation::new("listKeys", Read, Method::Get, LIST, "List the signing keys", run!(list)),
     &Operation::new("rotateKeys", Write, Method::Post, ROTATE, "Let the standby keys take over", run!(rotate)),
-    &Operation::new("rotateSealingKey", Write, Method::Post, SEALING, "Make a new sealing key and seal anew what rests", run!(rotate_sealing)),
+    &Operation::new("rotateSealingKey", Write, Method::Post, SEALING, "Make a new sealing key and re-encrypt data at rest", run!(rotate_sealing)),
 ];
 
 async fn list(realm: Arc<Realm>, (): ()) -> Result<Json<List<KeyDocument>>, Problem> {

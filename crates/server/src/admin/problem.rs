@@ -79,7 +79,7 @@ impl Problem {
         Problem::new(
             StatusCode::SERVICE_UNAVAILABLE,
             "temporarily_unavailable",
-            "the server cannot do this at the moment",
+            "temporarily unavailable, try again later",
         )
     }
 

@@ -39,7 +39,7 @@ pub const SESSIONS: Noun = Noun {
 pub(super) const OPERATIONS: &[&dyn Row] = &[
     &Operation::new("listAllSessions", Read, Method::Get, ALL, "List everybody's sessions, user by user", run!(list_all)),
     &Operation::new("listSessions", Read, Method::Get, LIST, "List a user's sessions, latest use first", run!(list)),
-    &Operation::new("endSession", Write, Method::Delete, ONE, "End a session and the tokens that came of it", run!(end)),
+    &Operation::new("endSession", Write, Method::Delete, ONE, "Terminate a session and revoke the tokens that were issued in it", run!(end)),
 ];
 
 /// Something that belongs to a user, and whose it is.

@@ -1,6 +1,6 @@
 //! Exchanging a chain of agents' grants, around the token endpoint's one decision: read what the server knows of the chain before it,
 //! list what it begins, and look for revocations once more before a token is made.
-use super::backchannel::Call;
+use super::client_endpoint::ClientRequest;
 use crate::agents::{
     chain_state::{self, Known},
     delegation_index::{self, TokenRow},
@@ -30,7 +30,7 @@ impl Chain {
     ///
     /// # Errors
     /// The chain's form, the store's failure.
-    pub(super) async fn read(call: &Call) -> Result<Chain, OAuthError> {
+    pub(super) async fn read(call: &ClientRequest) -> Result<Chain, OAuthError> {
         let shown = agent_grants::read(&call.params)?;
         let store = &*call.context.realm.store;
         let Known {
@@ -59,7 +59,7 @@ impl Chain {
     /// The store's failure.
     pub(super) async fn list(
         &self,
-        call: &Call,
+        call: &ClientRequest,
         decision: &Decision,
         id: &Jti,
     ) -> Result<Vec<Op>, OAuthError> {
@@ -97,7 +97,7 @@ impl Chain {
     ///
     /// # Errors
     /// `invalid_request` where it does not, and the store's failure.
-    pub(super) async fn look_again(&self, call: &Call) -> Result<(), OAuthError> {
+    pub(super) async fn look_again(&self, call: &ClientRequest) -> Result<(), OAuthError> {
         let shown = &self.presented.shown;
         if self.listed == shown.grants.len() {
             return Ok(());

@@ -193,7 +193,7 @@ fn refused(reason: Refusal) -> OAuthError {
 
 fn told(context: &Context, error: AgentError) -> OAuthError {
     match error {
-        AgentError::Store(error) => super::backchannel::store_failed(context, &error),
+        AgentError::Store(error) => super::client_endpoint::store_failed(context, &error),
         AgentError::NotTheirs => OAuthError::new(
             ErrorCode::AccessDenied,
             "the signer granted nothing above this grant, and the grant does not name it",

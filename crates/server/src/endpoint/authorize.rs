@@ -20,6 +20,7 @@ use signet_oauth::session::Consent;
 use signet_store::{Change, Key, Op, Outcome, StoreError, Table};
 
 use super::rules;
+use crate::browser_request::{BrowserRequest, error_page};
 use crate::consent;
 use crate::http::{Context, Response};
 use crate::interaction::{self, Goal, Interaction, Page};
@@ -28,7 +29,6 @@ use crate::page::words::{host_of, name_of, scope_lines};
 use crate::page::{
     self, ClientLinks, ConsentPage, Html, LeavingPage, Onward, ScopeLine, SelectPage,
 };
-use crate::visit::{Visit, error_page};
 use signet_audit::{Action, Event};
 
 /// Longest sealed request that goes on in a URL, in characters: what every browser and proxy carries.
@@ -105,7 +105,7 @@ pub async fn begin(context: Context, request: AuthorizationRequest) -> Response 
     context.note_client(&request.client_id);
     let lifetime = context.snapshot.settings.interaction_lifetime;
     let interaction = Interaction::authorize(request, lifetime, context.now());
-    match Visit::begin(context).await {
+    match BrowserRequest::begin(context).await {
         Ok(visit) => proceed(visit, interaction, false).await,
         Err(response) => response,
     }
@@ -158,7 +158,7 @@ fn error_answer(
 }
 
 /// Asks the rules what comes next, and does it. `consented`: the person has just allowed what the consent page listed.
-pub async fn proceed(visit: Visit, interaction: Interaction, consented: bool) -> Response {
+pub async fn proceed(visit: BrowserRequest, interaction: Interaction, consented: bool) -> Response {
     let Goal::Authorize(request) = &interaction.goal else {
         return visit.start_again();
     };
@@ -234,7 +234,7 @@ pub async fn proceed(visit: Visit, interaction: Interaction, consented: bool) ->
 
 /// Reads what the rules need: whether the pushed request was answered, and what the user has agreed to.
 async fn look_up(
-    visit: &Visit,
+    visit: &BrowserRequest,
     needs: &Needs<'_>,
     client: &Client,
     now: u64,
@@ -251,21 +251,25 @@ async fn look_up(
     Ok((pushed_is_used, consent))
 }
 
-fn note_refusal(visit: &Visit, request: &AuthorizationRequest, error: &OAuthError) {
+fn note_refusal(visit: &BrowserRequest, request: &AuthorizationRequest, error: &OAuthError) {
     visit.context.note_error(error);
     let event = about(visit, request).refused(error.code.as_str());
     visit.context.realm.audit().record(event);
 }
 
 /// The answer with an error, to the client: of a person who has just decided so, on a page that named it.
-pub fn refuse(visit: Visit, request: &AuthorizationRequest, error: &OAuthError) -> Response {
+pub fn refuse(
+    visit: BrowserRequest,
+    request: &AuthorizationRequest,
+    error: &OAuthError,
+) -> Response {
     note_refusal(&visit, request, error);
     let issuer = visit.context.snapshot.settings.issuer.clone();
     visit.finish(answer(response::error(&request.return_to, error, &issuer)))
 }
 
 /// The line of a request, about whoever is there.
-fn about<'a>(visit: &'a Visit, request: &'a AuthorizationRequest) -> Event<'a> {
+fn about<'a>(visit: &'a BrowserRequest, request: &'a AuthorizationRequest) -> Event<'a> {
     let event = visit
         .context
         .event(Action::AUTHORIZE)
@@ -279,7 +283,7 @@ fn about<'a>(visit: &'a Visit, request: &'a AuthorizationRequest) -> Event<'a> {
 }
 
 async fn grant(
-    visit: Visit,
+    visit: BrowserRequest,
     interaction: &Interaction,
     request: &AuthorizationRequest,
     granted: &Granted<'_>,
@@ -289,7 +293,7 @@ async fn grant(
         // Of two answers at the same time one gets the code.
         let event = about(&visit, request).operation(operation);
         let committed = context.realm.store.commit(Change::new(once), context.now());
-        match signet_audit::carried(event, committed).await.0 {
+        match signet_audit::with_record(event, committed).await.0 {
             Ok(Outcome::Done { .. }) => {}
             Ok(Outcome::Refused(_)) => return visit.error(&used_up),
             Err(error) => return visit.unavailable(&error),
@@ -361,7 +365,7 @@ fn used_until(pushed: &Pushed, context: &Context) -> u64 {
         .saturating_add(pages.saturating_mul(2).max(DAY))
 }
 
-fn select_page(visit: &Visit, mut interaction: Interaction, client: &Client) -> Html {
+fn select_page(visit: &BrowserRequest, mut interaction: Interaction, client: &Client) -> Html {
     interaction.page = Page::Select;
     let present = visit.present();
     interaction.shown_to = present.map(|present| present.found.row.sid.clone());
@@ -382,7 +386,7 @@ struct Asked {
 }
 
 fn consent_page(
-    visit: &Visit,
+    visit: &BrowserRequest,
     mut interaction: Interaction,
     client: &Client,
     request: &AuthorizationRequest,
@@ -414,7 +418,11 @@ fn consent_page(
 }
 
 /// The person answered a page that the rules asked for: what their answer means.
-pub async fn submit_page(visit: Visit, mut interaction: Interaction, form: &Params) -> Response {
+pub async fn submit_page(
+    visit: BrowserRequest,
+    mut interaction: Interaction,
+    form: &Params,
+) -> Response {
     let Goal::Authorize(request) = &interaction.goal else {
         return visit.start_again();
     };
@@ -430,7 +438,7 @@ pub async fn submit_page(visit: Visit, mut interaction: Interaction, form: &Para
     let shown = interaction.was_shown_to(&present.found.row);
     match (interaction.page, decision) {
         (Page::Select, "allow") if shown => {
-            interaction.selected = Some(interaction::Proof::by(&present.found.row));
+            interaction.selected = Some(interaction::SessionStamp::by(&present.found.row));
             proceed(visit, interaction, false).await
         }
         (Page::Select, "other") => flow::show(visit, interaction, None),
@@ -455,7 +463,7 @@ pub async fn submit_page(visit: Visit, mut interaction: Interaction, form: &Para
 }
 
 async fn remember(
-    visit: &Visit,
+    visit: &BrowserRequest,
     request: &AuthorizationRequest,
     user: &signet_directory::User,
 ) -> Result<(), StoreError> {

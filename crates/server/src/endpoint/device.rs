@@ -12,12 +12,12 @@ use signet_oauth::params::Params;
 use signet_store::{Change, Key, Op, Outcome, Row, StoreError, Table};
 
 use crate::attempts::{self, Budget, Kind, Refused};
+use crate::browser_request::BrowserRequest;
 use crate::http::{Context, Response};
 use crate::interaction::{Goal, Interaction, Page};
 use crate::login::flow;
 use crate::page::words::{name_of, scope_lines};
 use crate::page::{self, Notice};
-use crate::visit::Visit;
 use signet_audit::{self as audit, Action};
 
 const UNKNOWN: &str =
@@ -28,7 +28,7 @@ const ACTION: &str = "device";
 
 /// GET, also by `verification_uri_complete`: the code is filled in, and the person still presses the button.
 pub async fn show(context: Context) -> Response {
-    let (visit, params) = match Visit::of_query(context).await {
+    let (visit, params) = match BrowserRequest::of_query(context).await {
         Ok(visit) => visit,
         Err(answer) => return answer,
     };
@@ -42,12 +42,12 @@ pub async fn show(context: Context) -> Response {
     }
 }
 
-fn enter(visit: Visit, code: Option<&str>, notice: Option<Notice>) -> Response {
+fn enter(visit: BrowserRequest, code: Option<&str>, notice: Option<Notice>) -> Response {
     let html = enter_page(&visit, code, notice);
     visit.page(html)
 }
 
-fn enter_page(visit: &Visit, code: Option<&str>, notice: Option<Notice>) -> page::Html {
+fn enter_page(visit: &BrowserRequest, code: Option<&str>, notice: Option<Notice>) -> page::Html {
     let mut interaction = visit.interaction(Goal::Device(None));
     interaction.page = Page::DeviceEnter;
     let shown = code.map(display_user_code).unwrap_or_default();
@@ -56,7 +56,7 @@ fn enter_page(visit: &Visit, code: Option<&str>, notice: Option<Notice>) -> page
 
 /// POST: the code, or the answer.
 pub async fn submit(context: Context) -> Response {
-    let (visit, form, interaction) = match Visit::of_form(context).await {
+    let (visit, form, interaction) = match BrowserRequest::of_form(context).await {
         Ok(visit) => visit,
         Err(answer) => return answer,
     };
@@ -77,7 +77,10 @@ pub async fn submit(context: Context) -> Response {
 }
 
 /// The record that waits under a user code, with its row.
-async fn waiting(visit: &Visit, code: &str) -> Result<Option<(DeviceRecord, Row)>, StoreError> {
+async fn waiting(
+    visit: &BrowserRequest,
+    code: &str,
+) -> Result<Option<(DeviceRecord, Row)>, StoreError> {
     let (store, now) = (&visit.context.realm.store, visit.context.now());
     let Some(lead) = store
         .get(&Key::new(Table::UserCode, code.as_bytes()), now)
@@ -96,7 +99,7 @@ async fn waiting(visit: &Visit, code: &str) -> Result<Option<(DeviceRecord, Row)
     Ok(waits.then_some((record, row)))
 }
 
-fn budgets(visit: &Visit) -> [Budget; 2] {
+fn budgets(visit: &BrowserRequest) -> [Budget; 2] {
     let limits = &visit.context.realm.people.limits;
     let user = visit.present().map_or("", |present| &present.user.id);
     [
@@ -105,7 +108,7 @@ fn budgets(visit: &Visit) -> [Budget; 2] {
     ]
 }
 
-async fn confirm(visit: Visit, form: &Params) -> Response {
+async fn confirm(visit: BrowserRequest, form: &Params) -> Response {
     let (store, now) = (visit.context.realm.store.clone(), visit.context.now());
     let budgets = budgets(&visit);
     // RFC 8628 section 5.1: user codes are short, so guesses are counted, before they are looked at: also those in parallel.
@@ -151,7 +154,7 @@ async fn confirm(visit: Visit, form: &Params) -> Response {
     visit.page(html)
 }
 
-fn too_many(visit: Visit, refused: Refused) -> Response {
+fn too_many(visit: BrowserRequest, refused: Refused) -> Response {
     match refused {
         Refused::TooMany { retry_after } => {
             record_wrong_code(&visit, "too_many_attempts");
@@ -163,7 +166,7 @@ fn too_many(visit: Visit, refused: Refused) -> Response {
 }
 
 /// What was typed is in no record: it may be another device's code, or anything.
-fn record_wrong_code(visit: &Visit, error: &str) {
+fn record_wrong_code(visit: &BrowserRequest, error: &str) {
     let context = &visit.context;
     let event = context.event(Action::DEVICE_DECISION).refused(error);
     let event = match visit.present() {
@@ -173,7 +176,12 @@ fn record_wrong_code(visit: &Visit, error: &str) {
     context.realm.audit().record(event);
 }
 
-async fn decide(visit: Visit, interaction: &Interaction, code: &str, form: &Params) -> Response {
+async fn decide(
+    visit: BrowserRequest,
+    interaction: &Interaction,
+    code: &str,
+    form: &Params,
+) -> Response {
     let Some(present) = visit.present() else {
         return visit.start_again();
     };
@@ -196,7 +204,7 @@ async fn decide(visit: Visit, interaction: &Interaction, code: &str, form: &Para
     } else {
         event.refused("access_denied")
     };
-    let (written, _) = audit::carried(event, write(&visit, code, allow)).await;
+    let (written, _) = audit::with_record(event, write(&visit, code, allow)).await;
     match written {
         Ok(true) => visit.page(page::device_done(allow)),
         Ok(false) => {
@@ -208,7 +216,7 @@ async fn decide(visit: Visit, interaction: &Interaction, code: &str, form: &Para
 }
 
 /// Writes the answer over the waiting record. A poll that was faster only moved the time of the last poll: tried again.
-async fn write(visit: &Visit, code: &str, allow: bool) -> Result<bool, StoreError> {
+async fn write(visit: &BrowserRequest, code: &str, allow: bool) -> Result<bool, StoreError> {
     const MAX_TRIES: usize = 5;
     let Some(present) = visit.present() else {
         return Ok(false);

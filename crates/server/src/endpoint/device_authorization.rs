@@ -1,5 +1,5 @@
 //! `/device_authorization` (RFC 8628): a device asks for its codes.
-use super::backchannel::Call;
+use super::client_endpoint::ClientRequest;
 use crate::budgets::Act;
 use crate::http::{Context, Response, response};
 use http::StatusCode;
@@ -18,7 +18,7 @@ use std::sync::Arc;
 const TRIES: usize = 3;
 
 pub(super) async fn handle(context: Context) -> Response {
-    let call = match Call::read(context, EndpointId::DeviceAuthorization).await {
+    let call = match ClientRequest::read(context, EndpointId::DeviceAuthorization).await {
         Ok(call) => call,
         Err(answer) => return *answer,
     };
@@ -28,7 +28,7 @@ pub(super) async fn handle(context: Context) -> Response {
     }
 }
 
-async fn answer(call: &Call) -> Result<Vec<u8>, OAuthError> {
+async fn answer(call: &ClientRequest) -> Result<Vec<u8>, OAuthError> {
     let client = call.authenticate().await?.client;
     if !client.may_use(GrantType::DeviceCode) {
         return Err(OAuthError::new(
@@ -53,7 +53,7 @@ async fn answer(call: &Call) -> Result<Vec<u8>, OAuthError> {
             }],
         };
         let committed = call.context.realm.store.commit(change, call.now());
-        let (committed, _) = audit::carried(call.event(Action::DEVICE), committed).await;
+        let (committed, _) = audit::with_record(call.event(Action::DEVICE), committed).await;
         match committed {
             Ok(Outcome::Done { .. }) => return Ok(answer.to_json()),
             Ok(Outcome::Refused(_)) => {}
@@ -66,7 +66,10 @@ async fn answer(call: &Call) -> Result<Vec<u8>, OAuthError> {
     ))
 }
 
-fn draw(call: &Call, client: &Arc<Client>) -> Result<(DeviceResponse, DeviceRecord), OAuthError> {
+fn draw(
+    call: &ClientRequest,
+    client: &Arc<Client>,
+) -> Result<(DeviceResponse, DeviceRecord), OAuthError> {
     let id = signet_crypto::random::bytes();
     call.decide(|rules| {
         authorize_device(

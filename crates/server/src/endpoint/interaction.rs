@@ -3,10 +3,10 @@
 use signet_oauth::params::Params;
 
 use super::authorize;
+use crate::browser_request::{BrowserRequest, error_page};
 use crate::http::{Context, Response};
 use crate::interaction::{Goal, Interaction, Page, open_resume};
 use crate::login::flow::{self, Outcome};
-use crate::visit::{Visit, error_page};
 
 /// GET: goes on with a request that was posted.
 pub async fn show(mut context: Context) -> Response {
@@ -18,7 +18,7 @@ pub async fn show(mut context: Context) -> Response {
     let request = params.get("request");
     match request.and_then(|sealed| open_resume(sealed, &keyring, context.now())) {
         Some(request) => authorize::begin(context, request).await,
-        None => match Visit::begin(context).await {
+        None => match BrowserRequest::begin(context).await {
             Ok(visit) => visit.start_again(),
             Err(response) => response,
         },
@@ -27,14 +27,14 @@ pub async fn show(mut context: Context) -> Response {
 
 /// POST: a form of a page.
 pub async fn submit(context: Context) -> Response {
-    let (visit, form, interaction) = match Visit::of_form(context).await {
+    let (visit, form, interaction) = match BrowserRequest::of_form(context).await {
         Ok(visit) => visit,
         Err(answer) => return answer,
     };
     dispatch(visit, interaction, &form).await
 }
 
-async fn dispatch(visit: Visit, interaction: Interaction, form: &Params) -> Response {
+async fn dispatch(visit: BrowserRequest, interaction: Interaction, form: &Params) -> Response {
     match (interaction.page, &interaction.goal) {
         (Page::Login | Page::Method, Goal::Authorize(_))
             if matches!(form.get("decision"), Some("cancel" | "deny")) =>
@@ -54,7 +54,7 @@ async fn dispatch(visit: Visit, interaction: Interaction, form: &Params) -> Resp
 }
 
 /// After a login: on to what it was for.
-async fn go_on(visit: Visit, interaction: Interaction) -> Response {
+async fn go_on(visit: BrowserRequest, interaction: Interaction) -> Response {
     match &interaction.goal {
         Goal::Authorize(_) => authorize::proceed(visit, interaction, false).await,
         Goal::Device(user_code) => {

@@ -1,5 +1,5 @@
 //! `/introspect` (RFC 7662, signed answers of RFC 9701). No store for access tokens; one read for refresh tokens.
-use super::backchannel::Call;
+use super::client_endpoint::ClientRequest;
 use crate::{
     http::{Context, Response, response},
     issue,
@@ -15,7 +15,7 @@ use signet_oauth::{
 const SIGNED: &str = "application/token-introspection+jwt";
 
 pub(super) async fn handle(context: Context) -> Response {
-    let call = match Call::read(context, EndpointId::Introspect).await {
+    let call = match ClientRequest::read(context, EndpointId::Introspect).await {
         Ok(call) => call,
         Err(answer) => return *answer,
     };
@@ -25,7 +25,7 @@ pub(super) async fn handle(context: Context) -> Response {
     }
 }
 
-async fn answer(call: &Call) -> Result<Response, OAuthError> {
+async fn answer(call: &ClientRequest) -> Result<Response, OAuthError> {
     let caller = call.authenticate().await?.client;
     let found = call.decide(|rules| {
         let tokens = &call.context.realm.verified_tokens;
@@ -58,7 +58,7 @@ async fn answer(call: &Call) -> Result<Response, OAuthError> {
 }
 
 /// RFC 9701 section 4: on request; where the record names an algorithm, always.
-fn signed(call: &Call, caller: &Client) -> Option<signet_crypto::Algorithm> {
+fn signed(call: &ClientRequest, caller: &Client) -> Option<signet_crypto::Algorithm> {
     if let Some(algorithm) = caller.introspection_signed_response_alg {
         return Some(algorithm);
     }

@@ -3,11 +3,11 @@
 use signet_oauth::logout::logout;
 use signet_oauth::params::Params;
 
+use crate::browser_request::{BrowserRequest, error_page};
 use crate::http::{Context, Response};
 use crate::interaction::{Goal, Page};
 use crate::page;
 use crate::page::words::{host_of, name_of};
-use crate::visit::{Visit, error_page};
 
 /// GET, and a POST of a client.
 pub async fn show(mut context: Context) -> Response {
@@ -41,7 +41,7 @@ pub async fn submit(mut context: Context) -> Response {
         url = signet_oauth::authorize::response::with_query(&url, &fields);
         return crate::http::response::redirect(&url);
     }
-    let visit = match Visit::begin(context).await {
+    let visit = match BrowserRequest::begin(context).await {
         Ok(visit) => visit,
         Err(response) => return response,
     };
@@ -63,7 +63,7 @@ pub async fn submit(mut context: Context) -> Response {
 }
 
 async fn request(context: Context, params: &Params) -> Response {
-    let visit = match Visit::begin(context).await {
+    let visit = match BrowserRequest::begin(context).await {
         Ok(visit) => visit,
         Err(response) => return response,
     };
@@ -101,7 +101,7 @@ async fn request(context: Context, params: &Params) -> Response {
 }
 
 /// Ends the session. `known`: the person, or an ID token of this server, stands for going on to `then`.
-async fn end(mut visit: Visit, then: Option<&str>, known: bool) -> Response {
+async fn end(mut visit: BrowserRequest, then: Option<&str>, known: bool) -> Response {
     if let Err(error) = visit.log_out().await {
         return visit.unavailable(&error);
     }

@@ -2,7 +2,7 @@
 mod agent_chain;
 mod agent_statements;
 pub mod authorize;
-mod backchannel;
+mod client_endpoint;
 mod compact_keys;
 mod device;
 mod device_authorization;

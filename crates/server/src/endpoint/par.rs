@@ -1,5 +1,5 @@
 //! `/par` (RFC 9126): the request itself comes back sealed, as a `request_uri`.
-use super::backchannel::Call;
+use super::client_endpoint::ClientRequest;
 use crate::budgets::Act;
 use crate::http::{Context, Response, response};
 use http::StatusCode;
@@ -8,7 +8,7 @@ use signet_oauth::id::PushedId;
 use signet_oauth::{dpop_policy, endpoint::EndpointId, error::OAuthError, par};
 
 pub(super) async fn handle(context: Context) -> Response {
-    let call = match Call::read(context, EndpointId::Par).await {
+    let call = match ClientRequest::read(context, EndpointId::Par).await {
         Ok(call) => call,
         Err(answer) => return *answer,
     };
@@ -24,7 +24,7 @@ pub(super) async fn handle(context: Context) -> Response {
     }
 }
 
-async fn answer(call: &Call) -> Result<Vec<u8>, OAuthError> {
+async fn answer(call: &ClientRequest) -> Result<Vec<u8>, OAuthError> {
     let client = call.authenticate().await?.client;
     call.spend(Act::PushedRequest, &client)?;
     let request = call.request();

@@ -4,13 +4,13 @@
 //! For scripts that know a password and have no browser. It begins no session and sets no cookie;
 //! guesses count as they do on the login page, and the audit trail has one record of it. The body
 //! is JSON, so no page of another site can send it unasked.
-use super::backchannel::store_failed;
+use super::client_endpoint::store_failed;
 use crate::{
+    browser_request::BrowserRequest,
     http::{Context, Response, response},
     issue,
     login::{Failure, flow, password},
     revoked::Index,
-    visit::Visit,
 };
 use http::{HeaderValue, StatusCode, header};
 use serde::Deserialize;
@@ -53,7 +53,7 @@ pub(super) async fn submit(mut context: Context) -> Response {
     }) {
         return refuse(&context, None, &error);
     }
-    let visit = match Visit::begin(context).await {
+    let visit = match BrowserRequest::begin(context).await {
         Ok(visit) => visit,
         Err(answer) => return answer,
     };

@@ -1,5 +1,5 @@
 //! `/register` (RFC 7591, OpenID Connect Registration) and `/register/{client_id}` (RFC 7592).
-use super::backchannel::store_failed;
+use super::client_endpoint::store_failed;
 use crate::{
     budgets::Act,
     http::{Context, Response, response},
@@ -7,7 +7,7 @@ use crate::{
 };
 use bytes::Bytes;
 use http::{HeaderValue, Method, StatusCode, header};
-use signet_audit::{Action, carried};
+use signet_audit::{Action, with_record};
 use signet_crypto::{Algorithm, KeyType};
 use signet_jose::{
     authorization::{self, Scheme},
@@ -325,7 +325,7 @@ async fn create(context: &Context, client: Client) -> Result<Arc<Client>, Regist
     let client_id = client.client_id.clone();
     let event = context.event(Action::REGISTRATION).operation("register");
     let written = context.realm.insert_client(client);
-    carried(event.client(&client_id), written).await.0
+    with_record(event.client(&client_id), written).await.0
 }
 
 async fn store_next(context: &Context, client: Client) -> Result<Arc<Client>, RegistryError> {
@@ -333,7 +333,7 @@ async fn store_next(context: &Context, client: Client) -> Result<Arc<Client>, Re
     let client_id = client.client_id.clone();
     let event = context.event(Action::REGISTRATION).operation("replace");
     let written = context.realm.replace_client(client, read);
-    carried(event.client(&client_id), written).await.0
+    with_record(event.client(&client_id), written).await.0
 }
 
 /// Removes the record, and ends everything that was issued to it.
@@ -348,7 +348,7 @@ async fn remove(context: &Context, client: &Client) -> Result<(), RegistryError>
         Ok(())
     };
     let event = context.event(Action::REGISTRATION).operation("remove");
-    carried(event.client(id), removed).await.0
+    with_record(event.client(id), removed).await.0
 }
 
 /// An endpoint that is not served answers like one that does not exist.

@@ -6,7 +6,7 @@
 //! everything again: revocations only grow, so hearing one twice is harmless.
 //!
 //! The stream ends when the client's record changes, when the reader is too slow, and when the server stops.
-use super::backchannel::Call;
+use super::client_endpoint::ClientRequest;
 use crate::{
     http::{Context, Response, response},
     state::Realm,
@@ -41,7 +41,7 @@ const WAITING: usize = 4;
 const TOGETHER: usize = 256;
 
 pub(super) async fn handle(context: Context) -> Response {
-    let call = match Call::read(context, EndpointId::RevocationStream).await {
+    let call = match ClientRequest::read(context, EndpointId::RevocationStream).await {
         Ok(call) => call,
         Err(answer) => return *answer,
     };
@@ -55,7 +55,7 @@ pub(super) async fn handle(context: Context) -> Response {
     }
 }
 
-async fn begin(call: &Call) -> Result<Response, OAuthError> {
+async fn begin(call: &ClientRequest) -> Result<Response, OAuthError> {
     let client = call.authenticate().await?.client;
     if client.is_public() {
         return Err(

@@ -1,5 +1,5 @@
 //! `/revoke` (RFC 7009): durable and in effect before the answer.
-use super::backchannel::Call;
+use super::client_endpoint::ClientRequest;
 use crate::http::{Context, Response, response};
 use http::StatusCode;
 use signet_audit::Action;
@@ -11,7 +11,7 @@ use signet_oauth::{
 use signet_store::Subject;
 
 pub(super) async fn handle(context: Context) -> Response {
-    let call = match Call::read(context, EndpointId::Revoke).await {
+    let call = match ClientRequest::read(context, EndpointId::Revoke).await {
         Ok(call) => call,
         Err(answer) => return *answer,
     };
@@ -21,7 +21,7 @@ pub(super) async fn handle(context: Context) -> Response {
     }
 }
 
-async fn answer(call: &Call) -> Result<(), OAuthError> {
+async fn answer(call: &ClientRequest) -> Result<(), OAuthError> {
     let client = call.authenticate().await?.client;
     let revocation = call.decide(|rules| revoke::decide(rules, &client, &call.params))?;
     let realm = &call.context.realm;

@@ -2,7 +2,7 @@
 //! refused consumed nothing of its owner's.
 //!
 //! `client_credentials` with a secret takes no lock, asks no store and parses no JSON.
-use super::{agent_chain::Chain, backchannel::Call};
+use super::{agent_chain::Chain, client_endpoint::ClientRequest};
 use crate::{
     grants::{self, GrantRow},
     http::{Context, Response, response},
@@ -14,7 +14,7 @@ use signet_oauth::id::GrantId;
 use signet_oauth::id::{DeviceId, Jti};
 use signet_oauth::{
     client_auth::Credentials,
-    decision::{Decision, Once},
+    decision::{Decision, SingleUse},
     device_authorization::{DeviceRecord, StoredDevice},
     endpoint::EndpointId,
     error::{ErrorCode, OAuthError},
@@ -24,7 +24,7 @@ use signet_store::{Change, Key, Op, Row, Table};
 use std::sync::atomic::Ordering::Relaxed;
 
 pub(super) async fn handle(context: Context) -> Response {
-    let call = match Call::read(context, EndpointId::Token).await {
+    let call = match ClientRequest::read(context, EndpointId::Token).await {
         Ok(call) => call,
         Err(answer) => return *answer,
     };
@@ -44,7 +44,7 @@ pub(super) async fn handle(context: Context) -> Response {
     }
 }
 
-async fn answer(call: &Call) -> Result<Vec<u8>, OAuthError> {
+async fn answer(call: &ClientRequest) -> Result<Vec<u8>, OAuthError> {
     let request = call.request();
     let credentials = Credentials::of(&request)?;
     let keys = call.keys(&credentials).await;
@@ -54,7 +54,7 @@ async fn answer(call: &Call) -> Result<Vec<u8>, OAuthError> {
         Ok::<_, OAuthError>((begun, needs))
     })?;
     let device = match needs.device {
-        Some(id) => Device::read(call, id).await?,
+        Some(id) => DevicePoll::read(call, id).await?,
         None => None,
     };
     let chain = match needs.chain {
@@ -117,7 +117,8 @@ async fn answer(call: &Call) -> Result<Vec<u8>, OAuthError> {
         return Ok(body);
     }
     // What is spent and what is said about it are there together, or neither is.
-    let (committed, was_carried) = audit::carried(event, call.commit(&decision.once, then)).await;
+    let (committed, was_carried) =
+        audit::with_record(event, call.commit(&decision.once, then)).await;
     committed?;
     if !was_carried {
         call.context.realm.audit().record(event);
@@ -129,7 +130,7 @@ async fn answer(call: &Call) -> Result<Vec<u8>, OAuthError> {
 }
 
 /// The line of a token.
-fn issued<'a>(call: &'a Call, decision: &'a Decision, id: &'a Jti) -> Event<'a> {
+fn issued<'a>(call: &'a ClientRequest, decision: &'a Decision, id: &'a Jti) -> Event<'a> {
     let token = &decision.issue.access_token;
     let event = call
         .context
@@ -160,14 +161,14 @@ fn actors(act: Option<&str>) -> Vec<String> {
 }
 
 /// The row that a device's poll names.
-struct Device {
+struct DevicePoll {
     key: Key,
     row: Row,
     record: DeviceRecord,
 }
 
-impl Device {
-    async fn read(call: &Call, id: DeviceId) -> Result<Option<Device>, OAuthError> {
+impl DevicePoll {
+    async fn read(call: &ClientRequest, id: DeviceId) -> Result<Option<DevicePoll>, OAuthError> {
         let key = Key::new(Table::DeviceCode, id.as_bytes().to_vec());
         let store = &call.context.realm.store;
         let row = match store.get(&key, call.now()).await {
@@ -178,11 +179,11 @@ impl Device {
         let record = DeviceRecord::from_bytes(&row.value).map_err(|_| {
             OAuthError::new(ErrorCode::ServerError, "the device code cannot be read")
         })?;
-        Ok(Some(Device { key, row, record }))
+        Ok(Some(DevicePoll { key, row, record }))
     }
 
     /// Remembers the poll, for the interval. Of two polls at once one is remembered, which is enough.
-    async fn polled(self, call: &Call) -> Result<(), OAuthError> {
+    async fn polled(self, call: &ClientRequest) -> Result<(), OAuthError> {
         let Some(next) = self.record.poll(&self.record.client_id, call.now()).replace else {
             return Ok(());
         };
@@ -205,11 +206,11 @@ impl Device {
 /// A refresh token without `offline_access` ends with the session that it came from (OpenID Connect
 /// Core section 11), also where that was ended by nobody: it was not used for long enough, or its
 /// time was over.
-async fn session_goes_on(call: &Call, decision: &Decision) -> Result<(), OAuthError> {
+async fn session_goes_on(call: &ClientRequest, decision: &Decision) -> Result<(), OAuthError> {
     let token = &decision.issue.access_token;
     let is_refresh = matches!(
         decision.once.last(),
-        Some(Once::Rotate { .. } | Once::Current { .. })
+        Some(SingleUse::Rotate { .. } | SingleUse::Current { .. })
     );
     let Some(sid) = token.sid.as_deref().filter(|_| is_refresh) else {
         return Ok(());
@@ -231,12 +232,12 @@ fn listed(decision: &Decision, now: u64) -> Vec<Op> {
     let token = &decision.issue.access_token;
     let (grant_id, family_end) = match decision.once.last() {
         Some(
-            Once::Code {
+            SingleUse::Code {
                 grant_id,
                 family_end,
                 ..
             }
-            | Once::DeviceCode {
+            | SingleUse::DeviceCode {
                 grant_id,
                 family_end,
                 ..

@@ -1,6 +1,6 @@
 //! `/userinfo` (OpenID Connect Core section 5.3): a protected resource. The token comes in the header or in a form body,
 //! never in the query.
-use super::backchannel::Call;
+use super::client_endpoint::ClientRequest;
 use crate::{
     http::{Context, Response, response},
     issue,
@@ -12,9 +12,9 @@ use signet_jose::{
     jwt::Typ,
 };
 use signet_oauth::{
-    access_token::{AccessTokenFacts, TokenLookup, TokenState},
+    access_token::{TokenLookup, TokenState, VerifiedAccessToken},
     authorize::ClaimsRequest,
-    decision::Once,
+    decision::SingleUse,
     dpop_policy::{Scheme, check_presentation},
     endpoint::EndpointId,
     error::{Challenge, ErrorCode, OAuthError},
@@ -33,7 +33,7 @@ pub(super) async fn handle(mut context: Context) -> Response {
             Err(failure) => return response::form_error(&failure),
         },
     };
-    let call = match Call::with_params(context, EndpointId::Userinfo, params) {
+    let call = match ClientRequest::with_params(context, EndpointId::Userinfo, params) {
         Ok(call) => call,
         Err(answer) => return *answer,
     };
@@ -45,7 +45,7 @@ pub(super) async fn handle(mut context: Context) -> Response {
     answer
 }
 
-async fn answer(call: &Call) -> Result<Response, OAuthError> {
+async fn answer(call: &ClientRequest) -> Result<Response, OAuthError> {
     let (scheme, token) = presented(call)?;
     let (facts, once) = check(call, scheme, token)?;
     if let Some(once) = once {
@@ -90,7 +90,7 @@ async fn answer(call: &Call) -> Result<Response, OAuthError> {
 }
 
 /// The token and how it was presented: in exactly one way (RFC 6750 section 2).
-fn presented(call: &Call) -> Result<(Scheme, &str), OAuthError> {
+fn presented(call: &ClientRequest) -> Result<(Scheme, &str), OAuthError> {
     let in_body = call.params.get("access_token");
     let read = match (call.authorization(), in_body) {
         (Some(_), Some(_)) => {
@@ -118,19 +118,19 @@ fn presented(call: &Call) -> Result<(Scheme, &str), OAuthError> {
 }
 
 fn check(
-    call: &Call,
+    call: &ClientRequest,
     scheme: Scheme,
     token: &str,
-) -> Result<(std::sync::Arc<AccessTokenFacts>, Option<Once>), OAuthError> {
+) -> Result<(std::sync::Arc<VerifiedAccessToken>, Option<SingleUse>), OAuthError> {
     call.decide(|rules| check_with(call, scheme, token, rules))
 }
 
 fn check_with(
-    call: &Call,
+    call: &ClientRequest,
     scheme: Scheme,
     token: &str,
     rules: &request::Context<'_>,
-) -> Result<(std::sync::Arc<AccessTokenFacts>, Option<Once>), OAuthError> {
+) -> Result<(std::sync::Arc<VerifiedAccessToken>, Option<SingleUse>), OAuthError> {
     let tokens = &call.context.realm.verified_tokens;
     let lookup = tokens.before(rules, &call.snapshot().keys);
     let facts = match lookup.look_up(token) {

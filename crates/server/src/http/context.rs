@@ -3,7 +3,7 @@ use crate::state::{Realm, Snapshot};
 use bytes::Bytes;
 use http::{HeaderMap, Method, Uri, header};
 use signet_audit::{Action, Event};
-use signet_http::{Body, BodyError, Entrance, PresentedCertificate, RequestId};
+use signet_http::{Body, BodyError, ListenerKind, PresentedCertificate, RequestId};
 use signet_oauth::{endpoint::EndpointId, error::OAuthError, params::Params};
 use std::{
     net::IpAddr,
@@ -24,7 +24,7 @@ pub struct Context {
     /// The peer's address: the socket's, or what a trusted proxy says.
     pub peer: IpAddr,
     /// The listener.
-    pub entrance: Entrance,
+    pub listener_kind: ListenerKind,
     /// The method; `HEAD` is handed on as `GET`.
     pub method: Method,
     /// The target, as sent.
@@ -122,12 +122,12 @@ impl Context {
             .map(|(_, v)| v.as_str())
     }
 
-    /// The URL of an endpoint as the caller names it: at the mTLS entrance its alias. What a DPoP proof has as `htu`.
+    /// The URL of an endpoint as the caller names it: at the mTLS listener_kind its alias. What a DPoP proof has as `htu`.
     pub fn endpoint_url(&self, id: EndpointId) -> String {
         let settings = &self.snapshot.settings;
-        match self.entrance {
-            Entrance::Mtls => settings.mtls_url(id).unwrap_or_else(|| settings.url(id)),
-            Entrance::Public => settings.url(id),
+        match self.listener_kind {
+            ListenerKind::Mtls => settings.mtls_url(id).unwrap_or_else(|| settings.url(id)),
+            ListenerKind::Public => settings.url(id),
         }
     }
 

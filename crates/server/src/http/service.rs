@@ -9,7 +9,7 @@ use crate::state::{Host, Realm, Snapshot};
 use arc_swap::ArcSwap;
 use http::{HeaderValue, Method, StatusCode, header, request};
 use signet_http::{
-    Body, Connection, Connections, Entrance, Limits, RequestId, Response, Serves,
+    Body, Connection, Connections, Limits, ListenerKind, RequestId, Response, Serves,
     addresses::Addresses, answer::Answer, response,
 };
 use signet_oauth::endpoint::Cors;
@@ -177,7 +177,7 @@ impl Service {
             let response = response::text(StatusCode::URI_TOO_LONG, "the URL is too long\n");
             return (response, "other");
         }
-        let mtls = connection.entrance == Entrance::Mtls;
+        let mtls = connection.listener_kind == ListenerKind::Mtls;
         // The issuer's own address, where it has a path: there is nothing below it.
         let path = below.map(|below| match &head.uri.path()[below] {
             "" => "/",
@@ -219,7 +219,7 @@ impl Service {
         };
         let origin = head.headers.get(header::ORIGIN).cloned();
         let context = Context {
-            entrance: entrance(connection, &head, &realm, &snapshot),
+            listener_kind: listener_kind(connection, &head, &realm, &snapshot),
             realm,
             request_id,
             now_ms: self.host.now_ms(),
@@ -294,21 +294,22 @@ fn allow_header(response: &mut Response, allow: &str) {
     }
 }
 
-/// Behind a proxy, the name that was asked for tells whether it came through the mTLS entrance.
-fn entrance(
+/// Behind a proxy, the name that was asked for tells whether it came through the mTLS listener_kind.
+fn listener_kind(
     connection: &Connection,
     head: &request::Parts,
     realm: &Realm,
     snapshot: &Snapshot,
-) -> Entrance {
-    if connection.entrance == Entrance::Mtls || !realm.host.policy.is_trusted_proxy(connection.peer)
+) -> ListenerKind {
+    if connection.listener_kind == ListenerKind::Mtls
+        || !realm.host.policy.is_trusted_proxy(connection.peer)
     {
-        return connection.entrance;
+        return connection.listener_kind;
     }
     let asked = asked_name(&head.uri, &head.headers);
     let mtls = snapshot.settings.mtls_base.as_deref().and_then(name_of);
     match (asked, mtls) {
-        (Some(asked), Some(mtls)) if asked == mtls => Entrance::Mtls,
-        _ => Entrance::Public,
+        (Some(asked), Some(mtls)) if asked == mtls => ListenerKind::Mtls,
+        _ => ListenerKind::Public,
     }
 }

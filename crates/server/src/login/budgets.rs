@@ -3,8 +3,8 @@
 use signet_store::StoreError;
 
 use crate::attempts::{self, Budget, Kind, Refused};
+use crate::browser_request::BrowserRequest;
 use crate::budgets::Act;
-use crate::visit::Visit;
 use signet_directory::{User, fold};
 
 /// The budgets of one attempt.
@@ -34,7 +34,7 @@ pub enum Standing {
 
 impl Budgets {
     /// For an attempt of `kind` at the account that `typed` names.
-    pub fn of(visit: &Visit, kind: Kind, user: Option<&User>, typed: &str) -> Budgets {
+    pub fn of(visit: &BrowserRequest, kind: Kind, user: Option<&User>, typed: &str) -> Budgets {
         let limits = &visit.context.realm.people.limits;
         let device = visit.device();
         if let (Some(user), Some(device)) = (user, &device)
@@ -68,7 +68,7 @@ impl Budgets {
     }
 
     /// Counts a guess; the address only has to have something left.
-    pub async fn begin(&self, visit: &Visit) -> Result<Standing, Refused> {
+    pub async fn begin(&self, visit: &BrowserRequest) -> Result<Standing, Refused> {
         let (store, now) = (&*visit.context.realm.store, visit.context.now());
         if let Some(address) = &self.address {
             attempts::check(store, address, now).await?;
@@ -93,7 +93,7 @@ impl Budgets {
     }
 
     /// The guess was wrong: it also counts for the address.
-    pub async fn wrong(&self, visit: &Visit) -> Result<(), StoreError> {
+    pub async fn wrong(&self, visit: &BrowserRequest) -> Result<(), StoreError> {
         let (store, now) = (&*visit.context.realm.store, visit.context.now());
         match &self.address {
             Some(address) => match attempts::count(store, address, now).await {
@@ -105,7 +105,7 @@ impl Budgets {
     }
 
     /// The guess was right, or was not looked at.
-    pub async fn right(&self, visit: &Visit) -> Result<(), StoreError> {
+    pub async fn right(&self, visit: &BrowserRequest) -> Result<(), StoreError> {
         let (store, now) = (&*visit.context.realm.store, visit.context.now());
         for budget in self.silent.iter().chain(&self.told) {
             attempts::give_back(store, budget, now).await?;

@@ -4,8 +4,8 @@ use super::budgets::Standing;
 use super::method::{Answer, Attempt as Try, Method, MethodPage, Start, Verdict};
 use super::one_time_code::{self, Attempt, MailedCodeId};
 use crate::attempts::Kind;
+use crate::browser_request::BrowserRequest;
 use crate::page::{self, CodePage, Html};
-use crate::visit::Visit;
 use signet_directory::User;
 
 /// See the module.
@@ -40,7 +40,7 @@ fn code_page(page: &MethodPage<'_>) -> Html {
 }
 
 /// Makes a code, and mails it if there is somebody to mail it to. What the browser sees is the same either way.
-fn send<'a>(visit: &'a Visit, user: Option<&'a User>) -> Answer<'a, Vec<u8>> {
+fn send<'a>(visit: &'a BrowserRequest, user: Option<&'a User>) -> Answer<'a, Vec<u8>> {
     Box::pin(async move {
         let context = &visit.context;
         let (realm, settings) = (&context.realm, &context.snapshot.settings);

@@ -8,10 +8,10 @@ use super::Failure;
 use super::METHODS;
 use super::budgets::{Budgets, Standing};
 use super::method::{Attempt, Method, MethodPage, Start, Verdict};
+use crate::browser_request::BrowserRequest;
 use crate::http::Response;
-use crate::interaction::{Goal, Interaction, MAX_TYPED, Page, Pending, Proof};
+use crate::interaction::{Goal, Interaction, MAX_TYPED, Page, Pending, SessionStamp};
 use crate::page::{self, ClientLinks, Html, LoginPage, MethodButton, Notice};
-use crate::visit::Visit;
 use signet_audit::Action;
 use signet_directory::User;
 
@@ -23,19 +23,23 @@ const SECOND_STEP: &str =
     "One more step: ask for a code by mail, or use your password, whichever you have not used yet.";
 
 /// Shows the login page.
-pub fn show(visit: Visit, mut interaction: Interaction, notice: Option<Notice>) -> Response {
+pub fn show(
+    visit: BrowserRequest,
+    mut interaction: Interaction,
+    notice: Option<Notice>,
+) -> Response {
     to_login_page(&mut interaction);
     let html = method_page(&visit, first(), &interaction, None, notice);
     visit.page(html)
 }
 
 /// Shows it for a request's second factor.
-pub fn show_second(visit: Visit, interaction: Interaction) -> Response {
+pub fn show_second(visit: BrowserRequest, interaction: Interaction) -> Response {
     show(visit, interaction, Some(Notice::Done(SECOND_STEP)))
 }
 
 /// Whether the class that is asked for is reached by one more method than the session has used.
-pub fn is_second_factor(visit: &Visit, class: Option<&str>) -> bool {
+pub fn is_second_factor(visit: &BrowserRequest, class: Option<&str>) -> bool {
     let (Some(class), Some(present)) = (class, visit.present()) else {
         return false;
     };
@@ -44,7 +48,7 @@ pub fn is_second_factor(visit: &Visit, class: Option<&str>) -> bool {
 }
 
 /// The `amr` of what this account can log in with here.
-fn usable(visit: &Visit, user: &User) -> Vec<&'static str> {
+fn usable(visit: &BrowserRequest, user: &User) -> Vec<&'static str> {
     METHODS
         .iter()
         .filter(|method| (method.offered)(visit) && (method.usable)(visit, user))
@@ -64,7 +68,7 @@ fn to_login_page(interaction: &mut Interaction) {
 
 /// The page of a method, filled in.
 fn method_page(
-    visit: &Visit,
+    visit: &BrowserRequest,
     method: &Method,
     interaction: &Interaction,
     typed: Option<&str>,
@@ -121,7 +125,7 @@ pub enum Outcome {
     /// A page to show.
     Page(Response),
     /// Logged in; the interaction goes on.
-    Done(Box<Visit>, Box<Interaction>),
+    Done(Box<BrowserRequest>, Box<Interaction>),
 }
 
 /// The method of the page that a form is on: a started one, or the first. None: what was started is no method of this
@@ -135,7 +139,7 @@ fn of_page(interaction: &Interaction) -> Option<&'static Method> {
 }
 
 /// Handles a form of the login page or of a method's page.
-pub async fn submit(visit: Visit, interaction: Interaction, form: &Params) -> Outcome {
+pub async fn submit(visit: BrowserRequest, interaction: Interaction, form: &Params) -> Outcome {
     let decision = form.get("decision").unwrap_or("");
     for method in METHODS {
         if let Some(start) = &method.start
@@ -166,7 +170,7 @@ pub async fn submit(visit: Visit, interaction: Interaction, form: &Params) -> Ou
 
 /// One attempt by a method: counted first, then decided, then settled. `state`: what the method's start left.
 pub(crate) async fn verify(
-    visit: &Visit,
+    visit: &BrowserRequest,
     method: &Method,
     state: &[u8],
     typed: &str,
@@ -209,7 +213,7 @@ pub(crate) async fn verify(
 
 /// Starts a method that has a step before its attempt, and shows its page.
 async fn begin(
-    visit: Visit,
+    visit: BrowserRequest,
     mut interaction: Interaction,
     method: &'static Method,
     start: &Start,
@@ -249,7 +253,7 @@ async fn begin(
 }
 
 /// Each start counts, right or wrong.
-async fn run(visit: &Visit, start: &Start, typed: &str) -> Result<Vec<u8>, Failure> {
+async fn run(visit: &BrowserRequest, start: &Start, typed: &str) -> Result<Vec<u8>, Failure> {
     let users = &visit.context.realm.people.users;
     let user = users.by_login(typed, visit.context.now()).await?;
     let budgets = Budgets::of(visit, start.counts, user.as_ref(), typed);
@@ -260,10 +264,10 @@ async fn run(visit: &Visit, start: &Start, typed: &str) -> Result<Vec<u8>, Failu
 }
 
 fn failed(
-    visit: Visit,
+    visit: BrowserRequest,
     failure: Failure,
     method: &str,
-    html: impl FnOnce(&Visit, Notice) -> Html,
+    html: impl FnOnce(&BrowserRequest, Notice) -> Html,
 ) -> Response {
     let event = visit.context.event(Action::LOGIN).method(method);
     let event = event.refused(failure.code());
@@ -295,7 +299,7 @@ fn failed(
 
 /// Begins the session, and notes in the interaction what was done.
 async fn finish(
-    mut visit: Visit,
+    mut visit: BrowserRequest,
     mut interaction: Interaction,
     user: User,
     method: &str,
@@ -315,7 +319,7 @@ async fn finish(
     if half_way {
         interaction.step_up = true;
     } else {
-        interaction.login = row.map(Proof::by);
+        interaction.login = row.map(SessionStamp::by);
     }
     Outcome::Done(Box::new(visit), Box::new(interaction))
 }

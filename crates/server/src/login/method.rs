@@ -9,8 +9,8 @@ use signet_store::StoreError;
 
 use super::budgets::Standing;
 use crate::attempts::Kind;
+use crate::browser_request::BrowserRequest;
 use crate::page::{Html, Notice};
-use crate::visit::Visit;
 use signet_directory::User;
 
 /// The answer of a method's function, which may ask the store.
@@ -25,9 +25,9 @@ pub struct Method {
     /// What its attempts are counted as.
     pub guess: Kind,
     /// Whether this server can do it at all.
-    pub offered: fn(&Visit) -> bool,
+    pub offered: fn(&BrowserRequest) -> bool,
     /// Whether this account can log in with it: what a second factor is chosen from.
-    pub usable: fn(&Visit, &User) -> bool,
+    pub usable: fn(&BrowserRequest, &User) -> bool,
     /// The step before the attempt. None: the method's fields stand on the login page itself.
     pub start: Option<Start>,
     /// The page that shows its fields, where they are not on the login page.
@@ -50,7 +50,7 @@ pub struct Start {
     pub counts: Kind,
     /// Does it, for the account that the person named; where there is none, what the browser sees is the same. The answer
     /// is the method's own state, sealed into the next page and opened by nobody else.
-    pub run: for<'a> fn(&'a Visit, Option<&'a User>) -> Answer<'a, Vec<u8>>,
+    pub run: for<'a> fn(&'a BrowserRequest, Option<&'a User>) -> Answer<'a, Vec<u8>>,
     /// What a person reads who asked again.
     pub again: &'static str,
 }
@@ -58,7 +58,7 @@ pub struct Start {
 /// What a method's page is made of.
 pub struct MethodPage<'a> {
     /// The request.
-    pub visit: &'a Visit,
+    pub visit: &'a BrowserRequest,
     /// Where the form goes.
     pub action: &'a str,
     /// The sealed interaction.
@@ -76,7 +76,7 @@ pub struct MethodPage<'a> {
 /// One attempt.
 pub struct Attempt<'a> {
     /// The request.
-    pub visit: &'a Visit,
+    pub visit: &'a BrowserRequest,
     /// The account that was named, where there is one.
     pub user: Option<&'a User>,
     /// What [`Start::run`] answered; empty where there was no start.

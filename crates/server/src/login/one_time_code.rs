@@ -51,7 +51,7 @@ pub enum Attempt {
     },
     /// It was not, and more attempts are left.
     Wrong,
-    /// The code has ended: used, out of attempts, or too old.
+    /// The code counts no more: consumed, out of attempts, or expired.
     Ended,
 }
 

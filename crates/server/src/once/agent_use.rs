@@ -1,6 +1,6 @@
 //! Uses of agents' grants, counted where they are spent: one row for each grant, moved on by one conditional change.
-use super::{OnceError, Refusal};
-use signet_oauth::{agent_grants::Counter, decision::Once};
+use super::{Refusal, SingleUseError};
+use signet_oauth::{agent_grants::Counter, decision::SingleUse};
 use signet_store::{Change, Key, Op, Outcome, Row, Store, StoreError, Table};
 
 fn key_of(grant: &[u8; 32]) -> Key {
@@ -30,8 +30,8 @@ pub async fn agent_uses(
 }
 
 /// The count after one more use, if the grant's bounds allow it.
-fn next(condition: &Once, before: Counter) -> Result<Counter, Refusal> {
-    let Once::AgentUse {
+fn next(condition: &SingleUse, before: Counter) -> Result<Counter, Refusal> {
+    let SingleUse::AgentUse {
         max_uses,
         budget,
         spend,
@@ -56,19 +56,19 @@ fn next(condition: &Once, before: Counter) -> Result<Counter, Refusal> {
 /// another then refuses: that use is lost to the holder, never won.
 pub(super) async fn spend(
     store: &dyn Store,
-    conditions: &[&Once],
+    conditions: &[&SingleUse],
     now: u64,
-) -> Result<(), OnceError> {
+) -> Result<(), SingleUseError> {
     for count in [false, true] {
         for condition in conditions {
-            let Once::AgentUse { grant, end, .. } = condition else {
+            let SingleUse::AgentUse { grant, end, .. } = condition else {
                 continue;
             };
             let key = key_of(grant);
             let mut row = store.get(&key, now).await?;
             loop {
                 let before = row.as_ref().map(read).transpose()?.unwrap_or_default();
-                let after = next(condition, before).map_err(OnceError::Refused)?;
+                let after = next(condition, before).map_err(SingleUseError::Refused)?;
                 if !count {
                     break;
                 }
@@ -106,8 +106,8 @@ mod tests {
             .unwrap()
             .block_on(future)
     }
-    fn use_of(grant: u8, max_uses: Option<u64>, budget: Option<u64>, spend: u64) -> Once {
-        Once::AgentUse {
+    fn use_of(grant: u8, max_uses: Option<u64>, budget: Option<u64>, spend: u64) -> SingleUse {
+        SingleUse::AgentUse {
             grant: [grant; 32],
             max_uses,
             budget,
@@ -115,11 +115,11 @@ mod tests {
             end: 1000,
         }
     }
-    fn refusal(store: &MemoryStore, once: &[Once]) -> Option<Refusal> {
+    fn refusal(store: &MemoryStore, once: &[SingleUse]) -> Option<Refusal> {
         match run(commit(store, once, Vec::new(), 100)) {
             Ok(()) => None,
-            Err(OnceError::Refused(refusal)) => Some(refusal),
-            Err(OnceError::Store(error)) => panic!("{error}"),
+            Err(SingleUseError::Refused(refusal)) => Some(refusal),
+            Err(SingleUseError::Store(error)) => panic!("{error}"),
         }
     }
 
@@ -172,7 +172,7 @@ mod tests {
     fn a_proof_is_used_once_and_a_replay_counts_no_use() {
         let store = MemoryStore::new();
         let once = [
-            Once::AgentProof {
+            SingleUse::AgentProof {
                 id: [9; 32],
                 end: 1000,
             },

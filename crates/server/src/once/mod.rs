@@ -10,7 +10,7 @@ mod agent_use;
 pub use agent_use::agent_uses;
 
 use signet_crypto::ct_eq;
-use signet_oauth::decision::Once;
+use signet_oauth::decision::SingleUse;
 use signet_store::{Change, Key, Op, Outcome, Row, Store, StoreError, Table};
 
 /// Which condition did not hold.
@@ -44,16 +44,16 @@ pub enum Refusal {
 
 /// Where it went wrong.
 #[derive(Debug)]
-pub enum OnceError {
+pub enum SingleUseError {
     /// A condition did not hold. Those before it are committed.
     Refused(Refusal),
     /// The store failed: nothing may be answered but that.
     Store(StoreError),
 }
 
-impl From<StoreError> for OnceError {
-    fn from(error: StoreError) -> OnceError {
-        OnceError::Store(error)
+impl From<StoreError> for SingleUseError {
+    fn from(error: StoreError) -> SingleUseError {
+        SingleUseError::Store(error)
     }
 }
 
@@ -64,10 +64,10 @@ impl From<StoreError> for OnceError {
 /// The first condition that did not hold, or the store's failure.
 pub async fn commit(
     store: &dyn Store,
-    once: &[Once],
+    once: &[SingleUse],
     then: Vec<Op>,
     now: u64,
-) -> Result<(), OnceError> {
+) -> Result<(), SingleUseError> {
     if once.is_empty() && then.is_empty() {
         return Ok(());
     }
@@ -76,7 +76,7 @@ pub async fn commit(
     let mut refused = None;
     let mut uses = Vec::new();
     for condition in once {
-        if let Once::AgentUse { .. } = condition {
+        if let SingleUse::AgentUse { .. } = condition {
             uses.push(condition);
             continue;
         }
@@ -115,7 +115,7 @@ pub async fn commit(
                 return Err(StoreError::Unavailable("an impossible refusal".to_owned()).into());
             };
             match judge(condition, row.as_ref(), now) {
-                Some(refusal) => return Err(OnceError::Refused(refusal)),
+                Some(refusal) => return Err(SingleUseError::Refused(refusal)),
                 // Only the documented retry holds after a refusal: a racing request of the same sender was first.
                 None if is_at(condition, row.as_ref()) => {
                     return Err(StoreError::Unavailable("a row changed twice".to_owned()).into());
@@ -125,7 +125,7 @@ pub async fn commit(
         }
     }
     match refused {
-        Some(refusal) => Err(OnceError::Refused(refusal)),
+        Some(refusal) => Err(SingleUseError::Refused(refusal)),
         // Counted when everything else has held.
         None => agent_use::spend(store, &uses, now).await,
     }
@@ -141,22 +141,22 @@ fn change(first: Op, then: Vec<Op>) -> Change {
     Change { first, then }
 }
 
-async fn plan(store: &dyn Store, condition: &Once, now: u64) -> Result<Plan, StoreError> {
+async fn plan(store: &dyn Store, condition: &SingleUse, now: u64) -> Result<Plan, StoreError> {
     Ok(match condition {
-        Once::Assertion {
+        SingleUse::Assertion {
             client_id,
             jti,
             end,
         } => Plan::Change(insert_once(once_key(b'a', client_id, jti), *end)),
-        Once::DpopProof { jkt, jti, end } => {
+        SingleUse::DpopProof { jkt, jti, end } => {
             Plan::Change(insert_once(once_key(b'p', jkt, jti), *end))
         }
-        Once::AgentProof { id, end } => {
+        SingleUse::AgentProof { id, end } => {
             let mut partition = vec![b'g'];
             partition.extend_from_slice(id);
             Plan::Change(insert_once(Key::new(Table::Once, partition), *end))
         }
-        Once::Code {
+        SingleUse::Code {
             id,
             grant_id,
             end,
@@ -166,7 +166,7 @@ async fn plan(store: &dyn Store, condition: &Once, now: u64) -> Result<Plan, Sto
             change.then.extend(new_family(grant_id, *family_end, now));
             Plan::Change(change)
         }
-        Once::DeviceCode {
+        SingleUse::DeviceCode {
             id,
             version,
             consumed,
@@ -182,7 +182,7 @@ async fn plan(store: &dyn Store, condition: &Once, now: u64) -> Result<Plan, Sto
             },
             new_family(grant_id, *family_end, now).into_iter().collect(),
         )),
-        Once::Rotate {
+        SingleUse::Rotate {
             grant_id,
             from,
             end,
@@ -212,7 +212,7 @@ async fn plan(store: &dyn Store, condition: &Once, now: u64) -> Result<Plan, Sto
                 (None, _) => Plan::Holds,
             }
         }
-        Once::Current { grant_id, .. } => {
+        SingleUse::Current { grant_id, .. } => {
             let row = store.get(&family_key(grant_id), now).await?;
             match judge(condition, row.as_ref(), now) {
                 Some(refusal) => Plan::Refused(refusal),
@@ -220,20 +220,20 @@ async fn plan(store: &dyn Store, condition: &Once, now: u64) -> Result<Plan, Sto
             }
         }
         // Counted by `agent_use::spend`, when everything else has held.
-        Once::AgentUse { .. } => Plan::Holds,
+        SingleUse::AgentUse { .. } => Plan::Holds,
     })
 }
 
 /// What a row that is not as demanded means; `None`: the condition counts as held after all.
-fn judge(condition: &Once, row: Option<&Row>, now: u64) -> Option<Refusal> {
+fn judge(condition: &SingleUse, row: Option<&Row>, now: u64) -> Option<Refusal> {
     match condition {
-        Once::Assertion { .. } => Some(Refusal::Assertion),
-        Once::DpopProof { .. } => Some(Refusal::DpopProof),
-        Once::AgentProof { .. } => Some(Refusal::AgentProof),
-        Once::Code { grant_id, .. } => Some(Refusal::CodeReplay {
+        SingleUse::Assertion { .. } => Some(Refusal::Assertion),
+        SingleUse::DpopProof { .. } => Some(Refusal::DpopProof),
+        SingleUse::AgentProof { .. } => Some(Refusal::AgentProof),
+        SingleUse::Code { grant_id, .. } => Some(Refusal::CodeReplay {
             grant_id: *grant_id,
         }),
-        Once::Rotate {
+        SingleUse::Rotate {
             grant_id,
             from,
             retry,
@@ -258,7 +258,7 @@ fn judge(condition: &Once, row: Option<&Row>, now: u64) -> Option<Refusal> {
                 })
             }
         }
-        Once::Current {
+        SingleUse::Current {
             grant_id,
             generation,
         } => {
@@ -269,15 +269,15 @@ fn judge(condition: &Once, row: Option<&Row>, now: u64) -> Option<Refusal> {
                 grant_id: *grant_id,
             })
         }
-        Once::DeviceCode { .. } => Some(Refusal::DeviceCode),
+        SingleUse::DeviceCode { .. } => Some(Refusal::DeviceCode),
         // Never planned as a change: see `agent_use`.
-        Once::AgentUse { .. } => Some(Refusal::AgentUses),
+        SingleUse::AgentUse { .. } => Some(Refusal::AgentUses),
     }
 }
 
 /// Is the family still at the generation that the change was to move on? Then nothing was moved.
-fn is_at(condition: &Once, row: Option<&Row>) -> bool {
-    let Once::Rotate { from, .. } = condition else {
+fn is_at(condition: &SingleUse, row: Option<&Row>) -> bool {
+    let SingleUse::Rotate { from, .. } = condition else {
         return false;
     };
     row.and_then(|row| Family::read(row).ok())
@@ -380,38 +380,38 @@ mod tests {
             .unwrap()
             .block_on(future)
     }
-    fn refusal(store: &MemoryStore, once: &[Once], now: u64) -> Option<Refusal> {
+    fn refusal(store: &MemoryStore, once: &[SingleUse], now: u64) -> Option<Refusal> {
         match run(commit(store, once, Vec::new(), now)) {
             Ok(()) => None,
-            Err(OnceError::Refused(refusal)) => Some(refusal),
-            Err(OnceError::Store(error)) => panic!("{error}"),
+            Err(SingleUseError::Refused(refusal)) => Some(refusal),
+            Err(SingleUseError::Store(error)) => panic!("{error}"),
         }
     }
-    fn code(id: u8) -> Once {
-        Once::Code {
+    fn code(id: u8) -> SingleUse {
+        SingleUse::Code {
             id: CodeId::new([id; 16]),
             grant_id: GRANT,
             end: 1000,
             family_end: Some(9000),
         }
     }
-    fn rotate(from: u64, window: u64) -> Once {
+    fn rotate(from: u64, window: u64) -> SingleUse {
         rotate_by(1, from, window)
     }
-    fn rotate_by(who: u8, from: u64, window: u64) -> Once {
+    fn rotate_by(who: u8, from: u64, window: u64) -> SingleUse {
         let retry = Retry {
             by: [who; 32],
             window,
         };
-        Once::Rotate {
+        SingleUse::Rotate {
             grant_id: GRANT,
             from,
             end: 9000,
             retry: (who != 0).then_some(retry),
         }
     }
-    fn proof(jti: &str) -> Once {
-        Once::DpopProof {
+    fn proof(jti: &str) -> SingleUse {
+        SingleUse::DpopProof {
             jkt: "k".to_owned(),
             jti: jti.to_owned(),
             end: 1000,

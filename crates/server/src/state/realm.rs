@@ -5,8 +5,8 @@ use crate::{
     delta::{Configuration, Delta},
     keys::{self, KeysError, SealingFile, SigningKeys},
     outbound::ClientKeysCache,
-    people::{People, PeopleOptions},
     streams::Streams,
+    user_services::{UserServiceOptions, UserServices},
     verified_tokens::VerifiedTokens,
 };
 use arc_swap::{ArcSwap, Guard};
@@ -31,7 +31,7 @@ pub struct Parts {
     /// The audit trail; one that keeps nothing where there is none.
     pub audit: Audit,
     /// Mail, and what limits guessing.
-    pub people: PeopleOptions,
+    pub people: UserServiceOptions,
 }
 
 /// One issuer. Shared by all runtimes of the process.
@@ -51,7 +51,7 @@ pub struct Realm {
     /// Its state, and nobody else's.
     pub store: Arc<dyn Store>,
     /// What concerns persons: users, mail, limits of guessing.
-    pub people: People,
+    pub people: UserServices,
     /// What unauthenticated callers may cause.
     pub budgets: Budgets,
     /// What is revoked.
@@ -78,7 +78,7 @@ impl Realm {
             signing_keys: Arc::new(parts.signing_keys),
             audit: parts.audit,
             sealing_file: parts.sealing_file.map(|file| Arc::new(Mutex::new(file))),
-            people: People::new(Arc::clone(&store), passwords, parts.people),
+            people: UserServices::new(Arc::clone(&store), passwords, parts.people),
             store,
             revocations: parts.revocations,
             budgets: Budgets::default(),

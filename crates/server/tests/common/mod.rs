@@ -13,7 +13,7 @@ use signet_audit::{Audit, AuditOptions};
 use signet_crypto::{Algorithm, Clock, certificate::DevelopmentCa, hash::sha256, seal::SealingKey};
 use signet_directory::passwords::PasswordOptions;
 use signet_http::{
-    Entrance, Limits,
+    Limits, ListenerKind,
     listener::{Listener, Listening, Running, start},
     tls::{Tls, TlsOptions},
 };
@@ -25,8 +25,8 @@ use signet_server::{
     http::{Router, service::Service},
     keys::{self, KeyKind, Moment, SealingFile, SigningKeys},
     outbound::OutboundOptions,
-    people::PeopleOptions,
     state::{Host, HostParts, Partition, Parts, Policy, Realm, RealmId, Replica},
+    user_services::UserServiceOptions,
 };
 use signet_store::{MemoryStore, RevocationIndex, Store};
 use std::{
@@ -59,9 +59,9 @@ pub struct Setup {
     pub limits: Limits,
     pub policy: Policy,
     pub outbound: OutboundOptions,
-    pub people: PeopleOptions,
+    pub people: UserServiceOptions,
     /// Those of the default realm, where this one is the second.
-    pub people_beside: PeopleOptions,
+    pub people_beside: UserServiceOptions,
     pub passwords: PasswordOptions,
     pub store: Option<Arc<dyn Store>>,
     /// Where the sealing keys come from; without it, they are this one.
@@ -94,8 +94,8 @@ impl Default for Setup {
                 allow_loopback: true,
                 ..OutboundOptions::default()
             },
-            people: PeopleOptions::default(),
-            people_beside: PeopleOptions::default(),
+            people: UserServiceOptions::default(),
+            people_beside: UserServiceOptions::default(),
             passwords: PasswordOptions::default(),
             store: None,
             sealing: None,
@@ -221,7 +221,7 @@ fn realm(whole: &Whole, id: RealmId, setup: RealmSetup) -> Arc<Realm> {
 struct RealmSetup {
     settings: Settings,
     clients: Vec<Client>,
-    people: PeopleOptions,
+    people: UserServiceOptions,
     sealing: Option<SealingFile>,
     keys_age: u64,
     audit: Option<std::path::PathBuf>,
@@ -278,12 +278,12 @@ impl Server {
             Listener {
                 listening,
                 tls: (!setup.plain).then(|| tls(false)),
-                entrance: Entrance::Public,
+                listener_kind: ListenerKind::Public,
             },
             Listener {
                 listening: mtls_listening,
                 tls: Some(tls(true)),
-                entrance: Entrance::Mtls,
+                listener_kind: ListenerKind::Mtls,
             },
         ];
         let clock = Arc::new(TestClock::default());

@@ -3,7 +3,7 @@ use super::{Server, Setup, block_on, browser::with};
 use signet_crypto::password::{Cost, hash};
 use signet_directory::passwords::PasswordOptions;
 use signet_directory::{NewUser, User};
-use signet_server::{mail::Mailer, people::PeopleOptions};
+use signet_server::{mail::Mailer, user_services::UserServiceOptions};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
@@ -67,12 +67,12 @@ impl Mail {
 }
 
 /// What `Setup` needs for people.
-pub fn people(mail: &Mail) -> PeopleOptions {
-    PeopleOptions {
+pub fn people(mail: &Mail) -> UserServiceOptions {
+    UserServiceOptions {
         mailer: Some(
             Mailer::directory("Signet <no-reply@example.test>", mail.folder.path()).unwrap(),
         ),
-        ..PeopleOptions::default()
+        ..UserServiceOptions::default()
     }
 }
 

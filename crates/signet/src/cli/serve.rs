@@ -65,7 +65,7 @@ pub fn run(arguments: Serve, _output: &Output) -> Result<(), Failure> {
             dev::check_listen(listen).map_err(Failure::unusable)?;
             serve::Source::Dev {
                 listen,
-                wish: dev::Wish {
+                wish: dev::DevOptions {
                     directory: arguments
                         .data_dir
                         .unwrap_or_else(|| dev::DEFAULT_DIR.into()),

@@ -148,7 +148,7 @@ pub fn settings(config: &Config, faults: &mut Faults) -> Settings {
         .iter()
         .filter(|l| l.protocol == model::ListenProtocol::Mtls)
         .find_map(|l| l.public_url.clone())
-        // Behind a proxy that hands certificates over, it has an entrance for them, or the issuer's own endpoints take them:
+        // Behind a proxy that hands certificates over, it has an listener_kind for them, or the issuer's own endpoints take them:
         // they are their own aliases then.
         .or_else(|| {
             let proxy = config.proxy.as_ref()?;

@@ -76,7 +76,7 @@ pub struct Config {
     /// Clients that this file owns. They win over clients of the same id in the store, and the admin API cannot change them.
     #[serde(default)]
     pub clients: Vec<Client>,
-    /// People that are made at start where they do not exist yet; existing ones are never changed.
+    /// UserServices that are made at start where they do not exist yet; existing ones are never changed.
     #[serde(default)]
     pub users: Vec<User>,
     /// Resource servers (RFC 8707) that this file owns.
@@ -181,7 +181,7 @@ pub struct Proxy {
     pub forwarded_header: ForwardedHeader,
     /// Header in which the proxy puts the client's certificate (RFC 9440 `Client-Cert`, or URL-encoded PEM).
     pub client_certificate_header: Option<String>,
-    /// Base URL of the proxy's entrance that asks for client certificates, e.g. "https://mtls.id.example.com". Goes into
+    /// Base URL of the proxy's listener_kind that asks for client certificates, e.g. "https://mtls.id.example.com". Goes into
     /// `mtls_endpoint_aliases` (RFC 8705 section 5), so that no browser is asked for one. Default: the issuer's own
     /// endpoints take them.
     pub client_certificate_url: Option<String>,

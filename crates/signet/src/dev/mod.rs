@@ -79,7 +79,7 @@ pub struct Credentials {
 
 /// What `serve --dev` was told on the command line.
 #[derive(Clone, Debug)]
-pub struct Wish {
+pub struct DevOptions {
     pub directory: PathBuf,
     pub issuer: Option<String>,
     pub trust: Option<PathBuf>,
@@ -111,7 +111,7 @@ pub fn check_listen(address: SocketAddr) -> Result<(), String> {
 }
 
 /// The issuer for a port, unless one was named.
-pub fn issuer(wish: &Wish, port: u16) -> String {
+pub fn issuer(wish: &DevOptions, port: u16) -> String {
     wish.issuer
         .clone()
         .unwrap_or_else(|| format!("https://localhost:{port}"))
@@ -119,7 +119,7 @@ pub fn issuer(wish: &Wish, port: u16) -> String {
 
 /// Makes what is not there yet: directory, CA, certificate, credentials. `public`, `mtls`: the bound addresses.
 pub fn prepare(
-    wish: &Wish,
+    wish: &DevOptions,
     public: SocketAddr,
     mtls: SocketAddr,
     now: u64,
@@ -316,7 +316,7 @@ fn fresh(directory: &Path, issuer: &str, mail_dir: &Path) -> DevFile {
 
 /// The configuration that `--dev` stands for.
 fn configuration(
-    wish: &Wish,
+    wish: &DevOptions,
     directory: &Path,
     issuer: &str,
     [public, mtls]: [SocketAddr; 2],
@@ -437,7 +437,7 @@ mod tests {
     #[test]
     fn a_second_start_keeps_everything_and_a_broken_first_one_is_continued() {
         let dir = tempfile::tempdir().unwrap();
-        let wish = Wish {
+        let wish = DevOptions {
             directory: dir.path().join("d"),
             issuer: None,
             trust: None,

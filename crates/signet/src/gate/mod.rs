@@ -16,7 +16,7 @@ use std::{
 use signet_crypto::Clock;
 use signet_gate::{Gate, Setup};
 use signet_http::{
-    Entrance, Limits,
+    Limits, ListenerKind,
     listener::{self, Listener},
     tls::Tls,
 };
@@ -119,7 +119,7 @@ async fn serve(
     let listener = Listener {
         listening,
         tls: tls.clone(),
-        entrance: Entrance::Public,
+        listener_kind: ListenerKind::Public,
     };
     let running = listener::start(gate.clone(), vec![listener])
         .map_err(|e| format!("the service cannot start: {e}"))?;

@@ -41,7 +41,10 @@ pub enum Source {
     /// `--config`: a file that was read and checked already.
     File { file: PathBuf, loaded: Box<Loaded> },
     /// `--dev`
-    Dev { listen: SocketAddr, wish: dev::Wish },
+    Dev {
+        listen: SocketAddr,
+        wish: dev::DevOptions,
+    },
 }
 
 /// The system's clock: the one place where the server asks for the time.

@@ -14,11 +14,11 @@ use signet_server::{
     keys::{self, KeyKind, Moment, SealingFile, SigningKeys},
     mail::{Mailer, SmtpOptions, SmtpSecurity},
     outbound::OutboundOptions,
-    people::PeopleOptions,
     registry,
     state::{Host, HostParts, Partition, Parts, Realm, RealmId, Replica},
     tasks,
     time::Kept,
+    user_services::UserServiceOptions,
 };
 use signet_store::{Engine, RevocationIndex, Store, sqlite};
 
@@ -250,7 +250,7 @@ pub async fn keep_keys(realm: Arc<Realm>) {
     }
 }
 
-/// People of the configuration who do not exist yet.
+/// UserServices of the configuration who do not exist yet.
 async fn seed_users(config: &Config, base: &Path, users: &Local, now: u64) -> Result<(), String> {
     for user in &config.users {
         let failed =
@@ -288,7 +288,7 @@ async fn seed_users(config: &Config, base: &Path, users: &Local, now: u64) -> Re
             .subject("configuration")
             .operation("createUser")
             .target(&user.username);
-        match audit::carried(event, users.create(new, now)).await.0 {
+        match audit::with_record(event, users.create(new, now)).await.0 {
             Ok(_) => tracing::info!(
                 username = user.username,
                 "the user of the configuration was made"
@@ -300,8 +300,8 @@ async fn seed_users(config: &Config, base: &Path, users: &Local, now: u64) -> Re
     Ok(())
 }
 
-fn people(config: &Config, base: &Path) -> Result<PeopleOptions, String> {
-    Ok(PeopleOptions {
+fn people(config: &Config, base: &Path) -> Result<UserServiceOptions, String> {
+    Ok(UserServiceOptions {
         mailer: mailer(config, base)?,
         limits: apply::login_limits(config),
         // A directory that people come from is a line here.

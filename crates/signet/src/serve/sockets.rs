@@ -6,7 +6,7 @@ use std::{
 };
 
 use signet_http::{
-    Entrance, Limits, descriptors,
+    Limits, ListenerKind, descriptors,
     listener::{Listener, Listening},
     tls::{Tls, TlsOptions},
 };
@@ -132,14 +132,14 @@ pub fn listeners(
             (protocol, Some(tls)) => Some(make_tls(tls, base, protocol == ListenProtocol::Mtls)?),
         };
         certificates.extend(tls.clone());
-        let entrance = match listener.protocol {
-            ListenProtocol::Mtls => Entrance::Mtls,
-            ListenProtocol::Https | ListenProtocol::Http => Entrance::Public,
+        let listener_kind = match listener.protocol {
+            ListenProtocol::Mtls => ListenerKind::Mtls,
+            ListenProtocol::Https | ListenProtocol::Http => ListenerKind::Public,
         };
         listeners.push(Listener {
             listening,
             tls,
-            entrance,
+            listener_kind,
         });
     }
     Ok((listeners, certificates))

@@ -72,7 +72,7 @@ impl MemoryRevocations {
         self.current.load(Relaxed)
     }
 
-    /// Revokes. `end`: Unix seconds at which the last token concerned has ended by itself; never shortened by a second call.
+    /// Revokes. `end`: Unix seconds at which the last token concerned has expired; never shortened by a second call.
     pub fn revoke(&self, subject: Subject<'_>, end: u64) {
         self.index
             .revoke(subject.map(Box::from, Box::from, Box::from, Box::from), end);
@@ -86,7 +86,7 @@ impl MemoryRevocations {
             .fetch_max(other.heard_at.load(Relaxed), Relaxed);
     }
 
-    /// Removes what has ended. To be called now and then.
+    /// Removes expired entries. To be called now and then.
     pub fn sweep(&self, now: u64) {
         self.index.sweep_before(now);
     }

@@ -1,5 +1,5 @@
 //! The checks themselves: one function a row of the table, each about one parameter.
-use super::{Door, Draft, not_registered, unknown_client};
+use super::{CheckedAt, Draft, not_registered, unknown_client};
 use crate::{
     agent_grants,
     authorize::{ResponseMode, hint::verify_id_token_hint, request::Prompts},
@@ -34,7 +34,7 @@ pub(super) fn redirect_uri(d: &mut Draft<'_>) -> Result<(), OAuthError> {
         (Some(requested), _) if client.redirect_uri(requested).is_some() => requested,
         (Some(_), _) => return Err(not_registered()),
         // OAuth 2.1 section 4.1.1: it may be left out where one is registered. FAPI 2.0 wants it pushed.
-        (None, [only]) if d.door == Door::Authorize => only.as_str(),
+        (None, [only]) if d.door == CheckedAt::Authorize => only.as_str(),
         (None, _) => {
             // It may lie inside a request object, which is the true reason then.
             request_object(d)?;
@@ -73,7 +73,7 @@ pub(super) fn request_object(d: &mut Draft<'_>) -> Result<(), OAuthError> {
         ));
     }
     if d.params.contains("request_uri") {
-        return Err(if d.door == Door::Authorize {
+        return Err(if d.door == CheckedAt::Authorize {
             OAuthError::new(
                 ErrorCode::RequestUriNotSupported,
                 "only a request_uri of the pushed authorization request endpoint is supported",
@@ -131,8 +131,8 @@ pub(super) fn must_be_pushed(d: &mut Draft<'_>) -> Result<(), OAuthError> {
 
 pub(super) fn grant(d: &mut Draft<'_>) -> Result<(), OAuthError> {
     let grant = match d.door {
-        Door::Authorize | Door::Par => GrantType::AuthorizationCode,
-        Door::Device => GrantType::DeviceCode,
+        CheckedAt::Authorize | CheckedAt::Par => GrantType::AuthorizationCode,
+        CheckedAt::Device => GrantType::DeviceCode,
     };
     if d.client()?.may_use(grant) {
         Ok(())

@@ -65,7 +65,7 @@ pub enum AgentsCommand {
         #[command(flatten)]
         target: Target,
     },
-    /// Take an identity off its account, or end one grant; what came of it ends.
+    /// Take an identity off its account, or end one grant; what was issued under it is revoked.
     #[command(
         after_help = "Example:\n  signet agents remove agent:PrB0uMSeKvMQA2kRVNqSQCSMDKTLzlaCxL4hQEnCjGY --grant GRANT_ID"
     )]

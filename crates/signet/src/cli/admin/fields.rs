@@ -21,7 +21,7 @@ pub struct Field {
     value: Value,
 }
 
-/// Members that hold secrets have their own ways in.
+/// Secret members cannot be set this way.
 const SECRET: [&str; 3] = ["password", "client_secret", "secret"];
 /// A list that is written as words in one text (RFC 6749 section 3.3).
 const WORDS: &str = "scope";

@@ -59,7 +59,7 @@ pub enum KeyCommand {
         /// With --compromised: the published next keys, too.
         #[arg(long, requires = "compromised")]
         standby_too: bool,
-        /// Not a signing key, but the key that seals what rests: a new one, and everything sealed anew.
+        /// Not a signing key, but the key that encrypts data at rest: a new one, and everything re-encrypted.
         #[arg(long, conflicts_with_all = ["alg", "compromised"])]
         sealing: bool,
         #[command(flatten)]
@@ -497,7 +497,7 @@ pub async fn revoke(
         .call(Method::POST, &format!("{path}/revoke"), None, None)
         .await?;
     output.print(&serde_json::json!({ "revoked": name }), || {
-        format!("everything of {name} has ended")
+        format!("everything that was issued to {name} is revoked")
     })
 }
 

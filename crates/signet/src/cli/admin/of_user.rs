@@ -24,7 +24,7 @@ pub enum SessionCommand {
     /// Show one session.
     #[command(after_help = "Example:\n  signet session show SID --user alice")]
     Show(One),
-    /// End a session, with the tokens that came of it.
+    /// Terminate a session, with the tokens that were issued in it.
     #[command(after_help = "Example:\n  signet session remove SID --user alice")]
     Remove(One),
 }
@@ -38,7 +38,7 @@ pub enum GrantCommand {
     /// Show one grant.
     #[command(after_help = "Example:\n  signet grant show GRANT_ID --user alice")]
     Show(One),
-    /// End a grant: its refresh tokens and access tokens.
+    /// Revoke a grant: its refresh tokens and access tokens.
     #[command(after_help = "Example:\n  signet grant remove GRANT_ID --user alice")]
     Remove(One),
 }

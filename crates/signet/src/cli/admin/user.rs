@@ -382,7 +382,7 @@ async fn add_offline(
     let node = NodeId::stored(&*store, now).await;
     let node = node.map_err(|e| Failure::unusable(e.to_string()))?;
     let users = Local::new(audit::carrying(store.clone(), &node));
-    let (made, _) = audit::carried(event, users.create(new, now)).await;
+    let (made, _) = audit::with_record(event, users.create(new, now)).await;
     store.close();
     let user = made.map_err(|e| match e {
         UserError::Store(e) => Failure::unusable(e.to_string()),

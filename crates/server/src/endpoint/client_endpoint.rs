@@ -5,7 +5,7 @@ use crate::{
     attempts::{self, Kind, Refused},
     budgets::Act,
     http::{Context, Response, response},
-    once::{self, OnceError, Refusal},
+    once::{self, Refusal, SingleUseError},
     outbound::Payer,
     state::Snapshot,
 };
@@ -16,7 +16,7 @@ use signet_oauth::id::GrantId;
 use signet_oauth::{
     client::{Client, GrantType},
     client_auth::{self, Authenticated, ClientKeys, Credentials},
-    decision::Once,
+    decision::SingleUse,
     dpop_policy,
     endpoint::EndpointId,
     error::{ErrorCode, OAuthError},
@@ -33,7 +33,7 @@ const DPOP: HeaderName = HeaderName::from_static("dpop");
 const DPOP_NONCE: HeaderName = HeaderName::from_static("dpop-nonce");
 
 /// A request at such an endpoint, taken apart.
-pub(super) struct Call {
+pub(super) struct ClientRequest {
     pub context: Context,
     pub params: Params,
     endpoint: EndpointId,
@@ -43,14 +43,17 @@ pub(super) struct Call {
     htu: String,
 }
 
-impl Call {
+impl ClientRequest {
     /// Reads the form and the headers that decide. `Err` is the answer, boxed because it is large and rare.
-    pub async fn read(mut context: Context, endpoint: EndpointId) -> Result<Call, Box<Response>> {
+    pub async fn read(
+        mut context: Context,
+        endpoint: EndpointId,
+    ) -> Result<ClientRequest, Box<Response>> {
         let params = match context.form().await {
             Ok(params) => params,
             Err(failure) => return Err(Box::new(response::form_error(&failure))),
         };
-        Call::with_params(context, endpoint, params)
+        ClientRequest::with_params(context, endpoint, params)
     }
 
     /// As `read`, for requests without a form.
@@ -58,7 +61,7 @@ impl Call {
         context: Context,
         endpoint: EndpointId,
         params: Params,
-    ) -> Result<Call, Box<Response>> {
+    ) -> Result<ClientRequest, Box<Response>> {
         let alone = |name: HeaderName, code, text| -> Result<Option<String>, Box<Response>> {
             let mut values = context.headers.get_all(name).iter();
             let Some(first) = values.next() else {
@@ -83,7 +86,7 @@ impl Call {
             Some(_) => context.endpoint_url(endpoint),
             None => String::new(),
         };
-        Ok(Call {
+        Ok(ClientRequest {
             certificate: context.certificate.clone(),
             context,
             params,
@@ -174,15 +177,15 @@ impl Call {
     }
 
     /// Commits once-only conditions. A replayed code or refresh token ends its grant here, before anything is answered.
-    pub async fn commit(&self, once: &[Once], then: Vec<Op>) -> Result<(), OAuthError> {
+    pub async fn commit(&self, once: &[SingleUse], then: Vec<Op>) -> Result<(), OAuthError> {
         let realm = &self.context.realm;
         if once.is_empty() && then.is_empty() {
             return Ok(());
         }
         let refusal = match once::commit(&*realm.store, once, then, self.now()).await {
             Ok(()) => return Ok(()),
-            Err(OnceError::Store(error)) => return Err(self.store_failed(&error)),
-            Err(OnceError::Refused(refusal)) => refusal,
+            Err(SingleUseError::Store(error)) => return Err(self.store_failed(&error)),
+            Err(SingleUseError::Refused(refusal)) => refusal,
         };
         Err(match refusal {
             Refusal::Assertion => {
@@ -231,7 +234,7 @@ impl Call {
         let ended = realm
             .audit()
             .act(event, realm.revoke_grant(grant_id), |_| STORE_FAILED);
-        audit::apart(ended)
+        audit::outside_act(ended)
             .await
             .map_err(|error| self.store_failed(&error))
     }

@@ -6,7 +6,7 @@ use signet_oauth::params::Params;
 use signet_revocation::RevocationQuery;
 use signet_store::StoreError;
 
-use crate::cookie::{self, Browser, Cookie, Device};
+use crate::cookie::{self, Browser, Cookie, KnownBrowser};
 use crate::http::{Context, Response, response};
 use crate::interaction::Interaction;
 use crate::page::{self, Html};
@@ -16,7 +16,7 @@ use signet_directory::User;
 
 /// Somebody who is logged in: session and user are both in force.
 #[derive(Clone, Debug)]
-pub struct Present {
+pub struct LoggedIn {
     /// The session.
     pub found: Found,
     /// The person.
@@ -24,21 +24,21 @@ pub struct Present {
 }
 
 /// See the module.
-pub struct Visit {
+pub struct BrowserRequest {
     /// The request.
     pub context: Context,
     browser: Browser,
-    present: Option<Present>,
+    present: Option<LoggedIn>,
     /// A session of this browser that is no longer in force; a login replaces it.
     stale: Option<Found>,
     cookies: Vec<HeaderValue>,
 }
 
-impl Visit {
+impl BrowserRequest {
     /// Finds out who is there. A failing store is an answer (503), never "nobody".
-    pub async fn begin(context: Context) -> Result<Visit, Response> {
+    pub async fn begin(context: Context) -> Result<BrowserRequest, Response> {
         let browser = Browser::of(&context);
-        let mut visit = Visit {
+        let mut visit = BrowserRequest {
             browser,
             present: None,
             stale: None,
@@ -53,12 +53,14 @@ impl Visit {
 
     /// A visit with the form that it posts, and where the person was by the form's own word: sealed, and this browser's.
     /// Anything else is answered here.
-    pub async fn of_form(mut context: Context) -> Result<(Visit, Params, Interaction), Response> {
+    pub async fn of_form(
+        mut context: Context,
+    ) -> Result<(BrowserRequest, Params, Interaction), Response> {
         let form = match context.form().await {
             Ok(form) => form,
             Err(error) => return Err(error_page(&mut context, &error.into())),
         };
-        let visit = Visit::begin(context).await?;
+        let visit = BrowserRequest::begin(context).await?;
         match visit.open(&form) {
             Some(interaction) => Ok((visit, form, interaction)),
             None => Err(visit.start_again()),
@@ -66,9 +68,9 @@ impl Visit {
     }
 
     /// A visit with its query; one that cannot be read is answered here.
-    pub async fn of_query(mut context: Context) -> Result<(Visit, Params), Response> {
+    pub async fn of_query(mut context: Context) -> Result<(BrowserRequest, Params), Response> {
         match context.query_params() {
-            Ok(params) => Ok((Visit::begin(context).await?, params)),
+            Ok(params) => Ok((BrowserRequest::begin(context).await?, params)),
             Err(error) => Err(error_page(&mut context, &error)),
         }
     }
@@ -92,7 +94,7 @@ impl Visit {
         match user {
             Some(user) if !revoked => {
                 session::touch(&*realm.store, &self.context.snapshot.settings, &found, now).await?;
-                self.present = Some(Present { found, user });
+                self.present = Some(LoggedIn { found, user });
             }
             _ => self.stale = Some(found),
         }
@@ -100,13 +102,13 @@ impl Visit {
     }
 
     /// Who is logged in.
-    pub fn present(&self) -> Option<&Present> {
+    pub fn present(&self) -> Option<&LoggedIn> {
         self.present.as_ref()
     }
 
     /// The device that this browser is known as.
-    pub fn device(&self) -> Option<Device> {
-        Device::of(&self.context)
+    pub fn device(&self) -> Option<KnownBrowser> {
+        KnownBrowser::of(&self.context)
     }
 
     /// Logs the user in with a method of RFC 8176 (`pwd`, `otp`). `add`: to what the same user's session has shown before.
@@ -162,9 +164,9 @@ impl Visit {
         let realm = self.context.realm.clone();
         let mut carrier = response::empty(StatusCode::OK);
         cookie::set_session(&mut carrier, &realm, &found.id);
-        Device::remember(self.device(), &user, &realm, &mut carrier);
+        KnownBrowser::remember(self.device(), &user, &realm, &mut carrier);
         self.take_cookies(&carrier);
-        self.present = Some(Present { found, user });
+        self.present = Some(LoggedIn { found, user });
     }
 
     /// Ends the browser's session, and with it the tokens that name it.
@@ -239,7 +241,7 @@ impl Visit {
         self.finish(html.respond(status))
     }
 
-    /// As [`Visit::page_with`] 429, with `Retry-After` in seconds.
+    /// As [`BrowserRequest::page_with`] 429, with `Retry-After` in seconds.
     pub fn later(self, status: StatusCode, retry_after: u64, html: Html) -> Response {
         let mut response = html.respond(status);
         let headers = response.headers_mut();

@@ -10,7 +10,7 @@ use crate::mail::Mailer;
 
 /// From the configuration; fixed for the life of the realm. By default without mail.
 #[derive(Default)]
-pub struct PeopleOptions {
+pub struct UserServiceOptions {
     /// None: no e-mailed codes and no recovery are offered.
     pub mailer: Option<Mailer>,
     /// How often somebody may guess.
@@ -20,7 +20,7 @@ pub struct PeopleOptions {
 }
 
 /// See the module.
-pub struct People {
+pub struct UserServices {
     /// The accounts, whoever keeps what they say.
     pub users: Accounts,
     /// The way to reach people, if there is one.
@@ -29,14 +29,14 @@ pub struct People {
     pub limits: Limits,
 }
 
-impl People {
+impl UserServices {
     /// Puts the parts together.
     pub fn new(
         store: Arc<dyn Store>,
         passwords: Arc<PasswordPool>,
-        options: PeopleOptions,
-    ) -> People {
-        People {
+        options: UserServiceOptions,
+    ) -> UserServices {
+        UserServices {
             users: Accounts::new(store, passwords, options.outside),
             mailer: options.mailer,
             limits: options.limits,
