@@ -1,16 +1,17 @@
 //! What a log is known to have contained, and since when.
 //!
-//! A key that was given up as compromised proves nothing any more, for whoever stole it can date back. What a log had taken
-//! in before, and the log's checkpoint says so, still counts.
+//! A key that was given up as compromised proves nothing any more, for whoever stole it can date
+//! back. What a log had taken in before, and the log's checkpoint says so, still counts.
 //!
-//! The same holds of every retired key, if a verifier wants it so ([`Anchors::demanded`]): that an object was issued before a
-//! rotation is otherwise its signer's word alone.
+//! The same holds of every retired key, if a verifier wants it so ([`Anchors::demanded`]): that an
+//! object was issued before a rotation is otherwise its signer's word alone.
 
 use std::collections::HashMap;
 
 use crate::id::Hash;
 
-/// Objects that a trusted log had taken in, with the time of the checkpoint that shows it (Unix seconds).
+/// Objects that a trusted log had taken in, with the time of the checkpoint that shows it (Unix
+/// seconds).
 #[derive(Debug, Clone, Default)]
 pub struct Anchors {
     times: HashMap<Hash, u64>,
@@ -23,8 +24,8 @@ impl Anchors {
         Anchors::default()
     }
 
-    /// None yet, and the demand for one: what a retired key has signed counts only if a log had taken it in before the
-    /// rotation, whatever date it has.
+    /// None yet, and the demand for one: what a retired key has signed counts only if a log had
+    /// taken it in before the rotation, whatever date it has.
     pub fn demanded() -> Anchors {
         Anchors {
             demanded: true,
@@ -37,7 +38,8 @@ impl Anchors {
         self.demanded
     }
 
-    /// Adds an object that [`crate::log::Checkpoint`] was verified to contain. The earliest time stays.
+    /// Adds an object that [`crate::log::Checkpoint`] was verified to contain. The earliest time
+    /// stays.
     pub fn add(&mut self, object: Hash, time: u64) {
         let known = self.times.entry(object).or_insert(time);
         *known = (*known).min(time);

@@ -1,6 +1,8 @@
-//! Base64url without padding (RFC 4648 section 5): the text form of ids, hashes, keys and signatures.
+//! Base64url without padding (RFC 4648 section 5): the text form of ids, hashes, keys and
+//! signatures.
 //!
-//! Strict: one value has one text. The JOSE crate has its own; this one stands alone on the same floor.
+//! Strict: one value has one text. The JOSE crate has its own; this one stands alone on the same
+//! floor.
 
 use crate::error::{Refusal, Result};
 
@@ -23,8 +25,8 @@ pub fn encode(data: &[u8]) -> String {
 /// The data of `text`.
 ///
 /// # Errors
-/// [`Refusal::Malformed`] for other characters, padding, impossible lengths; [`Refusal::NotCanonical`] for unused bits
-/// that are not zero.
+/// [`Refusal::Malformed`] for other characters, padding, impossible lengths;
+/// [`Refusal::NotCanonical`] for unused bits that are not zero.
 pub fn decode(text: &str) -> Result<Vec<u8>> {
     let mut out = Vec::with_capacity(text.len() / 4 * 3 + 2);
     for chunk in text.as_bytes().chunks(4) {

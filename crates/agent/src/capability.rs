@@ -1,12 +1,15 @@
 //! Capabilities: `action:resource`, and when one covers another.
 //!
-//! The text is split at its first colon; everything is compared byte by byte, nothing is normalised.
+//! The text is split at its first colon; everything is compared byte by byte, nothing is
+//! normalised.
 //! - **action**: letters, digits, `.`, `_`, `-`; or `*` alone, which covers every action.
-//! - **resource**: visible text without spaces; `/` separates segments, of which none is `.` or `..`, and none is empty but
-//!   at the beginning, at the end and after a scheme. `%`, `\` and `;` are refused: what they hide (`%2e%2e`, `..\x`, `..;/x`)
-//!   some server unfolds. Such a server is to be asked about what it has unfolded, byte by byte, and never the other way round.
+//! - **resource**: visible text without spaces; `/` separates segments, of which none is `.` or
+//!   `..`, and none is empty but at the beginning, at the end and after a scheme. `%`, `\` and `;`
+//!   are refused: what they hide (`%2e%2e`, `..\x`, `..;/x`) some server unfolds. Such a server is
+//!   to be asked about what it has unfolded, byte by byte, and never the other way round.
 //!   - `*` alone covers every resource;
-//!   - `P/*` covers exactly the resources that begin with `P/` and go on: `files/*` covers `files/a`, `files/a/b` and
+//!   - `P/*` covers exactly the resources that begin with `P/` and go on: `files/*` covers
+//!     `files/a`, `files/a/b` and
 //!     `files/a/*`, and neither `files` nor `files-2/a`;
 //!   - everything else covers itself alone. A `*` at any other place is refused.
 
@@ -50,7 +53,8 @@ impl Capability {
         let resource = own == "*"
             || own == asked
             || own.strip_suffix('*').is_some_and(|prefix| {
-                // A well-formed resource ends in `*` only after a `/` or alone; what is alone was answered.
+                // A well-formed resource ends in `*` only after a `/` or alone; what is alone was
+                // answered.
                 prefix.ends_with('/') && asked.len() > prefix.len() && asked.starts_with(prefix)
             });
         action && resource
@@ -69,8 +73,8 @@ impl Capability {
     }
 }
 
-/// Whether no segment is `.` or `..`, and none is empty where a server that normalises paths would leave it out: at the
-/// beginning, at the end and after a scheme (`https://`) it would not.
+/// Whether no segment is `.` or `..`, and none is empty where a server that normalises paths would
+/// leave it out: at the beginning, at the end and after a scheme (`https://`) it would not.
 fn segments_are_plain(resource: &str) -> bool {
     let segments: Vec<&str> = resource.split('/').collect();
     let last = segments.len() - 1;

@@ -1,8 +1,10 @@
-//! Chains: from a root that the verifier names, link by link, to a holder who proves that he is the one.
+//! Chains: from a root that the verifier names, link by link, to a holder who proves that he is the
+//! one.
 //!
-//! The check is one list of rules in a fixed order; the first that does not hold is the answer, with the link it failed at.
-//! Signatures come last and all at once: everything cheaper has spoken before. Nothing is taken from a grant that another
-//! does not confirm: who signed the first is the root's document, who signed the next is the grantee of the one before.
+//! The check is one list of rules in a fixed order; the first that does not hold is the answer,
+//! with the link it failed at. Signatures come last and all at once: everything cheaper has spoken
+//! before. Nothing is taken from a grant that another does not confirm: who signed the first is the
+//! root's document, who signed the next is the grantee of the one before.
 
 mod cache;
 mod signatures;
@@ -33,8 +35,8 @@ pub const MAX_LINKS: usize = 32;
 pub struct Check<'a> {
     /// From whom the authority has to come.
     pub root: &'a VerifiedDocument,
-    /// Documents of other agents, as new as they can be had: needed where an agent has rotated since it was granted
-    /// something, and to know of keys that were compromised.
+    /// Documents of other agents, as new as they can be had: needed where an agent has rotated
+    /// since it was granted something, and to know of keys that were compromised.
     pub documents: &'a [VerifiedDocument],
     /// What is to be done.
     pub capability: &'a Capability,
@@ -48,16 +50,20 @@ pub struct Check<'a> {
     pub revocations: &'a Revocations,
     /// How old that knowledge may be, in seconds; a grant may demand less.
     pub max_staleness: Option<u64>,
-    /// Declarations of refusal that were shown; each is verified against the documents, and has to be by the current key.
+    /// Declarations of refusal that were shown; each is verified against the documents, and has to
+    /// be by the current key.
     pub declarations: &'a [Signed<Declaration>],
-    /// Declarations that the verifier has kept since it verified them: an agent that rotates its key takes none of them back.
+    /// Declarations that the verifier has kept since it verified them: an agent that rotates its
+    /// key takes none of them back.
     pub kept_declarations: &'a [Signed<Declaration>],
-    /// Lines of descent; where one is of an agent of the chain, its authority bounds it and its ancestors' end ends it. They are
-    /// what the holder shows: one who leaves his births out is not bound by them.
+    /// Lines of descent; where one is of an agent of the chain, its authority bounds it and its
+    /// ancestors' end ends it. They are what the holder shows: one who leaves his births out is not
+    /// bound by them.
     pub lineages: &'a [VerifiedLineage],
     /// What logs had taken in.
     pub anchors: &'a Anchors,
-    /// The holder's proof and what is expected of it. `None`: only the grants are checked, and the caller has to say so.
+    /// The holder's proof and what is expected of it. `None`: only the grants are checked, and the
+    /// caller has to say so.
     pub proof: Option<(&'a Signed<Proof>, Expected<'a>)>,
 }
 
@@ -80,7 +86,8 @@ pub struct Accepted {
     pub agents: Vec<AgentId>,
     /// The ids of the grants: uses are counted for each.
     pub grants: Vec<Hash>,
-    /// The end of the shortest-lived, of the grants and of the certificate of the key that proved possession. Unix seconds.
+    /// The end of the shortest-lived, of the grants and of the certificate of the key that proved
+    /// possession. Unix seconds.
     pub not_after: u64,
     /// Whether the holder's possession of the last key was proven.
     pub possession_proven: bool,
@@ -236,7 +243,8 @@ impl Check<'_> {
                     .body()
                     .check(&last.id(), expected, self.now, self.leeway),
             )?;
-            // What the identity's own key has signed: the proof, or the certificate of the key that signed the proof.
+            // What the identity's own key has signed: the proof, or the certificate of the key that
+            // signed the proof.
             let method = proof.body().method.as_ref();
             if let Some(method) = method {
                 rule(
@@ -293,8 +301,8 @@ impl Check<'_> {
         })
     }
 
-    /// The agent's document, the newest of several, if it fits the grant to this agent and the signer's key is none that the
-    /// grant had left behind.
+    /// The agent's document, the newest of several, if it fits the grant to this agent and the
+    /// signer's key is none that the grant had left behind.
     fn document(&self, by: KeyRef, pinned: Option<&Grant>) -> Result<Option<&VerifiedDocument>> {
         let known = std::iter::once(self.root).chain(self.documents);
         let Some(document) = newest(known, by.agent) else {
@@ -309,7 +317,8 @@ impl Check<'_> {
         Ok(Some(document))
     }
 
-    /// The key that has to have signed: from the agent's document, or, where there is none, as the grant to it pinned it.
+    /// The key that has to have signed: from the agent's document, or, where there is none, as the
+    /// grant to it pinned it.
     fn key_of<'k, T: Object>(
         &'k self,
         object: &Signed<T>,

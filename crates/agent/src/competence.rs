@@ -29,13 +29,14 @@ pub struct TrackRecord {
     pub successes: u64,
     /// Those that did not. The rest did not say.
     pub failures: u64,
-    /// The root of the Merkle tree over the counted receipts, in their order: what was counted, without naming it.
+    /// The root of the Merkle tree over the counted receipts, in their order: what was counted,
+    /// without naming it.
     pub root: Hash,
 }
 
 impl TrackRecord {
-    /// Counts receipts: those of the subject, of this action, in this time; others are passed over, and so is a receipt that was
-    /// counted before. Their signatures are the caller's to check.
+    /// Counts receipts: those of the subject, of this action, in this time; others are passed over,
+    /// and so is a receipt that was counted before. Their signatures are the caller's to check.
     ///
     /// # Errors
     /// [`Refusal::InvalidValue`] for an unusable action or time.

@@ -34,7 +34,8 @@ pub struct Constraints {
     pub custom: TextMap,
 }
 
-/// What the uses of grants have come to: counted where they are spent, by the verifier, never by the holder.
+/// What the uses of grants have come to: counted where they are spent, by the verifier, never by
+/// the holder.
 pub trait Ledger {
     /// Uses of this grant, the present one included. `None`: not known, which refuses.
     fn uses(&self, grant: &Hash) -> Option<u64>;
@@ -107,8 +108,8 @@ impl Constraints {
     /// Evaluates all of them for this grant.
     ///
     /// # Errors
-    /// The constraint that refuses; [`Refusal::ContextMissing`] and [`Refusal::CustomUnknown`] for those that cannot be
-    /// evaluated.
+    /// The constraint that refuses; [`Refusal::ContextMissing`] and [`Refusal::CustomUnknown`] for
+    /// those that cannot be evaluated.
     pub fn evaluate(&self, grant: &Hash, context: &Context<'_>) -> Result<()> {
         let missing = Refusal::ContextMissing;
         if !self.audience.is_empty() {

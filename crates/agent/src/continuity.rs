@@ -70,8 +70,8 @@ pub struct Gap {
     pub until: u64,
 }
 
-/// Checks that heartbeats follow each other from the first, and gives the gaps up to `now`. Signatures are the caller's to
-/// check, of each.
+/// Checks that heartbeats follow each other from the first, and gives the gaps up to `now`.
+/// Signatures are the caller's to check, of each.
 ///
 /// # Errors
 /// [`Refusal::ChainStartMissing`], [`Refusal::ChainBroken`].

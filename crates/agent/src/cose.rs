@@ -1,4 +1,5 @@
-//! The COSE messages of this crate's objects: signed by sets of keys, all of which are required, in their order.
+//! The COSE messages of this crate's objects: signed by sets of keys, all of which are required, in
+//! their order.
 //!
 //! The form itself is signet-cbor's ([`signet_cbor::cose`]).
 
@@ -25,7 +26,8 @@ pub(crate) fn make(payload: &[u8], signers: &[&SigningKeys]) -> Result<Made> {
 /// Checks that exactly these sets of keys signed, all keys of each.
 ///
 /// # Errors
-/// [`Refusal::WrongAlgorithm`] if number or algorithms differ from the keys'; [`Refusal::SignatureInvalid`].
+/// [`Refusal::WrongAlgorithm`] if number or algorithms differ from the keys';
+/// [`Refusal::SignatureInvalid`].
 pub fn verify(message: &Message<'_>, signers: &[&VerifyingKeys]) -> Result<()> {
     Ok(message.verify(signers.iter().flat_map(|keys| keys.keys()))?)
 }

@@ -1,4 +1,5 @@
-//! Declarations of refusal: an agent says, signed, that it will not use a capability. The chain checker holds it to that.
+//! Declarations of refusal: an agent says, signed, that it will not use a capability. The chain
+//! checker holds it to that.
 
 use crate::capability::Capability;
 use crate::cbor::{Decoder, MapReader};

@@ -1,7 +1,7 @@
 //! Keys derived from an identity's keys (HKDF-SHA256, RFC 5869), each with a context of its own.
 //!
-//! `HKDF(salt = "signet-agent-derive", input = the seeds one after the other, info = ["...", agent, key, purpose, name, alg])`
-//! with the info in CBOR, so no two contexts have the same bytes.
+//! `HKDF(salt = "signet-agent-derive", input = the seeds one after the other, info = ["...", agent,
+//! key, purpose, name, alg])` with the info in CBOR, so no two contexts have the same bytes.
 
 use signet_crypto::{Secret, kdf};
 
@@ -31,7 +31,8 @@ fn seed(signer: &Signer<'_>, purpose: Purpose, name: &str, alg: i64) -> Secret<[
     kdf::hkdf_sha256(b"signet-agent-derive", seeds.expose(), &info.finish())
 }
 
-/// The keys of a session, device or capability of this name: always the same ones, of which none tells another.
+/// The keys of a session, device or capability of this name: always the same ones, of which none
+/// tells another.
 ///
 /// # Errors
 /// [`Refusal::Library`] if the library fails.

@@ -1,7 +1,8 @@
 //! Why something was refused, by name.
 //!
-//! One flat list for the whole crate: a refusal is the answer that an auditor reads, so each has a stable name
-//! ([`Refusal::name`]) beside its sentence. None of them carries secrets or the peer's text.
+//! One flat list for the whole crate: a refusal is the answer that an auditor reads, so each has a
+//! stable name ([`Refusal::name`]) beside its sentence. None of them carries secrets or the peer's
+//! text.
 
 macro_rules! refusals {
     ($($(#[$doc:meta])* $variant:ident = $name:literal, $text:literal;)*) => {
@@ -47,7 +48,8 @@ refusals! {
     WrongSigner = "wrong_signer", "the object is not by the one it should be by";
     /// The id does not come from the inception key and the hash of the next key.
     IdMismatch = "id_mismatch", "the id does not follow from the inception key and its next key";
-    /// A step of the rotation history is missing, out of order, or does not open the key that was committed to.
+    /// A step of the rotation history is missing, out of order, or does not open the key that was
+    /// committed to.
     HistoryBroken = "history_broken", "the rotation history is broken";
     /// The key that was committed to is not the one presented.
     NextKeyMismatch = "next_key_mismatch", "the key is not the one that was committed to as the next";
@@ -55,7 +57,8 @@ refusals! {
     UnknownKey = "unknown_key", "the signer's document has no such key";
     /// The key was given up as compromised, and nothing shows that this was signed before.
     KeyCompromised = "key_compromised", "the signing key was compromised and no log anchored this before";
-    /// The key was rotated out before this was signed, or this is about now and takes the current key.
+    /// The key was rotated out before this was signed, or this is about now and takes the current
+    /// key.
     RetiredKey = "retired_key", "the signing key was retired: it speaks only for what was issued while it was current";
     /// A key that is committed to, or begins, although the identity has used it before.
     KeyReused = "key_reused", "the next key is one that the identity has used before";

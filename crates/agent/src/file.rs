@@ -1,11 +1,13 @@
 //! Identity files (`.aid`): private keys under a passphrase, bound to the public document.
 //!
-//! `["signet-identity-file", 1, kind, document, [memory KiB, passes, lanes], salt, sealed]` in canonical CBOR. The passphrase
-//! becomes a key by Argon2id with the stored parameters (bounded on reading, so that a file cannot cost minutes); the
-//! seeds are sealed by AES-256-GCM whose associated data is everything before them. Neither half can be swapped for that of
-//! another file. There is no default passphrase.
+//! `["signet-identity-file", 1, kind, document, [memory KiB, passes, lanes], salt, sealed]` in
+//! canonical CBOR. The passphrase becomes a key by Argon2id with the stored parameters (bounded on
+//! reading, so that a file cannot cost minutes); the seeds are sealed by AES-256-GCM whose
+//! associated data is everything before them. Neither half can be swapped for that of another file.
+//! There is no default passphrase.
 //!
-//! The current key and the next one rest in two files of two kinds. The only module of this crate that touches a disk.
+//! The current key and the next one rest in two files of two kinds. The only module of this crate
+//! that touches a disk.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -25,15 +27,16 @@ const LABEL: &str = "signet-identity-file";
 const VERSION: u64 = 1;
 const SALT_LEN: usize = 16;
 
-/// The least cost that is written: 19 MiB and 2 passes, the least that OWASP's Password Storage Cheat Sheet has for Argon2id.
+/// The least cost that is written: 19 MiB and 2 passes, the least that OWASP's Password Storage
+/// Cheat Sheet has for Argon2id.
 const LEAST_SEALED: Cost = Cost {
     memory_kib: 19 * 1024,
     passes: 2,
     lanes: 1,
 };
 
-/// The least cost that is read: what Argon2 itself needs. Whether a file is cheaper than it should be, says
-/// [`IdentityFile::is_cheap`].
+/// The least cost that is read: what Argon2 itself needs. Whether a file is cheaper than it should
+/// be, says [`IdentityFile::is_cheap`].
 const LEAST_COST: Cost = Cost {
     memory_kib: 8,
     passes: 1,
@@ -76,9 +79,10 @@ impl IdentityFile {
     /// Seals keys under a passphrase.
     ///
     /// # Errors
-    /// [`Refusal::PassphraseRefused`] for an empty or endless passphrase; [`Refusal::NextKeyMismatch`] or
-    /// [`Refusal::WrongSigner`] if the keys are not those that the document names; [`Refusal::InvalidValue`] for a cost below
-    /// 19 MiB and 2 passes, or beyond 256 MiB, 8 passes and 4 lanes.
+    /// [`Refusal::PassphraseRefused`] for an empty or endless passphrase;
+    /// [`Refusal::NextKeyMismatch`] or [`Refusal::WrongSigner`] if the keys are not those that the
+    /// document names; [`Refusal::InvalidValue`] for a cost below 19 MiB and 2 passes, or beyond
+    /// 256 MiB, 8 passes and 4 lanes.
     pub fn seal(
         kind: Kind,
         document: &VerifiedDocument,
@@ -140,8 +144,8 @@ impl IdentityFile {
     /// Reads a file's bytes and verifies the public document.
     ///
     /// # Errors
-    /// [`Refusal::Malformed`] and its kin for what is no such file; what [`VerifiedDocument::new`] refuses;
-    /// [`Refusal::InvalidValue`] for Argon2 parameters out of bounds.
+    /// [`Refusal::Malformed`] and its kin for what is no such file; what [`VerifiedDocument::new`]
+    /// refuses; [`Refusal::InvalidValue`] for Argon2 parameters out of bounds.
     pub fn parse(data: &[u8]) -> Result<IdentityFile> {
         let file = Decoder::whole(data, |d| {
             d.tuple(7, |d| {
@@ -209,8 +213,8 @@ impl IdentityFile {
     /// The private keys.
     ///
     /// # Errors
-    /// [`Refusal::FileNotAuthentic`] for a wrong passphrase and for a file of which anything was changed;
-    /// [`Refusal::PassphraseRefused`] for one that nothing was sealed with.
+    /// [`Refusal::FileNotAuthentic`] for a wrong passphrase and for a file of which anything was
+    /// changed; [`Refusal::PassphraseRefused`] for one that nothing was sealed with.
     pub fn open(&self, passphrase: &[u8]) -> Result<SigningKeys> {
         let plain = self
             .key(passphrase)?
@@ -240,7 +244,8 @@ impl IdentityFile {
         Self::seal(self.kind, &self.document, &self.open(old)?, new, cost)
     }
 
-    /// Whether guessing its passphrase costs less than [`seal`](Self::seal) would let it: whoever reads such a file should say so.
+    /// Whether guessing its passphrase costs less than [`seal`](Self::seal) would let it: whoever
+    /// reads such a file should say so.
     pub fn is_cheap(&self) -> bool {
         check_cost(self.cost, LEAST_SEALED).is_err()
     }
@@ -267,7 +272,8 @@ impl IdentityFile {
         Ok(Self::parse(&data)?)
     }
 
-    /// Writes the file, mode 0600: whole and synced, or not at all. `replace` says whether one that is there may go.
+    /// Writes the file, mode 0600: whole and synced, or not at all. `replace` says whether one that
+    /// is there may go.
     ///
     /// # Errors
     /// What the disk says; `AlreadyExists` without `replace`.

@@ -1,7 +1,7 @@
 //! Grants: who lets whom do what, under which constraints.
 //!
-//! A grant names its grantee by id and key, its parent by hash, and says how it is revoked. It is worth nothing alone:
-//! [`crate::chain`] checks the grants from a root to a holder.
+//! A grant names its grantee by id and key, its parent by hash, and says how it is revoked. It is
+//! worth nothing alone: [`crate::chain`] checks the grants from a root to a holder.
 
 use signet_crypto::random;
 
@@ -25,7 +25,8 @@ pub struct RevocationRules {
     pub delegates: Vec<AgentId>,
     /// Where revocations are published; may be empty.
     pub status: String,
-    /// How old, in seconds, a verifier's knowledge of revocations may be. `None`: the verifier's own rule alone.
+    /// How old, in seconds, a verifier's knowledge of revocations may be. `None`: the verifier's
+    /// own rule alone.
     pub max_staleness: Option<u64>,
 }
 
@@ -86,7 +87,8 @@ impl Grant {
         }
     }
 
-    /// Makes this a child of `parent`: what it does not constrain itself it inherits, and its end is cut to the parent's.
+    /// Makes this a child of `parent`: what it does not constrain itself it inherits, and its end
+    /// is cut to the parent's.
     ///
     /// # Errors
     /// The dimension in which it would still be wider, as [`check_narrows`](Self::check_narrows).
@@ -129,7 +131,8 @@ impl Grant {
         Ok(self)
     }
 
-    /// Whether `child` is a child of this grant, whose id is `id`, and a subset of it in every dimension.
+    /// Whether `child` is a child of this grant, whose id is `id`, and a subset of it in every
+    /// dimension.
     ///
     /// # Errors
     /// The first dimension in which it is not.

@@ -8,9 +8,11 @@ use signet_crypto::hash::sha256;
 use crate::base64url;
 use crate::error::{Refusal, Result};
 
-/// An agent: SHA-256 over its inception key and the hash of its next key. It never changes; see [`AgentId::commit`].
+/// An agent: SHA-256 over its inception key and the hash of its next key. It never changes; see
+/// [`AgentId::commit`].
 ///
-/// As text `agent:` and 43 characters of base64url, which is the only form that is read: an id can be part of a file name.
+/// As text `agent:` and 43 characters of base64url, which is the only form that is read: an id can
+/// be part of a file name.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct AgentId(pub [u8; 32]);
 

@@ -1,14 +1,15 @@
 //! Identities: documents that certify themselves.
 //!
-//! The id commits to the inception key and to the hash of the next key. Each rotation opens that hash and commits to a
-//! further key; it is signed by the key that ends and by the one that begins. Whoever steals the current key cannot
-//! rotate, because the next key rests elsewhere; whoever changes, cuts or invents history does not arrive at the id.
+//! The id commits to the inception key and to the hash of the next key. Each rotation opens that
+//! hash and commits to a further key; it is signed by the key that ends and by the one that begins.
+//! Whoever steals the current key cannot rotate, because the next key rests elsewhere; whoever
+//! changes, cuts or invents history does not arrive at the id.
 //!
-//! A retired key speaks only for what was issued while it was current, and a later rotation can give it up altogether: see
-//! [`VerifiedDocument::key_for`].
+//! A retired key speaks only for what was issued while it was current, and a later rotation can
+//! give it up altogether: see [`VerifiedDocument::key_for`].
 //!
-//! The newest document is the one with the most rotations. A document cannot say that there is none newer: a verifier who
-//! has to know asks the agent or a registry again.
+//! The newest document is the one with the most rotations. A document cannot say that there is none
+//! newer: a verifier who has to know asks the agent or a registry again.
 
 mod authority;
 
@@ -38,8 +39,8 @@ pub const MAX_REASON: usize = 512;
 pub struct CompromisedKey {
     /// Its number: that of the key that ends, or of one before it.
     pub key: u64,
-    /// Since when it may have been in other hands, Unix seconds; not later than the rotation. What a log had taken in before
-    /// still counts.
+    /// Since when it may have been in other hands, Unix seconds; not later than the rotation. What
+    /// a log had taken in before still counts.
     pub since: u64,
 }
 
@@ -145,7 +146,8 @@ pub struct Document {
     pub rotations: Vec<Signed<Rotation>>,
     /// Keys for sessions, devices and capabilities.
     pub methods: Vec<Signed<Method>>,
-    /// What others say of it. Reading the document does not verify them: their signers' documents are needed.
+    /// What others say of it. Reading the document does not verify them: their signers' documents
+    /// are needed.
     pub attestations: Vec<Signed<Attestation>>,
 }
 
@@ -212,7 +214,8 @@ pub struct Created {
 /// Makes an identity with random keys.
 ///
 /// # Errors
-/// [`Refusal::InvalidValue`] for a name that is empty, too long or has control characters; [`Refusal::Library`].
+/// [`Refusal::InvalidValue`] for a name that is empty, too long or has control characters;
+/// [`Refusal::Library`].
 pub fn create(name: &str, suite: Suite, now: u64) -> Result<Created> {
     create_from(
         name,
@@ -243,7 +246,8 @@ pub fn create_from(name: &str, keys: SigningKeys, next: SigningKeys, now: u64) -
     };
     let document = Signed::sign_with(&body, &[&keys])?;
     Ok(Created {
-        // Its keys and signature were made here: nothing is left to find out but that they are keys.
+        // Its keys and signature were made here: nothing is left to find out but that they are
+        // keys.
         document: VerifiedDocument::new(document)?,
         keys,
         next,
@@ -279,7 +283,8 @@ impl Epoch {
 pub struct RotationNotice<'a> {
     /// For people; at most [`MAX_REASON`] bytes.
     pub reason: &'a str,
-    /// The key that ends is not to be believed any more, except for what a log had taken in before the rotation.
+    /// The key that ends is not to be believed any more, except for what a log had taken in before
+    /// the rotation.
     pub compromised: bool,
     /// Earlier keys of which the same is to hold, each from a time on, by ascending number.
     pub compromised_keys: &'a [CompromisedKey],
@@ -298,11 +303,13 @@ pub struct VerifiedDocument {
 }
 
 impl VerifiedDocument {
-    /// Verifies a document: the id from the inception, each step of the history, the methods' certificates, the whole.
+    /// Verifies a document: the id from the inception, each step of the history, the methods'
+    /// certificates, the whole.
     ///
     /// # Errors
-    /// [`Refusal::IdMismatch`], [`Refusal::HistoryBroken`], [`Refusal::NextKeyMismatch`], [`Refusal::SignatureInvalid`],
-    /// [`Refusal::KeyReused`] where a key that begins, or is committed to, was used before, and what keys and messages refuse.
+    /// [`Refusal::IdMismatch`], [`Refusal::HistoryBroken`], [`Refusal::NextKeyMismatch`],
+    /// [`Refusal::SignatureInvalid`], [`Refusal::KeyReused`] where a key that begins, or is
+    /// committed to, was used before, and what keys and messages refuse.
     pub fn new(document: Signed<Document>) -> Result<VerifiedDocument> {
         let body = document.body();
         let id = body.by.agent;
@@ -323,7 +330,8 @@ impl VerifiedDocument {
                 && step.at >= last_at;
             ensure(fits, Refusal::HistoryBroken)?;
             ensure(step.keys.commitment() == next, Refusal::NextKeyMismatch)?;
-            // Pre-rotation protects by a key that nobody has seen. One of an earlier step, alone or in a suite, is none.
+            // Pre-rotation protects by a key that nobody has seen. One of an earlier step, alone or
+            // in a suite, is none.
             let used = |key: (Alg, &[u8])| {
                 epochs
                     .iter()
@@ -420,7 +428,8 @@ impl VerifiedDocument {
         self.epochs.get(number).map(|epoch| &epoch.keys)
     }
 
-    /// Whether a later document of the same agent continues this one: nothing of this history is missing or different.
+    /// Whether a later document of the same agent continues this one: nothing of this history is
+    /// missing or different.
     pub fn is_continued_by(&self, later: &VerifiedDocument) -> bool {
         let (own, others) = (&self.body().rotations, &later.body().rotations);
         self.id() == later.id()
@@ -449,12 +458,14 @@ impl VerifiedDocument {
         self.rotate_with(current, next, following, notice, now)
     }
 
-    /// The same, where earlier keys are given up as well. Certificates of keys that are given up leave the document.
+    /// The same, where earlier keys are given up as well. Certificates of keys that are given up
+    /// leave the document.
     ///
     /// # Errors
-    /// [`Refusal::NextKeyMismatch`] if `next` is not that key; [`Refusal::WrongSigner`] if `current` is not the current one;
-    /// [`Refusal::KeyReused`] if `next` or `following` was used before; [`Refusal::InvalidValue`] for a time before the last
-    /// step, an unusable reason, or an earlier key that is none; [`Refusal::NotCanonical`] for keys that do not ascend.
+    /// [`Refusal::NextKeyMismatch`] if `next` is not that key; [`Refusal::WrongSigner`] if
+    /// `current` is not the current one; [`Refusal::KeyReused`] if `next` or `following` was used
+    /// before; [`Refusal::InvalidValue`] for a time before the last step, an unusable reason, or an
+    /// earlier key that is none; [`Refusal::NotCanonical`] for keys that do not ascend.
     pub fn rotate_with(
         &self,
         current: &SigningKeys,

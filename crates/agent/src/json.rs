@@ -1,11 +1,13 @@
 //! The JSON form, for people and files.
 //!
-//! It is a transcription of the canonical binary form, made from one table of fields per type ([`schema`]): reading builds the
-//! payload again and every check is the binary form's. What the JSON says in addition, the object's `id`, is recomputed
-//! and compared. Members that are unknown or named twice, floats, and other texts of a binary value are refused.
+//! It is a transcription of the canonical binary form, made from one table of fields per type
+//! ([`schema`]): reading builds the payload again and every check is the binary form's. What the
+//! JSON says in addition, the object's `id`, is recomputed and compared. Members that are unknown
+//! or named twice, floats, and other texts of a binary value are refused.
 //!
-//! A file may carry companions beside the object: `signer`, its signer's identity document; `content` and `disclosures` of
-//! a receipt. They are not signed with it; each is checked against what is.
+//! A file may carry companions beside the object: `signer`, its signer's identity document;
+//! `content` and `disclosures` of a receipt. They are not signed with it; each is checked against
+//! what is.
 
 mod convert;
 mod schema;
@@ -61,8 +63,8 @@ impl File {
     /// Reads a file.
     ///
     /// # Errors
-    /// As [`parse`] and the binary form; [`Refusal::UnknownMember`], [`Refusal::DerivedMismatch`]; for a document what
-    /// [`VerifiedDocument::new`] refuses.
+    /// As [`parse`] and the binary form; [`Refusal::UnknownMember`], [`Refusal::DerivedMismatch`];
+    /// for a document what [`VerifiedDocument::new`] refuses.
     pub fn read(text: &[u8]) -> Result<File> {
         ensure(text.len() <= 2 * MAX_BYTES, Refusal::TooLarge)?;
         let Value::Object(mut members) = parse(text)? else {
@@ -182,7 +184,8 @@ pub fn to_json(message: &[u8]) -> Result<Map<String, Value>> {
 /// The message of a JSON object, and its type. Nothing has been verified but the `id`.
 ///
 /// # Errors
-/// [`Refusal::Malformed`], [`Refusal::UnknownMember`], [`Refusal::DerivedMismatch`], [`Refusal::WrongType`].
+/// [`Refusal::Malformed`], [`Refusal::UnknownMember`], [`Refusal::DerivedMismatch`],
+/// [`Refusal::WrongType`].
 pub fn from_json(value: Value) -> Result<(Type, Vec<u8>)> {
     let Value::Object(mut members) = value else {
         return Err(Refusal::Malformed);

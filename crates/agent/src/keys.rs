@@ -1,7 +1,7 @@
 //! Keys of an identity: one algorithm, or Ed25519 and ML-DSA together.
 //!
-//! A [`Suite`] says which algorithms sign; where there are two, both are required, always and in this order. Nothing that
-//! is verified can choose its algorithm: the signer's key does.
+//! A [`Suite`] says which algorithms sign; where there are two, both are required, always and in
+//! this order. Nothing that is verified can choose its algorithm: the signer's key does.
 
 use std::fmt;
 
@@ -68,8 +68,8 @@ impl Suite {
     }
 }
 
-/// The public keys of a suite, as bytes: `[alg, key, alg, key]` in CBOR. Lengths are right; whether they are usable keys
-/// shows when [`VerifyingKeys`] are made of them.
+/// The public keys of a suite, as bytes: `[alg, key, alg, key]` in CBOR. Lengths are right; whether
+/// they are usable keys shows when [`VerifyingKeys`] are made of them.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct KeySet {
     suite: Suite,
@@ -228,7 +228,8 @@ impl SigningKeys {
         Self::from_seeds(suite, seeds.collect())
     }
 
-    /// The keys of these seeds, one for each algorithm (RFC 8032 section 5.1.5, FIPS 204 algorithm 6).
+    /// The keys of these seeds, one for each algorithm (RFC 8032 section 5.1.5, FIPS 204 algorithm
+    /// 6).
     ///
     /// # Errors
     /// [`Refusal::InvalidKey`] for another number of seeds.

@@ -1,7 +1,8 @@
 //! Lineage: an agent that makes an agent records it, and both sign.
 //!
-//! A birth names the parent's own birth by hash, so a line of descent is a chain of hashes: a cycle would be a hash that
-//! contains itself. The authority of a child is the intersection of its ancestors'; ending an ancestor ends it.
+//! A birth names the parent's own birth by hash, so a line of descent is a chain of hashes: a cycle
+//! would be a hash that contains itself. The authority of a child is the intersection of its
+//! ancestors'; ending an ancestor ends it.
 
 use crate::anchor::Anchors;
 use crate::capability::Capability;
@@ -101,11 +102,12 @@ pub struct VerifiedLineage {
 }
 
 impl VerifiedLineage {
-    /// Verifies births from the first ancestor down; `documents` has everyone's, and of several of one agent the newest counts.
+    /// Verifies births from the first ancestor down; `documents` has everyone's, and of several of
+    /// one agent the newest counts.
     ///
     /// # Errors
-    /// [`Refusal::LineageBroken`], [`Refusal::LineageCycle`], [`Refusal::AuthorityWidened`], [`Refusal::DocumentMissing`] and what
-    /// signatures refuse.
+    /// [`Refusal::LineageBroken`], [`Refusal::LineageCycle`], [`Refusal::AuthorityWidened`],
+    /// [`Refusal::DocumentMissing`] and what signatures refuse.
     pub fn verify(
         births: &[Signed<Birth>],
         documents: &[VerifiedDocument],
@@ -121,7 +123,8 @@ impl VerifiedLineage {
                 body.parent_birth == previous.map(Signed::id),
                 Refusal::LineageBroken,
             )?;
-            // The agents before it are the parents so far, the last of them the one that gives birth.
+            // The agents before it are the parents so far, the last of them the one that gives
+            // birth.
             ensure(
                 agents.last() == Some(&body.by.agent),
                 Refusal::LineageBroken,
@@ -154,10 +157,12 @@ impl VerifiedLineage {
         })
     }
 
-    /// Whether nobody of the line was ended, by himself or by one above: ending a parent ends its children.
+    /// Whether nobody of the line was ended, by himself or by one above: ending a parent ends its
+    /// children.
     ///
     /// # Errors
-    /// [`Refusal::AgentRevoked`]; [`Refusal::RevocationUnreadable`] if one of the revocations could not be read.
+    /// [`Refusal::AgentRevoked`]; [`Refusal::RevocationUnreadable`] if one of the revocations could
+    /// not be read.
     pub fn check_standing(&self, revocations: &Revocations) -> Result<()> {
         revocations.check_readable()?;
         for (i, agent) in self.agents.iter().enumerate() {
@@ -224,7 +229,8 @@ mod tests {
         VerifiedLineage::verify(births, &documents, &Anchors::none())
     }
 
-    // Known fault G11: a child's authority was rewritten to `*` with a garbage parent signature; a cycle never ended.
+    // Known fault G11: a child's authority was rewritten to `*` with a garbage parent signature; a
+    // cycle never ended.
     #[test]
     fn a_childs_authority_is_the_intersection_of_its_ancestors() {
         let (a, b, c) = (agent("a"), agent("b"), agent("c"));

@@ -1,9 +1,10 @@
-//! Verification methods: keys for a session, a device or a capability, certified by the identity's key with a purpose and
-//! an end.
+//! Verification methods: keys for a session, a device or a capability, certified by the identity's
+//! key with a purpose and an end.
 //!
-//! Such a key proves possession in place of the identity's own ([`crate::proof`]), and does nothing else: it grants nothing,
-//! revokes nothing and signs no receipts. It ends with its certificate; with the key that certified it, if that one is given up as
-//! compromised; and with a rotation, unless the new document lists the certificate.
+//! Such a key proves possession in place of the identity's own ([`crate::proof`]), and does nothing
+//! else: it grants nothing, revokes nothing and signs no receipts. It ends with its certificate;
+//! with the key that certified it, if that one is given up as compromised; and with a rotation,
+//! unless the new document lists the certificate.
 
 use crate::capability::Capability;
 use crate::cbor::{Decoder, MapReader};
@@ -103,9 +104,10 @@ impl Object for Method {
 }
 
 impl Method {
-    /// Whether its key may prove possession for a use of this capability at this moment; `leeway` seconds of skew are forgiven
-    /// at the beginning. A session's and a device's key may for every capability that was granted; a capability's key for what
-    /// its name covers, and for nothing if its name is no capability.
+    /// Whether its key may prove possession for a use of this capability at this moment; `leeway`
+    /// seconds of skew are forgiven at the beginning. A session's and a device's key may for every
+    /// capability that was granted; a capability's key for what its name covers, and for nothing if
+    /// its name is no capability.
     ///
     /// # Errors
     /// [`Refusal::MethodRefused`], [`Refusal::NotYetValid`], [`Refusal::Expired`].

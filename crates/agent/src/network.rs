@@ -30,7 +30,8 @@ impl Network {
     /// A network.
     ///
     /// # Errors
-    /// [`Refusal::InvalidValue`] for a prefix longer than the address, bits after it, and IPv4 written as IPv6.
+    /// [`Refusal::InvalidValue`] for a prefix longer than the address, bits after it, and IPv4
+    /// written as IPv6.
     pub fn new(address: IpAddr, prefix: u8) -> Result<Network> {
         let (value, width) = bits(address);
         let good =
@@ -39,7 +40,8 @@ impl Network {
         Ok(Network { address, prefix })
     }
 
-    /// Whether the address is inside. An IPv4 address in IPv6's form is the IPv4 address that it means.
+    /// Whether the address is inside. An IPv4 address in IPv6's form is the IPv4 address that it
+    /// means.
     pub fn contains(&self, address: IpAddr) -> bool {
         let address = address.to_canonical();
         let ((own, width), (other, other_width)) = (bits(self.address), bits(address));

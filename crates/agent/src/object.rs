@@ -1,7 +1,9 @@
-//! What all signed objects share: a payload that is one CBOR map, a type in its first field, an id that is its hash.
+//! What all signed objects share: a payload that is one CBOR map, a type in its first field, an id
+//! that is its hash.
 //!
-//! An [`Object`] lists its fields once for writing and once for reading. Reading refuses whatever writing would not have
-//! written, left-out defaults included, so an object has one encoding and what was signed is verified as it arrived.
+//! An [`Object`] lists its fields once for writing and once for reading. Reading refuses whatever
+//! writing would not have written, left-out defaults included, so an object has one encoding and
+//! what was signed is verified as it arrived.
 
 use std::ops::Range;
 
@@ -221,8 +223,9 @@ pub trait Object: Sized {
     /// Who has to have signed it.
     fn by(&self) -> KeyRef;
 
-    /// When it says that it was issued, in Unix seconds, if that is what it is about: then it may be signed by a key that was
-    /// retired later. `None`: it is about now, so only the signer's current key speaks for it.
+    /// When it says that it was issued, in Unix seconds, if that is what it is about: then it may
+    /// be signed by a key that was retired later. `None`: it is about now, so only the signer's
+    /// current key speaks for it.
     fn issued(&self) -> Option<u64>;
 
     /// The canonical payload.
@@ -235,8 +238,8 @@ pub trait Object: Sized {
     /// Reads a payload.
     ///
     /// # Errors
-    /// [`Refusal::WrongType`] for an object of another type, [`Refusal::NotCanonical`] for another encoding, and what
-    /// [`read`](Self::read) refuses.
+    /// [`Refusal::WrongType`] for an object of another type, [`Refusal::NotCanonical`] for another
+    /// encoding, and what [`read`](Self::read) refuses.
     fn from_payload(payload: &[u8]) -> Result<Self> {
         Decoder::whole(payload, |d| {
             d.map(|map| {
@@ -248,7 +251,8 @@ pub trait Object: Sized {
     }
 }
 
-/// An object with its signatures, read and consistent, and not verified until one of the `verify` methods says so.
+/// An object with its signatures, read and consistent, and not verified until one of the `verify`
+/// methods says so.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Signed<T> {
     data: Vec<u8>,
@@ -261,7 +265,8 @@ impl<T: Object> Signed<T> {
     /// Signs an object.
     ///
     /// # Errors
-    /// [`Refusal::WrongSigner`] if the object names another signer; what reading it would refuse; [`Refusal::Library`].
+    /// [`Refusal::WrongSigner`] if the object names another signer; what reading it would refuse;
+    /// [`Refusal::Library`].
     pub fn sign(body: &T, signer: &Signer<'_>) -> Result<Signed<T>> {
         ensure(body.by() == signer.by, Refusal::WrongSigner)?;
         Self::sign_with(body, &[signer.keys])
@@ -323,7 +328,8 @@ impl<T: Object> Signed<T> {
         Ok(Message::parse(&self.data)?)
     }
 
-    /// Checks the signatures with these keys. Whether they are the right ones is the caller's to know.
+    /// Checks the signatures with these keys. Whether they are the right ones is the caller's to
+    /// know.
     ///
     /// # Errors
     /// As [`Message::verify`].

@@ -1,7 +1,9 @@
-//! What a holder hands to a verifier in one piece: a chain, the proof that he holds its last key, and what belongs to them.
+//! What a holder hands to a verifier in one piece: a chain, the proof that he holds its last key,
+//! and what belongs to them.
 //!
-//! One CBOR array, `presentation` in `agent.cddl`; as text, base64url of it. Reading it verifies the documents, for they prove
-//! themselves, and nothing else: [`crate::chain::Check`] does that, with a root that the verifier names.
+//! One CBOR array, `presentation` in `agent.cddl`; as text, base64url of it. Reading it verifies
+//! the documents, for they prove themselves, and nothing else: [`crate::chain::Check`] does that,
+//! with a root that the verifier names.
 
 use crate::base64url;
 use crate::cbor::{Decoder, Encoder};
@@ -65,8 +67,8 @@ impl Presentation {
     /// Reads one. Its documents are verified, the rest is only consistent.
     ///
     /// # Errors
-    /// [`Refusal::Malformed`], [`Refusal::WrongType`], [`Refusal::TooLarge`] and what the objects refuse;
-    /// [`Refusal::EmptyChain`] without a grant.
+    /// [`Refusal::Malformed`], [`Refusal::WrongType`], [`Refusal::TooLarge`] and what the objects
+    /// refuse; [`Refusal::EmptyChain`] without a grant.
     pub fn parse(data: &[u8]) -> Result<Presentation> {
         fn list<T: Object>(d: &mut Decoder<'_>, most: usize) -> Result<Vec<Signed<T>>> {
             d.list(most, |d| Signed::parse(d.bytes()?.to_vec()))

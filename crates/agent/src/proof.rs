@@ -1,7 +1,8 @@
-//! Proof of possession: the holder of a chain shows, for one audience and moment, that the last key is his.
+//! Proof of possession: the holder of a chain shows, for one audience and moment, that the last key
+//! is his.
 //!
-//! It is signed by the holder's identity key, or by a further key that this one has certified ([`crate::method`]); the
-//! certificate is then part of what is signed.
+//! It is signed by the holder's identity key, or by a further key that this one has certified
+//! ([`crate::method`]); the certificate is then part of what is signed.
 
 use crate::cbor::{Decoder, MapReader};
 use crate::error::{Refusal, Result, ensure};
@@ -23,7 +24,8 @@ pub struct Proof {
     pub at: u64,
     /// What the verifier asked to be answered; may be empty.
     pub nonce: Vec<u8>,
-    /// Where a session's, a device's or a capability's key signed in place of the identity's own: its certificate.
+    /// Where a session's, a device's or a capability's key signed in place of the identity's own:
+    /// its certificate.
     pub method: Option<Signed<Method>>,
 }
 

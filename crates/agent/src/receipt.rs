@@ -1,8 +1,9 @@
 //! Receipts: what an agent did, under which grant, with which outcome.
 //!
-//! Content is named by its hash and checked against it; further fields can be committed to with salts and disclosed one by
-//! one. Each receipt names the one before it by hash and counts from 0, so that a receipt that was rewritten, cut out, moved
-//! or put in shows. That the last ones are missing shows by the head or the count that one knows, or by a log.
+//! Content is named by its hash and checked against it; further fields can be committed to with
+//! salts and disclosed one by one. Each receipt names the one before it by hash and counts from 0,
+//! so that a receipt that was rewritten, cut out, moved or put in shows. That the last ones are
+//! missing shows by the head or the count that one knows, or by a log.
 
 use signet_crypto::random;
 
@@ -121,10 +122,12 @@ impl Receipt {
         self
     }
 
-    /// Commits to a field that can be disclosed alone. What is returned has to be kept to disclose it.
+    /// Commits to a field that can be disclosed alone. What is returned has to be kept to disclose
+    /// it.
     ///
     /// # Errors
-    /// [`Refusal::InvalidValue`] for a name or value out of bounds, [`Refusal::TooLarge`] for too many.
+    /// [`Refusal::InvalidValue`] for a name or value out of bounds, [`Refusal::TooLarge`] for too
+    /// many.
     pub fn seal_field(&mut self, name: &str, value: &str) -> Result<Disclosure> {
         let disclosure = Disclosure {
             salt: random::bytes(),
@@ -267,12 +270,12 @@ pub struct KnownEnd {
     pub count: Option<u64>,
 }
 
-/// Checks that receipts follow each other: one actor, each naming the one before, counted without gaps, time never running
-/// backwards. Signatures are the caller's to check, of each.
+/// Checks that receipts follow each other: one actor, each naming the one before, counted without
+/// gaps, time never running backwards. Signatures are the caller's to check, of each.
 ///
 /// # Errors
-/// [`Refusal::ChainStartMissing`] unless the first counts 0, [`Refusal::ChainBroken`], [`Refusal::ChainEndMissing`]; with the position of
-/// the receipt it shows at.
+/// [`Refusal::ChainStartMissing`] unless the first counts 0, [`Refusal::ChainBroken`],
+/// [`Refusal::ChainEndMissing`]; with the position of the receipt it shows at.
 pub fn check_chain(
     receipts: &[Signed<Receipt>],
     end: &KnownEnd,

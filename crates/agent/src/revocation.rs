@@ -1,8 +1,9 @@
 //! Revocations: what no longer counts, said by one who may say so.
 //!
-//! Who may depends on the chain: the grantor of a grant, those who granted to him, and delegates that a grant names; an
-//! agent may end itself. [`crate::chain`] knows the chain and asks [`Revocations`]. A revocation by anybody else does nothing.
-//! One that cannot be read, or whose signature does not hold, makes the whole answer impossible: it may be any.
+//! Who may depends on the chain: the grantor of a grant, those who granted to him, and delegates
+//! that a grant names; an agent may end itself. [`crate::chain`] knows the chain and asks
+//! [`Revocations`]. A revocation by anybody else does nothing. One that cannot be read, or whose
+//! signature does not hold, makes the whole answer impossible: it may be any.
 
 use crate::anchor::Anchors;
 use crate::cbor::{Decoder, MapReader};
@@ -117,7 +118,8 @@ impl Revocations {
         }
     }
 
-    /// Verifies one and adds it. One that cannot be verified poisons the answer until it is taken out by a new set.
+    /// Verifies one and adds it. One that cannot be verified poisons the answer until it is taken
+    /// out by a new set.
     ///
     /// # Errors
     /// Why it could not be verified.
@@ -142,8 +144,8 @@ impl Revocations {
         }
     }
 
-    /// Adds one that the caller verified when it arrived, and keeps as such: a revocation counts from when it is known, and a
-    /// key that its signer gives up later takes nothing back.
+    /// Adds one that the caller verified when it arrived, and keeps as such: a revocation counts
+    /// from when it is known, and a key that its signer gives up later takes nothing back.
     pub fn add_known(&mut self, by: AgentId, target: Target) {
         self.known.push((by, target));
     }

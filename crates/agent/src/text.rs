@@ -2,9 +2,10 @@
 
 use crate::error::{Refusal, Result, ensure};
 
-/// Characters that have no shape of their own, or change where their neighbours stand: the general categories Cf, Zl and
-/// Zp, and the property `Default_Ignorable_Code_Point` (Unicode Character Database 17.0, UnicodeData.txt and
-/// DerivedCoreProperties.txt). With them two texts look alike and are not, or one reads backwards (UTS 39, section 5).
+/// Characters that have no shape of their own, or change where their neighbours stand: the general
+/// categories Cf, Zl and Zp, and the property `Default_Ignorable_Code_Point` (Unicode Character
+/// Database 17.0, UnicodeData.txt and DerivedCoreProperties.txt). With them two texts look alike
+/// and are not, or one reads backwards (UTS 39, section 5).
 const UNSEEN: [(u32, u32); 26] = [
     (0x00ad, 0x00ad),
     (0x034f, 0x034f),

@@ -46,8 +46,9 @@ impl Object for Witness {
     }
 }
 
-/// Checks that each of these agents signed a statement about the object, and says how many agents that are: one that is
-/// named twice is one witness. Of several documents of one agent the newest counts.
+/// Checks that each of these agents signed a statement about the object, and says how many agents
+/// that are: one that is named twice is one witness. Of several documents of one agent the newest
+/// counts.
 ///
 /// # Errors
 /// [`Refusal::WitnessMissing`]; [`Refusal::DocumentMissing`]; what [`Signed::verify_by`] refuses.

@@ -1,4 +1,5 @@
-//! Behaviour of agent identities: known faults of comparable software, mutations of every object, the vectors.
+//! Behaviour of agent identities: known faults of comparable software, mutations of every object,
+//! the vectors.
 #![allow(
     unreachable_pub,
     reason = "a program of tests: nothing outside reaches into it"

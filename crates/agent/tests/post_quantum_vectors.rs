@@ -1,5 +1,6 @@
-//! The published vectors with ML-DSA, alone and together with Ed25519. ML-DSA signatures are random (FIPS 204 section 3.4), so the file
-//! is compared by what is signed, and its signatures are verified.
+//! The published vectors with ML-DSA, alone and together with Ed25519. ML-DSA signatures are random
+//! (FIPS 204 section 3.4), so the file is compared by what is signed, and its signatures are
+//! verified.
 
 use serde_json::{Value, json};
 use signet_agent::cose::{self, Message};

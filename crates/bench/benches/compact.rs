@@ -1,7 +1,8 @@
-//! Compact tokens beside the bare primitive in the same run, over many keys and messages, and beside a published table; proofs beside arkworks'
-//! stock prover.
+//! Compact tokens beside the bare primitive in the same run, over many keys and messages, and
+//! beside a published table; proofs beside arkworks' stock prover.
 //!
-//! An algorithm's name as the last argument measures that one alone: `cargo bench -p signet-bench --bench compact -- hmac-sha256`.
+//! An algorithm's name as the last argument measures that one alone: `cargo bench -p signet-bench
+//! --bench compact -- hmac-sha256`.
 
 mod stock;
 
@@ -74,7 +75,8 @@ fn median(values: &mut [f64]) -> f64 {
     values[values.len() / 2]
 }
 
-/// The published figures of comparable tokens, operations a second on their machine (one core): sign, verify.
+/// The published figures of comparable tokens, operations a second on their machine (one core):
+/// sign, verify.
 const PUBLISHED: [(Algorithm, f64, f64); 5] = [
     (Algorithm::HmacSha256, 428_845.0, 406_736.0),
     (Algorithm::Ed25519, 25_953.0, 23_716.0),

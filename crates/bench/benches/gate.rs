@@ -1,9 +1,11 @@
 //! The validation service under load from outside, beside its own health endpoint in the same run.
 //!
-//! `make build && cargo bench -p signet-bench --bench gate`. Over plain HTTP and over TLS, 20 to 2,000 connections, in turns with
-//! `/health/live`: few tokens that come again, tokens that were never seen, and an attack mix. Ratios count, for both sides share the machine
-//! with the load. SECONDS sets the length of each run (3). Then: the tail of good requests in an attack at a fixed rate, the tail of the health
-//! endpoint beside validation, memory, and the time of a start. `-- http` or `-- https` runs one of the two.
+//! `make build && cargo bench -p signet-bench --bench gate`. Over plain HTTP and over TLS, 20 to
+//! 2,000 connections, in turns with `/health/live`: few tokens that come again, tokens that were
+//! never seen, and an attack mix. Ratios count, for both sides share the machine with the load.
+//! SECONDS sets the length of each run (3). Then: the tail of good requests in an attack at a fixed
+//! rate, the tail of the health endpoint beside validation, memory, and the time of a start. `--
+//! http` or `-- https` runs one of the two.
 #![allow(clippy::print_stdout, reason = "a report is its output")]
 
 use std::{
@@ -49,7 +51,8 @@ struct Traffic {
 }
 
 fn main() -> Result<(), Failure> {
-    // `cargo test` runs benches with --test, and without the release binary there is nothing to measure.
+    // `cargo test` runs benches with --test, and without the release binary there is nothing to
+    // measure.
     if std::env::args().any(|argument| argument == "--test") {
         return Ok(());
     }
@@ -133,7 +136,8 @@ fn run(traffic: &Traffic, scheme: Scheme, time: Duration, check: f64) -> Result<
         seen = many.next % (MANY / THREADS);
         // The floor is measured on both sides of the case, for the machine is never alone.
         let health = (before.rate + after.rate) / 2.0;
-        // What the health endpoint and the bare check together allow: both cores are busy in both runs, and the check is made on either.
+        // What the health endpoint and the bare check together allow: both cores are busy in both
+        // runs, and the check is made on either.
         let allowed = 1.0 / (1.0 / health + check / 1e6 / cores());
         println!(
             "{connections:>11} {health:>9.0} {:>9.0} {:>6.2} {:>6.2} {:>9.0} {allowed:>9.0} {:>6.2} {health_cpu:>5.1} us {few_cpu:>5.1} us {many_cpu:>5.1} us {:>4} us",
@@ -168,7 +172,8 @@ fn run(traffic: &Traffic, scheme: Scheme, time: Duration, check: f64) -> Result<
     }))
 }
 
-/// A gate of its own on 64 connections: a tenth of the tokens never seen before, the rest again and again.
+/// A gate of its own on 64 connections: a tenth of the tokens never seen before, the rest again and
+/// again.
 fn after_a_million(traffic: &Traffic, scheme: Scheme, ca: &DevelopmentCa) -> Result<u64, Failure> {
     let (gate, _) = start(traffic, scheme, ca)?;
     let (mut validations, mut from) = (0, 0);
@@ -235,7 +240,8 @@ fn in_an_attack(
     Ok(json!({ "rate": RATE, "p99_us": within, "p99_alone_us": alone, "ratio": ratio }))
 }
 
-/// The health endpoint's tail at a fixed rate, alone and while tokens that were never seen are checked.
+/// The health endpoint's tail at a fixed rate, alone and while tokens that were never seen are
+/// checked.
 fn health_beside_validation(
     traffic: &Traffic,
     load: &dyn Fn(&Requests, usize, usize) -> Result<Load, Failure>,
@@ -300,8 +306,9 @@ fn start(
     )
 }
 
-/// Microseconds of one signature check, averaged over many messages, while every core makes such checks: two cores that share parts are not
-/// twice as fast as one, and under load the service has both.
+/// Microseconds of one signature check, averaged over many messages, while every core makes such
+/// checks: two cores that share parts are not twice as fast as one, and under load the service has
+/// both.
 fn bare_check(traffic: &Traffic) -> Result<f64, Failure> {
     const COUNT: u32 = 10_000;
     let verifying = traffic.key.verifying_key()?;
@@ -346,7 +353,8 @@ impl Traffic {
             })
         };
         let good = (0..MANY).map(token).collect::<Result<Vec<String>, _>>()?;
-        // A quarter each: a forged signature, a header that is no JSON, another length of signature, padding.
+        // A quarter each: a forged signature, a header that is no JSON, another length of
+        // signature, padding.
         let junk = |n: usize| match n % 4 {
             0 => {
                 let (head, signature) = good[n].rsplit_once('.').expect("a JWT");

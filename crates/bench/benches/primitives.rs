@@ -9,7 +9,8 @@ use signet_bench::report::{Line, Report};
 use signet_crypto::{Algorithm, SigningKey, VerifyingKey};
 use signet_jose::jwt::{JwtSigner, Typ};
 
-/// RFC 9068 access token claims of ordinary size; the subject changes, so that no signature is made twice.
+/// RFC 9068 access token claims of ordinary size; the subject changes, so that no signature is made
+/// twice.
 fn payload(subject: u64, out: &mut Vec<u8>) {
     out.clear();
     signet_jose::json::Writer::new(out).object(|w| {

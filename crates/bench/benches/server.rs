@@ -1,7 +1,9 @@
-//! The server over loopback HTTPS with keep-alive, beside what it cannot do without: the same client against a bare hyper echo over TLS, the bare
-//! signatures, and, where a request must be durable, one flush of the disk. Server, echo and client are three processes.
+//! The server over loopback HTTPS with keep-alive, beside what it cannot do without: the same
+//! client against a bare hyper echo over TLS, the bare signatures, and, where a request must be
+//! durable, one flush of the disk. Server, echo and client are three processes.
 //!
-//! `SIGNET_BIN` names the server's binary; without it the release build of the same target directory. Figures go to `target/bench/server.json`.
+//! `SIGNET_BIN` names the server's binary; without it the release build of the same target
+//! directory. Figures go to `target/bench/server.json`.
 
 use std::cell::RefCell;
 use std::os::unix::fs::FileExt;
@@ -108,7 +110,8 @@ impl Operation for Introspect {
     }
 }
 
-/// The authorization code flow of somebody who is logged in and has consented, PKCE and all: two round trips.
+/// The authorization code flow of somebody who is logged in and has consented, PKCE and all: two
+/// round trips.
 struct CodeFlow {
     connection: Connection,
     path: String,
@@ -201,7 +204,8 @@ impl Bench {
         self.local.block_on(&self.runtime, future)
     }
 
-    /// Measures `operation` and its floor (echo and flush) in turns, adds the bare signatures to the floor, and reports both.
+    /// Measures `operation` and its floor (echo and flush) in turns, adds the bare signatures to
+    /// the floor, and reports both.
     fn compare(
         &mut self,
         name: &str,
@@ -331,7 +335,8 @@ fn bare_us(floor: &Floor) -> Result<f64, Failure> {
     Ok(total)
 }
 
-/// A write of one page that is forced to the disk, over what was there: a file that grows would pay for its metadata too.
+/// A write of one page that is forced to the disk, over what was there: a file that grows would pay
+/// for its metadata too.
 struct Flush {
     file: std::fs::File,
     page: u64,

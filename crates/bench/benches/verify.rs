@@ -1,8 +1,11 @@
-//! The validation library, each case beside the bare signature check of the same algorithm in the same run.
+//! The validation library, each case beside the bare signature check of the same algorithm in the
+//! same run.
 //!
-//! `cargo bench -p signet-bench --bench verify`. A fresh token is one that the verifier never saw (no cache); its floor is the bare check. A
-//! cached one was seen before. Refused ones stand for what a flood of junk costs; their floor is a cached hit. Value and floor run in turns
-//! of a millisecond, so that a neighbour disturbs both; the medians are compared. Figures go to `target/bench/verify.json`.
+//! `cargo bench -p signet-bench --bench verify`. A fresh token is one that the verifier never saw
+//! (no cache); its floor is the bare check. A cached one was seen before. Refused ones stand for
+//! what a flood of junk costs; their floor is a cached hit. Value and floor run in turns of a
+//! millisecond, so that a neighbour disturbs both; the medians are compared. Figures go to
+//! `target/bench/verify.json`.
 
 use signet_bench::report::{Line, Report};
 use signet_crypto::{Algorithm, SigningKey};
@@ -94,7 +97,8 @@ fn turning<'t>(tokens: &'t [String]) -> impl FnMut() -> &'t str {
 const TURNS: usize = 60;
 const TURN: Duration = Duration::from_millis(1);
 
-/// Runs `value` and `floor` in turns and reports their medians. Gives that of `value`, in microseconds.
+/// Runs `value` and `floor` in turns and reports their medians. Gives that of `value`, in
+/// microseconds.
 fn pair(
     report: &mut Report,
     name: String,
@@ -188,7 +192,8 @@ fn library(report: &mut Report) {
         Algorithm::Hs256,
     ] {
         let case = case(algorithm);
-        // A secret's check costs less than reading the claims: its aim is a microsecond, and no ratio.
+        // A secret's check costs less than reading the claims: its aim is a microsecond, and no
+        // ratio.
         let aim = (!algorithm.is_symmetric()).then_some(1.10);
         for (what, cached, aim) in [("fresh", false, aim), ("cached", true, None)] {
             pair(
@@ -274,7 +279,8 @@ fn refusals(report: &mut Report) {
     }
 }
 
-/// What it costs to keep a token: a cache that is too small for the tokens, so that each is checked and takes another's place.
+/// What it costs to keep a token: a cache that is too small for the tokens, so that each is checked
+/// and takes another's place.
 fn insertion(report: &mut Report) {
     let case = case(Algorithm::Hs256);
     let small = Verifier::builder()

@@ -10,7 +10,8 @@ use hyper_util::rt::TokioIo;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 
-/// What went wrong on the way; benchmarks stop at the first failure, a figure over errors is worth nothing.
+/// What went wrong on the way; benchmarks stop at the first failure, a figure over errors is worth
+/// nothing.
 pub type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 /// Where to connect, whom to trust, and the certificate to show (chain and key, PEM).

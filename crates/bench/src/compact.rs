@@ -1,7 +1,8 @@
 //! What the bench of compact tokens signs and verifies: many keys, and no message twice.
 //!
-//! A deterministic signature of one message under one key measures that message's luck: ML-DSA tries until a signature is short enough (FIPS 204
-//! section 6.2), as often as once or thirty times. So each run goes over keys and messages, and the figure is an average.
+//! A deterministic signature of one message under one key measures that message's luck: ML-DSA
+//! tries until a signature is short enough (FIPS 204 section 6.2), as often as once or thirty
+//! times. So each run goes over keys and messages, and the figure is an average.
 
 use signet_compact::{
     Algorithm, KeyError, Payload, Policy, Scopes, SigningKey, Token, VerifyingKey, Version,
@@ -66,7 +67,8 @@ pub fn payload(n: usize) -> Payload<'static> {
     }
 }
 
-/// The payload `claims` with the time of message `n`: what costs to put together is put together once.
+/// The payload `claims` with the time of message `n`: what costs to put together is put together
+/// once.
 #[inline]
 pub fn at(claims: &Payload<'static>, n: usize) -> Payload<'static> {
     Payload {
@@ -111,7 +113,8 @@ mod tests {
                 let messages = inputs.messages();
                 let different: HashSet<&[u8]> = messages.iter().copied().collect();
                 assert!(different.len() >= 128 && different.len() == inputs.tokens.len());
-                // What is timed is what it is said to be: every token holds, under its own key and under no other.
+                // What is timed is what it is said to be: every token holds, under its own key and
+                // under no other.
                 for (n, token) in inputs.tokens.iter().enumerate() {
                     let own = &inputs.verifying[n % KEYS];
                     assert!(own.verify(token, &policy()).is_ok());

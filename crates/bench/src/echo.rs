@@ -1,4 +1,5 @@
-//! The transport floor: a bare hyper server over TLS that answers every request with a fixed body, in a process of its own.
+//! The transport floor: a bare hyper server over TLS that answers every request with a fixed body,
+//! in a process of its own.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -14,7 +15,8 @@ use signet_crypto::certificate::DevelopmentCa;
 /// About the size of a token response, so that copying and encrypting it costs the same.
 pub const ANSWER_BYTES: usize = 760;
 
-/// The argument that turns the benchmark's own executable into the echo server; a directory for its certificate follows.
+/// The argument that turns the benchmark's own executable into the echo server; a directory for its
+/// certificate follows.
 pub const ARGUMENT: &str = "--signet-bench-echo";
 
 /// Runs the echo server for ever, after writing `ca.pem` and `port` into `directory`.

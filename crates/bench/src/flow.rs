@@ -1,4 +1,5 @@
-//! The scenarios: clients made by dynamic registration, and one operation of each, as a client sends it.
+//! The scenarios: clients made by dynamic registration, and one operation of each, as a client
+//! sends it.
 
 use bytes::Bytes;
 use http::{Method, StatusCode};
@@ -77,7 +78,8 @@ impl Provider {
         Target::new(self.server.port()?, &self.ca, None)
     }
 
-    /// Registers a client for `grant_types` with one authentication method; its access tokens are signed with `algorithm`.
+    /// Registers a client for `grant_types` with one authentication method; its access tokens are
+    /// signed with `algorithm`.
     pub async fn register(
         &self,
         method: &'static str,
@@ -174,7 +176,8 @@ impl Provider {
         )?)
     }
 
-    /// A client assertion for each coming request: making one is the client's work, not the server's.
+    /// A client assertion for each coming request: making one is the client's work, not the
+    /// server's.
     pub fn requests(
         &self,
         client: &RegisteredClient,

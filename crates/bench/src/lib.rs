@@ -1,7 +1,9 @@
-//! Benchmarks that stand beside their floor: each figure is measured in the same run as the bare operations that it cannot do without.
+//! Benchmarks that stand beside their floor: each figure is measured in the same run as the bare
+//! operations that it cannot do without.
 //!
-//! A ratio says more than a time on a machine that others use too. `wall` is what a client waits; `cpu` is what the server process spends
-//! on one request, which wake-ups and neighbours disturb less.
+//! A ratio says more than a time on a machine that others use too. `wall` is what a client waits;
+//! `cpu` is what the server process spends on one request, which wake-ups and neighbours disturb
+//! less.
 #![forbid(unsafe_code)]
 
 pub mod client;

@@ -1,7 +1,9 @@
-//! A load on kept connections, in a thread that is not the server's: prepared requests, whole answers, and how long each took.
+//! A load on kept connections, in a thread that is not the server's: prepared requests, whole
+//! answers, and how long each took.
 //!
-//! Closed: every connection sends its next request when the last was answered; this finds the greatest throughput. Open: requests are due at
-//! a fixed rate whether or not the server keeps up, and the time of each counts from when it was due, so that a stall is seen by all that it
+//! Closed: every connection sends its next request when the last was answered; this finds the
+//! greatest throughput. Open: requests are due at a fixed rate whether or not the server keeps up,
+//! and the time of each counts from when it was due, so that a stall is seen by all that it
 //! delayed.
 
 use std::{
@@ -84,7 +86,8 @@ impl Measured {
 enum Due {
     /// When the last was answered.
     Free,
-    /// At its time: permits are given when one is due, and the n-th is due n times this after the begin.
+    /// At its time: permits are given when one is due, and the n-th is due n times this after the
+    /// begin.
     Every(Duration, Arc<Semaphore>),
 }
 
@@ -101,7 +104,8 @@ impl Load {
     /// As many requests as the server takes.
     ///
     /// # Errors
-    /// A connection that could not be opened or broke, an answer that is not HTTP/1.1 with a length.
+    /// A connection that could not be opened or broke, an answer that is not HTTP/1.1 with a
+    /// length.
     pub fn closed(&self) -> Result<Measured, Failure> {
         self.run(Due::Free)
     }
@@ -207,8 +211,8 @@ async fn all(shared: Rc<Shared>) -> Result<f64, Failure> {
     Ok(begun.elapsed().as_secs_f64())
 }
 
-/// A thread that lets requests go at their time. The system's sleep is finer than the runtime's timer. At the end every connection gets one more
-/// permit, so that it sees that the time is over.
+/// A thread that lets requests go at their time. The system's sleep is finer than the runtime's
+/// timer. At the end every connection gets one more permit, so that it sees that the time is over.
 fn pace(begun: Instant, step: Duration, load: &Load, permits: Arc<Semaphore>) {
     let (time, connections) = (load.time, load.connections);
     std::thread::spawn(move || {

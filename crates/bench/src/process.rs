@@ -1,4 +1,5 @@
-//! The servers under test, each a process of its own: CPU time is read from the kernel's account of it.
+//! The servers under test, each a process of its own: CPU time is read from the kernel's account of
+//! it.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -28,7 +29,8 @@ impl Server {
         Ok(server)
     }
 
-    /// `signet serve --dev` on a free port. The binary is SIGNET_BIN or the release build beside the benchmark's target directory.
+    /// `signet serve --dev` on a free port. The binary is SIGNET_BIN or the release build beside
+    /// the benchmark's target directory.
     pub fn signet() -> Result<Server, Failure> {
         let binary = binary()?;
         let directory = tempfile::tempdir()?;
@@ -55,8 +57,9 @@ impl Server {
         Ok(server)
     }
 
-    /// `signet gate` on a free port, with the configuration that `config` writes for its directory and address. Gives, beside the server, the
-    /// time from its start to its first answer that it is ready.
+    /// `signet gate` on a free port, with the configuration that `config` writes for its directory
+    /// and address. Gives, beside the server, the time from its start to its first answer that it
+    /// is ready.
     pub fn gate(
         config: impl FnOnce(&Path, SocketAddr) -> Result<String, Failure>,
         scheme: Scheme,
@@ -114,7 +117,8 @@ impl Server {
         Ok(String::from_utf8(self.file("port")?)?.trim().parse()?)
     }
 
-    /// User and system time of the process and its threads, in microseconds. The kernel counts in ticks of 10 ms.
+    /// User and system time of the process and its threads, in microseconds. The kernel counts in
+    /// ticks of 10 ms.
     pub fn cpu_us(&self) -> Result<u64, Failure> {
         let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id()))?;
         let fields: Vec<&str> = stat
@@ -149,7 +153,8 @@ impl Drop for Server {
     }
 }
 
-/// The release binary: SIGNET_BIN, or `target/release/signet` of the directory this benchmark was built into.
+/// The release binary: SIGNET_BIN, or `target/release/signet` of the directory this benchmark was
+/// built into.
 pub fn binary() -> Result<PathBuf, Failure> {
     if let Some(path) = std::env::var_os("SIGNET_BIN") {
         return Ok(path.into());

@@ -29,14 +29,16 @@ pub struct Report {
 /// What a figure stands beside, other than its floor.
 #[derive(Clone, Copy, Default)]
 pub struct Beside {
-    /// Microseconds that somebody else's published table gives for the same thing, on their machine.
+    /// Microseconds that somebody else's published table gives for the same thing, on their
+    /// machine.
     pub published_us: Option<f64>,
     /// Microseconds under which the figure is meant to stay.
     pub bound_us: Option<f64>,
 }
 
 impl Report {
-    /// Prints and keeps what the line of this name stands beside; a line that was not measured has nothing.
+    /// Prints and keeps what the line of this name stands beside; a line that was not measured has
+    /// nothing.
     pub fn beside(&mut self, name: &str, beside: Beside) {
         let Some(line) = self.lines.iter().find(|line| line.name == name) else {
             return;

@@ -1,10 +1,12 @@
-//! COSE messages (RFC 9052): COSE_Sign1 where one algorithm signs, COSE_Sign where two sign together.
+//! COSE messages (RFC 9052): COSE_Sign1 where one algorithm signs, COSE_Sign where two sign
+//! together.
 //!
-//! The protected header holds the algorithm and nothing else, the unprotected header is empty: a message has one form. What
-//! the payload is, its first field says; it is signed like every other.
+//! The protected header holds the algorithm and nothing else, the unprotected header is empty: a
+//! message has one form. What the payload is, its first field says; it is signed like every other.
 //!
 //! - one algorithm: `18([<<{1: alg}>>, {}, payload, signature])`
-//! - more: `98([h'', {}, payload, [[<<{1: alg}>>, {}, signature], ...]])`, all of them required, in the order of the keys.
+//! - more: `98([h'', {}, payload, [[<<{1: alg}>>, {}, signature], ...]])`, all of them required, in
+//!   the order of the keys.
 
 use std::ops::Range;
 
@@ -96,7 +98,8 @@ fn read_protected(data: &[u8]) -> Result<Alg> {
     Err(Error::WrongAlgorithm)
 }
 
-/// What is signed: by one algorithm a `Signature1`, by each of several a `Signature` (RFC 9052 section 4.4).
+/// What is signed: by one algorithm a `Signature1`, by each of several a `Signature` (RFC 9052
+/// section 4.4).
 fn structure(count: usize, alg: Alg, payload: &[u8]) -> Vec<u8> {
     let mut out = Encoder::with_capacity(payload.len() + 32);
     if count == 1 {
@@ -212,7 +215,8 @@ impl<'a> Message<'a> {
     ///
     /// # Errors
     /// [`Error::Malformed`], [`Error::NotCanonical`], [`Error::TooLarge`] as the decoder;
-    /// [`Error::WrongAlgorithm`] for an algorithm that is not used here, or a signature of the wrong length.
+    /// [`Error::WrongAlgorithm`] for an algorithm that is not used here, or a signature of the
+    /// wrong length.
     pub fn parse(data: &'a [u8]) -> Result<Message<'a>> {
         let mut all: [(Alg, &[u8]); MAX_SIGNATURES] = [(Alg::Ed25519, &[]); MAX_SIGNATURES];
         let (payload, count) = Decoder::whole(data, |d| match d.tag()? {
@@ -269,7 +273,8 @@ impl<'a> Message<'a> {
     /// Checks that exactly these keys signed, in their order.
     ///
     /// # Errors
-    /// [`Error::WrongAlgorithm`] if number or algorithms differ from the keys'; [`Error::SignatureInvalid`].
+    /// [`Error::WrongAlgorithm`] if number or algorithms differ from the keys';
+    /// [`Error::SignatureInvalid`].
     pub fn verify<'k>(
         &self,
         keys: impl Iterator<Item = (Alg, &'k VerifyingKey)> + Clone,
@@ -280,7 +285,8 @@ impl<'a> Message<'a> {
         })
     }
 
-    /// Each key with what it has to have signed, once it is clear that exactly these keys' algorithms signed.
+    /// Each key with what it has to have signed, once it is clear that exactly these keys'
+    /// algorithms signed.
     fn each_equation<'k>(
         &self,
         keys: impl Iterator<Item = (Alg, &'k VerifyingKey)> + Clone,
@@ -296,8 +302,8 @@ impl<'a> Message<'a> {
     }
 }
 
-/// Many messages checked at once: the Ed25519 signatures by one equation, the others one by one. The answer is that of
-/// [`Message::verify`] for all of them.
+/// Many messages checked at once: the Ed25519 signatures by one equation, the others one by one.
+/// The answer is that of [`Message::verify`] for all of them.
 ///
 /// # Errors
 /// The position of a message that does not hold, with what [`Message::verify`] says of it.
@@ -338,7 +344,8 @@ where
     for (i, (message, keys)) in messages.iter().enumerate() {
         message.verify(keys.clone()).map_err(|reason| (i, reason))?;
     }
-    // One did not hold together with the others and holds alone: refused, for the batch's answer is never the weaker one.
+    // One did not hold together with the others and holds alone: refused, for the batch's answer is
+    // never the weaker one.
     Err((0, Error::SignatureInvalid))
 }
 

@@ -100,7 +100,8 @@ impl<'a> Decoder<'a> {
     /// An unsigned integer.
     ///
     /// # Errors
-    /// As all of these: [`Error::Malformed`] for another item or too few bytes, [`Error::NotCanonical`] for another form.
+    /// As all of these: [`Error::Malformed`] for another item or too few bytes,
+    /// [`Error::NotCanonical`] for another form.
     pub fn uint(&mut self) -> Result<u64> {
         self.expect(0)
     }

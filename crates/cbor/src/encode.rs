@@ -1,6 +1,7 @@
 //! Writing.
 
-/// Appends CBOR items to a buffer. The caller writes map keys in order; [`crate::Decoder`] refuses what it got wrong.
+/// Appends CBOR items to a buffer. The caller writes map keys in order; [`crate::Decoder`] refuses
+/// what it got wrong.
 #[derive(Debug, Default)]
 pub struct Encoder {
     out: Vec<u8>,

@@ -1,6 +1,7 @@
 //! Why bytes were refused.
 
-/// What is wrong with an encoding, or with the signatures of a message. All of it is the sender's doing, but [`Error::Library`].
+/// What is wrong with an encoding, or with the signatures of a message. All of it is the sender's
+/// doing, but [`Error::Library`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
 pub enum Error {
     /// Not the bytes of what is read.

@@ -68,7 +68,8 @@ impl Value {
     /// The one encoding of the item.
     ///
     /// # Errors
-    /// [`Error::NotCanonical`] for a map with two equal keys, [`Error::TooLarge`] for an integer beyond 64 bits.
+    /// [`Error::NotCanonical`] for a map with two equal keys, [`Error::TooLarge`] for an integer
+    /// beyond 64 bits.
     pub fn encode(&self) -> Result<Vec<u8>> {
         let mut out = Encoder::new();
         self.write(&mut out)?;

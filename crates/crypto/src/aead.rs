@@ -8,8 +8,9 @@ const TAG_LEN: usize = 16;
 
 /// AES-256-GCM under one key, prepared once; nonces are random 96-bit.
 ///
-/// One key may seal 2^32 values before the chance of a repeated nonce passes 2^-33 (NIST SP 800-38D section 8.3); at a
-/// thousand values a second that is seven weeks, and rotating the sealing key begins again.
+/// One key may seal 2^32 values before the chance of a repeated nonce passes 2^-33 (NIST SP 800-38D
+/// section 8.3); at a thousand values a second that is seven weeks, and rotating the sealing key
+/// begins again.
 pub struct AeadKey(LessSafeKey);
 
 impl AeadKey {
@@ -56,7 +57,8 @@ impl AeadKey {
         }
     }
 
-    /// The plaintext of what [`seal_into`](Self::seal_into) appended under the same associated data.
+    /// The plaintext of what [`seal_into`](Self::seal_into) appended under the same associated
+    /// data.
     ///
     /// # Errors
     /// For everything that this key did not seal, without saying why.
@@ -83,8 +85,8 @@ impl std::fmt::Debug for AeadKey {
     }
 }
 
-/// The sealed value is not authentic. The peer sent something that this server did not seal for this purpose; it is told no
-/// more than that.
+/// The sealed value is not authentic. The peer sent something that this server did not seal for
+/// this purpose; it is told no more than that.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the sealed value is not authentic")]
 pub struct AeadError;

@@ -1,13 +1,15 @@
 //! Every JOSE signature algorithm, one row each.
 //!
-//! A new algorithm is one variant, one row of the table below, and one arm in `key/sign.rs` and `key/verify.rs`.
+//! A new algorithm is one variant, one row of the table below, and one arm in `key/sign.rs` and
+//! `key/verify.rs`.
 
 use crate::hash::HashAlgorithm;
 
 /// One JOSE signature algorithm.
 ///
-/// `EdDSA` (RFC 8037, here always over Ed25519) and `Ed25519` (RFC 9864) are two names of one signature scheme: a key
-/// for either has the same material, but a token's `alg` has to be the name that the key was registered for.
+/// `EdDSA` (RFC 8037, here always over Ed25519) and `Ed25519` (RFC 9864) are two names of one
+/// signature scheme: a key for either has the same material, but a token's `alg` has to be the name
+/// that the key was registered for.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
 pub enum Algorithm {
     /// ECDSA over P-256 with SHA-256 (RFC 7518 section 3.4).
@@ -126,7 +128,8 @@ impl Algorithm {
         self.row().name
     }
 
-    /// The algorithm of a JOSE `alg`; exact, so `none`, `es256` and the empty string are no algorithm.
+    /// The algorithm of a JOSE `alg`; exact, so `none`, `es256` and the empty string are no
+    /// algorithm.
     pub fn from_name(name: &str) -> Option<Algorithm> {
         // As one number each: every token that comes names one.
         let wanted = pack(name.as_bytes())?;
@@ -146,8 +149,9 @@ impl Algorithm {
 
     /// The hash of `at_hash` and `c_hash` (OpenID Connect Core section 3.1.3.6).
     ///
-    /// EdDSA and ML-DSA name no hash in their JOSE name. Ed25519 hashes with SHA-512, which is what other implementations
-    /// use; for ML-DSA no rule exists yet, and SHA-512 is this house's choice for all three.
+    /// EdDSA and ML-DSA name no hash in their JOSE name. Ed25519 hashes with SHA-512, which is what
+    /// other implementations use; for ML-DSA no rule exists yet, and SHA-512 is this house's choice
+    /// for all three.
     pub const fn hash(self) -> HashAlgorithm {
         self.row().hash
     }

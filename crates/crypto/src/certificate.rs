@@ -1,7 +1,8 @@
 //! X.509: what RFC 8705 needs of a client certificate, and the development CA.
 //!
-//! A certificate is read here and not judged: whether its chain leads to a trusted root was decided by the TLS handshake
-//! (or, for `self_signed_tls_client_auth`, is not asked), and whether it is in force is for the caller, who knows the time.
+//! A certificate is read here and not judged: whether its chain leads to a trusted root was decided
+//! by the TLS handshake (or, for `self_signed_tls_client_auth`, is not asked), and whether it is in
+//! force is for the caller, who knows the time.
 
 mod development;
 mod name;
@@ -48,8 +49,8 @@ impl ClientCertificate {
     /// Reads one certificate, DER and nothing after it.
     ///
     /// # Errors
-    /// If it is malformed, names something twice that may be there once, or has a subject alternative name that cannot be
-    /// read.
+    /// If it is malformed, names something twice that may be there once, or has a subject
+    /// alternative name that cannot be read.
     pub fn parse(der: &[u8]) -> Result<Self, CertificateError> {
         let (rest, certificate) = X509Certificate::from_der(der).map_err(|_| CertificateError)?;
         if !rest.is_empty() {
@@ -94,7 +95,8 @@ impl ClientCertificate {
         PublicKey::from_spki(&self.spki)
     }
 
-    /// Whether the certificate is in force at `now`, in Unix seconds (RFC 5280 section 4.1.2.5: both ends included).
+    /// Whether the certificate is in force at `now`, in Unix seconds (RFC 5280 section 4.1.2.5:
+    /// both ends included).
     pub fn is_valid_at(&self, now: u64) -> bool {
         (self.not_before..=self.not_after).contains(&now)
     }
@@ -114,7 +116,8 @@ impl PublicKey {
     /// The key in a SubjectPublicKeyInfo (RFC 5280 section 4.1), DER and nothing after it.
     ///
     /// # Errors
-    /// [`KeyError::Malformed`] for broken DER and wrong lengths, [`KeyError::Unsupported`] for other kinds of key.
+    /// [`KeyError::Malformed`] for broken DER and wrong lengths, [`KeyError::Unsupported`] for
+    /// other kinds of key.
     pub fn from_spki(der: &[u8]) -> Result<PublicKey, KeyError> {
         const MALFORMED: KeyError = KeyError::Malformed("not a SubjectPublicKeyInfo");
         let (rest, spki) = SubjectPublicKeyInfo::from_der(der).map_err(|_| MALFORMED)?;
@@ -176,7 +179,8 @@ fn unsigned(integer: &[u8]) -> Option<Vec<u8>> {
     }
 }
 
-/// A certificate, name or key that cannot be read or made. The peer or operator who gave it is told no more.
+/// A certificate, name or key that cannot be read or made. The peer or operator who gave it is told
+/// no more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("malformed certificate")]
 pub struct CertificateError;

@@ -1,8 +1,9 @@
-//! Opening what was encrypted to a public key: RSA-OAEP-256 (RFC 7518 section 4.3) and ECDH-ES in direct key agreement (section 4.6), with
-//! AES-GCM for the content (section 5.3).
+//! Opening what was encrypted to a public key: RSA-OAEP-256 (RFC 7518 section 4.3) and ECDH-ES in
+//! direct key agreement (section 4.6), with AES-GCM for the content (section 5.3).
 //!
-//! Everything that depends on a secret fails with one error, and after the same work: a content key that does not come out of RSA is
-//! replaced by a random one, so that the content's tag is what refuses (RFC 7516 section 11.5).
+//! Everything that depends on a secret fails with one error, and after the same work: a content key
+//! that does not come out of RSA is replaced by a random one, so that the content's tag is what
+//! refuses (RFC 7516 section 11.5).
 use crate::{KeyError, Secret, hash::sha256, key::RSA_BITS, random};
 use aws_lc_rs::{
     aead::{AES_128_GCM, AES_256_GCM, Aad, LessSafeKey, Nonce, UnboundKey},
@@ -117,7 +118,8 @@ impl DecryptionKey {
     /// Reads PKCS#8 DER of an RSA, P-256, P-384 or X25519 key.
     ///
     /// # Errors
-    /// [`KeyError::Weak`] for RSA of fewer than 2048 bits, [`KeyError::Unsupported`] for more than 8192 or another kind of key.
+    /// [`KeyError::Weak`] for RSA of fewer than 2048 bits, [`KeyError::Unsupported`] for more than
+    /// 8192 or another kind of key.
     pub fn from_pkcs8(der: &[u8]) -> Result<DecryptionKey, KeyError> {
         if let Ok(key) = PrivateDecryptingKey::from_pkcs8(der) {
             let bits = key.key_size_bits();
@@ -180,8 +182,9 @@ impl DecryptionKey {
         opened
     }
 
-    /// Opens what was encrypted under a key that this one and an ephemeral public key agree on. `public` is x for X25519, else x and y;
-    /// `party_u` and `party_v` are the decoded `apu` and `apv`.
+    /// Opens what was encrypted under a key that this one and an ephemeral public key agree on.
+    /// `public` is x for X25519, else x and y; `party_u` and `party_v` are the decoded `apu` and
+    /// `apv`.
     ///
     /// # Errors
     /// [`CannotDecrypt`], whatever is wrong, also where this is no key of that agreement.
@@ -217,7 +220,8 @@ impl std::fmt::Debug for DecryptionKey {
     }
 }
 
-/// RFC 7518 section 4.6.2: one round of SHA-256 is as long as the longest key. In direct agreement the algorithm's id is that of the content.
+/// RFC 7518 section 4.6.2: one round of SHA-256 is as long as the longest key. In direct agreement
+/// the algorithm's id is that of the content.
 fn concat_kdf(
     shared: &[u8],
     party_u: &[u8],

@@ -5,7 +5,8 @@ use zeroize::Zeroize;
 
 use crate::Secret;
 
-/// Extracts from `input` under `salt` and expands with `info` to `N` bytes (RFC 5869 sections 2.2 and 2.3).
+/// Extracts from `input` under `salt` and expands with `info` to `N` bytes (RFC 5869 sections 2.2
+/// and 2.3).
 ///
 /// `N` is at most 8,160 (255 hashes); more does not compile.
 pub fn hkdf_sha256<const N: usize>(salt: &[u8], input: &[u8], info: &[u8]) -> Secret<[u8; N]>

@@ -1,7 +1,8 @@
 //! Keys: parsed and checked once, then used for exactly one algorithm.
 //!
-//! [`PublicKey`] is what a JWK says, as bytes; nothing has been checked about it. [`VerifyingKey`] and [`SigningKey`] are
-//! made for one [`Algorithm`] and can only exist if the key fits it: a token's header never chooses.
+//! [`PublicKey`] is what a JWK says, as bytes; nothing has been checked about it. [`VerifyingKey`]
+//! and [`SigningKey`] are made for one [`Algorithm`] and can only exist if the key fits it: a
+//! token's header never chooses.
 
 mod ed25519;
 mod sign;
@@ -14,7 +15,8 @@ pub(crate) use sign::ec_public;
 
 use crate::{Algorithm, KeyType};
 
-/// Public key material, in the units of its JWK (big-endian, fixed-length coordinates). Unchecked: see [`VerifyingKey::new`].
+/// Public key material, in the units of its JWK (big-endian, fixed-length coordinates). Unchecked:
+/// see [`VerifyingKey::new`].
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum PublicKey {
     /// A point of P-256.
@@ -109,7 +111,8 @@ pub enum KeyError {
     Library,
 }
 
-/// Fewest and most bits of an RSA modulus that is used: fewer are weak (RFC 7518 section 3.3), more are slow.
+/// Fewest and most bits of an RSA modulus that is used: fewer are weak (RFC 7518 section 3.3), more
+/// are slow.
 pub(crate) const RSA_BITS: std::ops::RangeInclusive<usize> = 2048..=8192;
 
 /// Lengths of the encoded public key and of the signature (FIPS 204 table 2).

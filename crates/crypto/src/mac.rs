@@ -1,7 +1,8 @@
 //! HMAC-SHA256 (RFC 2104) under keys that are used many times.
 //!
-//! A key is kept as the two states of SHA-256 after its padded blocks, so a short message costs three blocks where the library's
-//! own HMAC costs five and copies of its contexts on the heap. Nothing here allocates.
+//! A key is kept as the two states of SHA-256 after its padded blocks, so a short message costs
+//! three blocks where the library's own HMAC costs five and copies of its contexts on the heap.
+//! Nothing here allocates.
 
 use sha2::{compress256, digest::generic_array::GenericArray};
 use zeroize::Zeroize;
@@ -64,7 +65,8 @@ impl HmacSha256Key {
     /// The tag of the concatenation of `parts`.
     pub fn sign_parts(&self, parts: &[&[u8]]) -> [u8; 32] {
         let digest = finish(self.inner, parts);
-        // One block holds the digest, the padding and the length: 64 bytes of key and 32 of digest, in bits.
+        // One block holds the digest, the padding and the length: 64 bytes of key and 32 of digest,
+        // in bits.
         let mut block = [0; BLOCK];
         block[..32].copy_from_slice(&digest);
         block[32] = 0x80;
@@ -98,7 +100,8 @@ impl std::fmt::Debug for HmacSha256Key {
     }
 }
 
-/// SHA-256 of `parts` behind one block that `state` has taken (FIPS 180-4 section 6.2.2, padding of section 5.1.1).
+/// SHA-256 of `parts` behind one block that `state` has taken (FIPS 180-4 section 6.2.2, padding of
+/// section 5.1.1).
 fn finish(mut state: [u32; 8], parts: &[&[u8]]) -> [u8; 32] {
     let mut block = [0; BLOCK];
     let mut held = 0;

@@ -1,7 +1,7 @@
 //! Argon2id passwords, as PHC strings (RFC 9106).
 //!
-//! Hashing is meant to be slow. Callers run it on a bounded pool; what is bounded here is each single hash, by the length of
-//! the password and by the parameters that a stored string may name.
+//! Hashing is meant to be slow. Callers run it on a bounded pool; what is bounded here is each
+//! single hash, by the length of the password and by the parameters that a stored string may name.
 
 use argon2::{Algorithm, Argon2, Params, PasswordHash, PasswordHasher, PasswordVerifier, Version};
 
@@ -29,11 +29,12 @@ impl Default for Cost {
     }
 }
 
-/// Longest password that is hashed, in bytes; longer ones are refused before hashing, so that a megabyte of password does
-/// not cost seconds.
+/// Longest password that is hashed, in bytes; longer ones are refused before hashing, so that a
+/// megabyte of password does not cost seconds.
 pub const MAX_PASSWORD_BYTES: usize = 1024;
 
-/// The dearest hash that is computed: 256 MiB, 16 passes, 16 lanes. A stored string that asks for more is refused.
+/// The dearest hash that is computed: 256 MiB, 16 passes, 16 lanes. A stored string that asks for
+/// more is refused.
 pub const MAX_COST: Cost = Cost {
     memory_kib: 256 * 1024,
     passes: 16,
@@ -46,7 +47,8 @@ const SALT_LEN: usize = 16;
 /// The PHC string of a password under a new random salt.
 ///
 /// # Errors
-/// [`PasswordError::TooLong`] for the person's password, [`PasswordError::Parameters`] for the operator's cost.
+/// [`PasswordError::TooLong`] for the person's password, [`PasswordError::Parameters`] for the
+/// operator's cost.
 pub fn hash(password: &[u8], cost: Cost) -> Result<String, PasswordError> {
     let argon2 = argon2(password, cost)?;
     let mut salt = [0; SALT_LEN];
@@ -59,8 +61,8 @@ pub fn hash(password: &[u8], cost: Cost) -> Result<String, PasswordError> {
 
 /// Whether `stored` is the PHC string of this password.
 ///
-/// False for a wrong password, for one that is too long, and for a stored string that cannot be read, is not Argon2id
-/// version 19, or names parameters above [`MAX_COST`].
+/// False for a wrong password, for one that is too long, and for a stored string that cannot be
+/// read, is not Argon2id version 19, or names parameters above [`MAX_COST`].
 pub fn verify(password: &[u8], stored: &str) -> bool {
     verify_stored(password, stored).is_some()
 }
@@ -88,7 +90,8 @@ fn verify_stored(password: &[u8], stored: &str) -> Option<()> {
         .ok()
 }
 
-/// Whether `stored` was hashed at another cost than `cost`, so that the next correct password should be hashed anew.
+/// Whether `stored` was hashed at another cost than `cost`, so that the next correct password
+/// should be hashed anew.
 pub fn needs_rehash(stored: &str, cost: Cost) -> bool {
     let params = PasswordHash::new(stored)
         .ok()
@@ -100,7 +103,8 @@ pub fn needs_rehash(stored: &str, cost: Cost) -> bool {
     })
 }
 
-/// Spends what [`verify`] would: called for an unknown user, so that known and unknown ones take the same time.
+/// Spends what [`verify`] would: called for an unknown user, so that known and unknown ones take
+/// the same time.
 pub fn verify_nobody(password: &[u8], cost: Cost) {
     let password = &password[..password.len().min(MAX_PASSWORD_BYTES)];
     let derived = derive_key(password, &[0; SALT_LEN], cost);

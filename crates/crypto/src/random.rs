@@ -1,10 +1,10 @@
 //! Randomness.
 //!
-//! Two sources, one generator behind both (aws-lc-rs's, seeded by the operating system):
-//! [`fill`] hands out small values (identifiers, nonces, one-time codes) from a buffer of the calling thread, which is
-//! refilled 1024 bytes at a time: a refill costs little more than a single small request. Bytes are wiped as they
-//! are handed out, so memory read later does not reveal values given earlier. [`fill_system`] asks the generator itself,
-//! for long-lived key material.
+//! Two sources, one generator behind both (aws-lc-rs's, seeded by the operating system): [`fill`]
+//! hands out small values (identifiers, nonces, one-time codes) from a buffer of the calling
+//! thread, which is refilled 1024 bytes at a time: a refill costs little more than a single small
+//! request. Bytes are wiped as they are handed out, so memory read later does not reveal values
+//! given earlier. [`fill_system`] asks the generator itself, for long-lived key material.
 //!
 //! The process does not fork, which is what a per-thread buffer assumes.
 
@@ -77,7 +77,8 @@ pub fn bytes<const N: usize>() -> [u8; N] {
 
 /// A uniform number below `bound` (six-digit codes), without modulo bias. A bound of 0 gives 0.
 pub fn below(bound: u32) -> u32 {
-    // Lemire's multiplication: the high word is uniform once the few low words that occur too often are drawn again.
+    // Lemire's multiplication: the high word is uniform once the few low words that occur too often
+    // are drawn again.
     let threshold = bound.wrapping_neg().checked_rem(bound).unwrap_or(0);
     loop {
         let product = u64::from(u32::from_le_bytes(bytes())) * u64::from(bound);

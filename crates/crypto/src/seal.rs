@@ -1,12 +1,15 @@
-//! Sealed values: what the server hands out and reads back, readable and changeable by nobody in between.
+//! Sealed values: what the server hands out and reads back, readable and changeable by nobody in
+//! between.
 //!
-//! A sealed value is `key id (4) || nonce (12) || ciphertext || tag (16)`, AES-256-GCM. The id in front says which of the
-//! ring's keys sealed it, so the key can be rotated: the new one seals, the older ones still open until they are taken out
-//! of the ring. Each pair of key and [`Purpose`] has its own AES key, derived by HKDF-SHA256 when the ring is made, and the
-//! purpose is in the associated data too: a code cannot be presented as a cookie. Each realm has keys of its own, derived
-//! from the same sealing keys, so realms are apart by key.
+//! A sealed value is `key id (4) || nonce (12) || ciphertext || tag (16)`, AES-256-GCM. The id in
+//! front says which of the ring's keys sealed it, so the key can be rotated: the new one seals, the
+//! older ones still open until they are taken out of the ring. Each pair of key and [`Purpose`] has
+//! its own AES key, derived by HKDF-SHA256 when the ring is made, and the purpose is in the
+//! associated data too: a code cannot be presented as a cookie. Each realm has keys of its own,
+//! derived from the same sealing keys, so realms are apart by key.
 //!
-//! A ring seals and opens; it does not know whether a value was used before or has expired. That is for the plaintext to say.
+//! A ring seals and opens; it does not know whether a value was used before or has expired. That is
+//! for the plaintext to say.
 
 use crate::{
     Secret,
@@ -38,12 +41,14 @@ pub enum Purpose {
     DpopNonce,
     /// A link that recovers an account.
     Recovery,
-    /// Anything else, by a label of its own. Its AES key is derived at each use, which costs about a microsecond.
+    /// Anything else, by a label of its own. Its AES key is derived at each use, which costs about
+    /// a microsecond.
     Other(&'static str),
 }
 
 impl Purpose {
-    /// Those whose keys are derived once. The position in this list is the position in [`RingKey::prepared`].
+    /// Those whose keys are derived once. The position in this list is the position in
+    /// [`RingKey::prepared`].
     const PREPARED: [Purpose; 10] = [
         Purpose::AuthorizationCode,
         Purpose::RefreshToken,
@@ -57,8 +62,8 @@ impl Purpose {
         Purpose::Recovery,
     ];
 
-    /// A label never changes: what is at rest was sealed under it. Those of `Other` have a prefix of their own, so they
-    /// cannot be one of the listed ones.
+    /// A label never changes: what is at rest was sealed under it. Those of `Other` have a prefix
+    /// of their own, so they cannot be one of the listed ones.
     fn label(self) -> (&'static str, &'static str) {
         match self {
             Purpose::AuthorizationCode => ("", "authorization_code"),
@@ -79,8 +84,8 @@ impl Purpose {
         Self::PREPARED.iter().position(|purpose| *purpose == self)
     }
 
-    /// `length of the label (2 bytes) || label || aad`: the length keeps a label and data from being taken for another
-    /// label and other data.
+    /// `length of the label (2 bytes) || label || aad`: the length keeps a label and data from
+    /// being taken for another label and other data.
     fn associated_data(self, aad: &[u8]) -> Vec<u8> {
         let (prefix, label) = self.label();
         let length = u16::try_from(prefix.len() + label.len()).unwrap_or(u16::MAX);
@@ -109,7 +114,8 @@ struct RingKey {
 const KEY_ID_LEN: usize = 4;
 
 impl RingKey {
-    /// `realm`: empty for the default one, whose keys are derived as all were before there were realms.
+    /// `realm`: empty for the default one, whose keys are derived as all were before there were
+    /// realms.
     fn new(key: &SealingKey, realm: &str) -> Self {
         let mut extracted = Extracted::new(b"signet sealing key", key.key.expose());
         if !realm.is_empty() {
@@ -150,8 +156,8 @@ impl Keyring {
         Keyring::of_realm("", current, older)
     }
 
-    /// As `new`, with keys derived for a realm: what one realm sealed opens in no other, although the sealing keys are
-    /// the same. The empty name is the default realm's, and `new` its ring.
+    /// As `new`, with keys derived for a realm: what one realm sealed opens in no other, although
+    /// the sealing keys are the same. The empty name is the default realm's, and `new` its ring.
     pub fn of_realm(realm: &str, current: SealingKey, older: Vec<SealingKey>) -> Self {
         Keyring {
             current: RingKey::new(&current, realm),
@@ -167,7 +173,8 @@ impl Keyring {
         self.seal_with(purpose, b"", plaintext)
     }
 
-    /// As `seal` with further associated data (an issuer, a user id), which opening has to name again.
+    /// As `seal` with further associated data (an issuer, a user id), which opening has to name
+    /// again.
     ///
     /// # Errors
     /// As [`AeadKey::seal_into`].
@@ -213,8 +220,8 @@ impl Keyring {
             .ok_or(AeadError)
     }
 
-    /// 32 bytes under the current key for a context of the caller's (HKDF-SHA256), to key a hash with. They change when
-    /// the sealing key is rotated.
+    /// 32 bytes under the current key for a context of the caller's (HKDF-SHA256), to key a hash
+    /// with. They change when the sealing key is rotated.
     pub fn derive(&self, context: &str) -> Secret<[u8; 32]> {
         self.current
             .extracted
@@ -226,7 +233,8 @@ impl Keyring {
         self.current.id
     }
 
-    /// The id of the key that sealed a value, as it claims: for deciding what to re-encrypt after a rotation.
+    /// The id of the key that sealed a value, as it claims: for deciding what to re-encrypt after a
+    /// rotation.
     pub fn id_of(sealed: &[u8]) -> Option<[u8; 4]> {
         sealed.first_chunk().copied()
     }
@@ -241,8 +249,8 @@ impl std::fmt::Debug for Keyring {
     }
 }
 
-/// One sealing key with the id that its sealed values begin with. The id says nothing about the key: it is drawn, not
-/// computed.
+/// One sealing key with the id that its sealed values begin with. The id says nothing about the
+/// key: it is drawn, not computed.
 #[derive(Clone, Debug)]
 pub struct SealingKey {
     /// In front of every value that the key seals.

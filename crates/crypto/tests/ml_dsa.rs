@@ -1,7 +1,8 @@
-//! ML-DSA's hints have one encoding (FIPS 204 algorithm 21): a decoder that is lax gives one signature several spellings.
+//! ML-DSA's hints have one encoding (FIPS 204 algorithm 21): a decoder that is lax gives one
+//! signature several spellings.
 //!
-//! That secrets take no variable-time division is the library's own property (aws-lc divides by constants, checked there with constant-time
-//! tooling); no test here could show it.
+//! That secrets take no variable-time division is the library's own property (aws-lc divides by
+//! constants, checked there with constant-time tooling); no test here could show it.
 
 use std::collections::BTreeSet;
 

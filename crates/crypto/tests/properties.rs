@@ -1,4 +1,5 @@
-//! Rules over arbitrary inputs: what was made is read back, and nothing that a stranger sends makes anything panic.
+//! Rules over arbitrary inputs: what was made is read back, and nothing that a stranger sends makes
+//! anything panic.
 
 use std::sync::LazyLock;
 

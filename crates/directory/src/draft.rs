@@ -19,7 +19,8 @@ pub struct StoredUser {
     pub version: u64,
     /// What may be changed here.
     pub(crate) may: Capabilities,
-    /// The password of a record that was written when records had it in them; the next change moves it to a row of its own.
+    /// The password of a record that was written when records had it in them; the next change moves
+    /// it to a row of its own.
     pub(crate) unmoved: Option<Secret<String>>,
 }
 
@@ -59,7 +60,8 @@ impl StoredUser {
     }
 }
 
-/// An account in the hands of whoever changes it: its record, and the credentials that change with it.
+/// An account in the hands of whoever changes it: its record, and the credentials that change with
+/// it.
 #[derive(Debug)]
 pub struct UserDraft {
     /// The record.
@@ -88,8 +90,9 @@ impl UserDraft {
         self.credentials.insert(name, None);
     }
 
-    /// Sets a new password (a PHC string), or takes it away. `now`: Unix seconds. The time of the change never repeats, so
-    /// that what names it (a recovery link, a known device) is about one password only, also within one second.
+    /// Sets a new password (a PHC string), or takes it away. `now`: Unix seconds. The time of the
+    /// change never repeats, so that what names it (a recovery link, a known device) is about one
+    /// password only, also within one second.
     pub fn set_password(&mut self, phc: Option<&str>, now: u64) {
         match phc {
             Some(phc) => self.put(CredentialName::PASSWORD, phc.as_bytes().to_vec()),
@@ -121,7 +124,8 @@ pub(crate) fn encode(user: &User) -> Vec<u8> {
     serde_json::to_vec(user).expect("a user record serializes")
 }
 
-/// What `change` makes of an account, names and all, and the change of the store that puts it in the place of what was read.
+/// What `change` makes of an account, names and all, and the change of the store that puts it in
+/// the place of what was read.
 ///
 /// # Errors
 /// [`UserError::Profile`], [`UserError::TooManyCredentials`], [`UserError::KeptElsewhere`].
@@ -177,8 +181,8 @@ pub(crate) fn rewritten(
     Ok((draft.user, change))
 }
 
-/// What `change` makes of an account, and the change of the store that puts it in the place of what was read. User name, e-mail
-/// address and id stay as they are.
+/// What `change` makes of an account, and the change of the store that puts it in the place of what
+/// was read. User name, e-mail address and id stay as they are.
 ///
 /// # Errors
 /// [`UserError::Profile`], [`UserError::TooManyCredentials`], [`UserError::KeptElsewhere`].

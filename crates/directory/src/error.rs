@@ -12,8 +12,8 @@ pub struct DirectoryError {
     pub reason: String,
 }
 
-/// Why a user could not be made, found or changed. `Conflict`, `Directory` and `Store` are nobody's mistake; all others are the
-/// caller's to put right.
+/// Why a user could not be made, found or changed. `Conflict`, `Directory` and `Store` are nobody's
+/// mistake; all others are the caller's to put right.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum UserError {
     /// The user name is empty, too long, or has characters that a name may not have.
@@ -51,7 +51,8 @@ pub enum UserError {
     Store(#[from] StoreError),
 }
 
-/// For who can only say "later": everything but the store's own errors is its being unavailable for this account.
+/// For who can only say "later": everything but the store's own errors is its being unavailable for
+/// this account.
 impl From<UserError> for StoreError {
     fn from(error: UserError) -> StoreError {
         match error {

@@ -1,14 +1,18 @@
-//! Where people come from: their accounts, the names they log in with, their credentials, and directories that are not ours.
+//! Where people come from: their accounts, the names they log in with, their credentials, and
+//! directories that are not ours.
 //!
 //! [`Accounts`] is what a server sees. It has two halves:
 //!
-//! - [`Local`], the accounts themselves. A user is one row of [`signet_store::Table::User`] under a random id that never changes and is the
-//!   `sub` of every token. What a person types is looked up in [`signet_store::Table::UserLookup`], one row for the user name and one for
-//!   the e-mail address, both folded by [`fold`]. A name belongs to whoever wrote its lookup row first: that insert is the one atomic
-//!   step that decides a race between two registrations. What people show to log in stands in rows of
-//!   [`signet_store::Table::Credential`]; the account's record has their names only.
-//! - Outside: each [`Directory`] that knows people of its own. Such a person has an account, too, linked by one row of
-//!   [`signet_store::Table::UserLink`] when they are first seen: from then on their `sub` is that account's.
+//! - [`Local`], the accounts themselves. A user is one row of [`signet_store::Table::User`] under a
+//!   random id that never changes and is the `sub` of every token. What a person types is looked up
+//!   in [`signet_store::Table::UserLookup`], one row for the user name and one for the e-mail
+//!   address, both folded by [`fold`]. A name belongs to whoever wrote its lookup row first: that
+//!   insert is the one atomic step that decides a race between two registrations. What people show
+//!   to log in stands in rows of [`signet_store::Table::Credential`]; the account's record has
+//!   their names only.
+//! - Outside: each [`Directory`] that knows people of its own. Such a person has an account, too,
+//!   linked by one row of [`signet_store::Table::UserLink`] when they are first seen: from then on
+//!   their `sub` is that account's.
 //!
 //! [`Local`] needs a store and a time, no server: `signet user add` uses it as it is.
 #![forbid(unsafe_code)]

@@ -62,7 +62,8 @@ impl Local {
         Local { store }
     }
 
-    /// Makes an account and answers its record. Each name is reserved by one atomic insert; of racing callers one gets it.
+    /// Makes an account and answers its record. Each name is reserved by one atomic insert; of
+    /// racing callers one gets it.
     ///
     /// # Errors
     /// What is wrong with the names or the profile, or taken; and the store's.
@@ -70,7 +71,8 @@ impl Local {
         let username = folded_username(&new.username)?;
         let email = new.email.as_deref().map(folded_email).transpose()?;
         new.profile.check()?;
-        // A user name in the shape of somebody else's address would take that address's look-up row.
+        // A user name in the shape of somebody else's address would take that address's look-up
+        // row.
         if username.contains('@') && email.as_deref() != Some(&*username) {
             return Err(UserError::Username);
         }
@@ -92,7 +94,8 @@ impl Local {
             draft.set_password(Some(phc), now);
         }
         let user = &draft.user;
-        // The record comes first: a reserved name whose owner has no record was left behind by a crash, and nothing else.
+        // The record comes first: a reserved name whose owner has no record was left behind by a
+        // crash, and nothing else.
         let insert = Change {
             first: Op::Insert {
                 key: user_key(&user.id),
@@ -134,7 +137,8 @@ impl Local {
         Ok(row.as_ref().map(StoredUser::read).transpose()?)
     }
 
-    /// The user that this user name or e-mail address names. None also where the text cannot be a name.
+    /// The user that this user name or e-mail address names. None also where the text cannot be a
+    /// name.
     ///
     /// # Errors
     /// The store's.
@@ -170,8 +174,8 @@ impl Local {
             .collect()
     }
 
-    /// Applies `change` and writes it with a compare, again if somebody else was faster. User name, e-mail address and id stay
-    /// as they are; [`Local::set_email`] moves an address.
+    /// Applies `change` and writes it with a compare, again if somebody else was faster. User name,
+    /// e-mail address and id stay as they are; [`Local::set_email`] moves an address.
     ///
     /// # Errors
     /// As [`replacement`]; [`UserError::NotFound`], [`UserError::Conflict`], the store's.
@@ -185,8 +189,8 @@ impl Local {
         Ok(changed.await?.1)
     }
 
-    /// Sets a new password (a PHC string), or takes it away. It ends nothing that was begun with the old one: a server
-    /// does both in one change.
+    /// Sets a new password (a PHC string), or takes it away. It ends nothing that was begun with
+    /// the old one: a server does both in one change.
     ///
     /// # Errors
     /// As [`Local::change`].
@@ -269,7 +273,8 @@ impl Local {
         Ok(user)
     }
 
-    /// The account before and after the change that `step` makes of it, tried again where somebody else was faster.
+    /// The account before and after the change that `step` makes of it, tried again where somebody
+    /// else was faster.
     pub(crate) async fn update(
         &self,
         id: &str,
@@ -306,8 +311,8 @@ impl Local {
         Ok(unmoved.map(|phc| StoredPassword { phc, version: None }))
     }
 
-    /// Puts another hash of the same password in the place of one that was read; not where it was changed since. Nothing ends
-    /// by it, and no time changes. Whether it was done.
+    /// Puts another hash of the same password in the place of one that was read; not where it was
+    /// changed since. Nothing ends by it, and no time changes. Whether it was done.
     pub(crate) async fn rehash(
         &self,
         id: &str,

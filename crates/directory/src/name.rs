@@ -7,10 +7,11 @@ pub const MAX_USERNAME_CHARS: usize = 64;
 /// Longest e-mail address in bytes (RFC 5321 section 4.5.3.1.3, less the angle brackets).
 pub const MAX_EMAIL_BYTES: usize = 254;
 
-/// One spelling for names that people take for the same: white space around is cut, full-width forms become ASCII,
-/// letters are lowered (Unicode default mapping). This is the part of NFKC case folding that matters for what people
-/// type at a login; what could make two names look alike without being equal (spaces inside, control, zero-width,
-/// bidirectional and variation characters) is refused instead of mapped.
+/// One spelling for names that people take for the same: white space around is cut, full-width
+/// forms become ASCII, letters are lowered (Unicode default mapping). This is the part of NFKC case
+/// folding that matters for what people type at a login; what could make two names look alike
+/// without being equal (spaces inside, control, zero-width, bidirectional and variation characters)
+/// is refused instead of mapped.
 ///
 /// None: the text cannot be a name.
 pub fn fold(text: &str) -> Option<String> {
@@ -33,7 +34,8 @@ pub fn fold(text: &str) -> Option<String> {
     Some(folded)
 }
 
-/// Characters without a shape of their own (format characters, fillers, variation selectors, private use, tags).
+/// Characters without a shape of their own (format characters, fillers, variation selectors,
+/// private use, tags).
 fn is_invisible(c: char) -> bool {
     matches!(c,
         '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'

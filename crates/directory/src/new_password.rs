@@ -1,10 +1,11 @@
 //! What a new password must be: long enough, and none of those that are tried first.
 //!
-//! NIST SP 800-63B section 3.1.1.2 wants a list of expected passwords and no rules of composition. A list of a few
-//! thousand catches `password1` and lets `Passw0rd!7` pass; so what is listed here are the words that such passwords are
-//! made of (`common.txt`), and a password is common if it is one of them, or a name of the account's own, with a little
-//! before and behind it: a walk over the keyboard, a year, digits, an exclamation mark, `0` for `o`. Passwords of several
-//! words are never common by this.
+//! NIST SP 800-63B section 3.1.1.2 wants a list of expected passwords and no rules of composition.
+//! A list of a few thousand catches `password1` and lets `Passw0rd!7` pass; so what is listed here
+//! are the words that such passwords are made of (`common.txt`), and a password is common if it is
+//! one of them, or a name of the account's own, with a little before and behind it: a walk over the
+//! keyboard, a year, digits, an exclamation mark, `0` for `o`. Passwords of several words are never
+//! common by this.
 
 use std::sync::LazyLock;
 
@@ -14,7 +15,8 @@ use crate::record::User;
 
 /// Shortest new password in characters (NIST SP 800-63B section 3.1.1.2 asks for eight at least).
 pub const MIN_PASSWORD_CHARS: usize = 8;
-/// Longest password that is compared with what is common, in characters: longer ones are nobody's first guess.
+/// Longest password that is compared with what is common, in characters: longer ones are nobody's
+/// first guess.
 const MAX_COMMON_CHARS: usize = 40;
 /// Shortest word and shortest walk that count as one piece.
 const SHORTEST: usize = 3;
@@ -66,7 +68,8 @@ pub fn names_of(user: &User) -> Vec<&str> {
     .collect()
 }
 
-/// Whether somebody may have this as their new password. `names`: what the account is called, as [`names_of`] has it.
+/// Whether somebody may have this as their new password. `names`: what the account is called, as
+/// [`names_of`] has it.
 ///
 /// # Errors
 /// What is wrong with it, for the person.
@@ -129,8 +132,8 @@ fn is_number(typed: &[char]) -> bool {
     typed.len() < 12 && typed.iter().all(|c| !c.is_alphabetic())
 }
 
-/// Whether it is at most [`PIECES`] pieces, of which one at the most is a word of `words`, and one at the least is a word
-/// or a walk.
+/// Whether it is at most [`PIECES`] pieces, of which one at the most is a word of `words`, and one
+/// at the least is a word or a walk.
 fn is_made_of(typed: &[char], words: &[Vec<char>]) -> bool {
     // For each place: the fewest pieces that lead to it, without and with a word.
     const FAR: usize = PIECES + 1;

@@ -1,8 +1,9 @@
 //! Directories that are not ours: where somebody else keeps who there is, and who they are.
 //!
-//! A directory is asked three things: who has this name, who this is, and whether this is their password. What Signet needs
-//! beside that (a `sub` that never changes, whether an operator keeps the person out, sessions, consents) hangs on an
-//! account of its own, which [`Accounts`](crate::Accounts) makes when it first sees the person.
+//! A directory is asked three things: who has this name, who this is, and whether this is their
+//! password. What Signet needs beside that (a `sub` that never changes, whether an operator keeps
+//! the person out, sessions, consents) hangs on an account of its own, which
+//! [`Accounts`](crate::Accounts) makes when it first sees the person.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -19,7 +20,8 @@ pub type DirectoryFuture<'a, T> =
 /// A person, as their directory knows them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Person {
-    /// Names the person in the directory: for ever, and nobody else after them (an `entryUUID`, not a distinguished name).
+    /// Names the person in the directory: for ever, and nobody else after them (an `entryUUID`, not
+    /// a distinguished name).
     pub id: String,
     /// What they log in with, and the `preferred_username` claim.
     pub username: String,
@@ -33,8 +35,8 @@ pub struct Person {
     pub profile: Profile,
 }
 
-/// What Signet itself keeps of a directory's people, and may therefore change. Everything else is the directory's, is
-/// taken over anew at each login, and is changed there.
+/// What Signet itself keeps of a directory's people, and may therefore change. Everything else is
+/// the directory's, is taken over anew at each login, and is changed there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Capabilities {
     /// Passwords: they are set and checked here, and the directory is not asked for them.
@@ -75,18 +77,21 @@ pub enum PasswordVerdict {
     Busy,
 }
 
-/// A directory of people. It keeps no session and decides no budget: guesses are counted before it is asked.
+/// A directory of people. It keeps no session and decides no budget: guesses are counted before it
+/// is asked.
 pub trait Directory: Send + Sync + 'static {
     /// Names it in the links of its people: it never changes while there are any.
     fn name(&self) -> &str;
 
-    /// Whom this name or address names. `login` is folded ([`fold`](crate::fold)): one line, lower case, no spaces.
+    /// Whom this name or address names. `login` is folded ([`fold`](crate::fold)): one line, lower
+    /// case, no spaces.
     fn find<'a>(&'a self, login: &'a str) -> DirectoryFuture<'a, Option<Person>>;
 
     /// The person with this [`Person::id`]; none if the directory has them no more.
     fn by_id<'a>(&'a self, id: &'a str) -> DirectoryFuture<'a, Option<Person>>;
 
-    /// Whether this is the password of the person with this id. Not asked where [`Capabilities::password`] is Signet's.
+    /// Whether this is the password of the person with this id. Not asked where
+    /// [`Capabilities::password`] is Signet's.
     fn verify_password<'a>(
         &'a self,
         id: &'a str,

@@ -1,13 +1,15 @@
 //! Passwords: Argon2id on a few threads of its own, with a bounded queue.
 //!
-//! A hash takes tens of milliseconds and 19 MiB. On the runtimes' threads it would hold up every other request; on
-//! unbounded threads a flood of logins would take all memory. Beyond the queue the answer is "later" (503).
+//! A hash takes tens of milliseconds and 19 MiB. On the runtimes' threads it would hold up every
+//! other request; on unbounded threads a flood of logins would take all memory. Beyond the queue
+//! the answer is "later" (503).
 //!
-//! An unknown user, a user without a password and a wrong password cost the same: where there is nothing to compare
-//! with, a stand-in of the same cost is hashed (known fault A22).
+//! An unknown user, a user without a password and a wrong password cost the same: where there is
+//! nothing to compare with, a stand-in of the same cost is hashed (known fault A22).
 //!
-//! Whoever can send requests can fill the queue. So browsers that an account's owner has logged in from wait in a line of their
-//! own, and the threads take from both in turn: a flood of guesses makes neither wait for more than its own.
+//! Whoever can send requests can fill the queue. So browsers that an account's owner has logged in
+//! from wait in a line of their own, and the threads take from both in turn: a flood of guesses
+//! makes neither wait for more than its own.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -25,8 +27,8 @@ pub struct PasswordOptions {
     pub cost: Cost,
     /// Threads that hash at once.
     pub threads: usize,
-    /// Logins that may wait for a thread; beyond that the answer is 503 with `Retry-After`. Known browsers have a quarter as many
-    /// places beside these.
+    /// Logins that may wait for a thread; beyond that the answer is 503 with `Retry-After`. Known
+    /// browsers have a quarter as many places beside these.
     pub queue: usize,
 }
 
@@ -45,7 +47,8 @@ impl Default for PasswordOptions {
 /// Who waits for a password to be hashed or compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Waiter {
-    /// Somebody who has been there: a browser that the account's owner has logged in from, a session, a mailed link.
+    /// Somebody who has been there: a browser that the account's owner has logged in from, a
+    /// session, a mailed link.
     Known,
     /// Anybody.
     Anyone,
@@ -160,8 +163,9 @@ impl PasswordPool {
         hashed.map_err(|_| PoolError::Parameters)
     }
 
-    /// Whether `password` is the one that `stored` was made from. `None` takes as long and is false. A password over the
-    /// limit is false before it is hashed: its length is no secret, and it depends on no account.
+    /// Whether `password` is the one that `stored` was made from. `None` takes as long and is
+    /// false. A password over the limit is false before it is hashed: its length is no secret, and
+    /// it depends on no account.
     pub async fn verify(
         &self,
         password: Secret<String>,
@@ -236,7 +240,8 @@ fn work(lines: &Lines) {
     }
 }
 
-/// A PHC string of this cost that no password is known for: salt and hash are random, so it need not be computed.
+/// A PHC string of this cost that no password is known for: salt and hash are random, so it need
+/// not be computed.
 fn stand_in(cost: Cost) -> String {
     format!(
         "$argon2id$v=19$m={},t={},p={}${}${}",

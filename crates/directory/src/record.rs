@@ -64,7 +64,8 @@ pub struct DirectoryLink {
 }
 
 impl DirectoryLink {
-    /// The row that leads from the person to the account: hashed, for a directory's ids may be long.
+    /// The row that leads from the person to the account: hashed, for a directory's ids may be
+    /// long.
     pub(crate) fn key(&self) -> Key {
         let mut named = (self.directory.len() as u64).to_be_bytes().to_vec();
         named.extend_from_slice(self.directory.as_bytes());
@@ -78,7 +79,8 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Standard claims (OpenID Connect Core section 5.1) that are kept and given out, and never interpreted.
+/// Standard claims (OpenID Connect Core section 5.1) that are kept and given out, and never
+/// interpreted.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Profile {
@@ -147,7 +149,8 @@ impl Profile {
         ]
     }
 
-    /// Bounded, and without control characters; but an address may have lines (OpenID Connect Core section 5.1.1).
+    /// Bounded, and without control characters; but an address may have lines (OpenID Connect Core
+    /// section 5.1.1).
     pub(crate) fn check(&self) -> Result<(), UserError> {
         let short = |text: &String| text.len() <= MAX_CLAIM_BYTES;
         let one_line = |text: &String| !text.chars().any(char::is_control);

@@ -7,8 +7,8 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-/// What counts as one address: an IPv4 address, or an IPv6 /64 (a household or a server has one; single addresses in it
-/// cost nothing).
+/// What counts as one address: an IPv4 address, or an IPv6 /64 (a household or a server has one;
+/// single addresses in it cost nothing).
 pub fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V4(v4) => IpAddr::V4(v4),
@@ -35,7 +35,8 @@ impl Addresses {
         })
     }
 
-    /// A place for one more connection of this address, until it is dropped. `None`: it holds its share already.
+    /// A place for one more connection of this address, until it is dropped. `None`: it holds its
+    /// share already.
     pub fn enter(self: &Arc<Addresses>, peer: IpAddr) -> Option<Place> {
         let address = network(peer);
         // A count is changed in one step: a panic elsewhere cannot leave it half changed.

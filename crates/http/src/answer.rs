@@ -27,13 +27,14 @@ impl Answer {
         Answer(Kind::Whole(Full::new(bytes)))
     }
 
-    /// What comes out of the channel, until its other end is dropped. The channel's bound is the answer's: a reader that is slow holds
-    /// up whoever writes into it, and nobody else.
+    /// What comes out of the channel, until its other end is dropped. The channel's bound is the
+    /// answer's: a reader that is slow holds up whoever writes into it, and nobody else.
     pub fn stream(chunks: mpsc::Receiver<Bytes>) -> Answer {
         Answer(Kind::Stream { chunks, held: None })
     }
 
-    /// Keeps something as long as a body that goes on does. Whole bodies leave at once and keep nothing.
+    /// Keeps something as long as a body that goes on does. Whole bodies leave at once and keep
+    /// nothing.
     pub(crate) fn hold(&mut self, thing: impl Send + Sync + 'static) {
         if let Kind::Stream { held, .. } = &mut self.0 {
             *held = Some(Box::new(thing));

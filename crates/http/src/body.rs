@@ -71,9 +71,10 @@ pub(crate) struct Unread(Arc<Mutex<Option<Incoming>>>);
 impl Unread {
     /// Reads what was left, and drops it: at most `limit` bytes, for [`DRAIN`] at most.
     ///
-    /// A stream whose answer is complete while its body is still on the way is reset (RFC 9113 section 8.1), and some
-    /// clients, curl 7.88 among them, then show the reset instead of the answer that they have. On HTTP/1.1 the
-    /// connection is closed under a client that still writes, with the same effect.
+    /// A stream whose answer is complete while its body is still on the way is reset (RFC 9113
+    /// section 8.1), and some clients, curl 7.88 among them, then show the reset instead of the
+    /// answer that they have. On HTTP/1.1 the connection is closed under a client that still
+    /// writes, with the same effect.
     pub(crate) async fn drain(&self, limit: usize) {
         let left = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some(mut incoming) = left else { return };
@@ -163,7 +164,8 @@ async fn read_wire(
     limit: usize,
     timeout: Duration,
 ) -> Result<Bytes, BodyError> {
-    // A caller that is still writing would see a broken connection and not the answer: a little more is read and dropped.
+    // A caller that is still writing would see a broken connection and not the answer: a little
+    // more is read and dropped.
     let most = limit.saturating_mul(4);
     let announced = incoming.size_hint().exact();
     if announced.is_some_and(|n| n > most as u64) {

@@ -2,11 +2,13 @@
 use crate::limits::Limits;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// Descriptors that are not connections: the store, the audit trail, the listeners' own, calls to others.
+/// Descriptors that are not connections: the store, the audit trail, the listeners' own, calls to
+/// others.
 const RESERVED: u64 = 128;
 
-/// Raises the process's soft limit of open files to its hard one (`RLIMIT_NOFILE`), and says how many it may have now.
-/// None: as many as it likes. Where the system refuses, the soft limit stays and counts.
+/// Raises the process's soft limit of open files to its hard one (`RLIMIT_NOFILE`), and says how
+/// many it may have now. None: as many as it likes. Where the system refuses, the soft limit stays
+/// and counts.
 pub fn raise() -> Option<u64> {
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
     if current == maximum {
@@ -25,8 +27,9 @@ pub fn raise() -> Option<u64> {
     }
 }
 
-/// What of these limits fits into so many descriptors. Connections beyond that would not be refused, but left in the
-/// sockets' queues, and the server could not be reached until others close.
+/// What of these limits fits into so many descriptors. Connections beyond that would not be
+/// refused, but left in the sockets' queues, and the server could not be reached until others
+/// close.
 pub fn fit(limits: Limits, descriptors: Option<u64>) -> Limits {
     let Some(descriptors) = descriptors else {
         return limits;

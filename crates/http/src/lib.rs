@@ -1,7 +1,8 @@
 //! The HTTP engine: sockets, TLS, limits, routing, and the shapes of answers.
 //!
-//! It knows no protocol of tokens. What it serves implements [`Serves`]: one request with its connection in, one answer
-//! out. The authorization server and the validation service both stand on it.
+//! It knows no protocol of tokens. What it serves implements [`Serves`]: one request with its
+//! connection in, one answer out. The authorization server and the validation service both stand on
+//! it.
 //!
 //! hyper is used directly. One current-thread runtime per core accepts on its own socket
 //! (`SO_REUSEPORT`), so that a connection, its TLS state and its handlers stay on one core, and

@@ -6,12 +6,13 @@ use std::time::Duration;
 pub struct Limits {
     /// Open connections of the process; further ones are closed at once.
     pub connections: u64,
-    /// Open connections of one address (one /64 of IPv6); further ones are closed at once. 0: no bound. Loopback and
-    /// trusted proxies, who speak for many, are not counted.
+    /// Open connections of one address (one /64 of IPv6); further ones are closed at once. 0: no
+    /// bound. Loopback and trusted proxies, who speak for many, are not counted.
     pub connections_per_address: u32,
     /// Time for a TLS handshake.
     pub handshake: Duration,
-    /// Time for a request's head, counted from the end of the last answer: also how long an idle connection is kept.
+    /// Time for a request's head, counted from the end of the last answer: also how long an idle
+    /// connection is kept.
     pub head: Duration,
     /// Time for a request's body.
     pub body: Duration,

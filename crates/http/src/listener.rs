@@ -40,8 +40,8 @@ pub struct Listening {
 }
 
 impl Listening {
-    /// Binds once per worker with `SO_REUSEPORT`: the kernel spreads connections, and no worker wakes for another's.
-    /// Port 0 takes a free port; all workers share it.
+    /// Binds once per worker with `SO_REUSEPORT`: the kernel spreads connections, and no worker
+    /// wakes for another's. Port 0 takes a free port; all workers share it.
     pub fn bind(address: SocketAddr, workers: usize) -> io::Result<Listening> {
         let first = bind_one(address)?;
         let address = first.local_addr()?;
@@ -83,7 +83,8 @@ fn bind_one(address: SocketAddr) -> io::Result<TcpListener> {
     if address.is_ipv6() {
         socket.set_only_v6(false)?;
     }
-    // Accepted sockets inherit it: a peer that takes nothing for this long is gone, and so is what waits for it.
+    // Accepted sockets inherit it: a peer that takes nothing for this long is gone, and so is what
+    // waits for it.
     #[cfg(target_os = "linux")]
     socket.set_tcp_user_timeout(Some(UNREAD))?;
     socket.set_nonblocking(true)?;
@@ -221,7 +222,8 @@ async fn accept<S: Serves>(
         let (stream, peer) = match accepted {
             Ok(accepted) => accepted,
             Err(error) => {
-                // Out of descriptors, or the peer is gone already: neither may end the loop, nor spin it.
+                // Out of descriptors, or the peer is gone already: neither may end the loop, nor
+                // spin it.
                 tracing::warn!(%error, "accept failed");
                 tokio::time::sleep(Duration::from_millis(20)).await;
                 continue;
@@ -301,8 +303,9 @@ async fn converse<S: Serves>(
     serve(service, stream, h2, connection, stopped).await;
 }
 
-/// Whether the connection begins as HTTP without TLS does: with a method, which is an upper-case letter, where TLS has the
-/// number of its handshake record (22, RFC 8446 section 5.1). A connection that ends before its first byte is neither.
+/// Whether the connection begins as HTTP without TLS does: with a method, which is an upper-case
+/// letter, where TLS has the number of its handshake record (22, RFC 8446 section 5.1). A
+/// connection that ends before its first byte is neither.
 async fn is_plain_http(stream: &tokio::net::TcpStream) -> bool {
     let mut first = [0];
     matches!(stream.peek(&mut first).await, Ok(1)) && first[0].is_ascii_uppercase()
@@ -332,8 +335,8 @@ async fn say_https(mut stream: tokio::net::TcpStream) {
     let _ = timeout(Duration::from_secs(1), said).await;
 }
 
-/// How long a connection that has not asked anything yet is kept after `stop`: whoever was let in a moment before does not
-/// know that the end was called.
+/// How long a connection that has not asked anything yet is kept after `stop`: whoever was let in a
+/// moment before does not know that the end was called.
 const FIRST_REQUEST: Duration = Duration::from_millis(500);
 
 /// How many requests of a connection are under way, and how many there ever were.
@@ -395,8 +398,8 @@ async fn answer<S: Serves>(
         );
     }
     let (head, incoming) = request.into_parts();
-    // A client that waits for "100 Continue" has sent nothing, and sends nothing once it sees a refusal
-    // (RFC 9110 section 10.1.1): asking for the body only to drop it would make it come.
+    // A client that waits for "100 Continue" has sent nothing, and sends nothing once it sees a
+    // refusal (RFC 9110 section 10.1.1): asking for the body only to drop it would make it come.
     if incoming.is_end_stream() || head.headers.contains_key(header::EXPECT) {
         let request = http::Request::from_parts(head, Body::from(incoming));
         return respond(service, connection, request).await;
@@ -454,7 +457,8 @@ async fn serve<S: Serves, T>(
         }
     });
     let io = TokioIo::new(stream);
-    // A connection that ends with an error (reset, time-out, broken framing) has been answered by hyper as far as possible.
+    // A connection that ends with an error (reset, time-out, broken framing) has been answered by
+    // hyper as far as possible.
     if h2 {
         let mut builder = hyper::server::conn::http2::Builder::new(TokioExecutor::new());
         builder

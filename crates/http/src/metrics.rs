@@ -1,8 +1,9 @@
 //! What is counted, and how it is said: the text format of OpenMetrics 1.0, which Prometheus reads.
 //!
-//! Counting is lock-free: plain relaxed atomics. The text is written on demand, from a copy that is taken at one moment
-//! ([`Family`]). Requests are counted under the paths of the service's own table of routes ([`RouteMetrics`]), so that no route
-//! is counted under another name, and nobody can grow the table by what he asks for.
+//! Counting is lock-free: plain relaxed atomics. The text is written on demand, from a copy that is
+//! taken at one moment ([`Family`]). Requests are counted under the paths of the service's own
+//! table of routes ([`RouteMetrics`]), so that no route is counted under another name, and nobody
+//! can grow the table by what he asks for.
 
 use crate::serves::Connections;
 use prometheus_client::{
@@ -42,7 +43,8 @@ enum Value {
 pub struct Histogram {
     /// Upper bounds in seconds, and how many lie between each and the one before.
     pub buckets: Vec<(f64, u64)>,
-    /// How many there were: as many as the buckets hold, or more, where some are beyond the last bound.
+    /// How many there were: as many as the buckets hold, or more, where some are beyond the last
+    /// bound.
     pub count: u64,
     /// Seconds that all of them took.
     pub seconds: f64,
@@ -97,7 +99,8 @@ impl Family {
         labels: [(&'static str, &str); N],
         mut timed: Histogram,
     ) -> Family {
-        // Of counts that are read while they grow, the total is made from its parts, so that it never says less.
+        // Of counts that are read while they grow, the total is made from its parts, so that it
+        // never says less.
         let within: u64 = timed.buckets.iter().map(|(_, count)| count).sum();
         timed.count = timed.count.max(within);
         timed.buckets.push((f64::INFINITY, timed.count - within));
@@ -220,7 +223,8 @@ impl RouteMetrics {
         }
     }
 
-    /// One request that was answered. `route`: one of those of `new`; anything else is counted as [`OTHER`].
+    /// One request that was answered. `route`: one of those of `new`; anything else is counted as
+    /// [`OTHER`].
     pub fn request(&self, route: &str, status: u16, took: Duration) {
         let at = self.routes.binary_search_by_key(&route, |(route, _)| route);
         let series = at.map_or(&self.other, |at| &self.routes[at].1);
@@ -234,8 +238,8 @@ impl RouteMetrics {
         series.count.fetch_add(1, Relaxed);
     }
 
-    /// How many requests, by route and class of status, and how long they took. `of`: every place where requests for
-    /// the same routes are counted.
+    /// How many requests, by route and class of status, and how long they took. `of`: every place
+    /// where requests for the same routes are counted.
     pub fn families(of: &[&RouteMetrics]) -> [Family; 2] {
         let mut requests = Family::counter("signet_requests", "Requests answered.");
         let mut durations = Family::histogram(

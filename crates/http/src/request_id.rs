@@ -1,7 +1,8 @@
 //! What one request is called, in the log and in its answer.
 use std::fmt;
 
-/// Names one request in the log and in the `x-request-id` response header. 96 random bits, base64url.
+/// Names one request in the log and in the `x-request-id` response header. 96 random bits,
+/// base64url.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct RequestId([u8; 16]);
 

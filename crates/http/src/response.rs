@@ -3,7 +3,8 @@ use crate::answer::Answer;
 use bytes::Bytes;
 use http::{HeaderValue, StatusCode, header};
 
-/// What a handler gives back. Nearly always the whole body is in memory, so that head and body leave in one write.
+/// What a handler gives back. Nearly always the whole body is in memory, so that head and body
+/// leave in one write.
 pub type Response = http::Response<Answer>;
 
 /// Any body with a content type.
@@ -47,7 +48,8 @@ pub fn empty(status: StatusCode) -> Response {
     response
 }
 
-/// 303 See Other: the browser goes on with GET (RFC 9700 section 4.12). A location that is no header value gives 500.
+/// 303 See Other: the browser goes on with GET (RFC 9700 section 4.12). A location that is no
+/// header value gives 500.
 pub fn redirect(location: &str) -> Response {
     let Ok(location) = HeaderValue::from_str(location) else {
         return empty(StatusCode::INTERNAL_SERVER_ERROR);

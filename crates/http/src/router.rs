@@ -153,7 +153,8 @@ impl<C: 'static, F: Default> Router<C, F> {
         self.exact.keys().copied().chain(patterns)
     }
 
-    /// The route of a path, and the values of its segments in braces (percent-decoded by the handler where needed).
+    /// The route of a path, and the values of its segments in braces (percent-decoded by the
+    /// handler where needed).
     pub fn find(&self, path: &str) -> Option<(&Route<C, F>, Segments)> {
         if let Some(route) = self.exact.get(path) {
             return Some((route, Vec::new()));

@@ -1,7 +1,9 @@
-//! TLS: version 1.3 (1.2 only where the operator asks), X25519MLKEM768 preferred, certificates that change without a restart.
+//! TLS: version 1.3 (1.2 only where the operator asks), X25519MLKEM768 preferred, certificates that
+//! change without a restart.
 //!
-//! The listener that asks for client certificates accepts any: the handshake proves possession of the key, and client
-//! authentication decides what the certificate means (RFC 8705). Whether its chain ends at a configured CA is noted apart.
+//! The listener that asks for client certificates accepts any: the handshake proves possession of
+//! the key, and client authentication decides what the certificate means (RFC 8705). Whether its
+//! chain ends at a configured CA is noted apart.
 use crate::certificate::PresentedCertificate;
 use arc_swap::ArcSwap;
 use rustls::{
@@ -79,8 +81,9 @@ impl Tls {
         }
         .with_cert_resolver(certificate.clone());
         config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
-        // Stateless tickets: resumption costs no memory. The ticketer's keys rotate by themselves, and are not shared
-        // between listeners: a session that began without a certificate is never resumed where one is asked for.
+        // Stateless tickets: resumption costs no memory. The ticketer's keys rotate by themselves,
+        // and are not shared between listeners: a session that began without a certificate is never
+        // resumed where one is asked for.
         config.ticketer = rustls::crypto::aws_lc_rs::Ticketer::new()?;
         config.send_tls13_tickets = 1;
         Ok(Tls {

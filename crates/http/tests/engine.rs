@@ -44,7 +44,8 @@ fn a_refusal_does_not_wait_for_a_body_that_never_comes() {
         .set_read_timeout(Some(Duration::from_secs(30)))
         .unwrap();
     let mut answer = Vec::new();
-    // The connection may be reset behind the answer: there is no telling where the next request would begin.
+    // The connection may be reset behind the answer: there is no telling where the next request
+    // would begin.
     let _ = stream.read_to_end(&mut answer);
     let answer = String::from_utf8_lossy(&answer);
     assert!(answer.starts_with("HTTP/1.1 404 "), "{answer}");

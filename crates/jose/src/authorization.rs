@@ -1,4 +1,5 @@
-//! Access tokens in the `Authorization` header field: the two schemes that carry one, read in one way.
+//! Access tokens in the `Authorization` header field: the two schemes that carry one, read in one
+//! way.
 
 /// The authentication scheme that a token came with.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -33,8 +34,8 @@ pub enum AuthorizationError {
     Token,
 }
 
-/// The scheme and the token of a field's value: scheme, spaces, token (RFC 9110 section 11.4). A list of credentials is
-/// refused: which of them another reader would take cannot be known.
+/// The scheme and the token of a field's value: scheme, spaces, token (RFC 9110 section 11.4). A
+/// list of credentials is refused: which of them another reader would take cannot be known.
 ///
 /// # Errors
 /// [`AuthorizationError`].

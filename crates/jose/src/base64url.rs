@@ -1,17 +1,18 @@
 //! RFC 4648 section 5 without padding: the one canonical encoding.
 //!
-//! Two texts never decode to the same bytes: padding, white space, the `+/` alphabet and set trailing bits are all
-//! refused. That is what makes a token's text an identity (known faults V6: a deny list by token string must not be
-//! by-passed by another spelling of the signature).
+//! Two texts never decode to the same bytes: padding, white space, the `+/` alphabet and set
+//! trailing bits are all refused. That is what makes a token's text an identity (known faults V6: a
+//! deny list by token string must not be by-passed by another spelling of the signature).
 //!
-//! Decoding uses a lookup table and is not constant-time; it is meant for values that the peer knows already.
+//! Decoding uses a lookup table and is not constant-time; it is meant for values that the peer
+//! knows already.
 
 const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 const ALPHABET_STANDARD: &[u8; 64] =
     b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/// What a character is worth; 0xff where it is not in the alphabet. A valid value is below 64, so that the
-/// bitwise or of many values has its top bit set exactly when one of them is invalid.
+/// What a character is worth; 0xff where it is not in the alphabet. A valid value is below 64, so
+/// that the bitwise or of many values has its top bit set exactly when one of them is invalid.
 const fn values(alphabet: &[u8; 64]) -> [u8; 256] {
     let mut table = [0xff; 256];
     let mut i = 0;
@@ -68,8 +69,9 @@ pub fn encode_into(data: &[u8], out: &mut Vec<u8>) {
     tail.copy_from_slice(&encode_block(&block)[..tail.len()]);
 }
 
-/// 24 bytes to 32 characters: each 6 bytes spread over the lanes of a register, then every lane mapped to the alphabet
-/// by arithmetic alone, which the compiler turns into vector instructions. No table.
+/// 24 bytes to 32 characters: each 6 bytes spread over the lanes of a register, then every lane
+/// mapped to the alphabet by arithmetic alone, which the compiler turns into vector instructions.
+/// No table.
 #[inline]
 fn encode_block(block: &[u8; 24]) -> [u8; 32] {
     let mut lanes = [0; 32];
@@ -88,7 +90,8 @@ fn encode_block(block: &[u8; 24]) -> [u8; 32] {
         *eight = x.to_be_bytes();
     }
     for lane in &mut lanes {
-        // 'A' plus the value, and the distance to the next run of the alphabet at each of its four borders.
+        // 'A' plus the value, and the distance to the next run of the alphabet at each of its four
+        // borders.
         let value = *lane;
         let at_least = |border: u8, distance: u8| if value >= border { distance } else { 0 };
         *lane = (value + b'A' + at_least(26, 6))
@@ -118,7 +121,8 @@ pub fn decode_into(text: &[u8], out: &mut Vec<u8>) -> Result<(), NotCanonical> {
     decoded
 }
 
-/// Decodes to the front of `out` and gives that part: for buffers on the stack. A text that does not fit is refused.
+/// Decodes to the front of `out` and gives that part: for buffers on the stack. A text that does
+/// not fit is refused.
 pub fn decode_in<'o>(text: &[u8], out: &'o mut [u8]) -> Result<&'o [u8], NotCanonical> {
     let length = decoded_len(text.len()).ok_or(NotCanonical)?;
     let out = out.get_mut(..length).ok_or(NotCanonical)?;
@@ -136,7 +140,8 @@ pub fn decode_array<const N: usize>(text: &[u8]) -> Result<[u8; N], NotCanonical
     Ok(out)
 }
 
-/// Canonical base64 of RFC 4648 section 4, with padding: JOSE uses it in `x5c` alone (RFC 7517 section 4.7).
+/// Canonical base64 of RFC 4648 section 4, with padding: JOSE uses it in `x5c` alone (RFC 7517
+/// section 4.7).
 pub fn decode_standard(text: &[u8]) -> Result<Vec<u8>, NotCanonical> {
     if !text.len().is_multiple_of(4) {
         return Err(NotCanonical);
@@ -180,8 +185,8 @@ fn decode_url(text: &[u8], out: &mut [u8]) -> Result<(), NotCanonical> {
     decode_exactly(&VALUES, rest, tail)
 }
 
-/// 32 characters to 24 bytes, the other way round. Gives the bitwise or of the values: its top bit is set exactly
-/// when a character was not in the alphabet.
+/// 32 characters to 24 bytes, the other way round. Gives the bitwise or of the values: its top bit
+/// is set exactly when a character was not in the alphabet.
 #[inline]
 fn decode_block(block: &[u8; 32], bytes: &mut [u8; 24]) -> u8 {
     let mut lanes = *block;
@@ -253,7 +258,8 @@ fn decode_exactly(values: &[u8; 256], text: &[u8], out: &mut [u8]) -> Result<(),
         }
         _ => return Err(NotCanonical),
     };
-    // RFC 4648 section 3.5: bits that no byte uses are zero, or the text is one of several for the same bytes.
+    // RFC 4648 section 3.5: bits that no byte uses are zero, or the text is one of several for the
+    // same bytes.
     if seen & 0x80 != 0 || spare != 0 {
         return Err(NotCanonical);
     }

@@ -1,10 +1,14 @@
-//! JWE compact serialization (RFC 7516 section 7.1), for one purpose: a signed token inside an encrypted one (RFC 7519 section 5.2).
+//! JWE compact serialization (RFC 7516 section 7.1), for one purpose: a signed token inside an
+//! encrypted one (RFC 7519 section 5.2).
 //!
-//! The caller's keys decide: RSA-OAEP-256 for an RSA key, ECDH-ES in direct agreement for one of P-256, P-384 or X25519, and A128GCM or
-//! A256GCM for the content. Everything else is refused by name: RSA1_5, PBES2, `dir`, key wrapping, CBC, compression, critical extensions.
-//! Keys and addresses of keys inside the header are passed over, but for the ephemeral one that ECDH-ES is about.
+//! The caller's keys decide: RSA-OAEP-256 for an RSA key, ECDH-ES in direct agreement for one of
+//! P-256, P-384 or X25519, and A128GCM or A256GCM for the content. Everything else is refused by
+//! name: RSA1_5, PBES2, `dir`, key wrapping, CBC, compression, critical extensions. Keys and
+//! addresses of keys inside the header are passed over, but for the ephemeral one that ECDH-ES is
+//! about.
 //!
-//! What a sender can see without any key is told apart ([`JweError`]); whatever fails with one is [`JweError::Decryption`].
+//! What a sender can see without any key is told apart ([`JweError`]); whatever fails with one is
+//! [`JweError::Decryption`].
 use crate::{
     base64url,
     json::{JsonError, Limits, Object, Reader},
@@ -28,7 +32,8 @@ pub enum JweError {
     /// Longer than allowed.
     #[error("the token is too large")]
     TooLarge,
-    /// Not five parts of canonical base64url with a header of strict JSON, or a part with a length that it cannot have.
+    /// Not five parts of canonical base64url with a header of strict JSON, or a part with a length
+    /// that it cannot have.
     #[error("the token is malformed")]
     Malformed,
     /// `alg` or `enc` is not one of those above.
@@ -57,7 +62,8 @@ impl From<JsonError> for JweError {
 /// A private key and its name.
 #[derive(Debug)]
 pub struct NamedKey {
-    /// `kid` of tokens that are for it. A token that names none is for any key that fits; a key without name takes any.
+    /// `kid` of tokens that are for it. A token that names none is for any key that fits; a key
+    /// without name takes any.
     pub kid: Option<String>,
     /// the key
     pub key: DecryptionKey,

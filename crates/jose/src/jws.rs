@@ -1,11 +1,13 @@
 //! JWS compact serialization (RFC 7515 section 7.1), read without trust.
 //!
-//! The order is fixed: [`split`] (no allocation), [`Compact::decode_header`] (what the sender says), a key from the
-//! caller's own configuration, [`Compact::verify`]. The key decides the algorithm; the header must agree with it.
-//! Keys and addresses of keys inside a token (`jwk`, `jku`, `x5u`, `x5c`) are passed over: nothing here hands them out,
-//! so nothing can trust them. The one exception, a DPoP proof's `jwk`, stays inside [`crate::dpop`].
+//! The order is fixed: [`split`] (no allocation), [`Compact::decode_header`] (what the sender
+//! says), a key from the caller's own configuration, [`Compact::verify`]. The key decides the
+//! algorithm; the header must agree with it. Keys and addresses of keys inside a token (`jwk`,
+//! `jku`, `x5u`, `x5c`) are passed over: nothing here hands them out, so nothing can trust them.
+//! The one exception, a DPoP proof's `jwk`, stays inside [`crate::dpop`].
 //!
-//! Extensions are refused rather than ignored (known fault V5): any `crit`, `b64` (RFC 7797) and `zip`.
+//! Extensions are refused rather than ignored (known fault V5): any `crit`, `b64` (RFC 7797) and
+//! `zip`.
 
 mod flat;
 
@@ -39,8 +41,8 @@ pub struct Compact<'a> {
 
 /// Splits a token at its two dots. The parts are decoded, and so checked, by whoever reads them.
 ///
-/// An empty header or signature is malformed (an unsecured JWS, RFC 7515 appendix A.5, has no signature); so is any
-/// other number of parts, and JSON serialization.
+/// An empty header or signature is malformed (an unsecured JWS, RFC 7515 appendix A.5, has no
+/// signature); so is any other number of parts, and JSON serialization.
 pub fn split(token: &[u8], max_bytes: usize) -> Result<Compact<'_>, JwsError> {
     if token.len() > max_bytes {
         return Err(JwsError::TooLarge);
@@ -59,7 +61,8 @@ pub fn split(token: &[u8], max_bytes: usize) -> Result<Compact<'_>, JwsError> {
     })
 }
 
-/// A block at a time, which the compiler turns into vector comparisons: an ML-DSA signature has 6000 characters.
+/// A block at a time, which the compiler turns into vector comparisons: an ML-DSA signature has
+/// 6000 characters.
 fn position_of_dot(text: &[u8]) -> Option<usize> {
     let (blocks, _) = text.as_chunks::<32>();
     let has_dot = |block: &[u8; 32]| {
@@ -74,7 +77,8 @@ fn position_of_dot(text: &[u8]) -> Option<usize> {
         .map(|at| start + at)
 }
 
-/// The protected header members that decide anything. They are the sender's word until the signature holds.
+/// The protected header members that decide anything. They are the sender's word until the
+/// signature holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Header {
     /// must be the key's own
@@ -111,7 +115,8 @@ impl HeaderRef<'_> {
     }
 }
 
-/// Most bytes of a decoded header that need no allocation: all but those with keys or certificate chains inside.
+/// Most bytes of a decoded header that need no allocation: all but those with keys or certificate
+/// chains inside.
 const SMALL_HEADER: usize = 512;
 /// Most bytes of a signature that need no allocation: RSA up to 4096 bits.
 const SMALL_SIGNATURE: usize = 512;
@@ -176,7 +181,8 @@ impl Compact<'_> {
         self.read_header(buffer, false).map(|(header, _)| header)
     }
 
-    /// As [`Compact::decode_header`], with the embedded key. Only for proofs of possession of that very key.
+    /// As [`Compact::decode_header`], with the embedded key. Only for proofs of possession of that
+    /// very key.
     pub(crate) fn decode_header_with_jwk(
         &self,
     ) -> Result<(Header, Option<Result<Jwk, JwkError>>), JwsError> {
@@ -207,14 +213,17 @@ impl Compact<'_> {
         let (mut alg, mut kid, mut typ, mut cty, mut jwk) = (None, None, None, None, None);
         reader.object(|r, name| -> Result<(), JwsError> {
             match &*name {
-                // Not a registered asymmetric or HMAC algorithm, `none` (RFC 8725 section 3.1) in any spelling: refused.
+                // Not a registered asymmetric or HMAC algorithm, `none` (RFC 8725 section 3.1) in
+                // any spelling: refused.
                 "alg" => alg = Some(Algorithm::from_name(&r.string()?).ok_or(JwsError::Algorithm)?),
                 "kid" => kid = Some(bounded(r, MAX_KID_BYTES)?),
                 "typ" => typ = Some(bounded(r, MAX_TYPE_BYTES)?),
                 "cty" => cty = Some(bounded(r, MAX_TYPE_BYTES)?),
-                // RFC 7515 section 4.1.11: what is critical must be understood, and Signet understands no extension.
+                // RFC 7515 section 4.1.11: what is critical must be understood, and Signet
+                // understands no extension.
                 "crit" => return Err(JwsError::Critical),
-                // RFC 7797 changes what is signed, and requires `crit`; RFC 7516 section 4.1.3 is for encryption.
+                // RFC 7797 changes what is signed, and requires `crit`; RFC 7516 section 4.1.3 is
+                // for encryption.
                 "b64" | "zip" => return Err(JwsError::Extension),
                 "jwk" if with_jwk => {
                     let value = r.value()?;
@@ -240,16 +249,16 @@ impl Compact<'_> {
         self.unverified_payload()
     }
 
-    /// Verifies the signature alone, for a caller that knows the header already (it compared the encoded header with
-    /// the one that its own signer writes, [`crate::jwt::JwtSigner::header`]).
+    /// Verifies the signature alone, for a caller that knows the header already (it compared the
+    /// encoded header with the one that its own signer writes, [`crate::jwt::JwtSigner::header`]).
     pub fn verify_signature(&self, key: &VerifyingKey) -> Result<(), JwsError> {
         let mut buffer = SignatureBuffer::new();
         let signature = self.decode_signature_in(&mut buffer)?;
         self.verify_decoded(signature, key)
     }
 
-    /// Decodes the signature, without allocating unless it is longer than that of a 4096-bit RSA key. That it is canonical base64url
-    /// can be known before anything costly is done.
+    /// Decodes the signature, without allocating unless it is longer than that of a 4096-bit RSA
+    /// key. That it is canonical base64url can be known before anything costly is done.
     pub fn decode_signature_in<'b>(
         &self,
         buffer: &'b mut SignatureBuffer,
@@ -270,7 +279,8 @@ impl Compact<'_> {
             .map_err(|_| JwsError::Signature)
     }
 
-    /// The payload without believing it (`token inspect`, choosing an issuer), or after [`Compact::verify_signature`].
+    /// The payload without believing it (`token inspect`, choosing an issuer), or after
+    /// [`Compact::verify_signature`].
     pub fn unverified_payload(&self) -> Result<Vec<u8>, JwsError> {
         base64url::decode(self.payload).map_err(|_| JwsError::Malformed)
     }
@@ -284,8 +294,8 @@ fn bounded<'b>(reader: &mut Reader<'b>, max: usize) -> Result<Cow<'b, str>, JwsE
     }
 }
 
-/// Whether `typ` names the media type `expected`: case-insensitive, `application/` optional where no other slash
-/// stands (RFC 7515 section 4.1.9). An absent `typ` is no type.
+/// Whether `typ` names the media type `expected`: case-insensitive, `application/` optional where
+/// no other slash stands (RFC 7515 section 4.1.9). An absent `typ` is no type.
 pub fn typ_is(typ: Option<&str>, expected: &str) -> bool {
     fn short(name: &str) -> &str {
         const PREFIX: &str = "application/";
@@ -299,7 +309,8 @@ pub fn typ_is(typ: Option<&str>, expected: &str) -> bool {
     typ.is_some_and(|typ| typ == expected || short(typ).eq_ignore_ascii_case(short(expected)))
 }
 
-/// Why a token was refused. The fault is the sender's; the peer is told no more than that the token is invalid.
+/// Why a token was refused. The fault is the sender's; the peer is told no more than that the token
+/// is invalid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum JwsError {

@@ -6,12 +6,13 @@ use crate::jwk::Jwk;
 use signet_crypto::{Algorithm, KeyError, SigningKey};
 use std::borrow::Cow;
 
-/// Signs JWTs with one key. The encoded headers are kept, one for each [`Typ`], so that a token costs its payload and
-/// its signature.
+/// Signs JWTs with one key. The encoded headers are kept, one for each [`Typ`], so that a token
+/// costs its payload and its signature.
 pub struct JwtSigner {
     key: SigningKey,
     kid: String,
-    /// base64url of the header, in the order of [`Typ::ALL`]; empty where the key cannot sign that type
+    /// base64url of the header, in the order of [`Typ::ALL`]; empty where the key cannot sign that
+    /// type
     headers: [Vec<u8>; Typ::ALL.len()],
 }
 
@@ -41,13 +42,14 @@ impl JwtSigner {
         &self.key
     }
 
-    /// The encoded protected header of every token of this type. A token whose header part equals it names this key, this
-    /// algorithm and this type, and needs no parsing to know it.
+    /// The encoded protected header of every token of this type. A token whose header part equals
+    /// it names this key, this algorithm and this type, and needs no parsing to know it.
     pub fn header(&self, typ: Typ) -> &[u8] {
         &self.headers[typ as usize]
     }
 
-    /// Appends header.payload.signature to `out`, which is left as it was on an error. `payload` is JSON text.
+    /// Appends header.payload.signature to `out`, which is left as it was on an error. `payload` is
+    /// JSON text.
     ///
     /// Fails where the cryptography library does, and for a DPoP proof with a symmetric key.
     pub fn sign_into(&self, typ: Typ, payload: &[u8], out: &mut Vec<u8>) -> Result<(), KeyError> {
@@ -141,10 +143,11 @@ impl Typ {
     }
 }
 
-/// The registered claims (RFC 7519 section 4.1), read by schema from a payload; others stay reachable by name.
+/// The registered claims (RFC 7519 section 4.1), read by schema from a payload; others stay
+/// reachable by name.
 ///
-/// A claim of the wrong JSON type refuses the whole set: nothing is converted, so that the number 1 is never the user
-/// "1" (known fault V9). Times are seconds since 1970, fractions cut.
+/// A claim of the wrong JSON type refuses the whole set: nothing is converted, so that the number 1
+/// is never the user "1" (known fault V9). Times are seconds since 1970, fractions cut.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Claims<'a> {
     /// issuer
@@ -204,7 +207,8 @@ impl<'a> Claims<'a> {
     }
 }
 
-/// `at_hash` and `c_hash` of OpenID Connect Core section 3.1.3.6: the left half of the algorithm's hash, base64url.
+/// `at_hash` and `c_hash` of OpenID Connect Core section 3.1.3.6: the left half of the algorithm's
+/// hash, base64url.
 pub fn half_hash(alg: Algorithm, value: &str) -> String {
     let digest = alg.hash().digest(value.as_bytes());
     let digest = digest.as_ref();

@@ -1,5 +1,5 @@
-//! A header has one meaning, whether it is of the form that is read in one pass or not: white space in front keeps it from that form, and
-//! changes nothing.
+//! A header has one meaning, whether it is of the form that is read in one pass or not: white space
+//! in front keeps it from that form, and changes nothing.
 
 use signet_jose::{
     base64url,

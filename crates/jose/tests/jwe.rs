@@ -1,4 +1,5 @@
-//! Nested tokens that another implementation encrypted (`vectors/jose/jwe.json`), and everything about them that is refused.
+//! Nested tokens that another implementation encrypted (`vectors/jose/jwe.json`), and everything
+//! about them that is refused.
 use proptest::prelude::*;
 use serde_json::Value;
 use signet_crypto::decrypt::DecryptionKey;
@@ -43,7 +44,8 @@ fn with_part(token: &str, part: usize, change: impl FnOnce(&str) -> String) -> S
     parts.join(".")
 }
 
-/// With another header. It is authenticated, so this can only be refused: what counts is for which reason.
+/// With another header. It is authenticated, so this can only be refused: what counts is for which
+/// reason.
 fn with_header(token: &str, from: &str, to: &str) -> String {
     with_part(token, 0, |header| {
         let text = String::from_utf8(base64url::decode(header.as_bytes()).unwrap()).unwrap();

@@ -73,7 +73,8 @@ fn two_keys_of_one_type_with_one_kid_refuse_the_set() {
         set(&[&a, P256, &with(P256, r#""kid":"k","use":"enc""#)]),
         Err(JwkError::DuplicateKid)
     );
-    // RFC 7517 section 4.5: equivalent keys of different types may share an id; the algorithm tells them apart.
+    // RFC 7517 section 4.5: equivalent keys of different types may share an id; the algorithm tells
+    // them apart.
     let both = set(&[&a, &b]).unwrap();
     assert_eq!(
         both.select(Some("k"), Algorithm::Es256),

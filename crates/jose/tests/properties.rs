@@ -202,7 +202,8 @@ proptest! {
         let proof = crate::support::sign_with(&key, header.as_bytes(), payload.as_bytes());
         match dpop::verify(&proof, "GET", &url, 5, 10, 0) {
             Ok(_) => {
-                // Equality is symmetric in its spelling: an upper-case scheme and host change nothing.
+                // Equality is symmetric in its spelling: an upper-case scheme and host change
+                // nothing.
                 let (scheme, rest) = url.split_once("://").unwrap();
                 let loud = format!("{}://{rest}", scheme.to_uppercase());
                 prop_assert!(dpop::verify(&proof, "GET", &loud, 5, 10, 0).is_ok());

@@ -1,4 +1,5 @@
-//! Signatures and thumbprints that RFCs publish: `vectors/jose/rfc-signatures.json` and `thumbprints.json`.
+//! Signatures and thumbprints that RFCs publish: `vectors/jose/rfc-signatures.json` and
+//! `thumbprints.json`.
 
 use signet_crypto::{Algorithm, SigningKey, VerifyingKey};
 use signet_jose::base64url;
@@ -29,7 +30,8 @@ fn text<'o>(object: &'o Object<'_>, name: &str) -> &'o str {
 
 fn key(jwk: &Object<'_>, alg: Algorithm) -> VerifyingKey {
     if alg.is_symmetric() {
-        // A shared secret is no public key: the reader of JWKs refuses it, a client's secret comes another way.
+        // A shared secret is no public key: the reader of JWKs refuses it, a client's secret comes
+        // another way.
         assert_eq!(Jwk::from_value(jwk), Err(JwkError::Private));
         let secret = base64url::decode(text(jwk, "k").as_bytes()).unwrap();
         return VerifyingKey::hmac(alg, &secret).unwrap();

@@ -1,10 +1,12 @@
 //! Mail: by SMTP, or into a folder in development mode.
 //!
-//! A server without either has no [`Mailer`], and then what needs mail is not offered at all. There is no fallback that
-//! would answer with what belongs into a mail (a code in a response is everybody's code).
+//! A server without either has no [`Mailer`], and then what needs mail is not offered at all. There
+//! is no fallback that would answer with what belongs into a mail (a code in a response is
+//! everybody's code).
 //!
-//! A message is handed to SMTP in the background: how long a mail server takes must not tell an unauthenticated caller whether an address
-//! has an account. What may wait is bounded; beyond that a message is dropped with a log line, and the person asks again.
+//! A message is handed to SMTP in the background: how long a mail server takes must not tell an
+//! unauthenticated caller whether an address has an account. What may wait is bounded; beyond that
+//! a message is dropped with a log line, and the person asks again.
 #![forbid(unsafe_code)]
 
 use std::path::{Path, PathBuf};
@@ -119,8 +121,8 @@ impl Mailer {
         })
     }
 
-    /// Sends. A file is there when this returns; SMTP goes on in the background, and its failure is in the log.
-    /// `now_ms`: Unix milliseconds, for the `Date` header.
+    /// Sends. A file is there when this returns; SMTP goes on in the background, and its failure is
+    /// in the log. `now_ms`: Unix milliseconds, for the `Date` header.
     pub async fn send(
         &self,
         to: &str,
@@ -157,7 +159,8 @@ impl Mailer {
                 Ok(())
             }
             Transport::Directory(directory) => {
-                // Numbers of equal length sort by time; written aside first, so that a reader never sees half a message.
+                // Numbers of equal length sort by time; written aside first, so that a reader never
+                // sees half a message.
                 let target = directory.join(format!("{now_ms:015}-{id}.eml"));
                 let aside = directory.join(format!(".{id}.part"));
                 let bytes = message.formatted();
@@ -175,7 +178,8 @@ impl Mailer {
     }
 }
 
-/// Letters carry codes and links: nobody else of this machine reads them. A folder that exists loses what others may do in it.
+/// Letters carry codes and links: nobody else of this machine reads them. A folder that exists
+/// loses what others may do in it.
 fn private_directory(path: &Path) -> std::io::Result<()> {
     use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
     std::fs::DirBuilder::new()
@@ -205,8 +209,8 @@ fn tls_parameters(options: &SmtpOptions) -> Result<TlsParameters, MailError> {
     builder.build_rustls().map_err(failed)
 }
 
-/// Plain ASCII goes out as it is, so that links stay in one piece (RFC 5322 section 2.1.1: lines of at most 998 bytes);
-/// lettre by itself would break lines at 76. Anything else is encoded.
+/// Plain ASCII goes out as it is, so that links stay in one piece (RFC 5322 section 2.1.1: lines of
+/// at most 998 bytes); lettre by itself would break lines at 76. Anything else is encoded.
 fn body_of(text: String) -> Body {
     let plain = text
         .lines()

@@ -1,4 +1,5 @@
-//! Files, and SMTP against a small server of our own: plain, with TLS, and with STARTTLS that may be missing.
+//! Files, and SMTP against a small server of our own: plain, with TLS, and with STARTTLS that may
+//! be missing.
 use super::*;
 use signet_crypto::certificate::DevelopmentCa;
 use signet_http::tls::{Tls as ServerTls, TlsOptions};

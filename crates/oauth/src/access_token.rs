@@ -1,7 +1,8 @@
 //! Our own access tokens, looked at again: at introspection, revocation, exchange and userinfo.
 //!
-//! The order is fixed, whatever the [format](crate::format): signature under a key that is still ours, kind of token, claims by schema,
-//! issuer, end, revocation. Nothing of the payload is believed before the first (known faults A3, A8, A11).
+//! The order is fixed, whatever the [format](crate::format): signature under a key that is still
+//! ours, kind of token, claims by schema, issuer, end, revocation. Nothing of the payload is
+//! believed before the first (known faults A3, A8, A11).
 pub use crate::token_facts::*;
 
 use crate::{
@@ -20,9 +21,11 @@ pub enum TokenState {
     Expired(Arc<VerifiedAccessToken>),
     /// Ours, and revoked: itself, or something it hangs on.
     Revoked(Arc<VerifiedAccessToken>),
-    /// No access token of this issuer: malformed, of another kind or issuer, or with a signature that does not hold.
+    /// No access token of this issuer: malformed, of another kind or issuer, or with a signature
+    /// that does not hold.
     Forged,
-    /// Ours and not ended, but whether it was revoked cannot be said. Never to be read as valid (known fault A7).
+    /// Ours and not ended, but whether it was revoked cannot be said. Never to be read as valid
+    /// (known fault A7).
     Unknown,
 }
 
@@ -32,7 +35,8 @@ pub trait TokenLookup {
     fn look_up(&self, token: &str) -> TokenState;
 }
 
-/// The issuer's own tokens under its own keys: no other issuer's token is ever believed (known fault A3).
+/// The issuer's own tokens under its own keys: no other issuer's token is ever believed (known
+/// fault A3).
 impl TokenLookup for Context<'_> {
     fn look_up(&self, token: &str) -> TokenState {
         match verify(self, token) {
@@ -42,8 +46,9 @@ impl TokenLookup for Context<'_> {
     }
 }
 
-/// The half of a look-up that never changes while the key stays: form, signature, kind, claims, issuer. A caller may keep the result
-/// for the very same token string and go on with [`judge`] each time; the key's withdrawal must end what it keeps.
+/// The half of a look-up that never changes while the key stays: form, signature, kind, claims,
+/// issuer. A caller may keep the result for the very same token string and go on with [`judge`]
+/// each time; the key's withdrawal must end what it keeps.
 pub fn verify(context: &Context<'_>, token: &str) -> Option<VerifiedAccessToken> {
     let format = AccessTokenFormat::of(token)?.implementation();
     let facts = format.read(context.keys, token)?;

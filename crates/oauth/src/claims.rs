@@ -1,7 +1,8 @@
 //! The `claims` request parameter (OpenID Connect Core section 5.5), strictly.
 //!
-//! Members other than `userinfo` and `id_token`, and members of a claim's request other than `essential`,
-//! `value` and `values`, are not understood and so ignored (section 5.5); what is understood must have its type.
+//! Members other than `userinfo` and `id_token`, and members of a claim's request other than
+//! `essential`, `value` and `values`, are not understood and so ignored (section 5.5); what is
+//! understood must have its type.
 use crate::error::OAuthError;
 use signet_jose::json::{self, Limits, Object, Value, Writer};
 
@@ -88,7 +89,8 @@ impl ClaimsRequest {
             .filter(move |c| c.name == name)
     }
 
-    /// The classes of an essential `acr` in the ID token: one of them must be reached (section 5.5.1.1).
+    /// The classes of an essential `acr` in the ID token: one of them must be reached (section
+    /// 5.5.1.1).
     pub fn essential_acr(&self) -> Option<&[String]> {
         self.id_token
             .iter()
@@ -104,7 +106,8 @@ impl ClaimsRequest {
             .map_or(&[], |c| c.values.as_slice())
     }
 
-    /// The one `sub` that is asked for: Ok(None) where none is, Err where two differ or a list is given.
+    /// The one `sub` that is asked for: Ok(None) where none is, Err where two differ or a list is
+    /// given.
     pub(super) fn required_sub(&self) -> Result<Option<&str>, OAuthError> {
         let mut required = None;
         for request in self.requests("sub") {
@@ -174,7 +177,8 @@ fn read_claims(claims: &Object<'_>) -> Option<Vec<ClaimRequest>> {
                 }
                 Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => return None,
             }
-            // A value of another type than the claim has can never be met; for those that decide something, say so.
+            // A value of another type than the claim has can never be met; for those that decide
+            // something, say so.
             let asked = matches!(request, Value::Object(r) if r.get("value").is_some() || r.get("values").is_some());
             if asked && claim.values.is_empty() && matches!(name, "sub" | "acr") {
                 return None;

@@ -1,7 +1,9 @@
-//! A registered client: RFC 7591 metadata and Signet's own policy, with the wire names of its enums.
+//! A registered client: RFC 7591 metadata and Signet's own policy, with the wire names of its
+//! enums.
 //!
-//! A `Client` that exists passed the checks of [`crate::registration`] (or the operator's configuration,
-//! which goes through the same ones). [`crate::client::json`] writes and reads its stored form.
+//! A `Client` that exists passed the checks of [`crate::registration`] (or the operator's
+//! configuration, which goes through the same ones). [`crate::client::json`] writes and reads its
+//! stored form.
 pub mod json;
 pub mod metadata;
 
@@ -15,7 +17,8 @@ use crate::{
 };
 use signet_crypto::Algorithm;
 use signet_jose::jwk::JwkSet;
-/// A registered client (RFC 7591 metadata plus Signet's policy). `revision` grows at every write (known fault A18: replaced with a compare).
+/// A registered client (RFC 7591 metadata plus Signet's policy). `revision` grows at every write
+/// (known fault A18: replaced with a compare).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Client {
     /// the identifier; also the `sub` of its client_credentials tokens
@@ -161,7 +164,8 @@ pub enum AuthMethod {
     /// a public client
     None,
 }
-/// Generated secrets have 256 bits: a plain SHA-256 hides them; operator-chosen ones are refused below 32 bytes. Sealed where HMAC needs the value.
+/// Generated secrets have 256 bits: a plain SHA-256 hides them; operator-chosen ones are refused
+/// below 32 bytes. Sealed where HMAC needs the value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ClientSecret {
     /// for client_secret_basic and client_secret_post
@@ -241,8 +245,9 @@ impl AuthMethod {
 }
 
 impl Client {
-    /// A client with every default of RFC 7591 and OpenID Connect Registration, and nothing registered yet: a web
-    /// application with client_secret_basic and the code grant, PKCE required, consent asked. `created_at`: Unix seconds.
+    /// A client with every default of RFC 7591 and OpenID Connect Registration, and nothing
+    /// registered yet: a web application with client_secret_basic and the code grant, PKCE
+    /// required, consent asked. `created_at`: Unix seconds.
     pub fn new(client_id: impl Into<String>, created_at: u64) -> Client {
         Client {
             client_id: client_id.into(),

@@ -1,7 +1,9 @@
-//! The small binary encoding of sealed values: length-prefixed, versioned by its user, one encoding for one meaning.
+//! The small binary encoding of sealed values: length-prefixed, versioned by its user, one encoding
+//! for one meaning.
 //!
-//! It is only ever read after an authentication tag held, so its strictness is a second line: a value sealed by an older or newer
-//! version is refused and never half understood. Numbers are LEB128 in their shortest form; an option is a byte 0 or 1.
+//! It is only ever read after an authentication tag held, so its strictness is a second line: a
+//! value sealed by an older or newer version is refused and never half understood. Numbers are
+//! LEB128 in their shortest form; an option is a byte 0 or 1.
 
 /// Builds an encoded value.
 #[derive(Default)]

@@ -1,4 +1,5 @@
-//! What a grant decides, as data: the tokens to make, and the once-only conditions that must hold first.
+//! What a grant decides, as data: the tokens to make, and the once-only conditions that must hold
+//! first.
 use crate::id::{CodeId, DeviceId, GrantId, Jti};
 use crate::{
     names::AccessTokenFormat,
@@ -8,8 +9,8 @@ use crate::{
 use signet_crypto::Algorithm;
 pub use signet_revocation::RevocationQuery;
 
-/// A condition that must be committed before anything is answered: one atomic call of the store each. Ends are Unix seconds, after
-/// which the row may go.
+/// A condition that must be committed before anything is answered: one atomic call of the store
+/// each. Ends are Unix seconds, after which the row may go.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SingleUse {
     /// A client assertion's `jti` (RFC 7523 section 3, item 7). A refusal is `invalid_client`.
@@ -30,8 +31,9 @@ pub enum SingleUse {
         /// after the proof is too old to be accepted
         end: u64,
     },
-    /// An authorization code. A refusal is a second use: revoke the grant (RFC 6749 section 4.1.2), answer `invalid_grant`.
-    /// Where it holds and `family_end` is set, the family's row (generation 0, that end) is written in the same change.
+    /// An authorization code. A refusal is a second use: revoke the grant (RFC 6749 section 4.1.2),
+    /// answer `invalid_grant`. Where it holds and `family_end` is set, the family's row (generation
+    /// 0, that end) is written in the same change.
     Code {
         /// the row
         id: CodeId,
@@ -42,8 +44,8 @@ pub enum SingleUse {
         /// a refresh family begins, and lives at most this long
         family_end: Option<u64>,
     },
-    /// An approved device code: its record, which was read before, is replaced under its version by the consumed one. A
-    /// refusal is `invalid_grant`. `family_end` as with [`SingleUse::Code`].
+    /// An approved device code: its record, which was read before, is replaced under its version by
+    /// the consumed one. A refusal is `invalid_grant`. `family_end` as with [`SingleUse::Code`].
     DeviceCode {
         /// the row
         id: DeviceId,
@@ -73,15 +75,17 @@ pub enum SingleUse {
         /// whose retry would be answered; none: nobody's
         retry: Option<Retry>,
     },
-    /// An agent's proof of possession, by the hash of what it says: once. A refusal is `invalid_request`.
+    /// An agent's proof of possession, by the hash of what it says: once. A refusal is
+    /// `invalid_request`.
     AgentProof {
         /// the proof's id
         id: [u8; 32],
         /// after the proof is too old to be accepted
         end: u64,
     },
-    /// One use of an agent's grant is counted, and what it may spend: refused where the grant's bounds do not allow both. A refusal is
-    /// `invalid_request`. These come last: whatever else refuses spends nothing.
+    /// One use of an agent's grant is counted, and what it may spend: refused where the grant's
+    /// bounds do not allow both. A refusal is `invalid_request`. These come last: whatever else
+    /// refuses spends nothing.
     AgentUse {
         /// the grant
         grant: [u8; 32],
@@ -94,7 +98,8 @@ pub enum SingleUse {
         /// after the grant's own end
         end: u64,
     },
-    /// The family's row must be at `generation`, and stays (rotation off). A missing row is an ended family, another generation a replay.
+    /// The family's row must be at `generation`, and stays (rotation off). A missing row is an
+    /// ended family, another generation a replay.
     Current {
         /// the family
         grant_id: GrantId,
@@ -140,7 +145,8 @@ pub struct AccessToken {
     pub lifetime: u64,
     /// how it is written
     pub format: AccessTokenFormat,
-    /// what it is signed with as a JWT; compact tokens are signed with the one key that the server has for them
+    /// what it is signed with as a JWT; compact tokens are signed with the one key that the server
+    /// has for them
     pub algorithm: Algorithm,
     /// the grant it ends with
     pub grant_id: Option<GrantId>,
@@ -168,7 +174,8 @@ pub struct AccessToken {
 /// What a token that was issued under a chain of delegations says besides `act`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChainClaims {
-    /// `agent_grants`: the ids of the whole chain's grants, the root's first. Revoking one of them ends the token.
+    /// `agent_grants`: the ids of the whole chain's grants, the root's first. Revoking one of them
+    /// ends the token.
     pub grants: Vec<[u8; 32]>,
     /// encoded JSON of `authorization_details` (RFC 9396 section 9.1)
     pub authorization_details: String,
@@ -198,8 +205,9 @@ pub enum Refresh {
     Keep,
 }
 
-/// In order: `once` conditions are committed one by one; any refusal stops, and nothing is issued. What an unauthenticated caller could send
-/// (assertion ids, proofs) comes first; the code or refresh token is last, so that nobody else can consume it (known fault A12).
+/// In order: `once` conditions are committed one by one; any refusal stops, and nothing is issued.
+/// What an unauthenticated caller could send (assertion ids, proofs) comes first; the code or
+/// refresh token is last, so that nobody else can consume it (known fault A12).
 #[derive(Clone, Debug)]
 pub struct Decision {
     /// conditions, in order
@@ -208,7 +216,8 @@ pub struct Decision {
     pub issue: Issue,
 }
 
-/// The revocation index, as the rules see it. An implementation that does not know says so, and that refuses (known fault A7).
+/// The revocation index, as the rules see it. An implementation that does not know says so, and
+/// that refuses (known fault A7).
 pub trait Revocations {
     /// Whether anything that this token hangs on was revoked.
     fn is_revoked(&self, token: &RevocationQuery<'_>) -> Result<bool, Unavailable>;

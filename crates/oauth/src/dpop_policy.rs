@@ -1,6 +1,8 @@
-//! Sender constraint: DPoP (RFC 9449) with server nonces and a replay guard, and certificate binding (RFC 8705).
+//! Sender constraint: DPoP (RFC 9449) with server nonces and a replay guard, and certificate
+//! binding (RFC 8705).
 //!
-//! Server nonces hold no state: a nonce is the time of its making, sealed. Any node opens it, and it ends by itself.
+//! Server nonces hold no state: a nonce is the time of its making, sealed. Any node opens it, and
+//! it ends by itself.
 use crate::{
     access_token::VerifiedAccessToken,
     client::Client,
@@ -29,7 +31,8 @@ pub struct Possession {
     pub once: SingleUse,
 }
 
-/// The sealing keys, as the key of nonces: those of every node, and of the time before they were rotated.
+/// The sealing keys, as the key of nonces: those of every node, and of the time before they were
+/// rotated.
 struct Sealing<'a>(&'a Keyring);
 
 impl nonce::NonceKey for Sealing<'_> {
@@ -46,12 +49,14 @@ impl nonce::NonceKey for Sealing<'_> {
     }
 }
 
-/// Makes a nonce for the `DPoP-Nonce` header (RFC 9449 section 8). None only if the cryptography library fails.
+/// Makes a nonce for the `DPoP-Nonce` header (RFC 9449 section 8). None only if the cryptography
+/// library fails.
 pub fn new_nonce(keyring: &Keyring, now: u64) -> Option<String> {
     nonce::make(&Sealing(keyring), now)
 }
 
-/// Whether a proof's nonce will do: one that is there must be the server's, whether nonces are demanded or not.
+/// Whether a proof's nonce will do: one that is there must be the server's, whether nonces are
+/// demanded or not.
 fn nonce_is_good(context: &Context<'_>, nonce: Option<&str>) -> bool {
     match nonce {
         Some(nonce) => nonce::holds(&Sealing(context.keyring), nonce, context.now()),
@@ -122,15 +127,16 @@ pub fn check(
 
 /// What new tokens are bound to, under the client's policy.
 ///
-/// A proof binds to its key; without one, a certificate binds where the client's record says so (RFC 8705 section 3.4). A client that
-/// must bind and cannot is refused, whatever else it shows.
+/// A proof binds to its key; without one, a certificate binds where the client's record says so
+/// (RFC 8705 section 3.4). A client that must bind and cannot is refused, whatever else it shows.
 pub fn bind(
     client: &Client,
     possession: Option<&Possession>,
     certificate: Option<PeerCertificate<'_>>,
 ) -> Result<Option<Confirmation>, OAuthError> {
     if client.dpop_bound_access_tokens && possession.is_none() {
-        // RFC 9449 section 5.2. No proof is not an invalid proof: section 5 has its code for those that came.
+        // RFC 9449 section 5.2. No proof is not an invalid proof: section 5 has its code for those
+        // that came.
         return Err(OAuthError::invalid_request("this client must use DPoP"));
     }
     if client.tls_client_certificate_bound_access_tokens && certificate.is_none() {
@@ -147,8 +153,9 @@ pub fn bind(
     })
 }
 
-/// Whether the presenter of a valid access token may use it: a bound token is never a bearer token. The returned condition must be
-/// committed before the resource answers. Errors carry their challenge.
+/// Whether the presenter of a valid access token may use it: a bound token is never a bearer token.
+/// The returned condition must be committed before the resource answers. Errors carry their
+/// challenge.
 pub fn check_presentation(
     context: &Context<'_>,
     scheme: Scheme,
@@ -184,7 +191,8 @@ pub fn check_presentation(
     }
 }
 
-/// RFC 9449 section 7.1, RFC 6750 section 3.1: an error of the proof is told as such, every other one as the token's.
+/// RFC 9449 section 7.1, RFC 6750 section 3.1: an error of the proof is told as such, every other
+/// one as the token's.
 fn refused(error: PresentationError) -> OAuthError {
     let token =
         |text, challenge| OAuthError::new(ErrorCode::InvalidToken, text).with_challenge(challenge);

@@ -1,10 +1,11 @@
-//! The one table of endpoints: routes and metadata documents are generated from it, so neither can name
-//! what the other has not.
+//! The one table of endpoints: routes and metadata documents are generated from it, so neither can
+//! name what the other has not.
 //!
-//! Paths are relative to the issuer's own path. Only the RFC 8414 document stands elsewhere: its well-known
-//! segment goes between host and path (RFC 8414 section 3.1).
+//! Paths are relative to the issuer's own path. Only the RFC 8414 document stands elsewhere: its
+//! well-known segment goes between host and path (RFC 8414 section 3.1).
 
-/// The methods that an endpoint answers. `HEAD` comes with `Get`, `OPTIONS` with `cors`; both are the router's business.
+/// The methods that an endpoint answers. `HEAD` comes with `Get`, `OPTIONS` with `cors`; both are
+/// the router's business.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Method {
     /// GET
@@ -40,7 +41,8 @@ pub struct Endpoint {
     pub methods: &'static [Method],
     /// member of the metadata documents
     pub metadata: Option<&'static str>,
-    /// listed in `mtls_endpoint_aliases` (RFC 8705 section 5), and served on the listener that asks for client certificates
+    /// listed in `mtls_endpoint_aliases` (RFC 8705 section 5), and served on the listener that asks
+    /// for client certificates
     pub mtls_alias: bool,
     /// Cross-origin requests of browsers are answered.
     pub cors: Cors,
@@ -148,7 +150,8 @@ impl EndpointId {
 }
 
 impl Endpoint {
-    /// The request path that the router answers, where the issuer's own path is `issuer_path` (empty, or `/x`).
+    /// The request path that the router answers, where the issuer's own path is `issuer_path`
+    /// (empty, or `/x`).
     pub fn route(&self, issuer_path: &str) -> String {
         if self.id == EndpointId::OauthMetadata {
             format!("{}{issuer_path}", self.path)

@@ -1,7 +1,8 @@
 //! What goes wrong, in two halves: what the peer is told and what only the log sees.
 //!
-//! Every registered error code is one row of [`TABLE`]: its name on the wire and its HTTP status. Descriptions are static text that
-//! helps an honest developer; nothing that a peer sent is ever repeated in an answer.
+//! Every registered error code is one row of [`TABLE`]: its name on the wire and its HTTP status.
+//! Descriptions are static text that helps an honest developer; nothing that a peer sent is ever
+//! repeated in an answer.
 use signet_jose::json::Writer;
 
 /// An error answer. `Display` shows the public half only.
@@ -150,7 +151,8 @@ impl ErrorCode {
     pub fn as_str(self) -> &'static str {
         TABLE[self as usize].name
     }
-    /// The HTTP status of a direct answer. A challenge with the Bearer or DPoP scheme makes it 401; see [`OAuthError::status`].
+    /// The HTTP status of a direct answer. A challenge with the Bearer or DPoP scheme makes it 401;
+    /// see [`OAuthError::status`].
     pub fn status(self) -> u16 {
         TABLE[self as usize].status
     }
@@ -163,7 +165,8 @@ impl std::fmt::Display for ErrorCode {
 }
 
 impl OAuthError {
-    /// An error with its public text. `invalid_client` brings the challenge that RFC 6749 section 5.2 and RFC 9110 section 15.5.2 ask for.
+    /// An error with its public text. `invalid_client` brings the challenge that RFC 6749 section
+    /// 5.2 and RFC 9110 section 15.5.2 ask for.
     pub fn new(code: ErrorCode, description: &'static str) -> Self {
         let challenge = (code == ErrorCode::InvalidClient).then_some(Challenge::Basic);
         OAuthError {
@@ -179,7 +182,8 @@ impl OAuthError {
         self.hint = Some(hint.into());
         self
     }
-    /// With a `WWW-Authenticate` scheme (protected resources: RFC 6750 section 3, RFC 9449 section 7.1).
+    /// With a `WWW-Authenticate` scheme (protected resources: RFC 6750 section 3, RFC 9449 section
+    /// 7.1).
     #[must_use]
     pub fn with_challenge(mut self, challenge: Challenge) -> Self {
         self.challenge = Some(challenge);
@@ -193,7 +197,8 @@ impl OAuthError {
     pub fn invalid_grant(description: &'static str) -> Self {
         Self::new(ErrorCode::InvalidGrant, description)
     }
-    /// The HTTP status of a direct answer. At a protected resource, DPoP errors are challenges and so 401 (RFC 9449 section 7.1).
+    /// The HTTP status of a direct answer. At a protected resource, DPoP errors are challenges and
+    /// so 401 (RFC 9449 section 7.1).
     pub fn status(&self) -> u16 {
         match (self.code, self.challenge) {
             (ErrorCode::UseDpopNonce | ErrorCode::InvalidDpopProof, Some(_)) => 401,
@@ -222,12 +227,14 @@ impl OAuthError {
             Challenge::Bearer => text.push_str("Bearer realm=\"signet\""),
             Challenge::Dpop => text.push_str("DPoP realm=\"signet\""),
         }
-        // RFC 6750 section 3.1: a request without any credentials gets no error code. `invalid_request` without text stands for that.
+        // RFC 6750 section 3.1: a request without any credentials gets no error code.
+        // `invalid_request` without text stands for that.
         if !self.description.is_empty() {
             text.push_str(", error=\"");
             text.push_str(self.code.as_str());
             text.push_str("\", error_description=\"");
-            // Static text of ours; the characters that RFC 6750 section 3 forbids are left out all the same.
+            // Static text of ours; the characters that RFC 6750 section 3 forbids are left out all
+            // the same.
             text.extend(
                 self.description
                     .chars()

@@ -1,4 +1,5 @@
-//! The ids of the protocol's once-only things, each a type of its own: what is random 16 bytes everywhere must not be taken for one another.
+//! The ids of the protocol's once-only things, each a type of its own: what is random 16 bytes
+//! everywhere must not be taken for one another.
 
 use signet_revocation::id_of_16_bytes;
 pub use signet_revocation::{GrantId, Jti};

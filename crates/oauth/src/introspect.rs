@@ -1,7 +1,8 @@
 //! Introspection: RFC 7662, and signed answers (RFC 9701).
 //!
-//! The caller is authenticated, the token's signature is checked, and then who may see it; only after that anything is said. Everything
-//! that is not a living token which the caller may see is one and the same `{"active":false}` (known fault A11).
+//! The caller is authenticated, the token's signature is checked, and then who may see it; only
+//! after that anything is said. Everything that is not a living token which the caller may see is
+//! one and the same `{"active":false}` (known fault A11).
 use crate::id::GrantId;
 use crate::{
     access_token::{TokenLookup, TokenState, VerifiedAccessToken},
@@ -26,16 +27,16 @@ pub enum Introspection {
     Inactive,
     /// a living access token
     AccessToken(Arc<VerifiedAccessToken>),
-    /// a refresh token that looks good; whether it lives is known when the store says that its family is at its generation:
-    /// [`Introspection::with_family`]
+    /// a refresh token that looks good; whether it lives is known when the store says that its
+    /// family is at its generation: [`Introspection::with_family`]
     RefreshToken(Box<RefreshToken>),
 }
 
 /// Decides what an authenticated caller hears of the token.
 ///
 /// # Errors
-/// `invalid_request` without `token`; `invalid_client` for a public client (RFC 7662 section 2.1 wants the caller authorized);
-/// `temporarily_unavailable` where revocation cannot be known.
+/// `invalid_request` without `token`; `invalid_client` for a public client (RFC 7662 section 2.1
+/// wants the caller authorized); `temporarily_unavailable` where revocation cannot be known.
 pub fn decide(
     context: &Context<'_>,
     caller: &Client,
@@ -44,7 +45,8 @@ pub fn decide(
     decide_with(context, caller, params, context)
 }
 
-/// As [`decide`], with a look-up of the caller's own: one that keeps what [`crate::access_token::verify`] gave, say.
+/// As [`decide`], with a look-up of the caller's own: one that keeps what
+/// [`crate::access_token::verify`] gave, say.
 ///
 /// # Errors
 /// As [`decide`].
@@ -61,7 +63,8 @@ pub fn decide_with(
         );
     }
     let token = params.require("token")?;
-    // `token_type_hint` is not needed: each format of access tokens has a form of its own, and a sealed value none of them.
+    // `token_type_hint` is not needed: each format of access tokens has a form of its own, and a
+    // sealed value none of them.
     if AccessTokenFormat::of(token).is_some() {
         return match lookup.look_up(token) {
             TokenState::Valid(facts) if may_see(context, caller, &facts) => {
@@ -78,7 +81,8 @@ pub fn decide_with(
         return Ok(Introspection::Inactive);
     };
     let now = context.now();
-    // No resource server ever sees a refresh token: its client, and who may act for that client, as long as that exists.
+    // No resource server ever sees a refresh token: its client, and who may act for that client, as
+    // long as that exists.
     let visible = (token.client_id == caller.client_id
         || caller.may_act_for.contains(&token.client_id))
         && context.registry.client(&token.client_id, now).is_some();
@@ -107,8 +111,8 @@ pub(crate) fn refresh_identity(token: &RefreshToken) -> RevocationQuery<'_> {
     }
 }
 
-/// A client sees its own tokens, those of clients that its record lets it act for, those that are meant for it, and those for a resource
-/// server whose record names it.
+/// A client sees its own tokens, those of clients that its record lets it act for, those that are
+/// meant for it, and those for a resource server whose record names it.
 fn may_see(context: &Context<'_>, caller: &Client, facts: &VerifiedAccessToken) -> bool {
     let own = facts.client_id == caller.client_id || caller.may_act_for.contains(&facts.client_id);
     own || facts.audience.iter().any(|audience| {
@@ -121,7 +125,8 @@ fn may_see(context: &Context<'_>, caller: &Client, facts: &VerifiedAccessToken) 
 }
 
 impl Introspection {
-    /// Settles a refresh token: `generation` is that of its family's row, None where the family is gone. Others stay as they are.
+    /// Settles a refresh token: `generation` is that of its family's row, None where the family is
+    /// gone. Others stay as they are.
     #[must_use]
     pub fn with_family(self, generation: Option<u64>) -> Self {
         match self {
@@ -147,7 +152,8 @@ impl Introspection {
         self.write_value(issuer, &mut Writer::new(out));
     }
 
-    /// Appends the claims of a signed answer (RFC 9701 section 5), of type `token-introspection+jwt`, for `caller`.
+    /// Appends the claims of a signed answer (RFC 9701 section 5), of type
+    /// `token-introspection+jwt`, for `caller`.
     pub fn write_signed(&self, issuer: &str, caller: &str, now: u64, out: &mut Vec<u8>) {
         Writer::new(out).object(|w| {
             w.member("iss").string(issuer);

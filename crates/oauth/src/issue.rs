@@ -1,6 +1,8 @@
-//! From a decision to bytes: the payloads of access and ID tokens and the token response, written straight into a buffer.
+//! From a decision to bytes: the payloads of access and ID tokens and the token response, written
+//! straight into a buffer.
 //!
-//! The caller signs between these steps: access token first, then the ID token with its `at_hash`, then the response.
+//! The caller signs between these steps: access token first, then the ID token with its `at_hash`,
+//! then the response.
 pub use crate::format::write_access_token;
 
 use crate::{
@@ -14,7 +16,8 @@ use signet_jose::{json::Writer, jwt::half_hash};
 
 /// Appends the claims of an ID token (OpenID Connect Core section 2).
 ///
-/// `signed_access_token`: for `at_hash`. `user`: for the claims that were asked for singly; none are written without it.
+/// `signed_access_token`: for `at_hash`. `user`: for the claims that were asked for singly; none
+/// are written without it.
 pub fn write_id_token(
     id_token: &IdToken,
     access_token: &AccessToken,
@@ -58,7 +61,8 @@ pub fn write_id_token(
     });
 }
 
-/// Appends the token response (RFC 6749 section 5.1, RFC 8693 section 2.2.1, OpenID Connect Core section 3.1.3.3).
+/// Appends the token response (RFC 6749 section 5.1, RFC 8693 section 2.2.1, OpenID Connect Core
+/// section 3.1.3.3).
 pub fn write_token_response(
     issue: &Issue,
     access_token: &str,
@@ -182,7 +186,8 @@ mod tests {
         );
     }
 
-    /// Known fault A6: `acr` is what was done; and single claims come from the person's record alone.
+    /// Known fault A6: `acr` is what was done; and single claims come from the person's record
+    /// alone.
     #[test]
     fn an_id_token_says_what_was_done_and_what_was_asked_for() {
         let id_token = IdToken {

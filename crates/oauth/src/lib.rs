@@ -1,12 +1,15 @@
 //! The protocol rules of OAuth 2.1 and OpenID Connect without I/O: a request in, a decision out.
 //!
-//! Time, randomness and lookups are handed in; state changes come out as data that the caller commits. Nothing here reads a clock, a
-//! socket or a store, so every rule can be tried in a unit test, fuzzed, and moved in time.
+//! Time, randomness and lookups are handed in; state changes come out as data that the caller
+//! commits. Nothing here reads a clock, a socket or a store, so every rule can be tried in a unit
+//! test, fuzzed, and moved in time.
 //!
-//! A token request runs through [`params`] (strict parsing), [`client_auth`] (one file a method), [`dpop_policy`] (sender
-//! constraint) and [`grant`] (one file a grant), joined in [`token`], and leaves as a [`decision`]: conditions that must be committed
-//! once, in order, and tokens to make, which [`issue`] writes, an access token in its [`format`](mod@format). What comes back to the server goes through [`access_token`]:
-//! [`introspect`], [`revoke`], [`userinfo`] and token exchange all use that one look-up. The front side begins in [`authorize`].
+//! A token request runs through [`params`] (strict parsing), [`client_auth`] (one file a method),
+//! [`dpop_policy`] (sender constraint) and [`grant`] (one file a grant), joined in [`token`], and
+//! leaves as a [`decision`]: conditions that must be committed once, in order, and tokens to make,
+//! which [`issue`] writes, an access token in its [`format`](mod@format). What comes back to the
+//! server goes through [`access_token`]: [`introspect`], [`revoke`], [`userinfo`] and token
+//! exchange all use that one look-up. The front side begins in [`authorize`].
 #![forbid(unsafe_code)]
 #![allow(unreachable_pub, reason = "not sorted yet: see the workspace lints")]
 pub mod access_token;

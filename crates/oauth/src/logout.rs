@@ -1,7 +1,8 @@
 //! OpenID Connect RP-Initiated Logout 1.0, without its pages.
 //!
-//! A link anywhere may lead to `/logout`, so nobody is logged out by it alone: only an ID token of the very session
-//! ends it without a question. A redirect afterwards goes to a registered URI, exactly, or nowhere.
+//! A link anywhere may lead to `/logout`, so nobody is logged out by it alone: only an ID token of
+//! the very session ends it without a question. A redirect afterwards goes to a registered URI,
+//! exactly, or nowhere.
 use crate::{
     authorize::{IdTokenHint, response::with_query, verify_id_token_hint},
     client::Client,
@@ -17,13 +18,15 @@ use std::sync::Arc;
 /// What a logout request comes to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Logout {
-    /// Ask "do you want to log out?" first. The answer comes back in a form of ours, never as a parameter here.
+    /// Ask "do you want to log out?" first. The answer comes back in a form of ours, never as a
+    /// parameter here.
     pub ask: bool,
     /// where to go afterwards, with `state`; None: the signed-out page
     pub then: Option<String>,
     /// who asked, where that is known
     pub client_id: Option<String>,
-    /// an ID token of this server says who asked: else anybody may have, and nobody is led to `then` unasked
+    /// an ID token of this server says who asked: else anybody may have, and nobody is led to
+    /// `then` unasked
     pub proven: bool,
     /// what the page's language may be
     pub ui_locales: Option<String>,
@@ -33,7 +36,8 @@ pub struct Logout {
 /// seconds.
 ///
 /// # Errors
-/// `invalid_request`, always a page: a redirect URI that is not registered, or a hint of another client than `client_id`.
+/// `invalid_request`, always a page: a redirect URI that is not registered, or a hint of another
+/// client than `client_id`.
 pub fn logout(
     params: &Params,
     registry: &Registry,
@@ -80,7 +84,8 @@ pub fn logout(
     })
 }
 
-/// The client that asks: of `client_id`, which must be in the hint's audience, or of the hint alone.
+/// The client that asks: of `client_id`, which must be in the hint's audience, or of the hint
+/// alone.
 fn client<'r>(
     params: &Params,
     registry: &'r Registry,

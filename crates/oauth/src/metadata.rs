@@ -1,6 +1,6 @@
-//! The metadata document (RFC 8414 and OpenID Connect Discovery 1.0), rendered from the tables that the code runs by:
-//! endpoints, grants, client authentication methods, algorithms, settings. What is not in a table is not advertised,
-//! and what is in one is (known fault A16).
+//! The metadata document (RFC 8414 and OpenID Connect Discovery 1.0), rendered from the tables that
+//! the code runs by: endpoints, grants, client authentication methods, algorithms, settings. What
+//! is not in a table is not advertised, and what is in one is (known fault A16).
 //!
 //! One document serves both well-known paths: their members never disagree.
 use crate::{
@@ -39,7 +39,8 @@ pub fn metadata(settings: &Settings, registry: &Registry) -> Vec<u8> {
             .strings(RESPONSE_MODES.iter().map(|m| m.name()));
         w.member("grant_types_supported")
             .strings(GRANTS.iter().map(|g| g.grant_type.as_str()));
-        // RFC 9396 section 10, and what token exchange takes: RFC 8693 registers no member for that.
+        // RFC 9396 section 10, and what token exchange takes: RFC 8693 registers no member for
+        // that.
         if settings.agents.enabled {
             w.member("authorization_details_types_supported")
                 .strings([DETAILS_TYPE]);
@@ -102,7 +103,8 @@ pub fn metadata(settings: &Settings, registry: &Registry) -> Vec<u8> {
     out
 }
 
-/// Has the endpoint anything to give under these settings? Closed registration is done by the admin API.
+/// Has the endpoint anything to give under these settings? Closed registration is done by the admin
+/// API.
 pub fn is_served(id: EndpointId, settings: &Settings) -> bool {
     match id {
         EndpointId::Register => settings.registration.enabled && settings.registration.open,
@@ -132,7 +134,8 @@ pub fn subject_token_types(settings: &Settings) -> impl Iterator<Item = &'static
     SUBJECT_TOKEN_TYPES.into_iter().chain(chain)
 }
 
-/// The methods that a client can use here: those with certificates need a listener that asks for them.
+/// The methods that a client can use here: those with certificates need a listener that asks for
+/// them.
 pub fn offered_methods(settings: &Settings) -> impl Iterator<Item = AuthMethod> {
     let mtls = settings.mtls_base.is_some();
     METHODS
@@ -141,7 +144,8 @@ pub fn offered_methods(settings: &Settings) -> impl Iterator<Item = AuthMethod> 
         .filter(move |m| mtls || !m.is_mtls())
 }
 
-/// The algorithms that client assertions are verified with: private_key_jwt, then client_secret_jwt.
+/// The algorithms that client assertions are verified with: private_key_jwt, then
+/// client_secret_jwt.
 pub fn assertion_algorithms() -> impl Iterator<Item = Algorithm> {
     Algorithm::ALL.iter().copied()
 }

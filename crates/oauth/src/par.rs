@@ -1,7 +1,8 @@
 //! Pushed authorization requests (RFC 9126).
 //!
-//! The `request_uri` is the request itself, sealed: no row is written at the pushing. Its id's once-row is written
-//! when the person's answer is given, so that a page may be reloaded before, and a used one is refused after.
+//! The `request_uri` is the request itself, sealed: no row is written at the pushing. Its id's
+//! once-row is written when the person's answer is given, so that a page may be reloaded before,
+//! and a used one is refused after.
 pub use crate::authorize::{URN, is_request_uri};
 use crate::id::PushedId;
 
@@ -37,8 +38,8 @@ impl PushedResponse {
     }
 }
 
-/// Checks and seals a pushed request. `client` has been authenticated; `proof_jkt` is of a DPoP proof that came
-/// along and held (RFC 9449 section 10.1); `id` is random.
+/// Checks and seals a pushed request. `client` has been authenticated; `proof_jkt` is of a DPoP
+/// proof that came along and held (RFC 9449 section 10.1); `id` is random.
 ///
 /// # Errors
 /// What `/authorize` would say, as a direct answer.

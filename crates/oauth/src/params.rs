@@ -1,8 +1,9 @@
 //! Request parameters: `application/x-www-form-urlencoded` bodies and query strings, read strictly.
 //!
-//! Everything is bounded, percent-encoding must be well formed, the text must be UTF-8 without control characters, and a parameter
-//! appears once (RFC 6749 section 3.1), but for those that their specifications let repeat. Decoded text lies in one buffer; the
-//! hot path costs two allocations.
+//! Everything is bounded, percent-encoding must be well formed, the text must be UTF-8 without
+//! control characters, and a parameter appears once (RFC 6749 section 3.1), but for those that
+//! their specifications let repeat. Decoded text lies in one buffer; the hot path costs two
+//! allocations.
 use crate::error::OAuthError;
 
 /// Longest body or query, in bytes.
@@ -16,7 +17,8 @@ pub const MAX_VALUE_BYTES: usize = 16 * 1024;
 /// Parameters that may be repeated: RFC 8707 section 2, RFC 8693 section 2.1.
 const REPEATABLE: [&str; 2] = ["resource", "audience"];
 
-/// The parameters of one request, in order. A parameter without a value is as if omitted (RFC 6749 section 3.1).
+/// The parameters of one request, in order. A parameter without a value is as if omitted (RFC 6749
+/// section 3.1).
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Params {
     text: String,
@@ -90,7 +92,8 @@ impl Params {
             {
                 return Err(OAuthError::invalid_request("a parameter is too long"));
             }
-            // A pair's ends may lie inside a UTF-8 sequence that spans two pairs: such text was never UTF-8 in itself.
+            // A pair's ends may lie inside a UTF-8 sequence that spans two pairs: such text was
+            // never UTF-8 in itself.
             let (Some(name), Some(value)) = (
                 params.text.get(start as usize..middle as usize),
                 params.text.get(middle as usize..end as usize),
@@ -139,7 +142,8 @@ impl Params {
     pub fn contains(&self, name: &str) -> bool {
         self.get(name).is_some()
     }
-    /// The value, or `invalid_request`; the description does not name the parameter, the log's hint does.
+    /// The value, or `invalid_request`; the description does not name the parameter, the log's hint
+    /// does.
     pub fn require(&self, name: &'static str) -> Result<&str, OAuthError> {
         self.get(name).ok_or_else(|| {
             OAuthError::invalid_request("a required parameter is missing")
@@ -156,7 +160,8 @@ impl Params {
             )
         })
     }
-    /// The parameters as a form or query again, in order: what [`Params::parse`] reads back to the same.
+    /// The parameters as a form or query again, in order: what [`Params::parse`] reads back to the
+    /// same.
     pub fn to_form(&self) -> String {
         let mut out = String::with_capacity(self.text.len() + self.pairs.len() * 2);
         for (name, value) in self.iter() {
@@ -171,7 +176,8 @@ impl Params {
     }
 }
 
-/// Appends the form encoding of `text`: unreserved characters as they are, the rest percent-encoded (a space as `%20`).
+/// Appends the form encoding of `text`: unreserved characters as they are, the rest percent-encoded
+/// (a space as `%20`).
 pub fn encode_into(text: &str, out: &mut String) {
     const HEX: &[u8; 16] = b"0123456789ABCDEF";
     for &byte in text.as_bytes() {

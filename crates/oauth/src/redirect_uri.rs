@@ -12,11 +12,13 @@ use std::fmt;
 pub struct RedirectUri(String);
 
 impl RedirectUri {
-    /// `https` with a host, or `http` on loopback (OAuth 2.1 section 2.3.1); a `native` client may also use a
-    /// private-use scheme, which must have a dot: a reversed domain name (RFC 8252 section 7.1).
+    /// `https` with a host, or `http` on loopback (OAuth 2.1 section 2.3.1); a `native` client may
+    /// also use a private-use scheme, which must have a dot: a reversed domain name (RFC 8252
+    /// section 7.1).
     ///
     /// # Errors
-    /// `invalid_redirect_uri`, for anything else, a fragment, user information, or more than 2048 bytes.
+    /// `invalid_redirect_uri`, for anything else, a fragment, user information, or more than 2048
+    /// bytes.
     pub fn parse(text: &str, native: bool) -> Result<Self, OAuthError> {
         let refuse = |why| Err(OAuthError::new(ErrorCode::InvalidRedirectUri, why));
         let Some(uri) = Uri::parse(text) else {
@@ -66,7 +68,8 @@ impl fmt::Display for RedirectUri {
     }
 }
 
-/// (`http://host`, path and query) of an `http` loopback URI, its port cut out; None for every other.
+/// (`http://host`, path and query) of an `http` loopback URI, its port cut out; None for every
+/// other.
 fn without_loopback_port(text: &str) -> Option<(&str, &str)> {
     let uri = Uri::parse(text).filter(|u| u.scheme == "http" && u.is_loopback())?;
     let before_rest = &text[..text.len() - uri.rest.len()];

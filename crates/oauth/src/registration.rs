@@ -1,4 +1,5 @@
-//! Dynamic client registration and management (RFC 7591, RFC 7592, OpenID Connect Registration 1.0).
+//! Dynamic client registration and management (RFC 7591, RFC 7592, OpenID Connect Registration
+//! 1.0).
 //!
 //! ```text
 //! POST   /register              sector_identifier_uri(body) -> the caller fetches that list, if one is named
@@ -8,8 +9,9 @@
 //! DELETE /register/{client_id}  the same, then the record is removed and its tokens are revoked (204)
 //! ```
 //!
-//! Members that are not understood are ignored (RFC 7591 section 2), but those whose being ignored would leave the
-//! client less safe than it asked for (encryption, pairwise subjects, signed requests) are refused.
+//! Members that are not understood are ignored (RFC 7591 section 2), but those whose being ignored
+//! would leave the client less safe than it asked for (encryption, pairwise subjects, signed
+//! requests) are refused.
 use crate::{
     client::{
         AuthMethod, Client, ClientSecret, ConsentPolicy, RefreshRotation,
@@ -55,7 +57,8 @@ pub struct Registered {
     pub response: Vec<u8>,
 }
 
-/// The members of a registration document that its caller must fetch before it is checked: `sector_identifier_uri`.
+/// The members of a registration document that its caller must fetch before it is checked:
+/// `sector_identifier_uri`.
 ///
 /// # Errors
 /// `invalid_client_metadata` for what is no JSON object, or a URI that is not https.
@@ -63,7 +66,8 @@ pub fn sector_identifier_uri(body: &[u8]) -> Result<Option<String>, OAuthError> 
     metadata::sector_identifier_uri(&parse(body)?)
 }
 
-/// Registers a client. `sector`: the JSON array that `sector_identifier_uri` led to. `now`: Unix seconds.
+/// Registers a client. `sector`: the JSON array that `sector_identifier_uri` led to. `now`: Unix
+/// seconds.
 ///
 /// # Errors
 /// `invalid_redirect_uri`, `invalid_client_metadata`.
@@ -89,11 +93,13 @@ pub fn register(
     Ok(Registered { client, response })
 }
 
-/// Replaces a client's metadata (RFC 7592 section 2.2). What is left out goes back to its default; policy, secrets
-/// and the registration access token stay. `token`: as presented, and checked by [`authorize_management`].
+/// Replaces a client's metadata (RFC 7592 section 2.2). What is left out goes back to its default;
+/// policy, secrets and the registration access token stay. `token`: as presented, and checked by
+/// [`authorize_management`].
 ///
 /// # Errors
-/// As [`register`]; also for another `client_id`, another secret, or members that only the server sets.
+/// As [`register`]; also for another `client_id`, another secret, or members that only the server
+/// sets.
 pub fn update(
     current: &Client,
     body: &[u8],
@@ -161,7 +167,8 @@ pub fn update(
     Ok(Registered { client, response })
 }
 
-/// May the bearer of `token` manage this client? An unknown client and a wrong token are answered alike.
+/// May the bearer of `token` manage this client? An unknown client and a wrong token are answered
+/// alike.
 ///
 /// # Errors
 /// `invalid_token`, 401 (RFC 7592 section 2).
@@ -182,8 +189,8 @@ pub fn authorize_management(
     }
 }
 
-/// The client information response (RFC 7591 section 3.2.1). `token`: the registration access token, which only its
-/// bearer still knows; `secret`: where one has just been made.
+/// The client information response (RFC 7591 section 3.2.1). `token`: the registration access
+/// token, which only its bearer still knows; `secret`: where one has just been made.
 pub fn registration_response(
     client: &Client,
     settings: &Settings,
@@ -215,7 +222,8 @@ pub fn registration_response(
 /// A secret at rest: hashed, or sealed where HMAC needs its value.
 ///
 /// # Errors
-/// `invalid_client_metadata` for a secret under [`MIN_SECRET_BYTES`], `server_error` if it cannot be sealed.
+/// `invalid_client_metadata` for a secret under [`MIN_SECRET_BYTES`], `server_error` if it cannot
+/// be sealed.
 pub fn client_secret(
     method: AuthMethod,
     secret: &str,
@@ -315,7 +323,8 @@ fn apply_policy(document: &Object<'_>, client: &mut Client, settings: &Settings)
     }
 }
 
-/// Ignoring these would leave the client with less protection than it believes to have (known fault A16).
+/// Ignoring these would leave the client with less protection than it believes to have (known fault
+/// A16).
 fn refuse_unsafe_members(document: &Object<'_>) -> Result<(), OAuthError> {
     for name in [
         "software_statement",

@@ -2,7 +2,8 @@
 use crate::{client::Client, names::AccessTokenFormat, scope::ScopeSet};
 use std::{collections::HashMap, sync::Arc};
 
-/// Clients, resource servers and scopes of one moment. Built whole by the caller, and replaced whole.
+/// Clients, resource servers and scopes of one moment. Built whole by the caller, and replaced
+/// whole.
 #[derive(Clone, Default)]
 pub struct Registry {
     /// by `client_id`
@@ -28,7 +29,8 @@ impl Registry {
     pub fn scope(&self, name: &str) -> Option<&ScopeEntry> {
         self.scopes.iter().find(|s| s.name == name)
     }
-    /// The scopes of OpenID Connect Core sections 5.4 and 11, with the words that a consent page shows.
+    /// The scopes of OpenID Connect Core sections 5.4 and 11, with the words that a consent page
+    /// shows.
     pub fn standard_scopes() -> Vec<ScopeEntry> {
         [
             ("openid", "Know who you are (an identifier)"),

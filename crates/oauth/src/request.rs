@@ -30,7 +30,8 @@ impl Context<'_> {
     }
 }
 
-/// The keys that this issuer signs with, and those that it signed with and whose tokens have not ended.
+/// The keys that this issuer signs with, and those that it signed with and whose tokens have not
+/// ended.
 pub trait IssuerKeys {
     /// The key of this id; none once it is withdrawn.
     fn verifying_key(&self, kid: &str) -> Option<&VerifyingKey>;
@@ -46,7 +47,8 @@ pub trait IssuerSigners {
     fn compact_signer(&self) -> Option<&signet_compact::SigningKey>;
 }
 
-/// A request at a back-channel endpoint. Nothing else of it is looked at, so nothing else can decide (known fault A1).
+/// A request at a back-channel endpoint. Nothing else of it is looked at, so nothing else can
+/// decide (known fault A1).
 #[derive(Clone, Copy)]
 pub struct Request<'a> {
     /// the form body
@@ -68,7 +70,8 @@ pub struct Request<'a> {
 pub struct PeerCertificate<'a> {
     /// what it says
     pub certificate: &'a ClientCertificate,
-    /// whether its chain ends at an authority that the operator trusts for clients; `tls_client_auth` needs it
+    /// whether its chain ends at an authority that the operator trusts for clients;
+    /// `tls_client_auth` needs it
     pub trusted: bool,
 }
 

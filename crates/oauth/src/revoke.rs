@@ -1,5 +1,6 @@
-//! Revocation: RFC 7009. Signature and owner are checked before anything is written: nobody puts entries in the list with tokens that
-//! are not theirs, or not tokens (known fault A8), and an entry lives as long as whatever it concerns (known fault A9).
+//! Revocation: RFC 7009. Signature and owner are checked before anything is written: nobody puts
+//! entries in the list with tokens that are not theirs, or not tokens (known fault A8), and an
+//! entry lives as long as whatever it concerns (known fault A9).
 use crate::id::{GrantId, Jti, read_jti};
 use crate::{
     access_token,
@@ -37,7 +38,8 @@ pub enum Revocation {
     },
 }
 
-/// Decides what an authenticated client's request revokes. Public clients may revoke their own (RFC 7009 section 2.1).
+/// Decides what an authenticated client's request revokes. Public clients may revoke their own (RFC
+/// 7009 section 2.1).
 ///
 /// # Errors
 /// `invalid_request` without `token`, `unauthorized_client` for another client's token.
@@ -48,7 +50,8 @@ pub fn decide(
 ) -> Result<Revocation, OAuthError> {
     let token = params.require("token")?;
     if AccessTokenFormat::of(token).is_some() {
-        // Whether it is revoked already is not asked: once more does no harm, and works where the index cannot answer.
+        // Whether it is revoked already is not asked: once more does no harm, and works where the
+        // index cannot answer.
         let Some(facts) =
             access_token::verify(context, token).filter(|facts| context.now() < facts.exp)
         else {
@@ -66,7 +69,8 @@ pub fn decide(
         return Ok(Revocation::Nothing);
     };
     owned(&token.client_id, client)?;
-    // A rotated or idle token still names its family: its holder may revoke it. Only a family that is gone needs nothing.
+    // A rotated or idle token still names its family: its holder may revoke it. Only a family that
+    // is gone needs nothing.
     let longest = longest_access_token(context, client);
     let end = token.family_expires_at + longest + MARGIN;
     match context.now() >= end {
@@ -79,8 +83,9 @@ pub fn decide(
     }
 }
 
-/// The longest life, in seconds, of an access token that this client can hold. A record or a setting may have allowed longer ones
-/// before it was changed, so a day, the most that the settings ever allow, counts as well.
+/// The longest life, in seconds, of an access token that this client can hold. A record or a
+/// setting may have allowed longer ones before it was changed, so a day, the most that the settings
+/// ever allow, counts as well.
 pub fn longest_access_token(context: &Context<'_>, client: &Client) -> u64 {
     const DAY: u64 = 86_400;
     client

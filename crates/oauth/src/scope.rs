@@ -1,7 +1,7 @@
 //! Scope tokens and sets (RFC 6749 section 3.3): bounded, in order of request, no doubles.
 //!
-//! A set never grows by an operation here: what a request may have is always an intersection with what
-//! was allowed before.
+//! A set never grows by an operation here: what a request may have is always an intersection with
+//! what was allowed before.
 use crate::error::{ErrorCode, OAuthError};
 use std::fmt;
 
@@ -14,12 +14,14 @@ pub const MAX_SCOPES: usize = 64;
 pub const OPENID: &str = "openid";
 /// `offline_access`: a refresh token that outlives the session (OpenID Connect Core section 11).
 pub const OFFLINE_ACCESS: &str = "offline_access";
-/// The admin API's scope; only users with the admin flag, and clients whose record has it, can get it.
+/// The admin API's scope; only users with the admin flag, and clients whose record has it, can get
+/// it.
 pub const ADMIN: &str = "signet:admin";
 /// What the admin API shows, and no change of it; given to those who may have [`ADMIN`] and to
 /// clients whose record has it.
 pub const ADMIN_READ: &str = "signet:admin.read";
-/// Reading the stream of revocations; only clients whose record has it may. No client can register itself with it.
+/// Reading the stream of revocations; only clients whose record has it may. No client can register
+/// itself with it.
 pub const REVOCATIONS: &str = "signet:revocations";
 
 /// Scopes that give power over the server itself: never by default, only to a request that names

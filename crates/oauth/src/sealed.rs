@@ -1,7 +1,8 @@
 //! What codes and refresh tokens say about themselves, inside a seal.
 //!
-//! The server keeps no row for a code or token until it is used: everything that the token endpoint needs is in the value itself,
-//! encrypted and authenticated by the [`Keyring`] under a purpose of its own, and base64url on the wire. The store only decides "once".
+//! The server keeps no row for a code or token until it is used: everything that the token endpoint
+//! needs is in the value itself, encrypted and authenticated by the [`Keyring`] under a purpose of
+//! its own, and base64url on the wire. The store only decides "once".
 use crate::codec::{Decoder, Encoder, Undecodable};
 use crate::id::{CodeId, GrantId};
 use crate::scope::ScopeSet;
@@ -13,7 +14,8 @@ pub const MAX_WIRE_BYTES: usize = 16 * 1024;
 const CODE_VERSION: u8 = 2;
 const REFRESH_VERSION: u8 = 1;
 
-/// An authorization code's content: everything `/token` needs. `id` names the once-row. Times are Unix seconds, or milliseconds where the name says so.
+/// An authorization code's content: everything `/token` needs. `id` names the once-row. Times are
+/// Unix seconds, or milliseconds where the name says so.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AuthorizationCode {
     /// The row that is written when the code is used.

@@ -1,6 +1,7 @@
 //! What the rules see of a login session, a consent and a person.
 
-/// A login session as the rules see it. `sid` is public (ID token), never the cookie (known fault A4).
+/// A login session as the rules see it. `sid` is public (ID token), never the cookie (known fault
+/// A4).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Session {
     /// public session id

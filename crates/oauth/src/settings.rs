@@ -1,7 +1,7 @@
 //! The server's protocol settings: from the configuration, immutable per snapshot.
 //!
-//! Every lifetime is in seconds. [`Settings::new`] gives the defaults, [`Settings::validate`] says what
-//! cannot be served; nothing that did not pass it should become a snapshot.
+//! Every lifetime is in seconds. [`Settings::new`] gives the defaults, [`Settings::validate`] says
+//! what cannot be served; nothing that did not pass it should become a snapshot.
 use crate::{
     endpoint::{EndpointId, split_issuer},
     names::wire_names,
@@ -16,7 +16,8 @@ use signet_crypto::Algorithm;
 pub struct Settings {
     /// the issuer identifier, without trailing slash
     pub issuer: String,
-    /// base of mtls_endpoint_aliases; None: no listener asks for client certificates, and mTLS is not offered
+    /// base of mtls_endpoint_aliases; None: no listener asks for client certificates, and mTLS is
+    /// not offered
     pub mtls_base: Option<String>,
     /// authorization codes; 60 (FAPI 2.0 section 5.3.2.1: at most 60)
     pub code_lifetime: u64,
@@ -58,9 +59,11 @@ pub struct Settings {
     pub dpop_nonce_required: bool,
     /// how old a DPoP proof's `iat` may be; 60
     pub dpop_proof_max_age: u64,
-    /// how far a client's clock may be ahead; 30 (FAPI 2.0 section 5.3.2.1: 10 must pass, over 60 must not)
+    /// how far a client's clock may be ahead; 30 (FAPI 2.0 section 5.3.2.1: 10 must pass, over 60
+    /// must not)
     pub clock_leeway: u64,
-    /// seconds in which a sender-constrained client's retry of the same refresh token is answered again; 0: never
+    /// seconds in which a sender-constrained client's retry of the same refresh token is answered
+    /// again; 0: never
     pub refresh_retry_window: u64,
     /// dynamic client registration
     pub registration: RegistrationSettings,
@@ -70,8 +73,9 @@ pub struct Settings {
     pub agents: AgentSettings,
 }
 
-/// Whose chains of agents' grants are exchanged for tokens. Nobody's unless it is enabled, and then those of clients whose record
-/// says so (`may_exchange_agent_grants`), from identities that people bound to their accounts.
+/// Whose chains of agents' grants are exchanged for tokens. Nobody's unless it is enabled, and then
+/// those of clients whose record says so (`may_exchange_agent_grants`), from identities that people
+/// bound to their accounts.
 #[derive(Clone, Debug, Default)]
 pub struct AgentSettings {
     /// people may bind identities, and chains may be exchanged
@@ -152,7 +156,8 @@ impl Settings {
         id.url(&self.issuer)
     }
 
-    /// The URL of an endpoint on the listener that asks for client certificates, where there is one and the endpoint is on it.
+    /// The URL of an endpoint on the listener that asks for client certificates, where there is one
+    /// and the endpoint is on it.
     pub fn mtls_url(&self, id: EndpointId) -> Option<String> {
         let base = self.mtls_base.as_deref()?;
         let row = id.row();
@@ -163,7 +168,8 @@ impl Settings {
         })
     }
 
-    /// Every spelling of an endpoint's URL that a DPoP proof's `htu` may name: the ordinary one and its mTLS alias.
+    /// Every spelling of an endpoint's URL that a DPoP proof's `htu` may name: the ordinary one and
+    /// its mTLS alias.
     pub fn urls(&self, id: EndpointId) -> impl Iterator<Item = String> {
         std::iter::once(self.url(id)).chain(self.mtls_url(id))
     }

@@ -1,5 +1,5 @@
-//! Which audience a token is for (RFC 8707), and what follows from it: algorithm, lifetime, scopes that mean something there.
-//! Shared by every grant.
+//! Which audience a token is for (RFC 8707), and what follows from it: algorithm, lifetime, scopes
+//! that mean something there. Shared by every grant.
 use crate::{
     client::Client,
     error::{ErrorCode, OAuthError},
@@ -52,7 +52,8 @@ impl Target {
     }
 }
 
-/// Checks the `resource` parameters of an authorization, device or token request against what the client may ask for. All or nothing.
+/// Checks the `resource` parameters of an authorization, device or token request against what the
+/// client may ask for. All or nothing.
 pub fn requested<'a>(
     settings: &Settings,
     registry: &Registry,
@@ -98,8 +99,8 @@ pub fn for_client(
     Ok(target(context, client, &resources))
 }
 
-/// The target of a token under a grant: what is asked for must be part of what was granted (RFC 8707 section 2.2), and is all of it if
-/// nothing is asked for.
+/// The target of a token under a grant: what is asked for must be part of what was granted (RFC
+/// 8707 section 2.2), and is all of it if nothing is asked for.
 pub fn for_grant(
     context: &Context<'_>,
     client: &Client,
@@ -184,7 +185,8 @@ pub(crate) fn target(context: &Context<'_>, client: &Client, resources: &[&str])
     }
 }
 
-/// What all resource servers behind one token ask for. Several read it: what only one of them asked for would shut the others out.
+/// What all resource servers behind one token ask for. Several read it: what only one of them asked
+/// for would shut the others out.
 fn common<T: PartialEq>(
     whole: bool,
     registered: &[&Arc<Resource>],

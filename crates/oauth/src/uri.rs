@@ -1,8 +1,9 @@
-//! The small part of RFC 3986 that registration and redirects need: an absolute URI, split where it is, never rewritten.
+//! The small part of RFC 3986 that registration and redirects need: an absolute URI, split where it
+//! is, never rewritten.
 //!
-//! Everything here compares and stores the text that was registered. Nothing is decoded or normalised, so
-//! two spellings are two URIs; where a spelling could mean two things to two parsers (white space,
-//! backslashes, user information, controls), it is refused.
+//! Everything here compares and stores the text that was registered. Nothing is decoded or
+//! normalised, so two spellings are two URIs; where a spelling could mean two things to two parsers
+//! (white space, backslashes, user information, controls), it is refused.
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 /// The longest URI that is read, in bytes.
@@ -22,8 +23,9 @@ pub struct Uri<'a> {
 }
 
 impl<'a> Uri<'a> {
-    /// Splits `text`. None for anything that is not an absolute URI of allowed characters, has a fragment or
-    /// user information, an upper-case scheme, an empty host, a port outside 1 to 65535, or dot segments.
+    /// Splits `text`. None for anything that is not an absolute URI of allowed characters, has a
+    /// fragment or user information, an upper-case scheme, an empty host, a port outside 1 to
+    /// 65535, or dot segments.
     pub fn parse(text: &'a str) -> Option<Uri<'a>> {
         if text.len() > MAX_URI_BYTES || !text.bytes().all(allowed) || !percent_encoded(text) {
             return None;
@@ -80,7 +82,8 @@ impl<'a> Uri<'a> {
     }
 }
 
-/// An `https` URL with a host (or `http` on loopback): what a client's own pages, `jwks_uri` and the like must be.
+/// An `https` URL with a host (or `http` on loopback): what a client's own pages, `jwks_uri` and
+/// the like must be.
 pub fn is_web_url(text: &str) -> bool {
     Uri::parse(text).is_some_and(|u| {
         u.host.is_some() && (u.scheme == "https" || u.scheme == "http" && u.is_loopback())

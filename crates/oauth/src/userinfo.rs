@@ -1,7 +1,8 @@
-//! Which claims about a person go where: scopes and the `claims` parameter (OpenID Connect Core sections 5.3 to 5.5).
+//! Which claims about a person go where: scopes and the `claims` parameter (OpenID Connect Core
+//! sections 5.3 to 5.5).
 //!
-//! In the code flow, scopes give claims at userinfo only; the ID token gets the single claims that were asked for
-//! there. A claim that the record has no value for is left out, never null.
+//! In the code flow, scopes give claims at userinfo only; the ID token gets the single claims that
+//! were asked for there. A claim that the record has no value for is left out, never null.
 use crate::{
     claims::{ClaimRequest, ClaimsRequest},
     error::{Challenge, ErrorCode, OAuthError},
@@ -79,8 +80,8 @@ pub fn require_audience(audience: &[String], settings: &Settings) -> Result<(), 
     }
 }
 
-/// The userinfo answer as JSON text: `sub`, the scopes' claims, the single ones. `signed_for`: (issuer, client_id) of
-/// an answer that will be signed, which must say both (section 5.3.2).
+/// The userinfo answer as JSON text: `sub`, the scopes' claims, the single ones. `signed_for`:
+/// (issuer, client_id) of an answer that will be signed, which must say both (section 5.3.2).
 pub fn userinfo_payload(
     user: &UserClaims,
     scope: &ScopeSet,
@@ -108,8 +109,8 @@ pub fn userinfo_payload(
     out
 }
 
-/// Writes the members that the `claims` parameter asked for in the ID token, but those of [`LOGIN_CLAIMS`], which the
-/// issuer of the token writes itself.
+/// Writes the members that the `claims` parameter asked for in the ID token, but those of
+/// [`LOGIN_CLAIMS`], which the issuer of the token writes itself.
 pub fn write_id_token_claims(w: &mut Writer<'_>, user: &UserClaims, claims: &ClaimsRequest) {
     for claim in SCOPE_CLAIMS.iter().flat_map(|s| s.claims) {
         if claims
@@ -122,7 +123,8 @@ pub fn write_id_token_claims(w: &mut Writer<'_>, user: &UserClaims, claims: &Cla
     }
 }
 
-/// The claims that are asked for singly, exist here, and come with no granted scope: what a consent page must name.
+/// The claims that are asked for singly, exist here, and come with no granted scope: what a consent
+/// page must name.
 pub fn claims_beyond_scope(claims: &ClaimsRequest, scope: &ScopeSet) -> Vec<String> {
     SCOPE_CLAIMS
         .iter()

@@ -5,7 +5,8 @@ use maud::html;
 use super::consent::ScopeLine;
 use super::layout::{Frame, Html, Notice, notice};
 
-/// Asks for the code that the device shows. `user_code` may come from the link; the person sees it before it counts.
+/// Asks for the code that the device shows. `user_code` may come from the link; the person sees it
+/// before it counts.
 pub fn device_enter(
     action: &str,
     interaction: &str,
@@ -28,8 +29,8 @@ pub fn device_enter(
     })
 }
 
-/// Shows who asks, for what, and the code again: an attacker's code sent by mail is not the one on the person's device
-/// (RFC 8628 section 5.4).
+/// Shows who asks, for what, and the code again: an attacker's code sent by mail is not the one on
+/// the person's device (RFC 8628 section 5.4).
 pub fn device_confirm(
     action: &str,
     interaction: &str,

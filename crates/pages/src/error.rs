@@ -4,8 +4,8 @@ use maud::html;
 
 use super::layout::{Frame, Html};
 
-/// Shown where the error cannot go back to the client. `code` is the protocol's error code; `description` a fixed text;
-/// `request_id` finds the log line.
+/// Shown where the error cannot go back to the client. `code` is the protocol's error code;
+/// `description` a fixed text; `request_id` finds the log line.
 pub fn error(code: &str, description: &str, request_id: &str) -> Html {
     Frame {
         main_id: "error",

@@ -1,4 +1,5 @@
-//! OAuth 2.0 Form Post Response Mode: the answer as a form that sends itself, or is sent with a button.
+//! OAuth 2.0 Form Post Response Mode: the answer as a form that sends itself, or is sent with a
+//! button.
 
 use maud::html;
 

@@ -28,15 +28,16 @@ pub struct Html {
 pub(super) enum Forms {
     /// To this server only.
     Own,
-    /// On to the client at the end. No `form-action` then: browsers apply it to every redirect that follows a form, also
-    /// those that the client makes after ours, which no list here could know.
+    /// On to the client at the end. No `form-action` then: browsers apply it to every redirect that
+    /// follows a form, also those that the client makes after ours, which no list here could know.
     Client,
 }
 
 impl Html {
     /// The headers that every page carries, beside its content type.
     ///
-    /// `Referrer-Policy` is `same-origin`, not `no-referrer`: with the latter browsers send `Origin: null` with our own forms.
+    /// `Referrer-Policy` is `same-origin`, not `no-referrer`: with the latter browsers send
+    /// `Origin: null` with our own forms.
     pub fn headers(&self) -> Vec<(&'static str, String)> {
         let mut policy = format!(
             "default-src 'none'; style-src 'sha256-{}'; img-src 'self'; base-uri 'none'; frame-ancestors 'none'",
@@ -174,7 +175,8 @@ impl<'a> Frame<'a> {
 /// A day and time in words that need no script: `21 Nov 2026, 04:00 UTC`. `seconds`: Unix time.
 pub(super) fn time_text(seconds: u64) -> String {
     let days = (seconds / 86_400) as i64;
-    // Days to a civil date: shift the year to begin in March, so that leap days come last in 400-year eras.
+    // Days to a civil date: shift the year to begin in March, so that leap days come last in
+    // 400-year eras.
     let shifted = days + 719_468;
     let era = shifted.div_euclid(146_097);
     let day_of_era = shifted.rem_euclid(146_097);

@@ -1,7 +1,8 @@
 //! Before a person leaves for a place that nobody but its owner has vouched for.
 //!
-//! A client that registered itself, or a logout that no ID token came with, must not turn this server's address into a
-//! redirect to wherever somebody likes (RFC 9700 section 4.11.2): the page says where it would go, and the person goes, or not.
+//! A client that registered itself, or a logout that no ID token came with, must not turn this
+//! server's address into a redirect to wherever somebody likes (RFC 9700 section 4.11.2): the page
+//! says where it would go, and the person goes, or not.
 
 use maud::{Markup, html};
 

@@ -1,9 +1,10 @@
 //! Pages: what a person sees, as functions from plain data to HTML.
 //!
-//! Pages are forms that work without scripts and load nothing: the style sheet is inline and allowed by its hash, and
-//! the only script of the house, which sends a `form_post` answer on, is allowed by its hash and has a button beside it.
-//! maud escapes everything that is interpolated; `PreEscaped` is used for the two constants above and nothing else.
-//! The names of fields and buttons are the contract that scripts and password managers rely on.
+//! Pages are forms that work without scripts and load nothing: the style sheet is inline and
+//! allowed by its hash, and the only script of the house, which sends a `form_post` answer on, is
+//! allowed by its hash and has a button beside it. maud escapes everything that is interpolated;
+//! `PreEscaped` is used for the two constants above and nothing else. The names of fields and
+//! buttons are the contract that scripts and password managers rely on.
 #![forbid(unsafe_code)]
 
 mod account;

@@ -1,7 +1,8 @@
 //! What a client says of itself beside its name: links to its pages.
 //!
-//! Its logo is not shown: the picture would be loaded from wherever the client likes, which tells that place who is
-//! logging in, from where and when, before the person has agreed to anything; and a picture can say what a name may not.
+//! Its logo is not shown: the picture would be loaded from wherever the client likes, which tells
+//! that place who is logging in, from where and when, before the person has agreed to anything; and
+//! a picture can say what a name may not.
 
 use maud::{Markup, html};
 use signet_oauth::client::Client;

@@ -5,7 +5,8 @@ use maud::html;
 use super::layout::{Frame, Html};
 use super::leaving::link;
 
-/// Asks before a session ends: a link from anywhere must not log a person out (OpenID RP-Initiated Logout section 2).
+/// Asks before a session ends: a link from anywhere must not log a person out (OpenID RP-Initiated
+/// Logout section 2).
 pub fn logout_confirm(
     action: &str,
     interaction: &str,
@@ -36,7 +37,8 @@ pub fn stayed() -> Html {
     })
 }
 
-/// After a logout that leads nowhere by itself. `onward`: host and URL of a place that was asked for by nobody known.
+/// After a logout that leads nowhere by itself. `onward`: host and URL of a place that was asked
+/// for by nobody known.
 pub fn signed_out(onward: Option<(&str, &str)>) -> Html {
     Frame {
         main_id: "signed-out",

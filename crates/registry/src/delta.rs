@@ -1,12 +1,14 @@
 //! A change of what a node believes, as a value.
 //!
-//! Whoever changes the registry or the signing keys (the admin API, registration, key rotation, a reload of the
-//! configuration) makes the change durable and then hands a [`Delta`] to `Replica::apply`, which is the only function
-//! that changes memory. A delta says what holds from now on, not what to do: applying it twice is harmless, and of two
-//! for one record the one that was made later holds.
+//! Whoever changes the registry or the signing keys (the admin API, registration, key rotation, a
+//! reload of the configuration) makes the change durable and then hands a [`Delta`] to
+//! `Replica::apply`, which is the only function that changes memory. A delta says what holds from
+//! now on, not what to do: applying it twice is harmless, and of two for one record the one that
+//! was made later holds.
 //!
-//! A delta of a record has a form on the wire ([`Delta::to_bytes`]), which is that of its row in the store. Signing keys
-//! travel as they are at rest: their private halves sealed. The configuration is a node's own file and has none.
+//! A delta of a record has a form on the wire ([`Delta::to_bytes`]), which is that of its row in
+//! the store. Signing keys travel as they are at rest: their private halves sealed. The
+//! configuration is a node's own file and has none.
 use std::sync::Arc;
 
 use signet_oauth::{
@@ -17,7 +19,8 @@ use signet_oauth::{
 
 use crate::records;
 
-/// What the configuration says: settings and the records that it declares. They hold over stored ones of the same name.
+/// What the configuration says: settings and the records that it declares. They hold over stored
+/// ones of the same name.
 #[derive(Clone)]
 pub struct Configuration {
     /// The protocol's settings.
@@ -107,8 +110,9 @@ impl Delta {
         }
     }
 
-    /// The form on the wire: a byte for the kind, the length of the name (4 bytes, big-endian), the name, and the record
-    /// as its row has it; nothing after the name where there is no record. None for the configuration.
+    /// The form on the wire: a byte for the kind, the length of the name (4 bytes, big-endian), the
+    /// name, and the record as its row has it; nothing after the name where there is no record.
+    /// None for the configuration.
     pub fn to_bytes(&self) -> Option<Vec<u8>> {
         let (kind, name, record) = match self {
             Delta::Client { client_id, record } => (

@@ -1,11 +1,13 @@
-//! What a node believes: clients, resource servers, scopes, settings and signing keys, as values that can be stored, sent and replayed.
+//! What a node believes: clients, resource servers, scopes, settings and signing keys, as values
+//! that can be stored, sent and replayed.
 //!
 //! - [`delta`]: a change of any of it.
 //! - [`records`]: the records as bytes, at rest and in a delta.
 //! - [`scopes`]: the rows of scopes that were added to the standard ones.
 //! - [`keys`]: the signing keys' life, and what signs and verifies with them.
 //!
-//! Knows no HTTP and no realm: the server holds one of each for every realm, and applies deltas to it.
+//! Knows no HTTP and no realm: the server holds one of each for every realm, and applies deltas to
+//! it.
 #![forbid(unsafe_code)]
 
 pub mod delta;

@@ -1,4 +1,5 @@
-//! Ids that must not be taken for one another. Each is 16 bytes, and each a type of its own: a code's id where a grant's belongs does not compile.
+//! Ids that must not be taken for one another. Each is 16 bytes, and each a type of its own: a
+//! code's id where a grant's belongs does not compile.
 
 /// Declares an id of 16 bytes. `, secret` after the name: it is not printed.
 #[macro_export]
@@ -57,7 +58,8 @@ id_of_16_bytes! {
 }
 
 impl Jti {
-    /// When the token was issued, Unix milliseconds: the first six bytes, big endian. The rest is random.
+    /// When the token was issued, Unix milliseconds: the first six bytes, big endian. The rest is
+    /// random.
     pub fn issued_ms(&self) -> u64 {
         let bytes = self.0[..6].iter();
         bytes.fold(0, |time, &byte| time << 8 | u64::from(byte))

@@ -1,8 +1,9 @@
 //! What is revoked, in memory. Reading takes no lock.
 //!
-//! A token is revoked if its own id, that of a token it was exchanged from, its grant, its session or a delegation of the agent chain behind it was, or if it was issued at or before
-//! the epoch of its user, its client or an agent that acts in it. Revocations only grow: of two for one subject the later epoch and the later end
-//! hold, in whatever order they come.
+//! A token is revoked if its own id, that of a token it was exchanged from, its grant, its session
+//! or a delegation of the agent chain behind it was, or if it was issued at or before the epoch of
+//! its user, its client or an agent that acts in it. Revocations only grow: of two for one subject
+//! the later epoch and the later end hold, in whatever order they come.
 
 use crate::Subject;
 use std::{
@@ -11,7 +12,8 @@ use std::{
     sync::atomic::{AtomicBool, Ordering::SeqCst},
 };
 
-/// What a token says of itself, as far as it can be revoked. Absent parts are parts that the token does not have.
+/// What a token says of itself, as far as it can be revoked. Absent parts are parts that the token
+/// does not have.
 pub trait Facts {
     /// as which ids of tokens are looked up
     type Jti: ?Sized + Hash + Eq;
@@ -48,8 +50,9 @@ struct Entry {
     end: u64,
 }
 
-/// Entries of one kind. `used` is set before the first is put in and stays: while it is not, nothing needs hashing. (The map's own length will
-/// not do: it is a sum over counters that are not read at one moment.)
+/// Entries of one kind. `used` is set before the first is put in and stays: while it is not,
+/// nothing needs hashing. (The map's own length will not do: it is a sum over counters that are not
+/// read at one moment.)
 struct Entries<K> {
     map: papaya::HashMap<K, Entry>,
     used: AtomicBool,
@@ -127,7 +130,8 @@ impl<J: Hash + Eq, G: Hash + Eq, D: Hash + Eq, T: Hash + Eq> Default for Index<J
 }
 
 impl<J: Hash + Eq, G: Hash + Eq, D: Hash + Eq, T: Hash + Eq + Borrow<str>> Index<J, G, D, T> {
-    /// Revokes. `end`: Unix seconds at which the last token concerned has expired by itself; never shortened by a second call.
+    /// Revokes. `end`: Unix seconds at which the last token concerned has expired by itself; never
+    /// shortened by a second call.
     pub fn revoke(&self, subject: Subject<J, G, D, T>, end: u64) {
         let epoch_ms = subject.epoch_ms().unwrap_or(0);
         let entry = Entry { epoch_ms, end };
@@ -142,7 +146,8 @@ impl<J: Hash + Eq, G: Hash + Eq, D: Hash + Eq, T: Hash + Eq + Borrow<str>> Index
         }
     }
 
-    /// Whether a token is revoked. An entry counts until it is swept: by then everything that it concerned has expired.
+    /// Whether a token is revoked. An entry counts until it is swept: by then everything that it
+    /// concerned has expired.
     pub fn is_revoked<F: Facts>(&self, token: &F) -> bool
     where
         J: Borrow<F::Jti>,

@@ -1,4 +1,5 @@
-//! The line that travels: one flat object for each revocation, such as `{"sub":"alice","epoch_ms":1795000000000,"end":1795003600}`.
+//! The line that travels: one flat object for each revocation, such as
+//! `{"sub":"alice","epoch_ms":1795000000000,"end":1795003600}`.
 
 use crate::Kind;
 
@@ -30,7 +31,8 @@ const END: &str = "end";
 const EPOCH: &str = "epoch_ms";
 
 impl<'a> Line<'a> {
-    /// None for whatever is not exactly one revocation of a known kind: what is not understood must not be taken for nothing.
+    /// None for whatever is not exactly one revocation of a known kind: what is not understood must
+    /// not be taken for nothing.
     pub fn read(members: impl IntoIterator<Item = (&'a str, Member<'a>)>) -> Option<Line<'a>> {
         let (mut subject, mut epoch_ms, mut end) = (None, None, None);
         for (name, value) in members {

@@ -72,7 +72,8 @@ impl Kind {
     }
 }
 
-/// Whom or what a revocation concerns. Epochs are Unix milliseconds: everything that was issued up to that moment.
+/// Whom or what a revocation concerns. Epochs are Unix milliseconds: everything that was issued up
+/// to that moment.
 ///
 /// `J`: ids of tokens; `G`: ids of grants; `D`: ids of delegations; `T`: ids that are text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -89,7 +90,8 @@ pub enum Subject<J, G, D, T> {
     Client(T, u64),
     /// All tokens whose agent chain has this delegation in it (`agent_grants`).
     AgentGrant(D),
-    /// All tokens, issued up to this moment, that an agent acts in: as an actor (`act`), as the subject or as the client.
+    /// All tokens, issued up to this moment, that an agent acts in: as an actor (`act`), as the
+    /// subject or as the client.
     Agent(T, u64),
 }
 
@@ -107,7 +109,8 @@ impl<J, G, D, T> Subject<J, G, D, T> {
         }
     }
 
-    /// The moment up to which it concerns what was issued, Unix milliseconds; None for a kind that concerns everything.
+    /// The moment up to which it concerns what was issued, Unix milliseconds; None for a kind that
+    /// concerns everything.
     pub const fn epoch_ms(&self) -> Option<u64> {
         match self {
             Subject::User(_, epoch_ms)
@@ -119,7 +122,8 @@ impl<J, G, D, T> Subject<J, G, D, T> {
         }
     }
 
-    /// Puts it together again. `jti`, `grant`, `delegation` and `text` read the id that the kind has; `epoch_ms` counts for the kinds that have one.
+    /// Puts it together again. `jti`, `grant`, `delegation` and `text` read the id that the kind
+    /// has; `epoch_ms` counts for the kinds that have one.
     ///
     /// # Errors
     /// Those of the four.

@@ -1,11 +1,13 @@
 //! How often somebody may guess: failures are counted per account and per address, successes never.
 //!
-//! One counter per account alone would let anybody lock the owner out by guessing wrong. So a browser in which a person
-//! has logged in before carries a sealed device cookie, and guesses from it for that account are counted for the device
-//! alone: unknown browsers use up their own budget, and the owner's own browser still gets in (OWASP's "device cookies").
+//! One counter per account alone would let anybody lock the owner out by guessing wrong. So a
+//! browser in which a person has logged in before carries a sealed device cookie, and guesses from
+//! it for that account are counted for the device alone: unknown browsers use up their own budget,
+//! and the owner's own browser still gets in (OWASP's "device cookies").
 //!
-//! A guess is counted before it is checked and given back when it was right, so that guesses in parallel cannot outrun the
-//! counter. Counters live in the store, with an end: all nodes see one count, and a restart forgives nothing.
+//! A guess is counted before it is checked and given back when it was right, so that guesses in
+//! parallel cannot outrun the counter. Counters live in the store, with an end: all nodes see one
+//! count, and a restart forgives nothing.
 
 use std::net::IpAddr;
 
@@ -24,7 +26,8 @@ pub struct Limits {
     pub device: u32,
     /// Failures from one address (one /64 of IPv6), for whatever accounts.
     pub address: u32,
-    /// Wrong mailed codes for one account from unknown browsers in a day, over however many codes: a code is one of a million.
+    /// Wrong mailed codes for one account from unknown browsers in a day, over however many codes:
+    /// a code is one of a million.
     pub codes_per_day: u32,
     /// Messages that may be asked for, per account and window.
     pub mails: u32,
@@ -79,8 +82,8 @@ pub struct Budget {
 }
 
 impl Limits {
-    /// Guesses for an account. `account`: user id, or the folded name where there is none. `device`: the id of a device
-    /// that this account has logged in from.
+    /// Guesses for an account. `account`: user id, or the folded name where there is none.
+    /// `device`: the id of a device that this account has logged in from.
     pub fn of_account(&self, kind: Kind, account: &str, device: Option<&[u8]>) -> Budget {
         let most = match (kind, device) {
             (Kind::Mail, _) => self.mails,
@@ -95,7 +98,8 @@ impl Limits {
         )
     }
 
-    /// The day's budget beside [`Limits::of_account`], where guesses are worth more than a window's time.
+    /// The day's budget beside [`Limits::of_account`], where guesses are worth more than a window's
+    /// time.
     pub fn of_account_day(
         &self,
         kind: Kind,
@@ -118,7 +122,8 @@ impl Limits {
     }
 
     fn budget(&self, kind: Kind, what: &[u8], parts: &[&[u8]], most: u32) -> Budget {
-        // Hashed, so that the key is short and the table lists no names; length-prefixed, so that parts cannot run together.
+        // Hashed, so that the key is short and the table lists no names; length-prefixed, so that
+        // parts cannot run together.
         let mut input = vec![kind.tag()];
         for part in std::iter::once(&what).chain(parts) {
             input.extend_from_slice(&(part.len() as u64).to_be_bytes());

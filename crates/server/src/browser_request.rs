@@ -51,8 +51,8 @@ impl BrowserRequest {
         }
     }
 
-    /// A visit with the form that it posts, and where the person was by the form's own word: sealed, and this browser's.
-    /// Anything else is answered here.
+    /// A visit with the form that it posts, and where the person was by the form's own word:
+    /// sealed, and this browser's. Anything else is answered here.
     pub async fn of_form(
         mut context: Context,
     ) -> Result<(BrowserRequest, Params, Interaction), Response> {
@@ -111,7 +111,8 @@ impl BrowserRequest {
         KnownBrowser::of(&self.context)
     }
 
-    /// Logs the user in with a method of RFC 8176 (`pwd`, `otp`). `add`: to what the same user's session has shown before.
+    /// Logs the user in with a method of RFC 8176 (`pwd`, `otp`). `add`: to what the same user's
+    /// session has shown before.
     pub async fn log_in(&mut self, user: User, method: &str, add: bool) -> Result<(), StoreError> {
         let (realm, snapshot) = (self.context.realm.clone(), self.context.snapshot.clone());
         let before = self.present.take().map(|present| present.found);
@@ -136,7 +137,8 @@ impl BrowserRequest {
             realm.revoke_session(&stale.row.sid).await?;
             session::end(&*realm.store, &stale.id, &stale.row, now).await?;
         }
-        // Whose browser this was until now is logged out by the login, with everything that hangs on the session.
+        // Whose browser this was until now is logged out by the login, with everything that hangs
+        // on the session.
         if let Some(before) = &before
             && before.row.user_id != user.id
         {
@@ -159,7 +161,8 @@ impl BrowserRequest {
         Ok(())
     }
 
-    /// From here on this person is there with this session: the answer sets its cookie, and the browser is a known one.
+    /// From here on this person is there with this session: the answer sets its cookie, and the
+    /// browser is a known one.
     pub fn enter(&mut self, user: User, found: Found) {
         let realm = self.context.realm.clone();
         let mut carrier = response::empty(StatusCode::OK);
@@ -288,7 +291,8 @@ pub fn unavailable(error: &StoreError) -> OAuthError {
     .with_hint(error.to_string())
 }
 
-/// An error as a page. Back-channel statuses are for programs: a person's page is 400 unless the fault is the server's.
+/// An error as a page. Back-channel statuses are for programs: a person's page is 400 unless the
+/// fault is the server's.
 pub fn error_page(context: &mut Context, error: &OAuthError) -> Response {
     context.note_error(error);
     let status = match error.code.status() {

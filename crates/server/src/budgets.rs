@@ -1,9 +1,10 @@
 //! What an unauthenticated caller can cause, and how much of it.
 //!
-//! [`TABLE`] has a row for everything that costs memory, disk, mail or a request to somebody else without anybody having proven who they
-//! are: from one address (one /64 of IPv6), and from all of them together. What is counted is counted in this process, so that a flood
-//! writes nothing; guesses, which must survive a restart, are counted in the store ([`crate::attempts`]). A client that has
-//! authenticated is never counted here.
+//! [`TABLE`] has a row for everything that costs memory, disk, mail or a request to somebody else
+//! without anybody having proven who they are: from one address (one /64 of IPv6), and from all of
+//! them together. What is counted is counted in this process, so that a flood writes nothing;
+//! guesses, which must survive a restart, are counted in the store ([`crate::attempts`]). A client
+//! that has authenticated is never counted here.
 
 use crate::attempts::Limits;
 use signet_http::addresses::network;

@@ -1,7 +1,7 @@
 //! What people have agreed to: one row of [`Table::Consent`] for each user and client.
 //!
-//! A consent grows with every scope that the person allows; a later request for no more than that need not ask again.
-//! Withdrawing removes the row, and the caller revokes what the client holds.
+//! A consent grows with every scope that the person allows; a later request for no more than that
+//! need not ask again. Withdrawing removes the row, and the caller revokes what the client holds.
 
 use serde::{Deserialize, Serialize};
 use signet_oauth::scope::ScopeSet;

@@ -6,10 +6,12 @@
 //! | browser | 128 random bits that sealed interactions are bound to | the browser's session |
 //! | device | sealed: a device id, and accounts that logged in here | a year |
 //!
-//! A realm's cookies carry its name, so that realms under one host name do not meet each other's: `__Host-` cookies belong
-//! to the whole host (RFC 6265bis section 4.1.3.2), whatever path the issuer has. The default realm's have no name behind them.
+//! A realm's cookies carry its name, so that realms under one host name do not meet each other's:
+//! `__Host-` cookies belong to the whole host (RFC 6265bis section 4.1.3.2), whatever path the
+//! issuer has. The default realm's have no name behind them.
 //!
-//! `Lax` lets a client's redirect to `/authorize` find the session and keeps cross-site forms without it.
+//! `Lax` lets a client's redirect to `/authorize` find the session and keeps cross-site forms
+//! without it.
 
 use crate::session::SessionId;
 use std::borrow::Cow;
@@ -47,7 +49,8 @@ impl Cookie {
         };
         match realm.is_default() {
             true => Cow::Borrowed(name),
-            // A realm's name has no full stop, and no name of a cookie has: none can be taken for another.
+            // A realm's name has no full stop, and no name of a cookie has: none can be taken for
+            // another.
             false => Cow::Owned(format!("{name}.{}", realm.as_str())),
         }
     }
@@ -143,8 +146,9 @@ pub struct KnownBrowser {
     accounts: Vec<Account>,
 }
 
-/// An account of a device: whose, and which of their passwords was in force when they logged in there. A device does not
-/// stay known past a change of the password: whoever knew the old one may have made it known.
+/// An account of a device: whose, and which of their passwords was in force when they logged in
+/// there. A device does not stay known past a change of the password: whoever knew the old one may
+/// have made it known.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Account {
     user_id: String,

@@ -1,8 +1,9 @@
-//! The clients that the configuration declares, remembered over restarts: one that is no longer there has been removed, and
-//! ends like a client that the admin API removes.
+//! The clients that the configuration declares, remembered over restarts: one that is no longer
+//! there has been removed, and ends like a client that the admin API removes.
 //!
-//! The configuration says what is there and never what was. Without the list a client that is taken out of the file, to shut
-//! it out, would come back with every token that it ever had as soon as its entry comes back.
+//! The configuration says what is there and never what was. Without the list a client that is taken
+//! out of the file, to shut it out, would come back with every token that it ever had as soon as
+//! its entry comes back.
 use crate::state::Realm;
 use signet_store::{Change, Key, Op, StoreError, Table};
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,9 +13,10 @@ fn key() -> Key {
 }
 
 impl Realm {
-    /// Takes note of the clients that the configuration declares and that may act, and ends everything of those that it
-    /// declared before. To be called when the snapshot has them: at the start, before anything is answered, and after each
-    /// reload. The number of clients that were ended.
+    /// Takes note of the clients that the configuration declares and that may act, and ends
+    /// everything of those that it declared before. To be called when the snapshot has them: at the
+    /// start, before anything is answered, and after each reload. The number of clients that were
+    /// ended.
     ///
     /// # Errors
     /// The store's; then the list is as it was, and the next call does what this one left.

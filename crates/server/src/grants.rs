@@ -1,8 +1,10 @@
-//! The list of a user's grants: what their clients hold, one row of [`Table::UserGrant`] for each redeemed code or approved
-//! device. The token endpoint adds [`entry`] to the change that redeems; account page and admin API read and revoke.
+//! The list of a user's grants: what their clients hold, one row of [`Table::UserGrant`] for each
+//! redeemed code or approved device. The token endpoint adds [`entry`] to the change that redeems;
+//! account page and admin API read and revoke.
 //!
-//! A row ends with the grant's last token. It is a list for people: whether a token is in force is the revocations' and
-//! the family's business, and a row that was lost would change nothing about that.
+//! A row ends with the grant's last token. It is a list for people: whether a token is in force is
+//! the revocations' and the family's business, and a row that was lost would change nothing about
+//! that.
 
 use serde::{Deserialize, Serialize};
 use signet_oauth::id::GrantId;
@@ -50,8 +52,8 @@ pub fn removal(user_id: &str, grant_id: &GrantId) -> Op {
     }
 }
 
-/// A page of everybody's grants, in the order of users and ids: after this user and grant, at most `limit`. For the admin
-/// API only. With each its user.
+/// A page of everybody's grants, in the order of users and ids: after this user and grant, at most
+/// `limit`. For the admin API only. With each its user.
 pub async fn page(
     store: &dyn Store,
     after: Option<(&str, &GrantId)>,

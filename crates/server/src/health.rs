@@ -17,12 +17,13 @@ async fn live(_context: Context) -> Response {
     response::text(StatusCode::OK, "live\n")
 }
 
-/// What a server on a full disk says: it answers what it can, so requests may still be sent to it, and somebody has to
-/// make space.
+/// What a server on a full disk says: it answers what it can, so requests may still be sent to it,
+/// and somebody has to make space.
 const FULL: &str = "degraded: the disk is full; reads, introspection, keys and revocations go on, \
                     what would be written is refused\n";
 
-/// The store reads and writes, and there is a key to sign with. On a full disk the answer is 200 still, and says so.
+/// The store reads and writes, and there is a key to sign with. On a full disk the answer is 200
+/// still, and says so.
 async fn ready(context: Context) -> Response {
     let unavailable = |text: &'static str| response::text(StatusCode::SERVICE_UNAVAILABLE, text);
     if !context.snapshot.keys.is_ready() {
@@ -42,7 +43,8 @@ async fn ready(context: Context) -> Response {
     }
 }
 
-/// Prometheus text. For this machine only, unless the configuration opens it: metrics tell an unauthenticated caller about load and attacks.
+/// Prometheus text. For this machine only, unless the configuration opens it: metrics tell an
+/// unauthenticated caller about load and attacks.
 async fn metrics(context: Context) -> Response {
     if !context.realm.host.policy.open_metrics && !context.peer.is_loopback() {
         return response::text(StatusCode::NOT_FOUND, "not found\n");

@@ -1,7 +1,8 @@
-//! What is around the endpoints: the bare address, a slash too many, the icon, and paths that nothing has.
+//! What is around the endpoints: the bare address, a slash too many, the icon, and paths that
+//! nothing has.
 //!
-//! A person who opens the issuer in a browser is on the way to the account page; who mistypes a path meets a page that
-//! says so, in a form that fits what asked.
+//! A person who opens the issuer in a browser is on the way to the account page; who mistypes a
+//! path meets a page that says so, in a form that fits what asked.
 use crate::{
     http::{Context, Response, Router, context::path_of, response},
     page,
@@ -19,7 +20,8 @@ pub fn routes(router: &mut Router) {
         .otherwise(not_found);
 }
 
-/// The path of a page of this issuer. Not the issuer's URL: a browser stays at the name that it asked.
+/// The path of a page of this issuer. Not the issuer's URL: a browser stays at the name that it
+/// asked.
 fn path(context: &Context, below: &str) -> String {
     [path_of(&context.snapshot.settings.issuer), below].concat()
 }

@@ -1,8 +1,10 @@
-//! Where a person is on the way through the pages: sealed into every form, bound to the browser, remembered nowhere.
+//! Where a person is on the way through the pages: sealed into every form, bound to the browser,
+//! remembered nowhere.
 //!
-//! The server keeps no row for somebody who has not logged in. What has been done so far travels in a hidden field that
-//! only the server can write, and that opens only together with the cookie of the browser it was given to. So the field is
-//! also what protects the forms against being sent from elsewhere (CSRF): a page of an attacker has neither.
+//! The server keeps no row for somebody who has not logged in. What has been done so far travels in
+//! a hidden field that only the server can write, and that opens only together with the cookie of
+//! the browser it was given to. So the field is also what protects the forms against being sent
+//! from elsewhere (CSRF): a page of an attacker has neither.
 
 use serde::{Deserialize, Serialize};
 use signet_crypto::seal::{Keyring, Purpose};
@@ -12,8 +14,8 @@ use signet_oauth::authorize::{AuthorizationRequest, Progress};
 use crate::session::SessionRow;
 
 /// Longest sealed interaction that is opened, in characters: what a form's field may have
-/// (`signet_oauth::params`). The largest request (`signet_oauth::authorize::MAX_REQUEST_BYTES`) fits
-/// together with everything else that an interaction can hold.
+/// (`signet_oauth::params`). The largest request (`signet_oauth::authorize::MAX_REQUEST_BYTES`)
+/// fits together with everything else that an interaction can hold.
 pub const MAX_SEALED: usize = 16 * 1024;
 
 /// The longest [`Pending::typed`], in bytes.
@@ -87,8 +89,8 @@ pub enum Page {
     Recover,
 }
 
-/// Something that was done by the user of a session, at a time: another session, or a later login of the same one in
-/// another tab, is not it.
+/// Something that was done by the user of a session, at a time: another session, or a later login
+/// of the same one in another tab, is not it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionStamp {
     sid: String,
@@ -109,7 +111,8 @@ impl SessionStamp {
     }
 }
 
-/// A method of login that was started. The typed name is shown again; nothing says whether it exists.
+/// A method of login that was started. The typed name is shown again; nothing says whether it
+/// exists.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pending {
     /// The method's name (`crate::login::METHODS`).
@@ -185,7 +188,8 @@ impl Interaction {
         self.shown_to.as_deref() == Some(&*row.sid)
     }
 
-    /// Seals it for one browser. Empty if that fails: the form then leads to the "start again" page.
+    /// Seals it for one browser. Empty if that fails: the form then leads to the "start again"
+    /// page.
     pub fn seal(&self, keyring: &Keyring, browser: &[u8; 16]) -> String {
         keyring
             .seal_with(Purpose::Interaction, browser, &self.to_bytes())
@@ -211,7 +215,8 @@ impl Interaction {
         (now < interaction.ends_at).then_some(interaction)
     }
 
-    /// The length of the request's bytes (4 bytes, big-endian; 0: there is none), the request, the rest as JSON.
+    /// The length of the request's bytes (4 bytes, big-endian; 0: there is none), the request, the
+    /// rest as JSON.
     fn to_bytes(&self) -> Vec<u8> {
         let (goal, request) = match &self.goal {
             Goal::Authorize(request) => (WireGoal::Authorize, request.to_bytes()),
@@ -278,8 +283,9 @@ impl Interaction {
     }
 }
 
-/// A checked request on its way from a POST to the GET that goes on with it. It says no more than the request did, so it
-/// is bound to no browser: the browser's cookies did not come with a cross-site POST.
+/// A checked request on its way from a POST to the GET that goes on with it. It says no more than
+/// the request did, so it is bound to no browser: the browser's cookies did not come with a
+/// cross-site POST.
 pub fn seal_resume(
     request: &AuthorizationRequest,
     keyring: &Keyring,

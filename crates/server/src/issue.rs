@@ -1,4 +1,5 @@
-//! From a decision whose conditions hold to the token response: identifiers, signatures, the encoded answer.
+//! From a decision whose conditions hold to the token response: identifiers, signatures, the
+//! encoded answer.
 use crate::http::Context;
 use signet_crypto::Algorithm;
 use signet_jose::jwt::{JwtSigner, Typ};
@@ -12,8 +13,9 @@ use signet_oauth::{
 };
 use std::sync::Arc;
 
-/// The person behind tokens that speak of one, as the directory has them now: gone or disabled means no token, whatever
-/// the grant says. `None` for a client's own token. To be asked before anything is committed.
+/// The person behind tokens that speak of one, as the directory has them now: gone or disabled
+/// means no token, whatever the grant says. `None` for a client's own token. To be asked before
+/// anything is committed.
 ///
 /// # Errors
 /// `invalid_grant`, or `temporarily_unavailable` where the directory cannot be read.
@@ -54,7 +56,8 @@ pub async fn person(context: &Context, issue: &Issue) -> Result<Option<UserClaim
     }
 }
 
-/// The id of the token that is about to be made: its line in the audit trail commits before the token is signed.
+/// The id of the token that is about to be made: its line in the audit trail commits before the
+/// token is signed.
 pub fn token_id(context: &Context) -> Jti {
     Stamp::id(context.now_ms, signet_crypto::random::bytes())
 }

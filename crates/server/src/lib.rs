@@ -1,16 +1,20 @@
 //! HTTP: endpoints, pages, admin API, middleware.
 //!
-//! The server turns bytes into requests, hands them to the rules of `signet-oauth`, commits what the rules decided
-//! through the store, and turns the outcome into bytes. It decides nothing about the protocol itself.
+//! The server turns bytes into requests, hands them to the rules of `signet-oauth`, commits what
+//! the rules decided through the store, and turns the outcome into bytes. It decides nothing about
+//! the protocol itself.
 //!
-//! - [`state`]: the process (`Host`), the issuer that a request is for (`Realm`), and the immutable view that it works with (`Snapshot`).
+//! - [`state`]: the process (`Host`), the issuer that a request is for (`Realm`), and the immutable
+//!   view that it works with (`Snapshot`).
 //! - [`http`]: the request [`http::Context`], the service between the HTTP engine and the handlers,
 //!   response helpers.
 //! - [`endpoint`]: one file per protocol endpoint.
 //! - [`keys`]: the signing keys' life.
-//! - [`user_services`]: what concerns persons: [`login`], [`session`]s, [`consent`]s, [`mail`], [`page`]s.
+//! - [`user_services`]: what concerns persons: [`login`], [`session`]s, [`consent`]s, [`mail`],
+//!   [`page`]s.
 //! - [`admin`]: the admin API.
-//! - [`agents`]: identities that people bound, the delegations that were issued under them, and how both end.
+//! - [`agents`]: identities that people bound, the delegations that were issued under them, and how
+//!   both end.
 //! - [`outbound`]: the only place that opens connections on a client's word.
 #![forbid(unsafe_code)]
 #![allow(unreachable_pub, reason = "not sorted yet: see the workspace lints")]

@@ -1,4 +1,5 @@
-//! Counters and histograms of the server, lock-free: plain relaxed atomics, which the exposition format is written from on demand.
+//! Counters and histograms of the server, lock-free: plain relaxed atomics, which the exposition
+//! format is written from on demand.
 use signet_http::{
     Connections,
     metrics::{self, Family, RouteMetrics},
@@ -31,7 +32,8 @@ pub struct Metrics {
 }
 
 impl Metrics {
-    /// With a series for each of these routes: the router's own paths, so none is counted under another name.
+    /// With a series for each of these routes: the router's own paths, so none is counted under
+    /// another name.
     pub fn new(routes: impl IntoIterator<Item = &'static str>) -> Metrics {
         Metrics {
             routes: RouteMetrics::new(routes),
@@ -39,7 +41,8 @@ impl Metrics {
         }
     }
 
-    /// One request that was answered. `route`: as it was added to the router; anything else is counted as `other`.
+    /// One request that was answered. `route`: as it was added to the router; anything else is
+    /// counted as `other`.
     pub fn request(&self, route: &str, status: u16, took: Duration) {
         self.routes.request(route, status, took);
     }

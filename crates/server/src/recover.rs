@@ -1,7 +1,8 @@
 //! `/account/recover`: a forgotten password, by a link in the mail.
 //!
-//! The link is sealed and says of itself whose it is, until when, and which password it is to replace; it works until that
-//! password has changed, which its first use does. Opening it changes nothing (mail programs open links), the form behind it does. The answer to the request for a
+//! The link is sealed and says of itself whose it is, until when, and which password it is to
+//! replace; it works until that password has changed, which its first use does. Opening it changes
+//! nothing (mail programs open links), the form behind it does. The answer to the request for a
 //! link is the same for every name.
 
 use http::StatusCode;
@@ -35,7 +36,8 @@ const ENDED: &str = "This link has expired or was used. Ask for a new one.";
 struct Link {
     user_id: String,
     email: String,
-    /// The password it is to replace, by the time it was set, which never repeats: this is what makes the link good for once.
+    /// The password it is to replace, by the time it was set, which never repeats: this is what
+    /// makes the link good for once.
     password_changed_at: u64,
     ends_at: u64,
 }
@@ -235,7 +237,8 @@ async fn reset(visit: BrowserRequest, token: &str, form: &Params) -> Response {
     };
     match try_reset(&visit, &user, form).await {
         Ok(()) => {
-            // The login page follows: whoever has the mail shows that they know the new password, too.
+            // The login page follows: whoever has the mail shows that they know the new password,
+            // too.
             let url = visit.url("/account");
             visit.redirect(&url)
         }
@@ -268,8 +271,8 @@ async fn try_reset(
     }
 }
 
-/// Sets the password, which uses the link up, and ends everything that was begun with the old one: one change of the store.
-/// Whether the link was unused.
+/// Sets the password, which uses the link up, and ends everything that was begun with the old one:
+/// one change of the store. Whether the link was unused.
 async fn use_up(visit: &BrowserRequest, link: &Link, phc: &str) -> Result<bool, UserError> {
     let (realm, now) = (&visit.context.realm, visit.context.now());
     let changed = realm.change_user_and_end_everything(

@@ -1,7 +1,8 @@
 //! Clients and resource servers: their rows in the store, and how a change reaches the snapshot.
 //!
-//! A record is replaced with a compare: whoever writes names the `revision` that was read, and of two racing writers one is
-//! told so (known fault A18). The row is durable before the snapshot shows it.
+//! A record is replaced with a compare: whoever writes names the `revision` that was read, and of
+//! two racing writers one is told so (known fault A18). The row is durable before the snapshot
+//! shows it.
 use crate::{delta::Delta, records, state::Realm};
 use signet_oauth::{
     client::Client,
@@ -35,7 +36,8 @@ pub enum RegistryError {
 /// Everything that the store knows, with the standard scopes. `now`: Unix seconds.
 ///
 /// # Errors
-/// A store that cannot be read, or a row that is not a record: a server must not start with half of its registry.
+/// A store that cannot be read, or a row that is not a record: a server must not start with half of
+/// its registry.
 pub async fn load(store: &dyn Store, now: u64) -> Result<Registry, StoreError> {
     let mut clients = HashMap::new();
     for (_, row) in rows(store, Table::Client, now).await? {
@@ -184,8 +186,9 @@ pub async fn remove_resource(
     decided(store.commit(only(remove), now).await?)
 }
 
-/// Writes that are durable and in effect when they return. One after another, so that the snapshot follows in the order
-/// of the commits: no older record can come back over a newer one (known fault A15).
+/// Writes that are durable and in effect when they return. One after another, so that the snapshot
+/// follows in the order of the commits: no older record can come back over a newer one (known fault
+/// A15).
 impl Realm {
     /// As [`insert_client`].
     ///
@@ -280,7 +283,8 @@ impl Realm {
         }
     }
 
-    /// A client that registered itself stays once it was used. Where that cannot be written now, its next use tries again.
+    /// A client that registered itself stays once it was used. Where that cannot be written now,
+    /// its next use tries again.
     pub async fn mark_used(&self, client_id: &str) {
         let snapshot = self.snapshot();
         let Some(client) = snapshot.registry.clients.get(client_id) else {
@@ -299,7 +303,8 @@ impl Realm {
         }
     }
 
-    /// Removes clients that registered themselves and were not used in their time; at most [`SWEPT`] in a call. How many.
+    /// Removes clients that registered themselves and were not used in their time; at most
+    /// [`SWEPT`] in a call. How many.
     ///
     /// # Errors
     /// The store's.

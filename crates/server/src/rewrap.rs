@@ -1,5 +1,5 @@
-//! Rotating the sealing key: a new one seals, data at rest is re-encrypted, and old ones are forgotten when nothing needs
-//! them any more.
+//! Rotating the sealing key: a new one seals, data at rest is re-encrypted, and old ones are
+//! forgotten when nothing needs them any more.
 use crate::{
     keys::{KeysError, SealingError, SealingFile, SigningKeys},
     registry::RegistryError,
@@ -13,8 +13,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// How much longer than the longest-lived sealed value an old key is kept, seconds.
 const MARGIN: u64 = 86_400;
 
-/// Why the sealing key was not rotated, or not to the end. Doing it again is always right: an older key is only
-/// forgotten when everything at rest has been sealed anew.
+/// Why the sealing key was not rotated, or not to the end. Doing it again is always right: an older
+/// key is only forgotten when everything at rest has been sealed anew.
 #[derive(Debug, thiserror::Error)]
 pub enum RewrapError {
     /// The file.
@@ -48,8 +48,8 @@ pub struct Rewrapped {
     pub sealing_keys: usize,
 }
 
-/// Makes a new sealing key and lets it seal from now on. What clients and browsers hold goes on: older keys still open
-/// it until the longest-lived of it has expired.
+/// Makes a new sealing key and lets it seal from now on. What clients and browsers hold goes on:
+/// older keys still open it until the longest-lived of it has expired.
 ///
 /// # Errors
 /// See [`RewrapError`].
@@ -89,13 +89,15 @@ async fn on_file<T: Send + 'static>(
 ) -> Result<T, RewrapError> {
     let file = Arc::clone(file);
     let done = tokio::task::spawn_blocking(move || {
-        // A panic while the lock was held left the keys as they were before or after a write: both are whole.
+        // A panic while the lock was held left the keys as they were before or after a write: both
+        // are whole.
         work(&mut file.lock().unwrap_or_else(PoisonError::into_inner))
     });
     Ok(done.await.map_err(|_| RewrapError::Stopping)??)
 }
 
-/// The longest that a sealed value in somebody else's hands can live, seconds: refresh tokens and session cookies.
+/// The longest that a sealed value in somebody else's hands can live, seconds: refresh tokens and
+/// session cookies.
 fn longest_sealed(realm: &Realm) -> u64 {
     let snapshot = realm.snapshot();
     let settings = &snapshot.settings;

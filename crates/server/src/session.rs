@@ -1,12 +1,14 @@
 //! Login sessions.
 //!
-//! A session is one row of [`Table::Session`] under a secret id that only the sealed cookie carries. What relying parties
-//! see is `sid`, another random value: knowing it gives nothing (known fault A4). [`Table::UserSession`] lists a user's
-//! sessions by `sid` and leads back to the row.
+//! A session is one row of [`Table::Session`] under a secret id that only the sealed cookie
+//! carries. What relying parties see is `sid`, another random value: knowing it gives nothing
+//! (known fault A4). [`Table::UserSession`] lists a user's sessions by `sid` and leads back to the
+//! row.
 //!
-//! The secret id changes at every login, also of the same person in the same browser, so that an id that was planted or
-//! seen before is worth nothing after; the `sid` then stays, because to relying parties it is one session. A session ends
-//! when it is not used for a while, and at the latest some hours after it began, whatever happens.
+//! The secret id changes at every login, also of the same person in the same browser, so that an id
+//! that was planted or seen before is worth nothing after; the `sid` then stays, because to relying
+//! parties it is one session. A session ends when it is not used for a while, and at the latest
+//! some hours after it began, whatever happens.
 
 use serde::{Deserialize, Serialize};
 use signet_jose::base64url;
@@ -113,8 +115,8 @@ fn end_of(row: &SessionRow, settings: &Settings) -> u64 {
         .min(row.last_seen.saturating_add(settings.session_idle_lifetime))
 }
 
-/// Begins a session for a login, or renews `before` under a new secret id. The row of somebody else's session in the same
-/// browser goes with it; its `sid` the caller has revoked before.
+/// Begins a session for a login, or renews `before` under a new secret id. The row of somebody
+/// else's session in the same browser goes with it; its `sid` the caller has revoked before.
 pub async fn begin(
     store: &dyn Store,
     settings: &Settings,
@@ -153,8 +155,8 @@ pub async fn begin(
     insert(store, settings, row, gone, now).await
 }
 
-/// Begins a session in the place of one whose person has just ended everything of their account: what they have shown still
-/// counts, and nothing else is the same. `now_ms`: Unix milliseconds.
+/// Begins a session in the place of one whose person has just ended everything of their account:
+/// what they have shown still counts, and nothing else is the same. `now_ms`: Unix milliseconds.
 ///
 /// # Errors
 /// The store's.
@@ -202,7 +204,8 @@ async fn insert(
     }
 }
 
-/// Whether a session of this person goes on, by its public id: what hangs on it lives no longer. One read by key.
+/// Whether a session of this person goes on, by its public id: what hangs on it lives no longer.
+/// One read by key.
 ///
 /// # Errors
 /// The store's.
@@ -215,7 +218,8 @@ pub async fn goes_on(
     Ok(store.get(&user_key(user_id, sid), now).await?.is_some())
 }
 
-/// The session with this secret id, if it has not ended. Whether its user may still be logged in is the caller's to check.
+/// The session with this secret id, if it has not ended. Whether its user may still be logged in is
+/// the caller's to check.
 pub async fn find(
     store: &dyn Store,
     id: &SessionId,
@@ -231,7 +235,8 @@ pub async fn find(
     }))
 }
 
-/// Moves the idle end on. Writes at most once a minute or once in a tenth of the idle time, whichever is shorter.
+/// Moves the idle end on. Writes at most once a minute or once in a tenth of the idle time,
+/// whichever is shorter.
 pub async fn touch(
     store: &dyn Store,
     settings: &Settings,
@@ -300,8 +305,9 @@ pub async fn list(
     Ok(sessions)
 }
 
-/// A page of everybody's sessions, in the order of users and sessions: after this user and `sid`, at most `limit`. For the
-/// admin API only. Also says where the next page begins; none: this was the last.
+/// A page of everybody's sessions, in the order of users and sessions: after this user and `sid`,
+/// at most `limit`. For the admin API only. Also says where the next page begins; none: this was
+/// the last.
 pub async fn page(
     store: &dyn Store,
     after: Option<(&str, &str)>,
@@ -331,7 +337,8 @@ pub async fn page(
     Ok((sessions, next))
 }
 
-/// Ends a user's sessions but the one to keep; the `sid`s that ended. Goes on until none is left, however many there were.
+/// Ends a user's sessions but the one to keep; the `sid`s that ended. Goes on until none is left,
+/// however many there were.
 pub async fn end_all(
     store: &dyn Store,
     user_id: &str,

@@ -1,4 +1,5 @@
-//! The open revocation streams: how many there are, and the word that ends them when the server stops.
+//! The open revocation streams: how many there are, and the word that ends them when the server
+//! stops.
 use std::sync::{
     Arc,
     atomic::{AtomicUsize, Ordering::Relaxed},

@@ -79,7 +79,8 @@ pub async fn sweep_once(realm: &Realm) {
     }
 }
 
-/// One turn of the signing keys' background work: does what is due, and puts the new view into the realm's snapshot.
+/// One turn of the signing keys' background work: does what is due, and puts the new view into the
+/// realm's snapshot.
 ///
 /// # Errors
 /// See [`KeysError`]; the view in place stays.

@@ -1,12 +1,14 @@
 //! Time never runs backwards for what was spent or revoked.
 //!
-//! Whatever may happen once is remembered until it could not happen any more, by the clock. A clock that was forward for a moment
-//! would make the server forget too early, and one that is set back would let it happen again. So:
+//! Whatever may happen once is remembered until it could not happen any more, by the clock. A clock
+//! that was forward for a moment would make the server forget too early, and one that is set back
+//! would let it happen again. So:
 //!
 //! - what has expired is kept for [`MARGIN`] more;
-//! - the highest time that was seen is kept in the store, and a clock that steps, forward or back, by more than [`TOLERANCE`]
-//!   against the monotonic clock stops the removal of expired rows for [`HOLD`]: a wrong clock is put right within it, and a
-//!   right one (a machine that slept) loses nothing by it;
+//! - the highest time that was seen is kept in the store, and a clock that steps, forward or back,
+//!   by more than [`TOLERANCE`] against the monotonic clock stops the removal of expired rows for
+//!   [`HOLD`]: a wrong clock is put right within it, and a right one (a machine that slept) loses
+//!   nothing by it;
 //! - the server's time is never before that up to which something was removed.
 use serde::{Deserialize, Serialize};
 use signet_crypto::Clock;
@@ -96,7 +98,8 @@ impl Kept {
         store.commit(Change::new(put), now).await.map(drop)
     }
 
-    /// The time to read revocations by, at a start: one that a clock which is forward takes for ended counts when it is right again.
+    /// The time to read revocations by, at a start: one that a clock which is forward takes for
+    /// ended counts when it is right again.
     pub fn to_read_by(kept: Option<Kept>, now: u64) -> u64 {
         let known = kept.map_or(now, |kept| kept.highest.min(now));
         known.saturating_sub(MARGIN)
@@ -112,8 +115,8 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Begins. `kept`: of the last run; a clock that is further from it than a row's margin may be wrong. `monotonic`: since any
-    /// fixed moment. The step in seconds, where there was one.
+    /// Begins. `kept`: of the last run; a clock that is further from it than a row's margin may be
+    /// wrong. `monotonic`: since any fixed moment. The step in seconds, where there was one.
     pub fn begin(kept: Option<Kept>, wall: u64, monotonic: Duration) -> (Watch, Option<i64>) {
         let mut watch = Watch {
             wall,

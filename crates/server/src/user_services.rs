@@ -1,4 +1,5 @@
-//! What a realm keeps at hand for persons: their records, the way to reach them by mail, and the limits of guessing.
+//! What a realm keeps at hand for persons: their records, the way to reach them by mail, and the
+//! limits of guessing.
 
 use std::sync::Arc;
 
@@ -15,7 +16,8 @@ pub struct UserServiceOptions {
     pub mailer: Option<Mailer>,
     /// How often somebody may guess.
     pub limits: Limits,
-    /// Directories that people come from, beside the accounts that are kept here; in the order in which they are asked.
+    /// Directories that people come from, beside the accounts that are kept here; in the order in
+    /// which they are asked.
     pub outside: Vec<Arc<dyn Directory>>,
 }
 

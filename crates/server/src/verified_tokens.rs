@@ -1,9 +1,12 @@
-//! Access tokens of our own whose signature held, so that asking again about the same token costs a look-up.
+//! Access tokens of our own whose signature held, so that asking again about the same token costs a
+//! look-up.
 //!
-//! Kept in the cache of `signet-verify`, the one mechanism for tokens that verified ([`signet_verify::cache`]): found by the whole token, so a
-//! forged body finds nothing (known fault A11), bounded, and closed to tokens that did not verify. What is kept is only what never
-//! changes while the keys stay ([`access_token::verify`]); end, client and revocation are judged for every use. Each entry counts for
-//! the key set that verified it: a new set, one without a withdrawn key among them, starts empty.
+//! Kept in the cache of `signet-verify`, the one mechanism for tokens that verified
+//! ([`signet_verify::cache`]): found by the whole token, so a forged body finds nothing (known
+//! fault A11), bounded, and closed to tokens that did not verify. What is kept is only what never
+//! changes while the keys stay ([`access_token::verify`]); end, client and revocation are judged
+//! for every use. Each entry counts for the key set that verified it: a new set, one without a
+//! withdrawn key among them, starts empty.
 use crate::keys::KeySet;
 use arc_swap::ArcSwapOption;
 use signet_oauth::{
@@ -56,7 +59,8 @@ impl Default for VerifiedTokens {
 }
 
 impl VerifiedTokens {
-    /// The rules' look-up with this memory before it. `keys` are those of the snapshot that `rules` borrow from.
+    /// The rules' look-up with this memory before it. `keys` are those of the snapshot that `rules`
+    /// borrow from.
     pub fn before<'a>(
         &'a self,
         rules: &'a request::Context<'a>,
@@ -75,7 +79,8 @@ impl VerifiedTokens {
         keys: &Arc<KeySet>,
         token: &str,
     ) -> Option<Arc<VerifiedAccessToken>> {
-        // A request that began before a change of keys finds nothing of the others', and they nothing of its own.
+        // A request that began before a change of keys finds nothing of the others', and they
+        // nothing of its own.
         let of_these_keys = |own: &Own| Arc::ptr_eq(&own.keys, keys).then(|| own.facts.clone());
         if let Some(Some(facts)) = self.tokens.find(token, 0, of_these_keys) {
             return Some(facts);

@@ -1,4 +1,5 @@
-//! What people do with their own account: passwords, sessions, consents, a forgotten password, logging out, devices.
+//! What people do with their own account: passwords, sessions, consents, a forgotten password,
+//! logging out, devices.
 use crate::common::{
     Server, block_on,
     browser::{Browser, Page, with},

@@ -747,7 +747,8 @@ pub fn users_are_made_listed_changed_and_removed() {
     operator.post(USERS, &wanted, 201);
 }
 
-/// A server whose keys have a life: made long ago, sealed with keys from a file, as the binary wires them.
+/// A server whose keys have a life: made long ago, sealed with keys from a file, as the binary
+/// wires them.
 fn server_with_old_keys() -> (Server, tempfile::TempDir) {
     let directory = tempfile::tempdir().expect("a directory");
     let file = keys::SealingFile::open_or_create(directory.path(), 1).expect("is made");
@@ -786,7 +787,8 @@ fn a_new_sealing_key_leaves_what_people_and_clients_hold_in_force() {
         server.realm.keyring().current_id()
     );
 
-    // Long after, nothing that the first key sealed is alive: it is forgotten, and what rests still opens.
+    // Long after, nothing that the first key sealed is alive: it is forgotten, and what rests still
+    // opens.
     server.pass(40 * 86_400);
     let operator = Operator::of(&server);
     assert_eq!(operator.post(target, &json!({}), 200)["sealing_keys"], 2);

@@ -1,4 +1,5 @@
-//! Every malformed request gets its RFC's error code and status; nothing panics, nothing is half done.
+//! Every malformed request gets its RFC's error code and status; nothing panics, nothing is half
+//! done.
 use crate::common::{SECRET, Server, Setup, client::Call};
 use std::io::{Read, Write};
 

@@ -244,7 +244,8 @@ fn keys_come_from_jwks_uri_and_an_unknown_kid_does_not_flood_it() {
     assert_eq!(fetches.load(SeqCst), 3, "a known key needs no fetch");
 }
 
-/// A client's own server: answers with what the test puts in, 500 where that is nothing, and counts.
+/// A client's own server: answers with what the test puts in, 500 where that is nothing, and
+/// counts.
 struct KeyServer {
     url: String,
     keys: Arc<Mutex<Option<Vec<u8>>>>,

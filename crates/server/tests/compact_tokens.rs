@@ -1,4 +1,5 @@
-//! Compact access tokens over real sockets: issued, used, introspected, exchanged, revoked, and their keys.
+//! Compact access tokens over real sockets: issued, used, introspected, exchanged, revoked, and
+//! their keys.
 use crate::common::{
     SECRET, Server, Setup, client,
     client::{Call, Reply},
@@ -17,7 +18,8 @@ use std::sync::Arc;
 const TOKEN_TYPE: &str = "urn:ietf:params:oauth:token-type:access_token";
 const INACTIVE: &str = r#"{"active":false}"#;
 
-/// A server whose client `service` gets tokens of a format, and `other`, which may act for it, of the default one.
+/// A server whose client `service` gets tokens of a format, and `other`, which may act for it, of
+/// the default one.
 fn start(format: AccessTokenFormat, algorithm: signet_compact::Algorithm) -> Server {
     let mut setup = Setup::default();
     setup.settings.compact_alg = algorithm;
@@ -296,7 +298,8 @@ fn an_hmac_key_is_published_nowhere_and_introspection_still_knows_its_tokens() {
     assert!(!jwks.contains("oct") && !jwks.contains("\"k\":"));
 }
 
-/// Signet's own verifier reads the same claims in both formats, and what is revoked by any of them is refused in both.
+/// Signet's own verifier reads the same claims in both formats, and what is revoked by any of them
+/// is refused in both.
 #[test]
 fn resource_servers_read_and_revoke_by_the_same_claims_in_both_formats() {
     let mut all = [Jwt, Compact].map(|format| {

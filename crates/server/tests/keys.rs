@@ -141,7 +141,8 @@ fn kid_of(token: &str) -> String {
     header.kid.expect("a kid")
 }
 
-/// A resource server that fetches the JWKS when its copy is older than five minutes, and never otherwise.
+/// A resource server that fetches the JWKS when its copy is older than five minutes, and never
+/// otherwise.
 struct CachingClient {
     jwks: JwkSet,
     fetched_at: u64,

@@ -1,5 +1,5 @@
-//! Nobody is led away by this server's address alone: not by a client that registered itself, not by a logout that nobody
-//! stands for (RFC 9700 section 4.11.2).
+//! Nobody is led away by this server's address alone: not by a client that registered itself, not
+//! by a logout that nobody stands for (RFC 9700 section 4.11.2).
 
 use crate::common::{
     Server,

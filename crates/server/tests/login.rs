@@ -204,7 +204,8 @@ fn prompt_login_asks_again_and_gives_a_new_auth_time() {
         .expect("name=\"password\"");
     let second = code_of(&server, &browser.log_in(&page, "alice", PASSWORD));
     assert!(second.auth_time >= first.auth_time + 60);
-    // One session to relying parties, another secret in the cookie; the old cookie is worth nothing.
+    // One session to relying parties, another secret in the cookie; the old cookie is worth
+    // nothing.
     assert_eq!(second.sid, first.sid);
     assert_ne!(browser.cookies[&browser.cookie_name(SESSION)], before);
     browser.cookies.insert(browser.cookie_name(SESSION), before);
@@ -801,7 +802,8 @@ fn the_budgets_of_guesses_do_not_tell_which_names_exist_nor_which_address_is_who
             assert_eq!(attempt(name, "wrong"), (200, true), "{name}");
         }
         assert_eq!(attempt(name, "wrong"), (429, false), "{name}");
-        // The same for an address that leads to an account whose guesses are used up, and for one that leads nowhere.
+        // The same for an address that leads to an account whose guesses are used up, and for one
+        // that leads nowhere.
         assert_eq!(attempt(address, "wrong"), (200, true), "{address}");
     }
     // And no guess is open by another name: it would be wrong if it were right.

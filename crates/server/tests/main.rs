@@ -1,4 +1,5 @@
-//! Behaviour of the server, over real sockets: one program, so that the crates below are linked once.
+//! Behaviour of the server, over real sockets: one program, so that the crates below are linked
+//! once.
 #![allow(
     unreachable_pub,
     reason = "a program of tests: nothing outside reaches into it"

@@ -141,7 +141,8 @@ fn a_person_of_another_directory_logs_in_and_keeps_their_sub() {
     let wrong = browser.log_in(&page, "olga", PASSWORD);
     wrong.expect("is not right");
     let first = tokens(&server, &mut browser, "olga");
-    // By another name, in another browser; and by a name of another spelling, after the name was changed there.
+    // By another name, in another browser; and by a name of another spelling, after the name was
+    // changed there.
     let second = tokens(&server, &mut Browser::new(&server), "OLGA@corp.example");
     outside.change("olga", |person| person.username = "olga.new".into());
     let third = tokens(&server, &mut Browser::new(&server), " Olga.New ");

@@ -1,5 +1,5 @@
-//! Two realms in one process, with one store and one set of sealing keys: a body of this program's tests against the second one, and
-//! every kind of value that one realm gives, shown to the other.
+//! Two realms in one process, with one store and one set of sealing keys: a body of this program's
+//! tests against the second one, and every kind of value that one realm gives, shown to the other.
 use crate::common::{
     Place, SECRET, Server, Setup, block_on,
     browser::{Browser, with},
@@ -143,7 +143,8 @@ impl World {
         };
         let alice = add_user(from, "alice").id;
         add_user(to, "alice");
-        // The same person id is known there: it is not for want of the person that a value is refused.
+        // The same person id is known there: it is not for want of the person that a value is
+        // refused.
         let row = Key::new(Table::User, alice.as_bytes());
         let user = block_on(from.realm.store.get(&row, from.realm.now()));
         let copy = Op::Put {
@@ -326,7 +327,8 @@ impl World {
     }
 }
 
-/// Gives another realm's browser these cookies: under their own names, and under the names that the other realm gives them.
+/// Gives another realm's browser these cookies: under their own names, and under the names that the
+/// other realm gives them.
 fn carry(browser: &Browser<'_>, from: &Server, foreign: &mut Browser<'_>, to: &Server) {
     for cookie in [Cookie::Session, Cookie::Browser, Cookie::Device] {
         let name = |server: &Server| cookie.name(server.realm.id()).into_owned();

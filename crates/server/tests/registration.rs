@@ -1,4 +1,5 @@
-//! Dynamic registration (RFC 7591, RFC 7592), pushed requests (RFC 9126) and the documents, over real sockets.
+//! Dynamic registration (RFC 7591, RFC 7592), pushed requests (RFC 9126) and the documents, over
+//! real sockets.
 use crate::common::{
     SECRET, Server, Setup, block_on, client,
     client::{Call, Reply},

@@ -243,7 +243,8 @@ fn the_pages_of_one_request_give_one_code() {
     let login = browser.log_in(&page, "alice", PASSWORD);
     let back = browser.press(&login, "allow", &[]);
     assert!(back.param("code").is_some(), "{}", back.url);
-    // The form of the consent page again, and that of the login page, which the consent now answers.
+    // The form of the consent page again, and that of the login page, which the consent now
+    // answers.
     browser
         .press(&login, "allow", &[])
         .expect("was answered already");

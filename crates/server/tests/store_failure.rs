@@ -1,5 +1,5 @@
-//! A store that takes no more writes (a full disk, say): nothing that must be durable is answered as done, what needs no
-//! store goes on, and readiness says so.
+//! A store that takes no more writes (a full disk, say): nothing that must be durable is answered
+//! as done, what needs no store goes on, and readiness says so.
 
 use signet_oauth::decision::RevocationQuery;
 use signet_store::{RevocationIndex, Table};

@@ -1,4 +1,5 @@
-//! TLS as the server speaks it: versions, the hybrid key exchange, certificates that change, sessions that resume.
+//! TLS as the server speaks it: versions, the hybrid key exchange, certificates that change,
+//! sessions that resume.
 use crate::common::{Server, Setup, block_on, client::Call};
 use rustls::{
     ClientConfig, ClientConnection, HandshakeKind, NamedGroup, ProtocolVersion, RootCertStore,

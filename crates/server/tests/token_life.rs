@@ -583,7 +583,8 @@ pub fn a_sweep_removes_what_has_ended_and_nothing_else() {
     let (server, _, first) = logged_in(Setup::default());
     let made = rows(&server, Table::Once);
     assert_eq!(made, 1);
-    // The code's own end is not enough: a clock that was forward for a moment must not make it good again.
+    // The code's own end is not enough: a clock that was forward for a moment must not make it good
+    // again.
     server.pass(signet_server::time::MARGIN);
     crate::common::block_on(signet_server::tasks::sweep_once(&server.realm));
     assert!(

@@ -1,5 +1,5 @@
-//! Every act that ends something, and what it ends: each is done, each column is asked, and the table of docs/operations.md
-//! says the same.
+//! Every act that ends something, and what it ends: each is done, each column is asked, and the
+//! table of docs/operations.md says the same.
 use crate::{
     agents::world::World,
     common::{
@@ -29,7 +29,8 @@ const TABLE: &str = include_str!("../../../docs/operations.md");
 const COLUMNS: &str = "| act | session | refresh token | with `offline_access` | access token | exchanged token | agents' \
      bindings | known device |";
 
-/// What Alice has: a session in one browser with everything that was issued under it, and another session that acts are done in.
+/// What Alice has: a session in one browser with everything that was issued under it, and another
+/// session that acts are done in.
 struct Scene<'s> {
     world: &'s World,
     browser: RefCell<Browser<'s>>,
@@ -218,7 +219,8 @@ const THE_SESSION: Left = Left {
     exchanged: false,
     ..ALL_STAY
 };
-/// What a client holds of everybody. What another was given in exchange lives on as long as the token it came from would have.
+/// What a client holds of everybody. What another was given in exchange lives on as long as the
+/// token it came from would have.
 const THE_CLIENT: Left = Left {
     exchanged: true,
     ..THE_GRANTS
@@ -348,7 +350,8 @@ const ACTS: &[Act] = &[
             ..THE_SESSION
         },
         |scene| {
-            // The row as after its time: the tokens of the test live no longer than a session is idle.
+            // The row as after its time: the tokens of the test live no longer than a session is
+            // idle.
             let realm = &scene.world.server.realm;
             let listed =
                 signet_server::session::list(&*realm.store, &scene.world.user_id, realm.now());

@@ -10,8 +10,9 @@ use crate::keys::{KeySet, VerifyingKeys};
 
 /// Signatures that are known to hold, and prepared keys, both bounded.
 ///
-/// A signature is remembered by the hash of the whole message and the key, never by anything it says of itself; what depends
-/// on the moment is checked each time. A known prefix of a chain costs one hash a link.
+/// A signature is remembered by the hash of the whole message and the key, never by anything it
+/// says of itself; what depends on the moment is checked each time. A known prefix of a chain costs
+/// one hash a link.
 #[derive(Debug, Default)]
 pub struct Cache {
     known: HashSet<[u8; 32]>,
@@ -23,7 +24,8 @@ impl Cache {
     /// Most signatures and keys that are kept.
     pub const MAX: usize = 65_536;
 
-    /// The hash of a key and a message. The suite says how long the key is, so nothing of one can be read as the other.
+    /// The hash of a key and a message. The suite says how long the key is, so nothing of one can
+    /// be read as the other.
     pub(super) fn name(keys: &KeySet, message: &[u8]) -> [u8; 32] {
         let mut hash = Sha256::new();
         hash.update(&[keys.suite() as u8]);

@@ -212,7 +212,8 @@ fn a_certificate_ends_with_its_key_unless_the_new_document_lists_it() {
             )
             .expect("rotated")
     };
-    // A thief of the first key could certify keys of his own after the rotation: the date in a certificate is his word.
+    // A thief of the first key could certify keys of his own after the rotation: the date in a
+    // certificate is his word.
     for (compromised, expected) in [
         (false, Err((2, Refusal::RetiredKey))),
         (true, Err((2, Refusal::KeyCompromised))),

@@ -139,7 +139,8 @@ fn a_chain_from_the_named_root_is_accepted() {
     assert_eq!(scene.outcome(&links[..1]), Ok(()));
 }
 
-// Known fault G2: a grant edited to `*`, without end, with another grantee and unlimited delegation, still valid.
+// Known fault G2: a grant edited to `*`, without end, with another grantee and unlimited
+// delegation, still valid.
 #[test]
 fn an_edited_grant_is_refused() {
     let scene = Scene::new();
@@ -573,7 +574,8 @@ fn revoke(by: &Created, target: Target) -> (Vec<u8>, &VerifiedDocument) {
     (signed.as_bytes().to_vec(), &by.document)
 }
 
-// Known fault G6: anyone's revocation, with any signature, revokes; an unreadable revocation counts as none.
+// Known fault G6: anyone's revocation, with any signature, revokes; an unreadable revocation counts
+// as none.
 #[test]
 fn a_revocation_counts_from_those_who_may() {
     let scene = Scene::new();

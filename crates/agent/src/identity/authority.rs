@@ -1,8 +1,9 @@
 //! Which of an identity's keys may have signed what.
 //!
-//! The current key may sign anything. A retired one speaks only for what was issued while it was current, and for nothing
-//! that is about now: possession, revocations, declarations of refusal, checkpoints. A key that was given up as compromised
-//! speaks for nothing but what a log had taken in before, for its thief dates objects as he likes.
+//! The current key may sign anything. A retired one speaks only for what was issued while it was
+//! current, and for nothing that is about now: possession, revocations, declarations of refusal,
+//! checkpoints. A key that was given up as compromised speaks for nothing but what a log had taken
+//! in before, for its thief dates objects as he likes.
 
 use super::{Epoch, VerifiedDocument};
 use crate::anchor::Anchors;
@@ -53,8 +54,9 @@ impl VerifiedDocument {
         states.collect()
     }
 
-    /// Whether no step of the history is of the future; `leeway` seconds of skew are forgiven. Until its moment has come, a
-    /// step would let the key before it speak on, and bar every other step.
+    /// Whether no step of the history is of the future; `leeway` seconds of skew are forgiven.
+    /// Until its moment has come, a step would let the key before it speak on, and bar every other
+    /// step.
     ///
     /// # Errors
     /// [`Refusal::NotYetValid`].
@@ -71,14 +73,16 @@ impl VerifiedDocument {
         epoch.ok_or(Refusal::UnknownKey)
     }
 
-    /// The key of a number, to verify an object with. `issued`: [`Object::issued`], when the object says that it was made,
-    /// Unix seconds; `None` if it is about now.
+    /// The key of a number, to verify an object with. `issued`: [`Object::issued`], when the object
+    /// says that it was made, Unix seconds; `None` if it is about now.
     ///
-    /// That an object is dated before a key began is not asked: the key's holder may date it later as well.
+    /// That an object is dated before a key began is not asked: the key's holder may date it later
+    /// as well.
     ///
     /// # Errors
-    /// [`Refusal::UnknownKey`]; [`Refusal::KeyCompromised`] for a key that was given up and [`Refusal::RetiredKey`] for
-    /// what a retired one may not say any more, unless a log had taken the object in before.
+    /// [`Refusal::UnknownKey`]; [`Refusal::KeyCompromised`] for a key that was given up and
+    /// [`Refusal::RetiredKey`] for what a retired one may not say any more, unless a log had taken
+    /// the object in before.
     pub fn key_for(
         &self,
         number: u64,
@@ -101,8 +105,8 @@ impl VerifiedDocument {
         Ok(&epoch.keys)
     }
 
-    /// The key that has to have signed this certificate: the current one, or an earlier one if this document lists the
-    /// certificate, which the current key has signed then.
+    /// The key that has to have signed this certificate: the current one, or an earlier one if this
+    /// document lists the certificate, which the current key has signed then.
     ///
     /// # Errors
     /// As [`key_for`](Self::key_for).
@@ -119,12 +123,13 @@ impl VerifiedDocument {
 }
 
 impl<T: Object> Signed<T> {
-    /// Checks that the agent of this document signed, with the key that the object names and while that key might: see
-    /// [`VerifiedDocument::key_for`].
+    /// Checks that the agent of this document signed, with the key that the object names and while
+    /// that key might: see [`VerifiedDocument::key_for`].
     ///
     /// # Errors
-    /// [`Refusal::WrongSigner`] for a document of another agent, [`Refusal::UnknownKey`], [`Refusal::RetiredKey`] and
-    /// [`Refusal::KeyCompromised`] unless `anchors` has the object from before, and as [`verify`](Self::verify).
+    /// [`Refusal::WrongSigner`] for a document of another agent, [`Refusal::UnknownKey`],
+    /// [`Refusal::RetiredKey`] and [`Refusal::KeyCompromised`] unless `anchors` has the object from
+    /// before, and as [`verify`](Self::verify).
     pub fn verify_by(&self, document: &VerifiedDocument, anchors: &Anchors) -> Result<()> {
         let by = self.body().by();
         ensure(by.agent == document.id(), Refusal::WrongSigner)?;
@@ -136,7 +141,8 @@ impl Signed<Method> {
     /// Checks that this identity certified the key.
     ///
     /// # Errors
-    /// [`Refusal::WrongSigner`], and as [`VerifiedDocument::key_of_certificate`] and [`Signed::verify`].
+    /// [`Refusal::WrongSigner`], and as [`VerifiedDocument::key_of_certificate`] and
+    /// [`Signed::verify`].
     pub fn verify_certificate(&self, document: &VerifiedDocument) -> Result<()> {
         ensure(self.body().by.agent == document.id(), Refusal::WrongSigner)?;
         self.verify(document.key_of_certificate(self)?)
@@ -145,8 +151,8 @@ impl Signed<Method> {
     /// The keys, if this identity certified them for this purpose and moment.
     ///
     /// # Errors
-    /// [`Refusal::MethodRefused`] for another purpose, [`Refusal::NotYetValid`], [`Refusal::Expired`], and as
-    /// [`verify_certificate`](Self::verify_certificate).
+    /// [`Refusal::MethodRefused`] for another purpose, [`Refusal::NotYetValid`],
+    /// [`Refusal::Expired`], and as [`verify_certificate`](Self::verify_certificate).
     pub fn keys_for(
         &self,
         purpose: Purpose,

@@ -10,8 +10,8 @@ use crate::error::{Refusal, Result};
 /// Reads JSON text.
 ///
 /// # Errors
-/// [`Refusal::UnknownMember`] for a member that is named twice, [`Refusal::Malformed`] for floats and everything that is not JSON;
-/// nesting is bounded by the parser (128).
+/// [`Refusal::UnknownMember`] for a member that is named twice, [`Refusal::Malformed`] for floats
+/// and everything that is not JSON; nesting is bounded by the parser (128).
 pub fn parse(text: &[u8]) -> Result<Value> {
     let mut deserializer = serde_json::Deserializer::from_slice(text);
     let refused = |error: serde_json::Error| {

@@ -1,8 +1,9 @@
 //! Checkpoints: signed roots; and the COSE receipts (RFC 9942) made of them.
 //!
-//! The protected header is `{1: alg, 15: {1: log, 6: time}, 395: 1, -65537: size, -65538: key}`: the issuer and time as CWT
-//! claims (RFC 9597), the verifiable data structure RFC9162_SHA256, and two of our own. The payload is the root. Where two
-//! algorithms sign together, the body's protected header has all but the algorithm.
+//! The protected header is `{1: alg, 15: {1: log, 6: time}, 395: 1, -65537: size, -65538: key}`:
+//! the issuer and time as CWT claims (RFC 9597), the verifiable data structure RFC9162_SHA256, and
+//! two of our own. The payload is the root. Where two algorithms sign together, the body's
+//! protected header has all but the algorithm.
 
 use crate::anchor::Anchors;
 use crate::cbor::{Decoder, Encoder};
@@ -147,18 +148,19 @@ impl Checkpoint {
         Hash::of(&out.finish())
     }
 
-    /// Checks the signature with the log's document. What a checkpoint says of a log, it says now: the log's current key has to
-    /// have signed it, or another log had taken it in before the key was retired.
+    /// Checks the signature with the log's document. What a checkpoint says of a log, it says now:
+    /// the log's current key has to have signed it, or another log had taken it in before the key
+    /// was retired.
     ///
     /// # Errors
-    /// [`Refusal::WrongSigner`], [`Refusal::UnknownKey`], [`Refusal::RetiredKey`], [`Refusal::KeyCompromised`],
-    /// [`Refusal::WrongAlgorithm`], [`Refusal::SignatureInvalid`].
+    /// [`Refusal::WrongSigner`], [`Refusal::UnknownKey`], [`Refusal::RetiredKey`],
+    /// [`Refusal::KeyCompromised`], [`Refusal::WrongAlgorithm`], [`Refusal::SignatureInvalid`].
     pub fn verify(&self, document: &VerifiedDocument, anchors: &Anchors) -> Result<()> {
         self.verify_at(None, document, anchors)
     }
 
-    /// The same of one that a later checkpoint continues, or that the caller has kept since: a key that was retired after its
-    /// date may have signed it.
+    /// The same of one that a later checkpoint continues, or that the caller has kept since: a key
+    /// that was retired after its date may have signed it.
     ///
     /// # Errors
     /// As [`verify`](Self::verify).
@@ -250,8 +252,8 @@ impl Checkpoint {
         Ok(checkpoint)
     }
 
-    /// Reads a COSE receipt of an entry: the checkpoint that the log must have signed if the entry is in it, and the proof.
-    /// Verify the checkpoint, and the entry is in the log.
+    /// Reads a COSE receipt of an entry: the checkpoint that the log must have signed if the entry
+    /// is in it, and the proof. Verify the checkpoint, and the entry is in the log.
     ///
     /// # Errors
     /// As the decoder; [`Refusal::WrongType`] for another message; [`Refusal::ProofOfLogInvalid`].
@@ -269,8 +271,8 @@ impl Checkpoint {
         Ok((checkpoint, proof))
     }
 
-    /// Reads a COSE receipt of an older state, of which `old` is the checkpoint. The newer root is not in the message and is
-    /// handed in. Verify the checkpoint, and the log continues `old`.
+    /// Reads a COSE receipt of an older state, of which `old` is the checkpoint. The newer root is
+    /// not in the message and is handed in. Verify the checkpoint, and the log continues `old`.
     ///
     /// # Errors
     /// As [`from_inclusion_receipt`](Self::from_inclusion_receipt).

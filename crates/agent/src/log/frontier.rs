@@ -1,12 +1,13 @@
-//! The right edge of a tree: enough to go on appending and to give roots, whatever the log's length.
+//! The right edge of a tree: enough to go on appending and to give roots, whatever the log's
+//! length.
 
 use super::tree::{leaf, node};
 use crate::error::{Refusal, Result, ensure};
 use crate::id::Hash;
 use signet_crypto::hash::sha256;
 
-/// A tree of which only the largest complete subtrees are kept, at most one for each bit of the length. It gives the same roots as
-/// [`Tree`](super::Tree) does, and no proofs.
+/// A tree of which only the largest complete subtrees are kept, at most one for each bit of the
+/// length. It gives the same roots as [`Tree`](super::Tree) does, and no proofs.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Frontier {
     len: u64,
@@ -27,7 +28,8 @@ impl Frontier {
     /// Adds an entry. Costs two hashes on average.
     pub fn append(&mut self, entry: &[u8]) {
         let mut hash = leaf(entry);
-        // Each trailing one of the length is a complete subtree that the new one completes to a larger.
+        // Each trailing one of the length is a complete subtree that the new one completes to a
+        // larger.
         for _ in 0..self.len.trailing_ones() {
             if let Some(left) = self.peaks.pop() {
                 hash = node(&left, &hash);

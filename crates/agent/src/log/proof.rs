@@ -1,4 +1,5 @@
-//! Proofs that a log contains an entry, or continues an older state of itself (RFC 9162 sections 2.1.3.2 and 2.1.4.2).
+//! Proofs that a log contains an entry, or continues an older state of itself (RFC 9162 sections
+//! 2.1.3.2 and 2.1.4.2).
 
 use crate::cbor::{Decoder, Encoder};
 use crate::error::{Refusal, Result, ensure};
@@ -21,7 +22,8 @@ pub struct InclusionProof {
     pub path: Vec<Hash>,
 }
 
-/// That a log continues what it was. `[old size, new size, [hash, ...]]` in CBOR (RFC 9942 section 5.3).
+/// That a log continues what it was. `[old size, new size, [hash, ...]]` in CBOR (RFC 9942 section
+/// 5.3).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConsistencyProof {
     /// Entries then.

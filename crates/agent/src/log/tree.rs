@@ -7,7 +7,8 @@ use crate::id::Hash;
 /// An append-only tree. Appending costs two hashes on average, a root or a proof a few per level.
 #[derive(Debug, Clone, Default)]
 pub struct Tree {
-    /// `levels[k][i]` is the hash over the leaves `i << k` to `(i + 1) << k`, where all of them are there.
+    /// `levels[k][i]` is the hash over the leaves `i << k` to `(i + 1) << k`, where all of them are
+    /// there.
     levels: Vec<Vec<Hash>>,
 }
 
@@ -80,7 +81,8 @@ impl Tree {
         usize::try_from(size).unwrap_or(len).min(len)
     }
 
-    /// MTH of RFC 9162 over `start..end`, which is not empty; `start` is a multiple of the largest power of two in it.
+    /// MTH of RFC 9162 over `start..end`, which is not empty; `start` is a multiple of the largest
+    /// power of two in it.
     fn subtree(&self, start: usize, end: usize) -> Hash {
         let n = end - start;
         if n.is_power_of_two() {
@@ -91,7 +93,8 @@ impl Tree {
         node(&self.subtree(start, middle), &self.subtree(middle, end))
     }
 
-    /// The path from the entry at `index` to the root over the first `size` entries (RFC 9162 section 2.1.3.1).
+    /// The path from the entry at `index` to the root over the first `size` entries (RFC 9162
+    /// section 2.1.3.1).
     pub fn inclusion_path(&self, index: u64, size: u64) -> Option<Vec<Hash>> {
         if size > self.len() || index >= size {
             return None;
@@ -113,7 +116,8 @@ impl Tree {
         Some(path)
     }
 
-    /// What shows that the tree of `new` entries begins with that of `old` entries (RFC 9162 section 2.1.4.1).
+    /// What shows that the tree of `new` entries begins with that of `old` entries (RFC 9162
+    /// section 2.1.4.1).
     pub fn consistency_path(&self, old: u64, new: u64) -> Option<Vec<Hash>> {
         if new > self.len() || old > new || old == 0 {
             return None;

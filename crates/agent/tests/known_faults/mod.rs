@@ -1,4 +1,5 @@
-//! What other implementations of agents' identities, grants and receipts got wrong, one test a fault: each tries it.
+//! What other implementations of agents' identities, grants and receipts got wrong, one test a
+//! fault: each tries it.
 
 mod grants;
 mod identities;

@@ -39,7 +39,8 @@ fn g06_only_those_who_may_revoke_and_an_unreadable_revocation_refuses() {
         .add(others.as_bytes(), &mallory.document, &Anchors::none())
         .expect("Mallory's own");
     assert_eq!(verifier.grants(&links), Ok(()));
-    // In Alice's name with another signature; and bytes that are no revocation: there is no answer then.
+    // In Alice's name with another signature; and bytes that are no revocation: there is no answer
+    // then.
     let forged = forge(&revocation(&alice), &mallory.keys);
     for (data, reason) in [
         (forged.as_bytes().to_vec(), Refusal::SignatureInvalid),
@@ -77,7 +78,8 @@ fn g11_a_childs_authority_needs_its_parents_signature_and_lines_of_descent_end()
     };
     let first = sign(&birth(&a, &b, None, "read:files/*"), &a, &b);
     assert_eq!(verify(std::slice::from_ref(&first)), Ok(true));
-    // Rewritten to everything: under the old signatures, and with the child's in place of the parent's.
+    // Rewritten to everything: under the old signatures, and with the child's in place of the
+    // parent's.
     let rewritten = edit(&first, |birth| birth.authority = vec![capability("*:*")]);
     assert_eq!(verify(&[rewritten]), Err(Refusal::SignatureInvalid));
     let garbage = sign(&birth(&a, &b, None, "*:*"), &b, &b);

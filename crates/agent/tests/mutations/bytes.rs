@@ -1,4 +1,5 @@
-//! The binary form: each byte changed, each cut, something after the end, the signatures of another object.
+//! The binary form: each byte changed, each cut, something after the end, the signatures of another
+//! object.
 
 use signet_agent::cose::{self, Message};
 use signet_agent::object::Type;

@@ -1,4 +1,5 @@
-//! The fields of the binary form: each changed to another value of its kind, left out, written twice, moved.
+//! The fields of the binary form: each changed to another value of its kind, left out, written
+//! twice, moved.
 
 use signet_agent::Refusal;
 use signet_agent::cbor::{Encoder, Value};

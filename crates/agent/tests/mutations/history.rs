@@ -1,4 +1,5 @@
-//! What several keys sign: rotations of a history, births of a line; and one signer's two algorithms.
+//! What several keys sign: rotations of a history, births of a line; and one signer's two
+//! algorithms.
 
 use signet_agent::anchor::Anchors;
 use signet_agent::cose::{self, Message};
@@ -86,7 +87,8 @@ fn a_step_of_a_history_needs_both_signatures_in_their_order() {
 fn the_steps_of_a_history_are_neither_moved_nor_taken_from_another() {
     let cast = cast();
     let (own, swapped) = (document(&cast), cast.bob.document.clone());
-    // The current key of the document that `document` makes is not at hand: what is checked comes before its signature.
+    // The current key of the document that `document` makes is not at hand: what is checked comes
+    // before its signature.
     let refused = |change: fn(&mut Document)| {
         let mut body = own.body().clone();
         change(&mut body);
@@ -149,7 +151,8 @@ fn two_algorithms_together_are_both_required_in_their_order() {
         assert_eq!(receipt.verify_by(&agent.document, &Anchors::none()), Ok(()));
         for (changed, reason) in each_change(&receipt) {
             let refused = changed.verify_by(&agent.document, &Anchors::none());
-            // What is left of two is a message of one algorithm, whose signature is over another structure.
+            // What is left of two is a message of one algorithm, whose signature is over another
+            // structure.
             assert_eq!(refused, Err(reason), "{suite:?}");
         }
     }

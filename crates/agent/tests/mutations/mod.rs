@@ -1,5 +1,5 @@
-//! Every object against every small change: each single field, each single byte, each order, each part of another object. What
-//! is refused is refused by a reason that says what is wrong.
+//! Every object against every small change: each single field, each single byte, each order, each
+//! part of another object. What is refused is refused by a reason that says what is wrong.
 
 mod bytes;
 mod cddl;

@@ -50,7 +50,8 @@ pub fn run(bench: &mut Bench, cast: &Cast) {
                 black_box(check.run(&links).expect("accepted"));
             },
         );
-        // The verifier has the agents' documents, as it has the root's: every key was prepared once.
+        // The verifier has the agents' documents, as it has the root's: every key was prepared
+        // once.
         let documents: Vec<_> = agents.iter().map(|agent| agent.document.clone()).collect();
         let check = Check {
             documents: &documents,

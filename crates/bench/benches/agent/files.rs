@@ -10,7 +10,8 @@ use crate::{Bench, Cast};
 
 /// Opening a file.
 pub fn run(bench: &mut Bench, cast: &Cast) {
-    // What an identity file costs is what its Argon2id costs, on purpose: the parameters of `signet agent create`.
+    // What an identity file costs is what its Argon2id costs, on purpose: the parameters of `signet
+    // agent create`.
     let cost = Cost {
         memory_kib: 64 * 1024,
         passes: 3,

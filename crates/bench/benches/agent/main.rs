@@ -1,5 +1,6 @@
-//! Agents' objects beside the bare operation that they cannot be faster than, and beside the crate `agentic-identity` 0.3.0,
-//! all in one run. Content is really hashed; every message is another one.
+//! Agents' objects beside the bare operation that they cannot be faster than, and beside the crate
+//! `agentic-identity` 0.3.0, all in one run. Content is really hashed; every message is another
+//! one.
 
 mod chains;
 mod files;

@@ -1,4 +1,5 @@
-//! The stock way to the hybrid proof: the SHA-256 gadget and the Groth16 prover of arkworks, on one thread.
+//! The stock way to the hybrid proof: the SHA-256 gadget and the Groth16 prover of arkworks, on one
+//! thread.
 
 use ark_bn254::{Bn254, Fr};
 use ark_crypto_primitives::crh::sha256::constraints::Sha256Gadget;

@@ -1,7 +1,8 @@
 //! A certificate authority for one developer's machine.
 //!
-//! Its certificates are ECDSA over P-256 and in force from 2020 to the end of 2049: no clock is asked, nothing expires under
-//! a developer's hands, and nobody should ever trust such an authority for anything but a local server.
+//! Its certificates are ECDSA over P-256 and in force from 2020 to the end of 2049: no clock is
+//! asked, nothing expires under a developer's hands, and nobody should ever trust such an authority
+//! for anything but a local server.
 
 use std::net::IpAddr;
 
@@ -21,7 +22,8 @@ pub struct DevelopmentCa {
 }
 
 impl DevelopmentCa {
-    /// A new authority with a name of its own, so that two machines' authorities are not taken for each other.
+    /// A new authority with a name of its own, so that two machines' authorities are not taken for
+    /// each other.
     ///
     /// # Errors
     /// If the library fails, which it does not in ordinary use.
@@ -42,7 +44,8 @@ impl DevelopmentCa {
     /// An authority that was written out before.
     ///
     /// # Errors
-    /// If either is malformed, the certificate is no authority made here, or the key is not the certificate's.
+    /// If either is malformed, the certificate is no authority made here, or the key is not the
+    /// certificate's.
     pub fn from_pem(cert: &str, key: &str) -> Result<Self, CertificateError> {
         let key = KeyPair::from_pem(key).map_err(failed)?;
         let (_, pem) = parse_x509_pem(cert.as_bytes()).map_err(failed)?;
@@ -71,7 +74,8 @@ impl DevelopmentCa {
         Secret::new(self.issuer.key().serialize_pem())
     }
 
-    /// A server certificate for DNS names and IP addresses: (chain PEM, key PEM). The first name is the subject.
+    /// A server certificate for DNS names and IP addresses: (chain PEM, key PEM). The first name is
+    /// the subject.
     ///
     /// # Errors
     /// If there is no name, or one is neither an address nor ASCII.
@@ -90,7 +94,8 @@ impl DevelopmentCa {
         self.issue(params)
     }
 
-    /// A client certificate with this common name (tests, `mtls` quick start): (chain PEM, key PEM).
+    /// A client certificate with this common name (tests, `mtls` quick start): (chain PEM, key
+    /// PEM).
     ///
     /// # Errors
     /// If the library refuses the name.

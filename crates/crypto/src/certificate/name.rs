@@ -20,7 +20,8 @@ const SHORT_NAMES: [(&str, &str); 9] = [
     ("0.9.2342.19200300.100.1.1", "UID"),
 ];
 
-/// The string of a name: relative names from the last to the first, joined by commas without spaces.
+/// The string of a name: relative names from the last to the first, joined by commas without
+/// spaces.
 pub(super) fn rfc4514(name: &X509Name<'_>) -> Result<String, CertificateError> {
     let relative: Vec<_> = name.iter_rdn().collect();
     let mut out = String::new();
@@ -39,7 +40,8 @@ pub(super) fn rfc4514(name: &X509Name<'_>) -> Result<String, CertificateError> {
             out.push('=');
             match text {
                 Some(text) => push_escaped(&mut out, &text),
-                // Section 2.4: a dotted type, or a value without a string, is the hexadecimal form of its encoding.
+                // Section 2.4: a dotted type, or a value without a string, is the hexadecimal form
+                // of its encoding.
                 None => push_hexadecimal(&mut out, attribute.attr_value())?,
             }
         }

@@ -1,15 +1,17 @@
 //! Ed25519 verification (RFC 8032 section 5.1.7).
 //!
-//! Implementations differ in which borderline signatures they accept. Here, everywhere in the house, the answer is:
+//! Implementations differ in which borderline signatures they accept. Here, everywhere in the
+//! house, the answer is:
 //! - `S` is below the group order, so a signature cannot be changed into another valid one;
 //! - the public key and `R` are canonical encodings: one key and one signature have one form;
-//! - the public key has not small order: such a key accepts one constant signature for every message;
-//! - the equation is the cofactored one of RFC 8032, `[8][S]B = [8]R + [8][k]A`. It is the one that verification in batches
-//!   decides too, so both always agree.
+//! - the public key has not small order: such a key accepts one constant signature for every
+//!   message;
+//! - the equation is the cofactored one of RFC 8032, `[8][S]B = [8]R + [8][k]A`. It is the one that
+//!   verification in batches decides too, so both always agree.
 //!
-//! The quick path computes `[S]B - [k]A` and compares its encoding with `R`: equal encodings satisfy the stricter
-//! cofactorless equation, hence also this one. Only a signature that fails there, a forgery or a deliberately odd one,
-//! pays for decoding `R`.
+//! The quick path computes `[S]B - [k]A` and compares its encoding with `R`: equal encodings
+//! satisfy the stricter cofactorless equation, hence also this one. Only a signature that fails
+//! there, a forgery or a deliberately odd one, pays for decoding `R`.
 
 use aws_lc_rs::digest;
 use curve25519_dalek::{
@@ -58,7 +60,8 @@ impl Ed25519Key {
         }
     }
 
-    /// Checks many signatures together. True means that each holds alone; false means that at least one does not.
+    /// Checks many signatures together. True means that each holds alone; false means that at least
+    /// one does not.
     pub(super) fn verify_batch<'a>(
         items: impl ExactSizeIterator<Item = (&'a Ed25519Key, [&'a [u8]; 2], &'a [u8])>,
     ) -> bool {
@@ -69,7 +72,8 @@ impl Ed25519Key {
         }
     }
 
-    /// Each by its own equation as in [`verify`](Self::verify), with one inversion for all the encodings.
+    /// Each by its own equation as in [`verify`](Self::verify), with one inversion for all the
+    /// encodings.
     fn verify_few<'a>(
         items: impl ExactSizeIterator<Item = (&'a Ed25519Key, [&'a [u8]; 2], &'a [u8])>,
     ) -> bool {
@@ -93,10 +97,11 @@ impl Ed25519Key {
         expected.iter().zip(&encoded).zip(found).all(holds)
     }
 
-    /// By one equation, `[8](sum z_i S_i)B = [8]sum z_i R_i + [8]sum z_i k_i A_i` with random 128-bit `z_i`. A wrong "true" has a
-    /// chance of 2^-128.
+    /// By one equation, `[8](sum z_i S_i)B = [8]sum z_i R_i + [8]sum z_i k_i A_i` with random
+    /// 128-bit `z_i`. A wrong "true" has a chance of 2^-128.
     ///
-    /// The first `z` is 1: a wrong equation is multiplied by something else than 0 there, and by a random number elsewhere.
+    /// The first `z` is 1: a wrong equation is multiplied by something else than 0 there, and by a
+    /// random number elsewhere.
     fn verify_many<'a>(
         items: impl ExactSizeIterator<Item = (&'a Ed25519Key, [&'a [u8]; 2], &'a [u8])>,
     ) -> bool {
@@ -112,7 +117,8 @@ impl Ed25519Key {
                 return false;
             };
             let k = key.challenge(r, &message);
-            // The points are negated and not the weights: a weight of half the length costs half the additions.
+            // The points are negated and not the weights: a weight of half the length costs half
+            // the additions.
             points.extend([-big_r, key.minus_a]);
             if i == 0 {
                 scalars[0] = s;
@@ -142,7 +148,8 @@ impl Ed25519Key {
     }
 }
 
-/// So many signatures cost less by their own equations: for each a batch decodes `R` and has two more points.
+/// So many signatures cost less by their own equations: for each a batch decodes `R` and has two
+/// more points.
 const FEW: usize = 3;
 
 /// Whether a point and an encoded one differ by a point of small order: the cofactored equation.
@@ -158,7 +165,8 @@ fn split(signature: &[u8]) -> Option<(&[u8; 32], Scalar)> {
     Some((r, s))
 }
 
-/// The y coordinates of the two points whose x is 0, little-endian: 1, and p - 1 with p = 2^255 - 19.
+/// The y coordinates of the two points whose x is 0, little-endian: 1, and p - 1 with p = 2^255 -
+/// 19.
 const Y_OF_ZERO_X: [[u8; 32]; 2] = {
     let (mut one, mut minus_one) = ([0; 32], [0xff; 32]);
     one[0] = 1;
@@ -166,7 +174,8 @@ const Y_OF_ZERO_X: [[u8; 32]; 2] = {
     [one, minus_one]
 };
 
-/// Decoding alone accepts a y of p and more, and the sign of a zero x (RFC 8032 section 5.1.3 refuses both).
+/// Decoding alone accepts a y of p and more, and the sign of a zero x (RFC 8032 section 5.1.3
+/// refuses both).
 fn decode_canonical(encoded: &[u8; 32]) -> Option<EdwardsPoint> {
     let mut y = *encoded;
     y[31] &= 0x7f;
@@ -183,7 +192,8 @@ mod tests {
     use super::*;
     use curve25519_dalek::constants::EIGHT_TORSION;
 
-    /// A signature with the given torsion in `R` and in the key: valid by the cofactored equation alone.
+    /// A signature with the given torsion in `R` and in the key: valid by the cofactored equation
+    /// alone.
     fn odd_signature(key_torsion: usize, r_torsion: usize) -> (Ed25519Key, [u8; 64]) {
         let (a, r) = (Scalar::from(123_456_789_u64), Scalar::from(987_654_321_u64));
         let public = ED25519_BASEPOINT_POINT * a + EIGHT_TORSION[key_torsion];
@@ -270,7 +280,8 @@ mod tests {
 
     #[test]
     fn encodings_that_are_not_canonical_are_refused() {
-        // p = 2^255 - 19, little-endian; y = p is y = 0, y = p + 1 is the neutral element, and so on up to 2^255 - 1.
+        // p = 2^255 - 19, little-endian; y = p is y = 0, y = p + 1 is the neutral element, and so
+        // on up to 2^255 - 1.
         for low in 0xed..=0xff_u8 {
             for sign in [0x00, 0x80] {
                 let mut encoded = [0xff; 32];
@@ -329,8 +340,8 @@ mod tests {
         assert_eq!(key.verify(&[b"message"], &changed), Err(InvalidSignature));
     }
 
-    /// The edge cases of "Taming the many EdDSAs" (Chalkias, Garillot, Nikolaenko, 2020; table 5): message, key, signature, and the answer of
-    /// the one equation and the encodings of this page.
+    /// The edge cases of "Taming the many EdDSAs" (Chalkias, Garillot, Nikolaenko, 2020; table 5):
+    /// message, key, signature, and the answer of the one equation and the encodings of this page.
     const SPECCHECK: [(&str, &str, &str, bool); 12] = [
         // 0 and 1: keys of small order.
         (
@@ -444,7 +455,8 @@ mod tests {
         }
     }
 
-    /// C6: all encodings of the eight points of small order (table 6 of the same paper), and the signature that verifies any message under them.
+    /// C6: all encodings of the eight points of small order (table 6 of the same paper), and the
+    /// signature that verifies any message under them.
     #[test]
     fn c06_a_key_of_small_order_is_refused_in_every_encoding() {
         let mut neutral = [0; 32];

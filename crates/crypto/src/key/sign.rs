@@ -83,12 +83,13 @@ impl SigningKey {
         key
     }
 
-    /// Reads PKCS#8 DER for EC, OKP and RSA; the 32-byte seed for ML-DSA (or, from other software, the expanded key of FIPS 204
-    /// section 4); the bytes themselves for HMAC.
+    /// Reads PKCS#8 DER for EC, OKP and RSA; the 32-byte seed for ML-DSA (or, from other software,
+    /// the expanded key of FIPS 204 section 4); the bytes themselves for HMAC.
     ///
     /// # Errors
-    /// [`KeyError::Malformed`] for what is no such key or is one of another curve, [`KeyError::Weak`] and
-    /// [`KeyError::Unsupported`] as [`VerifyingKey::new`] and [`VerifyingKey::hmac`].
+    /// [`KeyError::Malformed`] for what is no such key or is one of another curve,
+    /// [`KeyError::Weak`] and [`KeyError::Unsupported`] as [`VerifyingKey::new`] and
+    /// [`VerifyingKey::hmac`].
     pub fn from_private(algorithm: Algorithm, private: &[u8]) -> Result<SigningKey, KeyError> {
         let is_der = matches!(
             algorithm.key_type(),
@@ -144,10 +145,12 @@ impl SigningKey {
         }
     }
 
-    /// An Ed25519 key from its 32-byte seed (RFC 8032 section 5.1.5), as formats other than PKCS#8 keep it.
+    /// An Ed25519 key from its 32-byte seed (RFC 8032 section 5.1.5), as formats other than PKCS#8
+    /// keep it.
     ///
     /// # Errors
-    /// [`KeyError::Library`] if the library fails, which it does not in ordinary use: every seed is a key.
+    /// [`KeyError::Library`] if the library fails, which it does not in ordinary use: every seed is
+    /// a key.
     pub fn ed25519_from_seed(seed: &[u8; 32]) -> Result<SigningKey, KeyError> {
         let pair = Ed25519KeyPair::from_seed_unchecked(seed).map_err(|_| KeyError::Library)?;
         Self::ed25519(Algorithm::EdDsa, pair)
@@ -265,10 +268,12 @@ impl SigningKey {
         }
     }
 
-    /// Writes the JOSE signature of `message` to `signature`, which has [`signature_len`](Self::signature_len) bytes.
+    /// Writes the JOSE signature of `message` to `signature`, which has
+    /// [`signature_len`](Self::signature_len) bytes.
     ///
     /// # Errors
-    /// [`KeyError::Library`] for a buffer of another length, or if the library fails, which it does not in ordinary use.
+    /// [`KeyError::Library`] for a buffer of another length, or if the library fails, which it does
+    /// not in ordinary use.
     pub fn sign_to(&self, message: &[u8], signature: &mut [u8]) -> Result<(), KeyError> {
         if signature.len() != self.signature_len() {
             return Err(KeyError::Library);
@@ -298,7 +303,8 @@ impl SigningKey {
         Ok(())
     }
 
-    /// Appends the JOSE signature (fixed-length r || s for ECDSA) of `message` to `out`; on failure `out` is as it was.
+    /// Appends the JOSE signature (fixed-length r || s for ECDSA) of `message` to `out`; on failure
+    /// `out` is as it was.
     ///
     /// # Errors
     /// [`KeyError::Library`] if the library fails, which it does not in ordinary use.

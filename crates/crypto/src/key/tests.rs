@@ -413,8 +413,8 @@ fn ml_dsa_public(algorithm: Algorithm, seed: &[u8]) -> Vec<u8> {
     }
 }
 
-/// NIST's ACVP vectors for ML-DSA key generation (ML-DSA-keyGen-FIPS204, first case of ML-DSA-44); of the 1312 bytes of
-/// the public key, their SHA-256.
+/// NIST's ACVP vectors for ML-DSA key generation (ML-DSA-keyGen-FIPS204, first case of ML-DSA-44);
+/// of the 1312 bytes of the public key, their SHA-256.
 #[test]
 fn ml_dsa_44_expands_the_seed_of_nists_first_vector() {
     let seed = hex("4be7a01a99a5e5bcfe3c06785d8e4ec664082227d86704e9e44862623a05c8b3");
@@ -424,7 +424,8 @@ fn ml_dsa_44_expands_the_seed_of_nists_first_vector() {
     );
 }
 
-/// RFC 9964's example key has the all-zero seed, and its `kid` is the JWK thumbprint, a hash of the whole public key.
+/// RFC 9964's example key has the all-zero seed, and its `kid` is the JWK thumbprint, a hash of the
+/// whole public key.
 #[test]
 fn ml_dsa_44_expands_the_seed_of_rfc_9964s_example() {
     let public = base64url(&ml_dsa_public(Algorithm::MlDsa44, &[0; 32]));

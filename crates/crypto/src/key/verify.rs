@@ -13,7 +13,8 @@ use super::{
 };
 use crate::{Algorithm, mac::HmacSha256Key};
 
-/// A public (or HMAC) key prepared for one algorithm: parsing and every check of the key have been done.
+/// A public (or HMAC) key prepared for one algorithm: parsing and every check of the key have been
+/// done.
 #[derive(Clone)]
 pub struct VerifyingKey {
     algorithm: Algorithm,
@@ -37,10 +38,11 @@ impl VerifyingKey {
     /// Prepares a key.
     ///
     /// # Errors
-    /// [`KeyError::WrongKeyType`] where key and algorithm do not belong together; [`KeyError::Malformed`] for wrong lengths,
-    /// points off the curve, encodings that are not canonical; [`KeyError::Weak`] for RSA of fewer than 2048 bits or with an
-    /// exponent that is even or under 65537, and for Ed25519 keys of small order; [`KeyError::Unsupported`] for RSA of more
-    /// than 8192 bits.
+    /// [`KeyError::WrongKeyType`] where key and algorithm do not belong together;
+    /// [`KeyError::Malformed`] for wrong lengths, points off the curve, encodings that are not
+    /// canonical; [`KeyError::Weak`] for RSA of fewer than 2048 bits or with an exponent that is
+    /// even or under 65537, and for Ed25519 keys of small order; [`KeyError::Unsupported`] for RSA
+    /// of more than 8192 bits.
     pub fn new(algorithm: Algorithm, key: &PublicKey) -> Result<VerifyingKey, KeyError> {
         if !key.fits(algorithm) {
             return Err(KeyError::WrongKeyType);
@@ -59,8 +61,8 @@ impl VerifyingKey {
     /// For HS256, HS384 and HS512 (`client_secret_jwt`).
     ///
     /// # Errors
-    /// [`KeyError::WrongKeyType`] for any other algorithm; [`KeyError::Weak`] for a secret shorter than the hash (RFC 7518
-    /// section 3.2).
+    /// [`KeyError::WrongKeyType`] for any other algorithm; [`KeyError::Weak`] for a secret shorter
+    /// than the hash (RFC 7518 section 3.2).
     pub fn hmac(algorithm: Algorithm, secret: &[u8]) -> Result<VerifyingKey, KeyError> {
         let key = hmac_key(algorithm, secret)?;
         let inner = match algorithm {
@@ -109,8 +111,8 @@ impl VerifyingKey {
 }
 
 impl VerifyingKey {
-    /// Checks the JOSE signature of the concatenation of `context` and `message`: copied into one only for algorithms whose library
-    /// wants it so, and to the stack where both are short.
+    /// Checks the JOSE signature of the concatenation of `context` and `message`: copied into one
+    /// only for algorithms whose library wants it so, and to the stack where both are short.
     ///
     /// # Errors
     /// As [`verify`](Self::verify).
@@ -151,8 +153,8 @@ pub struct BatchItem<'a> {
     pub signature: &'a [u8],
 }
 
-/// Checks many Ed25519 signatures at once, at well under the cost of each alone. The answer is that of
-/// [`VerifyingKey::verify`] for all of them.
+/// Checks many Ed25519 signatures at once, at well under the cost of each alone. The answer is that
+/// of [`VerifyingKey::verify`] for all of them.
 ///
 /// # Errors
 /// If at least one does not hold; which one is for the caller to find out.
@@ -188,7 +190,8 @@ fn ecdsa<const N: usize>(
     x: &[u8; N],
     y: &[u8; N],
 ) -> Result<Inner, KeyError> {
-    // SEC 1 section 2.3.3: an uncompressed point. The library refuses coordinates beyond the field and points off the curve.
+    // SEC 1 section 2.3.3: an uncompressed point. The library refuses coordinates beyond the field
+    // and points off the curve.
     let mut point = Vec::with_capacity(1 + 2 * N);
     point.push(0x04);
     point.extend_from_slice(x);
@@ -222,7 +225,8 @@ fn rsa(algorithm: Algorithm, n: &[u8], e: &[u8]) -> Result<Inner, KeyError> {
 }
 
 pub(super) fn check_rsa(n: &[u8], e: &[u8]) -> Result<(), KeyError> {
-    // RFC 7518 section 6.3.1.1: the minimum number of octets. A second form of one key would have a second thumbprint.
+    // RFC 7518 section 6.3.1.1: the minimum number of octets. A second form of one key would have a
+    // second thumbprint.
     if n.first().is_none_or(|first| *first == 0) || e.first().is_none_or(|first| *first == 0) {
         return Err(KeyError::Malformed(
             "an RSA number is empty or has leading zeros",
@@ -238,7 +242,8 @@ pub(super) fn check_rsa(n: &[u8], e: &[u8]) -> Result<(), KeyError> {
     if n[n.len() - 1] & 1 == 0 {
         return Err(KeyError::Weak("an even RSA modulus"));
     }
-    // 65537 and more, as FIPS 186-5 appendix A.1.1 has it; more than four bytes only slow a verifier down.
+    // 65537 and more, as FIPS 186-5 appendix A.1.1 has it; more than four bytes only slow a
+    // verifier down.
     if e[e.len() - 1] & 1 == 0 {
         return Err(KeyError::Weak("an even RSA exponent"));
     }
@@ -256,7 +261,8 @@ pub(super) fn check_rsa(n: &[u8], e: &[u8]) -> Result<(), KeyError> {
 
 fn ml_dsa(algorithm: Algorithm, public: &[u8]) -> Result<Inner, KeyError> {
     let (public_len, signature_len) = ml_dsa_lengths(algorithm).ok_or(KeyError::WrongKeyType)?;
-    // Also keeps the library from reading the bytes as a SubjectPublicKeyInfo, which it would accept too.
+    // Also keeps the library from reading the bytes as a SubjectPublicKeyInfo, which it would
+    // accept too.
     if public.len() != public_len {
         return Err(KeyError::Malformed(
             "an ML-DSA public key has a fixed length",

@@ -1,7 +1,8 @@
 //! Comparing the `htu` of a proof with the URL of a request.
 
-/// Whether two `http(s)` URLs name one target: equal after syntax-based and scheme-based normalization (RFC 3986 sections
-/// 6.2.2 and 6.2.3), without query and fragment (RFC 9449 section 4.3 item 9). A text that is no such URL equals nothing.
+/// Whether two `http(s)` URLs name one target: equal after syntax-based and scheme-based
+/// normalization (RFC 3986 sections 6.2.2 and 6.2.3), without query and fragment (RFC 9449 section
+/// 4.3 item 9). A text that is no such URL equals nothing.
 pub(super) fn same(claimed: &str, requested: &str) -> bool {
     match (normalized(claimed), normalized(requested)) {
         (Some(claimed), Some(requested)) => claimed == requested,

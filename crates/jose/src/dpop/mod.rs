@@ -18,13 +18,14 @@ use signet_crypto::Algorithm;
 
 /// Longest proof that is read, in bytes: an ML-DSA-87 key and signature fit.
 pub const MAX_PROOF_BYTES: usize = 16 * 1024;
-/// Longest `jti`, in bytes. It is kept by the replay guard, so an unauthenticated caller must not choose its size.
+/// Longest `jti`, in bytes. It is kept by the replay guard, so an unauthenticated caller must not
+/// choose its size.
 pub const MAX_JTI_BYTES: usize = 256;
 /// Longest `nonce`, in bytes.
 pub const MAX_NONCE_BYTES: usize = 1024;
 
-/// What a proof may be signed with, separated by spaces: the `algs` of a challenge (RFC 9449 section 7.1) and
-/// `dpop_signing_alg_values_supported` of metadata. [`verify`] accepts these.
+/// What a proof may be signed with, separated by spaces: the `algs` of a challenge (RFC 9449
+/// section 7.1) and `dpop_signing_alg_values_supported` of metadata. [`verify`] accepts these.
 pub const PROOF_ALGORITHMS: &str =
     "ES256 ES384 ES512 EdDSA Ed25519 RS256 PS256 ML-DSA-44 ML-DSA-65 ML-DSA-87";
 
@@ -52,7 +53,8 @@ pub struct DpopProof {
 }
 
 impl DpopProof {
-    /// Whether the proof goes with this access token (RFC 9449 section 4.3 item 12). A proof without `ath` does not.
+    /// Whether the proof goes with this access token (RFC 9449 section 4.3 item 12). A proof
+    /// without `ath` does not.
     pub fn covers(&self, access_token: &str) -> bool {
         self.ath.as_deref() == Some(&*ath(access_token))
     }
@@ -60,8 +62,9 @@ impl DpopProof {
 
 /// Checks a proof for the request `htm` `htu` at `now` (seconds).
 ///
-/// A proof is fresh from `leeway` seconds before its `iat` to `max_age + leeway` seconds after it, both inclusive. `htu` is
-/// compared after the normalization of RFC 3986 sections 6.2.2 and 6.2.3, without query and fragment; the method exactly.
+/// A proof is fresh from `leeway` seconds before its `iat` to `max_age + leeway` seconds after it,
+/// both inclusive. `htu` is compared after the normalization of RFC 3986 sections 6.2.2 and 6.2.3,
+/// without query and fragment; the method exactly.
 pub fn verify(
     proof: &str,
     htm: &str,
@@ -112,8 +115,9 @@ pub fn verify(
     })
 }
 
-/// The origin of an `http(s)` URL, in the one form that equals are equal in: scheme and host in lower case, the port where
-/// it is not the scheme's own (RFC 6454 section 6.2). None for a text that is no such URL.
+/// The origin of an `http(s)` URL, in the one form that equals are equal in: scheme and host in
+/// lower case, the port where it is not the scheme's own (RFC 6454 section 6.2). None for a text
+/// that is no such URL.
 pub fn origin(url: &str) -> Option<String> {
     htu::origin(url)
 }
@@ -164,7 +168,8 @@ impl Claims {
     }
 }
 
-/// Why a proof was refused: always the client's fault, `invalid_dpop_proof` to the peer (RFC 9449 section 5).
+/// Why a proof was refused: always the client's fault, `invalid_dpop_proof` to the peer (RFC 9449
+/// section 5).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DpopError {

@@ -1,7 +1,8 @@
-//! Server nonces of DPoP proofs (RFC 9449 sections 8 and 9): a proof made ahead, for later use, is worth nothing.
+//! Server nonces of DPoP proofs (RFC 9449 sections 8 and 9): a proof made ahead, for later use, is
+//! worth nothing.
 //!
-//! They hold no state: a nonce is the second in which it was made, under a key that is handed in. Everybody with the same key
-//! knows it, and it expires by itself.
+//! They hold no state: a nonce is the second in which it was made, under a key that is handed in.
+//! Everybody with the same key knows it, and it expires by itself.
 
 use crate::base64url;
 use signet_crypto::{ct_eq, mac::HmacSha256Key};

@@ -1,14 +1,16 @@
-//! Whether the presenter of a bound access token may use it: at a resource server, and at an authorization server's own
-//! resources, by the same rules (RFC 9449 section 7, RFC 8705 section 3).
+//! Whether the presenter of a bound access token may use it: at a resource server, and at an
+//! authorization server's own resources, by the same rules (RFC 9449 section 7, RFC 8705 section
+//! 3).
 //!
-//! Left to the caller: that the token itself holds, whether unbound tokens are taken, which nonces are good, and that the proof
-//! that is given back is seen once.
+//! Left to the caller: that the token itself holds, whether unbound tokens are taken, which nonces
+//! are good, and that the proof that is given back is seen once.
 
 use super::{DpopError, DpopProof, verify};
 use crate::{authorization::Scheme, base64url};
 use signet_crypto::ct_eq;
 
-/// What a token is bound to: its `cnf` (RFC 7800). A confirmation that is not one of these two must be refused before.
+/// What a token is bound to: its `cnf` (RFC 7800). A confirmation that is not one of these two must
+/// be refused before.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Binding<'a> {
     /// thumbprint of a DPoP key (RFC 9449 section 6.1)
@@ -85,8 +87,8 @@ pub enum PresentationError {
     Nonce,
 }
 
-/// Checks `cnf` against what came with the request; gives the proof, which must be seen once. `nonce` decides about the
-/// proof's nonce, and is asked about a proof that otherwise holds.
+/// Checks `cnf` against what came with the request; gives the proof, which must be seen once.
+/// `nonce` decides about the proof's nonce, and is asked about a proof that otherwise holds.
 ///
 /// # Errors
 /// [`PresentationError`].

@@ -1,11 +1,13 @@
 //! Strict JSON (RFC 8259, and the I-JSON profile of RFC 7493 where the two differ).
 //!
-//! One text has one meaning: UTF-8 without a byte order mark, no duplicate members (names compared after
-//! unescaping), no lone surrogates, no raw control characters, nothing after the value, every count bounded. Signed
-//! documents are read by several parties, and two parsers that disagree are two policies (known fault V8).
+//! One text has one meaning: UTF-8 without a byte order mark, no duplicate members (names compared
+//! after unescaping), no lone surrogates, no raw control characters, nothing after the value, every
+//! count bounded. Signed documents are read by several parties, and two parsers that disagree are
+//! two policies (known fault V8).
 //!
-//! Two ways to read: the pull [`Reader`] (schema reading, borrows, no tree: hot paths) and the small tree [`Value`]
-//! (registration documents, the `claims` parameter, outbound answers). One way to write: [`Writer`].
+//! Two ways to read: the pull [`Reader`] (schema reading, borrows, no tree: hot paths) and the
+//! small tree [`Value`] (registration documents, the `claims` parameter, outbound answers). One way
+//! to write: [`Writer`].
 
 mod number;
 mod reader;
@@ -30,7 +32,8 @@ pub struct Limits {
     pub members: usize,
 }
 
-/// Nesting beyond this is refused whatever the [`Limits`] say: reading recurses, and stacks are finite.
+/// Nesting beyond this is refused whatever the [`Limits`] say: reading recurses, and stacks are
+/// finite.
 pub const MAX_DEPTH: usize = 64;
 
 impl Default for Limits {

@@ -24,8 +24,9 @@ impl<'a> Number<'a> {
         &self.0
     }
 
-    /// Whether other parsers read it as this one does, and at once: JavaScript takes `1e400` for infinity, others refuse
-    /// it, and decimal types of any size may need minutes for `1e1000000000`.
+    /// Whether other parsers read it as this one does, and at once: JavaScript takes `1e400` for
+    /// infinity, others refuse it, and decimal types of any size may need minutes for
+    /// `1e1000000000`.
     pub(super) fn is_read_alike_everywhere(&self) -> bool {
         let digits = self.0.bytes().filter(u8::is_ascii_digit).count();
         if digits <= 15 && !self.0.contains(['e', 'E']) {
@@ -37,7 +38,8 @@ impl<'a> Number<'a> {
         digits <= MAX_DIGITS && self.as_f64().is_some_and(|value| is_zero || value != 0.0)
     }
 
-    /// Exact: None for a fraction, an exponent, a negative number or one above `u64::MAX`. `-0` is 0.
+    /// Exact: None for a fraction, an exponent, a negative number or one above `u64::MAX`. `-0` is
+    /// 0.
     pub fn as_u64(&self) -> Option<u64> {
         match &*self.0 {
             "-0" => Some(0),
@@ -55,8 +57,9 @@ impl<'a> Number<'a> {
         self.0.parse().ok().filter(|value: &f64| value.is_finite())
     }
 
-    /// Seconds since 1970 (RFC 7519 section 2, NumericDate). A fraction is cut; an exponent is evaluated exactly. None
-    /// for a negative number and above `i64::MAX`, so that a sum with any leeway cannot overflow.
+    /// Seconds since 1970 (RFC 7519 section 2, NumericDate). A fraction is cut; an exponent is
+    /// evaluated exactly. None for a negative number and above `i64::MAX`, so that a sum with any
+    /// leeway cannot overflow.
     pub fn as_numeric_date(&self) -> Option<u64> {
         let text = &*self.0;
         let seconds = if text.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -73,7 +76,8 @@ impl<'a> Number<'a> {
     }
 }
 
-/// The integer part of a number with sign, fraction or exponent, by decimal shifting: no rounding anywhere.
+/// The integer part of a number with sign, fraction or exponent, by decimal shifting: no rounding
+/// anywhere.
 fn cut_decimal(text: &str) -> Option<u64> {
     let (negative, text) = match text.strip_prefix('-') {
         Some(rest) => (true, rest),
@@ -99,7 +103,8 @@ fn cut_decimal(text: &str) -> Option<u64> {
     while taken < kept {
         let digit = match digits.next() {
             Some(byte) => u64::from(byte - b'0'),
-            // More than 20 further zeros overflow, unless nothing but zeros came before: is_zero excludes that.
+            // More than 20 further zeros overflow, unless nothing but zeros came before: is_zero
+            // excludes that.
             None => 0,
         };
         value = value.checked_mul(10)?.checked_add(digit)?;

@@ -1,4 +1,5 @@
-//! The pull reader: a document is read in the order in which it stands, into whatever the schema wants.
+//! The pull reader: a document is read in the order in which it stands, into whatever the schema
+//! wants.
 
 use super::{JsonError, Limits, MAX_DEPTH, Number, Object, Value, text};
 use std::borrow::Cow;
@@ -21,7 +22,8 @@ use std::collections::HashSet;
 /// # Ok::<(), JsonError>(())
 /// ```
 ///
-/// Strings are borrowed unless they hold an escape. An error ends the reading: what was read before it is not to be used.
+/// Strings are borrowed unless they hold an escape. An error ends the reading: what was read before
+/// it is not to be used.
 pub struct Reader<'a> {
     text: &'a str,
     at: usize,
@@ -100,8 +102,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads an object: `member` is called for each name, with the reader at its value, and reads that value or leaves it
-    /// to be skipped.
+    /// Reads an object: `member` is called for each name, with the reader at its value, and reads
+    /// that value or leaves it to be skipped.
     pub fn object<E: From<JsonError>>(
         &mut self,
         mut member: impl FnMut(&mut Self, Cow<'a, str>) -> Result<(), E>,
@@ -135,7 +137,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads an array: `element` is called with the reader at each element, and reads it or leaves it to be skipped.
+    /// Reads an array: `element` is called with the reader at each element, and reads it or leaves
+    /// it to be skipped.
     pub fn array<E: From<JsonError>>(
         &mut self,
         mut element: impl FnMut(&mut Self) -> Result<(), E>,
@@ -178,8 +181,9 @@ impl<'a> Reader<'a> {
         Ok(values)
     }
 
-    /// Reads a number, as written. One that other parsers read as something else, or only with effort, is refused: beyond
-    /// [`MAX_DIGITS`] digits, infinite as a double (RFC 7493 section 2.2), or not zero and yet zero as a double.
+    /// Reads a number, as written. One that other parsers read as something else, or only with
+    /// effort, is refused: beyond [`MAX_DIGITS`] digits, infinite as a double (RFC 7493 section
+    /// 2.2), or not zero and yet zero as a double.
     pub fn number(&mut self) -> Result<Number<'a>, JsonError> {
         self.expect(Kind::Number)?;
         let start = self.at;
@@ -358,8 +362,8 @@ impl<'a> Reader<'a> {
 /// Names compared one by one before a hash set takes over: most objects have fewer.
 const FEW: usize = 16;
 
-/// The names seen in one object. Few cost no allocation; many go to a hash set with a random key, so that neither a
-/// long object nor chosen names make it quadratic.
+/// The names seen in one object. Few cost no allocation; many go to a hash set with a random key,
+/// so that neither a long object nor chosen names make it quadratic.
 struct Names<'a> {
     /// each name's length and first seven bytes: what differs here need not be compared further
     marks: [u64; FEW],

@@ -12,7 +12,8 @@ pub(super) fn is_special(byte: u8) -> bool {
     byte < 0x20 || byte == b'"' || byte == b'\\'
 }
 
-/// How many bytes at the front of `text` are none of `"`, `\` and the control characters. Eight at a time.
+/// How many bytes at the front of `text` are none of `"`, `\` and the control characters. Eight at
+/// a time.
 #[inline]
 pub(crate) fn plain_prefix(text: &[u8]) -> usize {
     let (words, rest) = text.as_chunks::<8>();
@@ -37,8 +38,8 @@ pub(crate) fn plain_prefix(text: &[u8]) -> usize {
             .unwrap_or(rest.len())
 }
 
-/// Reads a string whose opening quote is at `start - 1`; gives it and the offset behind its closing quote.
-/// Borrowed unless an escape occurs.
+/// Reads a string whose opening quote is at `start - 1`; gives it and the offset behind its closing
+/// quote. Borrowed unless an escape occurs.
 pub(super) fn read(text: &str, start: usize) -> Result<(Cow<'_, str>, usize), JsonError> {
     let bytes = text.as_bytes();
     let end = start + plain_prefix(&bytes[start..]);
@@ -152,7 +153,8 @@ mod tests {
     fn the_plain_prefix_ends_at_the_first_special_byte_wherever_it_is() {
         for special in [b'"', b'\\', 0, 0x1f, b'\n'] {
             for length in 0..40 {
-                // 0x20, 0x7f and bytes above 0x7f are plain; they sit beside the borders that the lanes compare.
+                // 0x20, 0x7f and bytes above 0x7f are plain; they sit beside the borders that the
+                // lanes compare.
                 let mut text: Vec<u8> =
                     [0x20, 0x7f, 0x80, 0xff, b'!', b'#', b'[', b']', 0xa2, 0xdc]
                         .into_iter()

@@ -18,8 +18,8 @@ use super::{Value, text};
 /// assert_eq!(out, br#"{"iss":"https://as.example","aud":["a","b"],"exp":1795000000}"#);
 /// ```
 ///
-/// The caller keeps names unique and writes exactly one value behind each [`member`](Writer::member); in debug builds a
-/// member without its value is an assertion.
+/// The caller keeps names unique and writes exactly one value behind each
+/// [`member`](Writer::member); in debug builds a member without its value is an assertion.
 pub struct Writer<'b> {
     out: &'b mut Vec<u8>,
     /// nothing stands before the next value that a comma would have to part it from

@@ -1,10 +1,12 @@
 //! Public JSON Web Keys: RFC 7517, RFC 7518 section 6, RFC 8037 (`OKP`), RFC 9964 (`AKP`).
 //!
-//! A [`Jwk`] can only hold a public key: a document that carries a private part or a symmetric key is refused, because
-//! what was published is compromised, and whoever uses it all the same hides that (known fault V7). What a key says
-//! about its use (`use`, `key_ops`, `alg`) is enforced in the one place where a verifying key is made.
+//! A [`Jwk`] can only hold a public key: a document that carries a private part or a symmetric key
+//! is refused, because what was published is compromised, and whoever uses it all the same hides
+//! that (known fault V7). What a key says about its use (`use`, `key_ops`, `alg`) is enforced in
+//! the one place where a verifying key is made.
 //!
-//! Whether a point is on its curve or a modulus long enough is decided by signet-crypto, when the key is prepared.
+//! Whether a point is on its curve or a modulus long enough is decided by signet-crypto, when the
+//! key is prepared.
 
 mod parse;
 mod set;
@@ -105,8 +107,9 @@ impl Jwk {
         parse::jwk(object)
     }
 
-    /// Prepared to verify signatures with `alg`, if this key may be used so: type, curve, `alg`, `use` and `key_ops` all
-    /// fit. The algorithm is the key's: a token that names another one does not get here (RFC 8725 section 3.1).
+    /// Prepared to verify signatures with `alg`, if this key may be used so: type, curve, `alg`,
+    /// `use` and `key_ops` all fit. The algorithm is the key's: a token that names another one does
+    /// not get here (RFC 8725 section 3.1).
     pub fn verifying_key(&self, alg: Algorithm) -> Result<VerifyingKey, JwkError> {
         if !self.verifies(alg) {
             return Err(JwkError::Use);
@@ -126,7 +129,8 @@ impl Jwk {
             && allowed
     }
 
-    /// RFC 7638 SHA-256 thumbprint: over the required members alone, in the order of their names, without white space.
+    /// RFC 7638 SHA-256 thumbprint: over the required members alone, in the order of their names,
+    /// without white space.
     pub fn thumbprint(&self) -> [u8; 32] {
         let mut text = Vec::with_capacity(256);
         Writer::new(&mut text).object(|w| match &self.key {

@@ -33,8 +33,9 @@ pub(super) fn jwk(object: &Object<'_>) -> Result<Jwk, JwkError> {
 }
 
 fn refuse_private(kty: &str, object: &Object<'_>) -> Result<(), JwkError> {
-    // RFC 7518 sections 6.2.2, 6.3.2 and 6.4; RFC 8037 section 2; RFC 9964 section 3. `d`, `k` and `priv` name a secret
-    // in every type; the short names of the RSA factors may mean something else in a type that is not known here.
+    // RFC 7518 sections 6.2.2, 6.3.2 and 6.4; RFC 8037 section 2; RFC 9964 section 3. `d`, `k` and
+    // `priv` name a secret in every type; the short names of the RSA factors may mean something
+    // else in a type that is not known here.
     const ALWAYS: [&str; 3] = ["d", "k", "priv"];
     const RSA: [&str; 6] = ["p", "q", "dp", "dq", "qi", "oth"];
     let has = |names: &[&str]| names.iter().any(|name| object.get(name).is_some());
@@ -103,7 +104,8 @@ fn fixed<const N: usize>(object: &Object<'_>, name: &'static str) -> Result<[u8;
     base64url::decode_array(required(object, name)?.as_bytes()).map_err(|_| JwkError::Member(name))
 }
 
-/// RFC 7518 section 2, Base64urlUInt: the minimal number of octets, so that one key has one encoding and one thumbprint.
+/// RFC 7518 section 2, Base64urlUInt: the minimal number of octets, so that one key has one
+/// encoding and one thumbprint.
 fn integer(object: &Object<'_>, name: &'static str, max: usize) -> Result<Vec<u8>, JwkError> {
     let text = required(object, name)?;
     if text.len() > base64url::encoded_len(max) {

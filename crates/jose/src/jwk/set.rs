@@ -39,7 +39,8 @@ pub struct LeftOut {
 }
 
 impl fmt::Display for LeftOut {
-    /// `key 2 ("2026"): the JWK carries private key material`; the id is escaped, for it is the publisher's text.
+    /// `key 2 ("2026"): the JWK carries private key material`; the id is escaped, for it is the
+    /// publisher's text.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "key {}", self.index)?;
         if let Some(kid) = &self.kid {
@@ -59,10 +60,11 @@ pub struct Published {
 }
 
 impl JwkSet {
-    /// Reads a set that somebody else publishes, and may change at any moment. It is as good as its good keys: an entry
-    /// that is private or symmetric, no key at all, or beyond [`MAX_KEYS`] is left out and named, and so are different
-    /// keys of one type under one id, for one of them would win by accident (RFC 7517 sections 4.5 and 5). Refusing the
-    /// whole set for one of them would keep an older set in use, and with it keys that this one withdraws.
+    /// Reads a set that somebody else publishes, and may change at any moment. It is as good as its
+    /// good keys: an entry that is private or symmetric, no key at all, or beyond [`MAX_KEYS`] is
+    /// left out and named, and so are different keys of one type under one id, for one of them
+    /// would win by accident (RFC 7517 sections 4.5 and 5). Refusing the whole set for one of them
+    /// would keep an older set in use, and with it keys that this one withdraws.
     ///
     /// # Errors
     /// Where the document is no strict JSON, or has no array `keys`.
@@ -114,15 +116,16 @@ impl JwkSet {
         })
     }
 
-    /// Reads a set that its owner hands over. Keys that Signet does not understand, or whose members cannot be, are left
-    /// out (RFC 7517 section 5). A private or symmetric key, two keys of one type with one id, and too many keys refuse
-    /// the whole set: whoever wrote it should hear of it. Of a set that is fetched, see [`JwkSet::parse_published`].
+    /// Reads a set that its owner hands over. Keys that Signet does not understand, or whose
+    /// members cannot be, are left out (RFC 7517 section 5). A private or symmetric key, two keys
+    /// of one type with one id, and too many keys refuse the whole set: whoever wrote it should
+    /// hear of it. Of a set that is fetched, see [`JwkSet::parse_published`].
     pub fn parse(json: &[u8]) -> Result<JwkSet, JwkError> {
         Self::read(&crate::json::parse_object(json, &SET_LIMITS)?, true)
     }
 
-    /// As [`JwkSet::parse`], of a set that is part of a larger document, and nothing is left out: for the `jwks` of a
-    /// client's registration, whose developer wants to hear what is wrong.
+    /// As [`JwkSet::parse`], of a set that is part of a larger document, and nothing is left out:
+    /// for the `jwks` of a client's registration, whose developer wants to hear what is wrong.
     pub fn from_value_strict(object: &Object<'_>) -> Result<JwkSet, JwkError> {
         Self::read(object, false)
     }
@@ -155,8 +158,8 @@ impl JwkSet {
         JwkSet { keys: read }.with_unique_kids()
     }
 
-    /// RFC 7517 section 4.5: ids should be distinct, except between equivalent keys of different types. With two, one
-    /// of them would win by accident.
+    /// RFC 7517 section 4.5: ids should be distinct, except between equivalent keys of different
+    /// types. With two, one of them would win by accident.
     fn with_unique_kids(self) -> Result<JwkSet, JwkError> {
         let mut seen = HashSet::new();
         for jwk in &self.keys {
@@ -169,8 +172,8 @@ impl JwkSet {
         Ok(self)
     }
 
-    /// The one key for a token's `kid` and `alg`. Without a `kid` there must be exactly one key that fits, for trying
-    /// several would let the sender choose.
+    /// The one key for a token's `kid` and `alg`. Without a `kid` there must be exactly one key
+    /// that fits, for trying several would let the sender choose.
     pub fn select(&self, kid: Option<&str>, alg: Algorithm) -> Option<&Jwk> {
         let mut fitting = self
             .keys

@@ -1,6 +1,7 @@
-//! The header that nearly every token has: one object of `alg`, `kid`, `typ` and `cty`, each at most once, without white space and
-//! escapes. Read in one pass, so that a flood of junk costs little. Everything else, right or wrong, is left to the general reader,
-//! which gives the same answer to what is read here (`tests/header_forms.rs` compares them).
+//! The header that nearly every token has: one object of `alg`, `kid`, `typ` and `cty`, each at
+//! most once, without white space and escapes. Read in one pass, so that a flood of junk costs
+//! little. Everything else, right or wrong, is left to the general reader, which gives the same
+//! answer to what is read here (`tests/header_forms.rs` compares them).
 
 use super::{HeaderRef, JwsError, MAX_TYPE_BYTES};
 use crate::json::plain_prefix;
@@ -36,7 +37,8 @@ pub(super) fn read(text: &[u8]) -> Option<Result<HeaderRef<'_>, JwsError>> {
         }
     }
     let [alg, kid, typ, cty] = values;
-    // What is beyond a bound, or has no `alg`, has an error of its own, which depends on the order of the members.
+    // What is beyond a bound, or has no `alg`, has an error of its own, which depends on the order
+    // of the members.
     let fits = |value: Option<&str>, max| value.is_none_or(|value| value.len() <= max);
     if !fits(kid, MAX_KID_BYTES) || !fits(typ, MAX_TYPE_BYTES) || !fits(cty, MAX_TYPE_BYTES) {
         return None;

@@ -1,4 +1,5 @@
-//! Access tokens. [`HEADER`], [`PAYLOAD`] and [`JWK`] make the accepted one; a row changes one thing.
+//! Access tokens. [`HEADER`], [`PAYLOAD`] and [`JWK`] make the accepted one; a row changes one
+//! thing.
 
 use super::{Case, replaced};
 use crate::support::{D, X, sign, sign_with};

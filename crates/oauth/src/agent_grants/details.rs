@@ -1,13 +1,14 @@
-//! `authorization_details` (RFC 9396) of the type `signet_agent_capability`: what a request asks of its chain, and what the token says.
+//! `authorization_details` (RFC 9396) of the type `signet_agent_capability`: what a request asks of
+//! its chain, and what the token says.
 //!
 //! ```json
 //! [{ "type": "signet_agent_capability", "locations": ["https://api.example"], "actions": ["read"],
 //!    "resources": ["calendar", "files/*"], "constraints": { "network": ["10.0.0.0/8"], "budget": { "amount": 5, "unit": "eur" } } }]
 //! ```
 //!
-//! One object stands for each of its actions on each of its resources, which match as capabilities do. A request's objects may have
-//! `actions`, `resources` and one `budget` in `constraints`: what is to be spent with the token, 0 unless said. Locations come from
-//! `resource` and `audience`.
+//! One object stands for each of its actions on each of its resources, which match as capabilities
+//! do. A request's objects may have `actions`, `resources` and one `budget` in `constraints`: what
+//! is to be spent with the token, 0 unless said. Locations come from `resource` and `audience`.
 use crate::error::{ErrorCode, OAuthError};
 use signet_agent::{
     capability::Capability,

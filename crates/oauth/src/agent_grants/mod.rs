@@ -1,7 +1,9 @@
-//! Chains of agents' grants at the token endpoint: what a holder presents, what the server knows of it, what a token may then say.
+//! Chains of agents' grants at the token endpoint: what a holder presents, what the server knows of
+//! it, what a token may then say.
 //!
-//! The chain itself is signet-agent's: this module reads it from the request and gives its checker what only the server knows: who the
-//! root is bound to, revocations, counted uses. The decision is in [`crate::grant`].
+//! The chain itself is signet-agent's: this module reads it from the request and gives its checker
+//! what only the server knows: who the root is bound to, revocations, counted uses. The decision is
+//! in [`crate::grant`].
 mod details;
 pub(crate) mod standing;
 
@@ -21,7 +23,8 @@ pub const CHAIN_TYPE: &str = "urn:signet:params:oauth:token-type:agent-grant-cha
 pub const MAX_CHAIN_GRANTS: usize = crate::access_token::MAX_ACT_DEPTH;
 /// Random bytes at the beginning of a proof's nonce.
 pub const NONCE_RANDOM_BYTES: usize = 16;
-/// A proof's nonce: random bytes of the holder, then the SHA-256 thumbprint of the key or certificate that the token is to be bound to.
+/// A proof's nonce: random bytes of the holder, then the SHA-256 thumbprint of the key or
+/// certificate that the token is to be bound to.
 pub const NONCE_BYTES: usize = NONCE_RANDOM_BYTES + 32;
 
 /// Does the request present a chain? Its subject token type alone says so.
@@ -30,7 +33,8 @@ pub fn is_presented(params: &Params) -> bool {
         && params.get("subject_token_type") == Some(CHAIN_TYPE)
 }
 
-/// Reads the presented chain. To be called for an authenticated client: the documents in it cost signature checks.
+/// Reads the presented chain. To be called for an authenticated client: the documents in it cost
+/// signature checks.
 ///
 /// # Errors
 /// `invalid_request`, with the name of the reason.
@@ -57,7 +61,8 @@ pub(crate) fn refuse_details(params: &Params) -> Result<(), OAuthError> {
     }
 }
 
-/// RFC 8693 section 2.2.2: a subject token that is not good is `invalid_request`. The text is the name that `signet agent explain` uses.
+/// RFC 8693 section 2.2.2: a subject token that is not good is `invalid_request`. The text is the
+/// name that `signet agent explain` uses.
 pub(crate) fn refused(reason: Refusal) -> OAuthError {
     OAuthError::new(ErrorCode::InvalidRequest, reason.name())
         .with_hint(format!("the chain of grants: {reason}"))

@@ -50,8 +50,9 @@ pub struct PresentedChain {
 }
 
 impl PresentedChain {
-    /// Every document to believe: the server's own, a presented one where it continues the server's, and presented ones of agents that
-    /// the server has none of. An older or forked history of a known agent counts for nothing.
+    /// Every document to believe: the server's own, a presented one where it continues the
+    /// server's, and presented ones of agents that the server has none of. An older or forked
+    /// history of a known agent counts for nothing.
     pub(crate) fn documents(&self) -> Vec<VerifiedDocument> {
         let mut documents: Vec<VerifiedDocument> = self.standing.documents.clone();
         let root = self.standing.root.as_ref().map(|root| root.document.id());

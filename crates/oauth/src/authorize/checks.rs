@@ -1,7 +1,9 @@
-//! The checks of an authorization request, as one table: a row is a check, a column an endpoint that it runs at.
+//! The checks of an authorization request, as one table: a row is a check, a column an endpoint
+//! that it runs at.
 //!
-//! The order is the rule about redirects: until `redirect_uri` has passed, an error is a page, because nobody knows yet
-//! where the browser may be sent (RFC 6749 section 4.1.2.1); from then on it goes back to the client, with its state.
+//! The order is the rule about redirects: until `redirect_uri` has passed, an error is a page,
+//! because nobody knows yet where the browser may be sent (RFC 6749 section 4.1.2.1); from then on
+//! it goes back to the client, with its state.
 mod parameters;
 
 use super::pushed;
@@ -106,7 +108,8 @@ struct Draft<'a> {
     request: AuthorizationRequest,
 }
 
-/// Checks a request at `/authorize`, pushed or not. Reads nothing from `params` that only the server may say.
+/// Checks a request at `/authorize`, pushed or not. Reads nothing from `params` that only the
+/// server may say.
 ///
 /// # Errors
 /// [`AuthorizeError`], which says whether the client may hear of it.
@@ -131,7 +134,8 @@ pub fn validate(
     }
 }
 
-/// Checks a request at `/par`, whose client has been authenticated. `proof_jkt`: of the DPoP proof that came along.
+/// Checks a request at `/par`, whose client has been authenticated. `proof_jkt`: of the DPoP proof
+/// that came along.
 pub(crate) fn validate_pushed(
     params: &Params,
     client: &Arc<Client>,
@@ -285,7 +289,8 @@ fn size(draft: &mut Draft<'_>) -> Result<(), OAuthError> {
 }
 
 fn unknown_client() -> OAuthError {
-    // Not invalid_client: no client authenticates here, and 401 would ask the browser for a password.
+    // Not invalid_client: no client authenticates here, and 401 would ask the browser for a
+    // password.
     OAuthError::invalid_request("the client_id is unknown")
 }
 

@@ -1,5 +1,6 @@
-//! What happens next with a checked request: a page, an error, or a grant. Called again after every page, with what
-//! has been done; it never remembers anything itself, so a skipped page cannot be a passed one.
+//! What happens next with a checked request: a page, an error, or a grant. Called again after every
+//! page, with what has been done; it never remembers anything itself, so a skipped page cannot be a
+//! passed one.
 use super::{
     acr,
     request::{AuthorizationRequest, Pushed},
@@ -15,7 +16,8 @@ use crate::{
     userinfo,
 };
 
-/// What the decision must know of the store. The caller reads just this, and says it in [`LookedUp`].
+/// What the decision must know of the store. The caller reads just this, and says it in
+/// [`LookedUp`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Needs<'a> {
     /// whether this pushed request was answered before
@@ -311,7 +313,8 @@ fn wanted_class(request: &AuthorizationRequest) -> Option<&'static str> {
         .find_map(|w| acr::CLASSES.iter().map(|c| c.name).find(|name| name == w))
 }
 
-/// The `acr` to say: what was done, or a class that it includes and that was asked for (known fault A6).
+/// The `acr` to say: what was done, or a class that it includes and that was asked for (known fault
+/// A6).
 fn context_class<'a>(
     request: &AuthorizationRequest,
     session: &Session,
@@ -377,8 +380,9 @@ fn consent_needed(
     needed.then_some((new_scope, claims))
 }
 
-/// RFC 8252 section 8.6: anybody on the machine can use a native app's client_id and its loopback port or scheme, so
-/// an earlier yes says nothing about who asks now. A confidential client, or a proven https redirect, does.
+/// RFC 8252 section 8.6: anybody on the machine can use a native app's client_id and its loopback
+/// port or scheme, so an earlier yes says nothing about who asks now. A confidential client, or a
+/// proven https redirect, does.
 fn remembered_consent_counts(request: &AuthorizationRequest, client: &Client) -> bool {
     !client.is_public() || request.return_to.redirect_uri.starts_with("https://")
 }

@@ -1,12 +1,13 @@
-//! `id_token_hint`: an ID token of this server, given back by a client. It names a person; it proves nothing about
-//! who is at the browser (known fault A5).
+//! `id_token_hint`: an ID token of this server, given back by a client. It names a person; it
+//! proves nothing about who is at the browser (known fault A5).
 use crate::request::IssuerKeys;
 use signet_jose::{jws, jwt::Claims};
 
 /// The longest hint, in bytes.
 pub const MAX_HINT_BYTES: usize = 16 * 1024;
 
-/// What an ID token of ours said. It may have ended (OpenID Connect Core section 3.1.2.1, RP-Initiated Logout section 2).
+/// What an ID token of ours said. It may have ended (OpenID Connect Core section 3.1.2.1,
+/// RP-Initiated Logout section 2).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IdTokenHint {
     /// the person
@@ -27,7 +28,8 @@ pub fn verify_id_token_hint(
 ) -> Option<IdTokenHint> {
     let compact = jws::split(token.as_bytes(), MAX_HINT_BYTES).ok()?;
     let header = compact.decode_header().ok()?;
-    // ID tokens say `JWT` or nothing; at+jwt and logout+jwt are other tokens (RFC 8725 section 3.11).
+    // ID tokens say `JWT` or nothing; at+jwt and logout+jwt are other tokens (RFC 8725 section
+    // 3.11).
     if !(header.typ.is_none() || jws::typ_is(header.typ.as_deref(), "JWT")) {
         return None;
     }

@@ -1,6 +1,8 @@
-//! The authorization endpoint's rules (RFC 6749 section 4.1, OpenID Connect Core section 3.1.2), without its pages.
+//! The authorization endpoint's rules (RFC 6749 section 4.1, OpenID Connect Core section 3.1.2),
+//! without its pages.
 //!
-//! The caller goes through these steps; each takes what the one before gave, so none can be left out:
+//! The caller goes through these steps; each takes what the one before gave, so none can be left
+//! out:
 //!
 //! ```text
 //! GET or POST /authorize
@@ -17,9 +19,10 @@
 //! after each page: AuthorizationRequest::from_bytes, then decide again with what has been done
 //! ```
 //!
-//! `Facts` holds only what the server itself knows (session, remembered consent, and the progress that the sealed
-//! interaction carries): no member of it is ever read from a request (known fault A1). Pushed requests
-//! ([`crate::par`]) and device authorization ([`crate::device_authorization`]) run the same table of checks.
+//! `Facts` holds only what the server itself knows (session, remembered consent, and the progress
+//! that the sealed interaction carries): no member of it is ever read from a request (known fault
+//! A1). Pushed requests ([`crate::par`]) and device authorization ([`crate::device_authorization`])
+//! run the same table of checks.
 pub mod acr;
 mod checks;
 mod decide;

@@ -9,7 +9,8 @@ use crate::{
 
 const VERSION: u8 = 1;
 
-/// An authorization request that passed every check. It can only be made by them, or read back from a seal.
+/// An authorization request that passed every check. It can only be made by them, or read back from
+/// a seal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AuthorizationRequest {
     /// who asks
@@ -70,7 +71,8 @@ pub struct Prompts {
     pub select_account: bool,
 }
 
-/// `prompt_values_supported` (Initiating User Registration 1.0 section 4.2), in the order of the fields.
+/// `prompt_values_supported` (Initiating User Registration 1.0 section 4.2), in the order of the
+/// fields.
 pub const PROMPT_VALUES: [&str; 4] = ["none", "login", "consent", "select_account"];
 
 impl Prompts {
@@ -112,8 +114,8 @@ impl Prompts {
 
 /// A pushed request's id, for the row that says it was used up, and that row's end.
 ///
-/// It is used up when the person's answer is given, not when the page is shown: a reload of the page must work
-/// (FAPI 2.0 Security Profile section 5.3.2.2, note on one-time use).
+/// It is used up when the person's answer is given, not when the page is shown: a reload of the
+/// page must work (FAPI 2.0 Security Profile section 5.3.2.2, note on one-time use).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pushed {
     /// random

@@ -1,4 +1,5 @@
-//! Authorization responses: success and error, by redirect or by form post, always with `iss` (RFC 9207).
+//! Authorization responses: success and error, by redirect or by form post, always with `iss` (RFC
+//! 9207).
 use super::request::ReturnTo;
 use crate::error::OAuthError;
 

@@ -1,5 +1,5 @@
-//! A client's stored form: its metadata and policy under their public names, and beside them what never leaves the
-//! server (secrets' hashes). One JSON object; the store keeps it as it is.
+//! A client's stored form: its metadata and policy under their public names, and beside them what
+//! never leaves the server (secrets' hashes). One JSON object; the store keeps it as it is.
 use super::{Client, ClientSecret, metadata};
 use signet_jose::{
     base64url,
@@ -64,7 +64,8 @@ impl Client {
         out
     }
 
-    /// Reads the stored form. The rules of [`metadata::check`] are not run again: they depend on the settings.
+    /// Reads the stored form. The rules of [`metadata::check`] are not run again: they depend on
+    /// the settings.
     ///
     /// # Errors
     /// The text is not what [`to_json`](Self::to_json) writes.

@@ -1,6 +1,6 @@
-//! What `client_secret_jwt` and `private_key_jwt` share: the assertion of RFC 7523 section 2.2, with the audience rule of
-//! draft-ietf-oauth-rfc7523bis: the issuer, alone, as a string. An assertion made for another server's token endpoint is worth nothing here
-//! (known fault A20).
+//! What `client_secret_jwt` and `private_key_jwt` share: the assertion of RFC 7523 section 2.2,
+//! with the audience rule of draft-ietf-oauth-rfc7523bis: the issuer, alone, as a string. An
+//! assertion made for another server's token endpoint is worth nothing here (known fault A20).
 //!
 //! OpenID Connect Core section 9 says that the audience SHOULD be the token endpoint's URL, and
 //! older libraries know nothing else. A client's record may allow it, alone, as a string, too;
@@ -22,8 +22,8 @@ pub const MAX_ASSERTION_LIFETIME: u64 = 3600;
 const MAX_BYTES: usize = 16 * 1024;
 /// Longest `jti`, in bytes.
 const MAX_JTI_BYTES: usize = 256;
-/// How far ahead a client's clock may be for `iat` and `nbf`, in seconds. FAPI 2.0 section 5.3.2.1: 10 must pass, over 60 must
-/// not; between them, so that a slow request changes neither.
+/// How far ahead a client's clock may be for `iat` and `nbf`, in seconds. FAPI 2.0 section 5.3.2.1:
+/// 10 must pass, over 60 must not; between them, so that a slow request changes neither.
 const MAX_AHEAD: u64 = 30;
 /// The once-row outlives the assertion by this many seconds: nodes' clocks differ.
 const ROW_MARGIN: u64 = 60;
@@ -73,7 +73,8 @@ impl<'a> Assertion<'a> {
     ) -> Result<SingleUse, &'static str> {
         let client_id = client.client_id.as_str();
         let typ = self.header.typ.as_deref();
-        // RFC 8725 section 3.11: an ID token, a DPoP proof or an access token under the same key is no assertion.
+        // RFC 8725 section 3.11: an ID token, a DPoP proof or an access token under the same key is
+        // no assertion.
         if typ.is_some() && !TYPES.iter().any(|expected| jws::typ_is(typ, expected)) {
             return Err("the assertion has another type");
         }
@@ -129,7 +130,8 @@ impl<'a> Assertion<'a> {
     }
 }
 
-/// P-256's base point: a valid public key whose private key (1) signs nothing that is believed, since it belongs to nobody.
+/// P-256's base point: a valid public key whose private key (1) signs nothing that is believed,
+/// since it belongs to nobody.
 fn decoy_key() -> Option<&'static VerifyingKey> {
     static KEY: OnceLock<Option<VerifyingKey>> = OnceLock::new();
     #[rustfmt::skip]

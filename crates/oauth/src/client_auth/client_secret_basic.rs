@@ -21,7 +21,8 @@ pub(super) fn verify(attempt: &Attempt<'_>) -> Result<Option<SingleUse>, &'stati
     }
 }
 
-/// Identifier and secret of an `Authorization` header; both are form-encoded inside (RFC 6749 section 2.3.1 and appendix B).
+/// Identifier and secret of an `Authorization` header; both are form-encoded inside (RFC 6749
+/// section 2.3.1 and appendix B).
 pub(super) fn parse(header: &str) -> Result<(String, String), &'static str> {
     const MALFORMED: &str = "malformed Basic credentials";
     if header.len() > MAX_HEADER_BYTES {
@@ -31,7 +32,8 @@ pub(super) fn parse(header: &str) -> Result<(String, String), &'static str> {
     if !scheme.eq_ignore_ascii_case("basic") {
         return Err("not the Basic scheme");
     }
-    // RFC 7617 uses the alphabet of RFC 4648 section 4, with padding; the one decoder of the house reads section 5.
+    // RFC 7617 uses the alphabet of RFC 4648 section 4, with padding; the one decoder of the house
+    // reads section 5.
     let encoded = encoded.trim_matches(' ');
     if encoded.contains(['-', '_']) {
         return Err(MALFORMED);

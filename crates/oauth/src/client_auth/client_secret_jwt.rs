@@ -1,4 +1,5 @@
-//! `client_secret_jwt`: an assertion under an HMAC of the shared secret (OpenID Connect Core section 9).
+//! `client_secret_jwt`: an assertion under an HMAC of the shared secret (OpenID Connect Core
+//! section 9).
 use super::{Attempt, Proof, WRONG_METHOD, secret};
 use crate::decision::SingleUse;
 use signet_crypto::VerifyingKey;
@@ -8,7 +9,8 @@ pub(super) fn verify(attempt: &Attempt<'_>) -> Result<Option<SingleUse>, &'stati
         return Err(WRONG_METHOD);
     };
     let alg = assertion.header.alg;
-    // The family of the algorithm is the method's, never the token's choice: a public key is no HMAC key.
+    // The family of the algorithm is the method's, never the token's choice: a public key is no
+    // HMAC key.
     if !alg.is_symmetric() {
         return Err(WRONG_METHOD);
     }

@@ -4,7 +4,8 @@ use signet_crypto::{
 };
 use signet_jose::jwk::JwkSet;
 
-/// The prepared keys of one client, from its inline `jwks` or its `jwks_uri`. Worth keeping as long as the set is.
+/// The prepared keys of one client, from its inline `jwks` or its `jwks_uri`. Worth keeping as long
+/// as the set is.
 pub struct ClientKeys {
     keys: Vec<Prepared>,
     /// SHA-256 of the leaf of each `x5c`
@@ -18,7 +19,8 @@ struct Prepared {
 }
 
 impl ClientKeys {
-    /// Prepares each key for every algorithm that it may be used with. Keys that cannot verify are left out.
+    /// Prepares each key for every algorithm that it may be used with. Keys that cannot verify are
+    /// left out.
     pub fn from_jwks(set: &JwkSet) -> ClientKeys {
         let mut keys = Vec::new();
         for jwk in &set.keys {
@@ -50,7 +52,8 @@ impl ClientKeys {
             .any(|prepared| prepared.kid.as_deref() == Some(kid))
     }
 
-    /// The one key for this id and algorithm. Without an id exactly one must fit: trying several would let the sender choose.
+    /// The one key for this id and algorithm. Without an id exactly one must fit: trying several
+    /// would let the sender choose.
     pub(super) fn select(&self, kid: Option<&str>, alg: Algorithm) -> Option<&VerifyingKey> {
         let mut fitting = self.keys.iter().filter(|prepared| {
             prepared.key.algorithm() == alg && (kid.is_none() || prepared.kid.as_deref() == kid)

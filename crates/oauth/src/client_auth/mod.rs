@@ -1,7 +1,8 @@
 //! Client authentication: one method a file, one row each in [`METHODS`].
 //!
-//! A request shows exactly one kind of credential, and it must be the one that the client registered; there is no fallback from one
-//! to another. Every failure is the same `invalid_client`, and an unknown client costs about what a known one costs.
+//! A request shows exactly one kind of credential, and it must be the one that the client
+//! registered; there is no fallback from one to another. Every failure is the same
+//! `invalid_client`, and an unknown client costs about what a known one costs.
 mod assertion;
 mod client_secret_basic;
 mod client_secret_jwt;
@@ -103,7 +104,8 @@ pub struct Authenticated {
 }
 
 impl<'a> Credentials<'a> {
-    /// Sorts the request's credentials. More than one kind is `invalid_request` (RFC 6749 section 2.3), none is `invalid_client`.
+    /// Sorts the request's credentials. More than one kind is `invalid_request` (RFC 6749 section
+    /// 2.3), none is `invalid_client`.
     pub fn of(request: &Request<'a>) -> Result<Credentials<'a>, OAuthError> {
         let params = request.params;
         let (post, assertion) = (params.get("client_secret"), params.get("client_assertion"));
@@ -152,8 +154,9 @@ impl<'a> Credentials<'a> {
         Ok(Credentials { client_id, proof })
     }
 
-    /// The key that the assertion names, where it is signed with one of the client's keys: a set without it may be fetched anew
-    /// (within the fetcher's bounds) before [`authenticate`] is called.
+    /// The key that the assertion names, where it is signed with one of the client's keys: a set
+    /// without it may be fetched anew (within the fetcher's bounds) before [`authenticate`] is
+    /// called.
     pub fn key_id(&self) -> Option<&str> {
         match &self.proof {
             Proof::Assertion(assertion) if !assertion.header.alg.is_symmetric() => {
@@ -183,7 +186,8 @@ impl<'a> Credentials<'a> {
         }
     }
 
-    /// Whether the client's own public keys decide: those of `jwks_uri` must be handed to [`authenticate`] then.
+    /// Whether the client's own public keys decide: those of `jwks_uri` must be handed to
+    /// [`authenticate`] then.
     pub fn needs_keys(&self, client: &Client) -> bool {
         matches!(
             client.token_endpoint_auth_method,
@@ -194,8 +198,9 @@ impl<'a> Credentials<'a> {
 
 /// Decides who the client is.
 ///
-/// `keys`: the client's public keys as fetched from its `jwks_uri` or prepared earlier; where there are none, those of its inline
-/// `jwks` are prepared for this one call. The returned `once` must be committed before anything is answered.
+/// `keys`: the client's public keys as fetched from its `jwks_uri` or prepared earlier; where there
+/// are none, those of its inline `jwks` are prepared for this one call. The returned `once` must be
+/// committed before anything is answered.
 pub fn authenticate(
     context: &Context<'_>,
     request: &Request<'_>,

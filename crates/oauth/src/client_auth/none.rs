@@ -1,5 +1,5 @@
-//! `none`: a public client says who it is and proves nothing (RFC 6749 section 2.1). What it may do is limited by its grants, by PKCE
-//! and by rotation, not by this.
+//! `none`: a public client says who it is and proves nothing (RFC 6749 section 2.1). What it may do
+//! is limited by its grants, by PKCE and by rotation, not by this.
 use super::{Attempt, Proof, WRONG_METHOD};
 use crate::decision::SingleUse;
 

@@ -1,4 +1,5 @@
-//! `private_key_jwt`: an assertion under one of the client's registered keys (OpenID Connect Core section 9).
+//! `private_key_jwt`: an assertion under one of the client's registered keys (OpenID Connect Core
+//! section 9).
 use super::{Attempt, ClientKeys, Proof, WRONG_METHOD};
 use crate::decision::SingleUse;
 

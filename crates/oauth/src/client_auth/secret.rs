@@ -32,7 +32,8 @@ pub(super) fn open_secrets(keyring: &Keyring, client: &Client, now: u64) -> Vec<
         .collect()
 }
 
-/// Whether the presented secret is one of the client's. Every registered one is compared, in constant time.
+/// Whether the presented secret is one of the client's. Every registered one is compared, in
+/// constant time.
 pub(super) fn matches(keyring: &Keyring, client: &Client, presented: &str, now: u64) -> bool {
     let hash = sha256(presented.as_bytes());
     let mut found = false;

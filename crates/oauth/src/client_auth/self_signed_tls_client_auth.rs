@@ -1,5 +1,5 @@
-//! `self_signed_tls_client_auth`: a certificate that the client registered in its `jwks` (RFC 8705 section 2.2). Its issuer and subject
-//! mean nothing; the key does, and the handshake proved it.
+//! `self_signed_tls_client_auth`: a certificate that the client registered in its `jwks` (RFC 8705
+//! section 2.2). Its issuer and subject mean nothing; the key does, and the handshake proved it.
 use super::{Attempt, ClientKeys, Proof, WRONG_METHOD};
 use crate::decision::SingleUse;
 

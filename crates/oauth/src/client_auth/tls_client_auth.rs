@@ -1,4 +1,5 @@
-//! `tls_client_auth`: a certificate of an authority that the operator trusts, with the registered subject (RFC 8705 section 2.1).
+//! `tls_client_auth`: a certificate of an authority that the operator trusts, with the registered
+//! subject (RFC 8705 section 2.1).
 use super::{Attempt, Proof, WRONG_METHOD};
 use crate::{client::TlsClientAuth, decision::SingleUse};
 

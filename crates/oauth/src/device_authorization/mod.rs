@@ -6,8 +6,9 @@
 //! POST /token, polled          open_device_code, record.poll(..) -> error, or the approval; consumed with it
 //! ```
 //!
-//! Every change is a new record that replaces the stored one under its version, so that of two racing polls one
-//! gets the tokens. An approval takes its person from the server's session and from nothing else (known fault A2).
+//! Every change is a new record that replaces the stored one under its version, so that of two
+//! racing polls one gets the tokens. An approval takes its person from the server's session and
+//! from nothing else (known fault A2).
 use crate::id::DeviceId;
 mod device_code;
 mod record;
@@ -63,8 +64,9 @@ impl DeviceResponse {
     }
 }
 
-/// Checks a device authorization request of an authenticated client. `id` is random; `below(n)` gives a uniform
-/// random number below `n`. The record is to be inserted with its user code; on a collision, call again.
+/// Checks a device authorization request of an authenticated client. `id` is random; `below(n)`
+/// gives a uniform random number below `n`. The record is to be inserted with its user code; on a
+/// collision, call again.
 ///
 /// # Errors
 /// `unauthorized_client`, `invalid_scope`, `invalid_target`, `invalid_request`.

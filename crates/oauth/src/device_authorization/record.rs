@@ -12,7 +12,8 @@ use crate::{
 const SLOW_DOWN_SECONDS: u64 = 5;
 const VERSION: u8 = 2;
 
-/// What a device asked for, and what became of it. Stored under its `id`; the user code leads to the id.
+/// What a device asked for, and what became of it. Stored under its `id`; the user code leads to
+/// the id.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeviceRecord {
     /// random; inside the sealed device code
@@ -75,14 +76,16 @@ pub struct Approval {
 /// What a poll answers, and the record that must replace the stored one before it is answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Poll {
-    /// the approval, or `authorization_pending`, `slow_down`, `access_denied`, `expired_token`, `invalid_grant`
+    /// the approval, or `authorization_pending`, `slow_down`, `access_denied`, `expired_token`,
+    /// `invalid_grant`
     pub answer: Result<Approval, OAuthError>,
     /// None: nothing changes
     pub replace: Option<DeviceRecord>,
 }
 
 impl DeviceRecord {
-    /// One poll of the token endpoint (sections 3.4 and 3.5), by the client that owns the device code.
+    /// One poll of the token endpoint (sections 3.4 and 3.5), by the client that owns the device
+    /// code.
     pub fn poll(&self, client_id: &str, now: u64) -> Poll {
         let fail = |error, replace| Poll {
             answer: Err(error),
@@ -142,8 +145,9 @@ impl DeviceRecord {
         self.state == DeviceState::Pending && now < self.expires_at
     }
 
-    /// Allowed by the person whose session the server found (known fault A2: there is no other way to say who).
-    /// `is_admin`: without it, the scopes of administration are left out. `grant_id` is random.
+    /// Allowed by the person whose session the server found (known fault A2: there is no other way
+    /// to say who). `is_admin`: without it, the scopes of administration are left out. `grant_id`
+    /// is random.
     ///
     /// # Errors
     /// `invalid_request` if it is decided or ended; `access_denied` if no scope is left.

@@ -21,7 +21,8 @@ pub fn display_user_code(user_code: &str) -> String {
     }
 }
 
-/// What a person typed, as it is stored: case, dashes and spaces do not count (section 6.1). None: it cannot be one.
+/// What a person typed, as it is stored: case, dashes and spaces do not count (section 6.1). None:
+/// it cannot be one.
 pub fn normalize_user_code(typed: &str) -> Option<String> {
     if typed.len() > 64 {
         return None;

@@ -1,7 +1,8 @@
 //! Version 1 of the compact format, base64url on the wire.
 //!
-//! What a payload has a field for is in that field; every other claim is carried by its JWT name as JSON text, so that both formats say the
-//! same. `expires_at` is the last second in which the token lives, so it is `exp - 1`. A token has one audience.
+//! What a payload has a field for is in that field; every other claim is carried by its JWT name as
+//! JSON text, so that both formats say the same. `expires_at` is the last second in which the token
+//! lives, so it is `exp - 1`. A token has one audience.
 use super::{Format, NotWritten, Stamp};
 use crate::id::write_jti;
 use crate::{
@@ -20,12 +21,13 @@ use signet_jose::{base64url, json::Writer};
 
 pub(super) struct Compact;
 
-/// The most that the scopes and named claims of one compact access token may take together, in bytes: with the largest signature it stays
-/// within what requests may carry.
+/// The most that the scopes and named claims of one compact access token may take together, in
+/// bytes: with the largest signature it stays within what requests may carry.
 const MAX_SAID_BYTES: usize = 6144;
 
 impl Format for Compact {
-    /// A string of this length that parses as a canonical token and is none is not to be expected of sealed values, which look random.
+    /// A string of this length that parses as a canonical token and is none is not to be expected
+    /// of sealed values, which look random.
     fn has_form(&self, token: &str) -> bool {
         decode(token).is_some_and(|bytes| Token::parse(&bytes).is_ok())
     }
@@ -101,7 +103,8 @@ impl Format for Compact {
         let claimed = Token::parse(&bytes).ok()?;
         let policy = Policy {
             min_version: Version::V1,
-            // Time and possession are judged at every use, for all formats in one place; here they refuse nothing.
+            // Time and possession are judged at every use, for all formats in one place; here they
+            // refuse nothing.
             leeway: u64::MAX,
             confirmation: claimed.unverified_payload().confirmation,
             ..Policy::any_audience(0)

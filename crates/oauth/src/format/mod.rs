@@ -1,8 +1,10 @@
-//! The forms that an access token can have: one claims model, written and read by one [`Format`] each.
+//! The forms that an access token can have: one claims model, written and read by one [`Format`]
+//! each.
 //!
-//! A format knows its wire form, its signature and its claims' encoding. It knows nothing of issuers, ends and revocation: those are
-//! judged in one place for all formats ([`crate::access_token`]). A key serves one format only, so no token of one can be shown as
-//! one of the other.
+//! A format knows its wire form, its signature and its claims' encoding. It knows nothing of
+//! issuers, ends and revocation: those are judged in one place for all formats
+//! ([`crate::access_token`]). A key serves one format only, so no token of one can be shown as one
+//! of the other.
 use crate::id::{Jti, write_jti};
 mod compact;
 mod jwt;
@@ -20,8 +22,8 @@ use crate::{
 };
 
 impl AccessTokenFormat {
-    /// The format that a token string has by its outer form; none for what is no access token (a refresh token, say). Nothing
-    /// of the string is believed for it.
+    /// The format that a token string has by its outer form; none for what is no access token (a
+    /// refresh token, say). Nothing of the string is believed for it.
     pub fn of(token: &str) -> Option<AccessTokenFormat> {
         AccessTokenFormat::ALL
             .iter()
@@ -61,7 +63,8 @@ pub trait Format: Sync {
         out: &mut Vec<u8>,
     ) -> Result<(), NotWritten>;
 
-    /// Signature under a key that is still ours, kind, claims by schema. Who issued it and whether it has expired is the caller's to judge.
+    /// Signature under a key that is still ours, kind, claims by schema. Who issued it and whether
+    /// it has expired is the caller's to judge.
     fn read(&self, keys: &dyn IssuerKeys, token: &str) -> Option<VerifiedAccessToken>;
 }
 
@@ -77,7 +80,8 @@ pub struct Stamp<'a> {
 }
 
 impl Stamp<'_> {
-    /// An id: 6 bytes of Unix milliseconds and 10 random ones. The time lets an epoch revoke all tokens before it.
+    /// An id: 6 bytes of Unix milliseconds and 10 random ones. The time lets an epoch revoke all
+    /// tokens before it.
     pub fn id(now_ms: u64, random: [u8; 10]) -> Jti {
         let mut bytes = [0; 16];
         bytes[..6].copy_from_slice(&now_ms.to_be_bytes()[2..]);

@@ -1,12 +1,14 @@
 //! Token exchange of a chain of agents' grants: RFC 8693 with a `subject_token_type` of its own.
 //!
-//! signet-agent's checker proves the chain, from the identity that a person bound to their account to the holder; nothing is taken
-//! from the request that the chain does not say. The token is for that person (`sub`), names the chain (`act`, outermost the holder),
-//! and is nowhere wider than chain and client together. It is always bound to the key or certificate that the holder's proof of
-//! possession names: the agent's identity key certifies the session's key in the very message that it signs for this exchange.
+//! signet-agent's checker proves the chain, from the identity that a person bound to their account
+//! to the holder; nothing is taken from the request that the chain does not say. The token is for
+//! that person (`sub`), names the chain (`act`, outermost the holder), and is nowhere wider than
+//! chain and client together. It is always bound to the key or certificate that the holder's proof
+//! of possession names: the agent's identity key certifies the session's key in the very message
+//! that it signs for this exchange.
 //!
-//! No actor token goes with a chain, for the chain says who acts: what a chain and a token of another context would say together is
-//! nothing that anybody granted (known fault A23).
+//! No actor token goes with a chain, for the chain says who acts: what a chain and a token of
+//! another context would say together is nothing that anybody granted (known fault A23).
 use super::{GrantRequest, token_exchange};
 use crate::{
     access_token::MAX_ACT_DEPTH,
@@ -33,7 +35,8 @@ use signet_agent::{
 use signet_crypto::ct_eq;
 use signet_jose::{base64url, json::Writer};
 
-/// The action of a capability whose resource is the name of a scope: only such a capability lets a token have that scope.
+/// The action of a capability whose resource is the name of a scope: only such a capability lets a
+/// token have that scope.
 pub const SCOPE_ACTION: &str = "scope";
 
 pub(super) fn decide(request: &GrantRequest<'_>) -> Result<Decision, OAuthError> {
@@ -153,7 +156,8 @@ fn trusted_root<'a>(
     }
 }
 
-/// The holder's proof names what the token is bound to: nobody else's key gets a token by this proof (known fault G15).
+/// The holder's proof names what the token is bound to: nobody else's key gets a token by this
+/// proof (known fault G15).
 fn check_binding(nonce: &[u8], confirmation: &Confirmation) -> Result<(), OAuthError> {
     let (Confirmation::Jkt(thumbprint) | Confirmation::X5tS256(thumbprint)) = confirmation;
     let thumbprint = base64url::decode(thumbprint.as_bytes()).unwrap_or_default();
@@ -164,7 +168,8 @@ fn check_binding(nonce: &[u8], confirmation: &Confirmation) -> Result<(), OAuthE
     }
 }
 
-/// What the request names, else what the last grant names, else the default; always within what the client may ask for.
+/// What the request names, else what the last grant names, else the default; always within what the
+/// client may ask for.
 fn chosen_target(request: &GrantRequest<'_>, chain: &PresentedChain) -> Result<Target, OAuthError> {
     let (context, client) = (request.context, request.client);
     let mut named = request.params.all("resource");
@@ -185,7 +190,8 @@ fn chosen_target(request: &GrantRequest<'_>, chain: &PresentedChain) -> Result<T
     Ok(target::target(context, client, &checked))
 }
 
-/// Only what is asked for, within the client's own. Neither administration nor a refresh of any kind is ever delegated.
+/// Only what is asked for, within the client's own. Neither administration nor a refresh of any
+/// kind is ever delegated.
 fn chosen_scope(request: &GrantRequest<'_>, target: &Target) -> Result<ScopeSet, OAuthError> {
     let Some(text) = request.params.get("scope") else {
         return Ok(ScopeSet::default());
@@ -204,7 +210,8 @@ fn chosen_scope(request: &GrantRequest<'_>, target: &Target) -> Result<ScopeSet,
     }
 }
 
-/// What a chain grants besides scopes, which are asked for by `scope`; a chain of scopes alone has its capabilities as they are.
+/// What a chain grants besides scopes, which are asked for by `scope`; a chain of scopes alone has
+/// its capabilities as they are.
 fn granted(all: &[Capability]) -> Vec<Capability> {
     let others = all.iter().filter(|c| c.action() != SCOPE_ACTION);
     let others: Vec<Capability> = others.cloned().collect();
@@ -214,7 +221,8 @@ fn granted(all: &[Capability]) -> Vec<Capability> {
     others
 }
 
-/// The whole check: the chain for everything that is asked of it, at every audience, with the proof once.
+/// The whole check: the chain for everything that is asked of it, at every audience, with the proof
+/// once.
 fn check(
     request: &GrantRequest<'_>,
     chain: &PresentedChain,
@@ -330,7 +338,8 @@ fn lineages(
         .map_err(refused)
 }
 
-/// RFC 8693 section 4.1: the holder outermost, those who delegated to it nested. The root is the person, whom `sub` names.
+/// RFC 8693 section 4.1: the holder outermost, those who delegated to it nested. The root is the
+/// person, whom `sub` names.
 fn act(agents: &[AgentId]) -> Result<String, OAuthError> {
     let actors = agents.get(1..).unwrap_or_default();
     if actors.is_empty() || actors.len() > MAX_ACT_DEPTH {

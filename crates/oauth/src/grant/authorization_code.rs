@@ -11,7 +11,8 @@ use signet_jose::base64url;
 /// The once-row outlives the code by this many seconds: nodes' clocks differ.
 const ROW_MARGIN: u64 = 60;
 
-/// Everything is compared before the code counts as used, so that nobody but its owner can consume it (known fault A12).
+/// Everything is compared before the code counts as used, so that nobody but its owner can consume
+/// it (known fault A12).
 pub(super) fn decide(request: &GrantRequest<'_>) -> Result<Decision, OAuthError> {
     let wire = request.params.require("code")?;
     let code = AuthorizationCode::open(request.context.keyring, wire)
@@ -25,7 +26,8 @@ pub(super) fn decide(request: &GrantRequest<'_>) -> Result<Decision, OAuthError>
     }
     check_redirect_uri(&code, request.params.get("redirect_uri"))?;
     if code.code_challenge.is_none() && request.client.is_public() {
-        // OAuth 2.1 section 4.1.1: the authorization endpoint gives no such code; a record that became public since does not use one.
+        // OAuth 2.1 section 4.1.1: the authorization endpoint gives no such code; a record that
+        // became public since does not use one.
         return Err(invalid_grant("a public client's code without a challenge"));
     }
     check_verifier(&code, request.params.get("code_verifier"))?;
@@ -79,7 +81,8 @@ pub(super) fn decide(request: &GrantRequest<'_>) -> Result<Decision, OAuthError>
     })
 }
 
-/// RFC 6749 section 4.1.3: required and identical where the authorization request had it; never another one.
+/// RFC 6749 section 4.1.3: required and identical where the authorization request had it; never
+/// another one.
 fn check_redirect_uri(code: &AuthorizationCode, sent: Option<&str>) -> Result<(), OAuthError> {
     match sent {
         Some(uri) if uri == code.redirect_uri => Ok(()),

@@ -1,4 +1,5 @@
-//! `client_credentials`: RFC 6749 section 4.4. The hottest path: one snapshot, no store, no refresh token (section 4.4.3).
+//! `client_credentials`: RFC 6749 section 4.4. The hottest path: one snapshot, no store, no refresh
+//! token (section 4.4.3).
 use super::GrantRequest;
 use crate::{
     decision::{AccessToken, Decision, Issue},

@@ -1,8 +1,10 @@
 //! `urn:ietf:params:oauth:grant-type:device_code`: RFC 8628 section 3.4.
 //!
-//! The decision is made on the record that the caller read. Who approved comes from the record, where a page with a session wrote it,
-//! never from a request (known fault A2). The caller replaces the record by that of [`DeviceRecord::poll`] under its version: with the
-//! decision's [`SingleUse::DeviceCode`] on success, and likewise after `authorization_pending` and `slow_down`, to remember the poll.
+//! The decision is made on the record that the caller read. Who approved comes from the record,
+//! where a page with a session wrote it, never from a request (known fault A2). The caller replaces
+//! the record by that of [`DeviceRecord::poll`] under its version: with the decision's
+//! [`SingleUse::DeviceCode`] on success, and likewise after `authorization_pending` and
+//! `slow_down`, to remember the poll.
 //!
 //! [`DeviceRecord::poll`]: crate::device_authorization::DeviceRecord::poll
 use super::{GrantRequest, Needs, person::PersonGrant};

@@ -1,7 +1,7 @@
 //! The grants: one file each, one line each in [`GRANTS`].
 //!
-//! A grant gets an authenticated client and a request, and decides. It changes nothing: what must happen once is in the decision's
-//! `once`, with the grant's own condition last (known fault A12).
+//! A grant gets an authenticated client and a request, and decides. It changes nothing: what must
+//! happen once is in the decision's `once`, with the grant's own condition last (known fault A12).
 use crate::id::DeviceId;
 mod agent_chain;
 mod authorization_code;
@@ -114,7 +114,8 @@ impl GrantRequest<'_> {
         }
     }
 
-    /// `invalid_grant` where anything that the grant hangs on was revoked; a refusal, too, where that cannot be said (known fault A7).
+    /// `invalid_grant` where anything that the grant hangs on was revoked; a refusal, too, where
+    /// that cannot be said (known fault A7).
     fn refuse_revoked(&self, identity: &RevocationQuery<'_>) -> Result<(), OAuthError> {
         match self.context.revocations.is_revoked(identity) {
             Ok(false) => Ok(()),

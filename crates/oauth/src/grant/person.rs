@@ -1,4 +1,5 @@
-//! What the grants of a person share: a code, a device code and a refresh token all end in the same tokens.
+//! What the grants of a person share: a code, a device code and a refresh token all end in the same
+//! tokens.
 use super::GrantRequest;
 use crate::id::GrantId;
 use crate::{
@@ -79,7 +80,8 @@ impl PersonGrant<'_> {
         })
     }
 
-    /// What the access token must carry for userinfo: the `userinfo` half of the `claims` parameter, if there is one.
+    /// What the access token must carry for userinfo: the `userinfo` half of the `claims`
+    /// parameter, if there is one.
     fn userinfo_claims(&self) -> Option<String> {
         let asked = ClaimsRequest::parse(self.claims?).ok()?;
         let half = ClaimsRequest {
@@ -89,8 +91,8 @@ impl PersonGrant<'_> {
         (!half.is_empty()).then(|| half.to_json())
     }
 
-    /// The first refresh token of a new family, where the client may refresh. With `offline_access` it outlives the session
-    /// (OpenID Connect Core section 11); without, it ends with it.
+    /// The first refresh token of a new family, where the client may refresh. With `offline_access`
+    /// it outlives the session (OpenID Connect Core section 11); without, it ends with it.
     pub(super) fn begin_family(&self, request: &GrantRequest<'_>) -> Option<RefreshToken> {
         let (context, client) = (request.context, request.client);
         if !client.may_use(GrantType::RefreshToken) {
@@ -117,8 +119,9 @@ impl PersonGrant<'_> {
             acr: self.acr.to_owned(),
             amr: self.amr.to_vec(),
             claims: self.claims.map(str::to_owned),
-            // RFC 9449 section 5, RFC 8705 section 4: a public client has nothing else that constrains it. A confidential one is
-            // authenticated at every refresh, and may change its key.
+            // RFC 9449 section 5, RFC 8705 section 4: a public client has nothing else that
+            // constrains it. A confidential one is authenticated at every refresh, and may change
+            // its key.
             confirmation: request.confirmation.clone().filter(|_| client.is_public()),
             issued_at_ms: context.now_ms,
             expires_at: idle_end(request, family_expires_at),
@@ -135,8 +138,9 @@ pub(super) fn idle_end(request: &GrantRequest<'_>, family_expires_at: u64) -> u6
     family_expires_at.min(request.context.now() + request.context.settings.refresh_idle_lifetime)
 }
 
-/// Whether this client's refresh tokens go on without rotation: its record says so, it is confidential, and it proves possession of a
-/// key or certificate (FAPI 2.0 section 5.3.2.1). Everybody else rotates (RFC 9700 section 4.14.2).
+/// Whether this client's refresh tokens go on without rotation: its record says so, it is
+/// confidential, and it proves possession of a key or certificate (FAPI 2.0 section 5.3.2.1).
+/// Everybody else rotates (RFC 9700 section 4.14.2).
 pub(super) fn keeps(request: &GrantRequest<'_>) -> bool {
     request.client.refresh_rotation == crate::client::RefreshRotation::Keep
         && !request.client.is_public()

@@ -1,7 +1,8 @@
 //! `refresh_token`: RFC 6749 section 6, RFC 9700 section 4.14.
 //!
-//! A family is a grant. Its row holds the current generation; a token says its own. Whether the two agree is decided by the store in
-//! one atomic call, and a token of another generation ends the family: no check here refuses a replay first (known fault A13).
+//! A family is a grant. Its row holds the current generation; a token says its own. Whether the two
+//! agree is decided by the store in one atomic call, and a token of another generation ends the
+//! family: no check here refuses a replay first (known fault A13).
 use super::{
     GrantRequest, invalid_grant,
     person::{self, PersonGrant},
@@ -47,7 +48,8 @@ pub(super) fn decide(request: &GrantRequest<'_>) -> Result<Decision, OAuthError>
         agent_grants: &[],
         agents: &[],
     })?;
-    // What the client's record no longer allows is not given again; what one refresh leaves out, the next may ask for.
+    // What the client's record no longer allows is not given again; what one refresh leaves out,
+    // the next may ask for.
     let asked = request
         .scope_within(&token.scope)?
         .intersection(&request.client.scope);

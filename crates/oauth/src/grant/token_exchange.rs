@@ -1,15 +1,16 @@
 //! `urn:ietf:params:oauth:grant-type:token-exchange`: RFC 8693.
 //!
-//! The result never exceeds the subject token: scope, audience and end are only narrowed, a bound token does not become a bearer token,
-//! and the chain of actors is kept. Nor does it exceed the exchanging client's own record (scope,
-//! resources), so that a service that is broken into gives no more than it needs;
-//! `unrestricted_token_exchange` of the record takes this second bound away. With an actor token
-//! the result is a delegation (`act`); without, the client acts as the subject and is named by
-//! `client_id`.
+//! The result never exceeds the subject token: scope, audience and end are only narrowed, a bound
+//! token does not become a bearer token, and the chain of actors is kept. Nor does it exceed the
+//! exchanging client's own record (scope, resources), so that a service that is broken into gives
+//! no more than it needs; `unrestricted_token_exchange` of the record takes this second bound away.
+//! With an actor token the result is a delegation (`act`); without, the client acts as the subject
+//! and is named by `client_id`.
 //!
-//! Subject and actor must belong together (known fault A23): both from this issuer; the actor token the requesting client's own;
-//! the subject token that client's, or of a client that its record lists in `may_act_for`; and an actor who is another person
-//! only where the subject token's `may_act` names them.
+//! Subject and actor must belong together (known fault A23): both from this issuer; the actor token
+//! the requesting client's own; the subject token that client's, or of a client that its record
+//! lists in `may_act_for`; and an actor who is another person only where the subject token's
+//! `may_act` names them.
 use super::{GrantRequest, Needs, agent_chain};
 use crate::id::{Jti, read_jti};
 use crate::{
@@ -52,7 +53,8 @@ pub(super) fn decide(request: &GrantRequest<'_>) -> Result<Decision, OAuthError>
     let subject_token = params.require("subject_token")?;
     let subject_type = token_type(params.require("subject_token_type")?)?;
     let issued_token_type = issued_token_type(params)?;
-    // RFC 8693 section 2.1: actor_token_type is required with actor_token, and must not be there without.
+    // RFC 8693 section 2.1: actor_token_type is required with actor_token, and must not be there
+    // without.
     let actor_token = match (params.get("actor_token"), params.get("actor_token_type")) {
         (Some(token), Some(kind)) => Some((token, token_type(kind)?)),
         (None, None) => None,
@@ -128,7 +130,8 @@ pub(super) fn decide(request: &GrantRequest<'_>) -> Result<Decision, OAuthError>
     })
 }
 
-/// RFC 8693 section 2.2.2: a subject or actor token that is not good, for whatever reason, is `invalid_request`. One text for all reasons.
+/// RFC 8693 section 2.2.2: a subject or actor token that is not good, for whatever reason, is
+/// `invalid_request`. One text for all reasons.
 fn refused(hint: &'static str) -> OAuthError {
     OAuthError::invalid_request("the subject or actor token cannot be exchanged by this client")
         .with_hint(hint)
@@ -280,7 +283,8 @@ fn subject_jtis(subject: &VerifiedAccessToken) -> Result<Vec<Jti>, OAuthError> {
     Ok([&[own], &*subject.subject_jtis].concat())
 }
 
-/// RFC 8693 section 4.1: the new actor outermost, the earlier ones nested, no deeper than [`MAX_ACT_DEPTH`].
+/// RFC 8693 section 4.1: the new actor outermost, the earlier ones nested, no deeper than
+/// [`MAX_ACT_DEPTH`].
 fn delegate(actor: &VerifiedAccessToken, earlier: Option<&str>) -> Result<String, OAuthError> {
     if let Some(earlier) = earlier {
         let limits = Limits {

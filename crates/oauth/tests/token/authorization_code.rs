@@ -50,7 +50,8 @@ fn a_code_gives_tokens_under_one_condition_that_comes_last() {
     assert_eq!(refresh.confirmation, None);
 }
 
-/// Known fault A12: nothing is consumed for anybody but the code's owner, and only for a request that is right in everything else.
+/// Known fault A12: nothing is consumed for anybody but the code's owner, and only for a request
+/// that is right in everything else.
 #[test]
 fn a_stranger_cannot_burn_a_code() {
     let world = World::new();

@@ -68,7 +68,8 @@ fn a_refresh_rotates_within_its_family() {
     );
 }
 
-/// Known fault A13: an old generation is not refused here, where the family would live on; the store's refusal ends it.
+/// Known fault A13: an old generation is not refused here, where the family would live on; the
+/// store's refusal ends it.
 #[test]
 fn a_replay_reaches_the_condition_that_ends_the_family() {
     let world = World::new();

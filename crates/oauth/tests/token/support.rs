@@ -1,4 +1,5 @@
-//! A small world: an issuer with one key, a few clients, an index that can be told what is revoked or that it cannot answer.
+//! A small world: an issuer with one key, a few clients, an index that can be told what is revoked
+//! or that it cannot answer.
 use signet_crypto::{
     Algorithm, SigningKey, VerifyingKey,
     certificate::ClientCertificate,

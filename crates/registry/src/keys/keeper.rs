@@ -1,4 +1,5 @@
-//! Keeps the keys: reads and writes their rows, does what is due, and makes the view that requests read.
+//! Keeps the keys: reads and writes their rows, does what is due, and makes the view that requests
+//! read.
 use super::{
     KeyKind, Phase, Policy,
     material::Material,
@@ -28,7 +29,8 @@ pub enum KeysError {
     /// As before, of a key of compact tokens.
     #[error(transparent)]
     Compact(#[from] signet_compact::KeyError),
-    /// The sealing keys at hand do not open a stored key: the file belongs to another data directory, or is too old.
+    /// The sealing keys at hand do not open a stored key: the file belongs to another data
+    /// directory, or is too old.
     #[error("a signing key does not open with the sealing keys of this data directory")]
     Sealed,
     /// A stored record is not what was written.
@@ -74,7 +76,8 @@ pub struct Moment {
     pub longest_token: u64,
 }
 
-/// The longest lifetime that a signed token can have, in seconds: a key must outlive all that it signed.
+/// The longest lifetime that a signed token can have, in seconds: a key must outlive all that it
+/// signed.
 pub fn longest_token(settings: &Settings, registry: &Registry) -> u64 {
     let clients = registry.clients.values().map(|c| c.access_token_lifetime);
     let resources = registry.resources.values().map(|r| r.access_token_lifetime);
@@ -92,7 +95,8 @@ struct Entry {
     key: Material,
 }
 
-/// The issuer's signing keys. Changes come one after another; requests read the [`KeySet`] of their snapshot.
+/// The issuer's signing keys. Changes come one after another; requests read the [`KeySet`] of their
+/// snapshot.
 pub struct SigningKeys {
     store: Arc<dyn Store>,
     kinds: Vec<KeyKind>,
@@ -101,8 +105,8 @@ pub struct SigningKeys {
 }
 
 impl SigningKeys {
-    /// Reads the keys, and makes an active one for each of `kinds` that has none. Standby keys are left to the
-    /// first [`SigningKeys::tick`], so that a start does not wait for them.
+    /// Reads the keys, and makes an active one for each of `kinds` that has none. Standby keys are
+    /// left to the first [`SigningKeys::tick`], so that a start does not wait for them.
     ///
     /// # Errors
     /// See [`KeysError`]: a server without its keys must not start.
@@ -168,7 +172,8 @@ impl SigningKeys {
         next_step(&records, &self.kinds, &self.policy, now)
     }
 
-    /// Does what is due, and hands the changes to `publish` if there are any. To be called every minute or so.
+    /// Does what is due, and hands the changes to `publish` if there are any. To be called every
+    /// minute or so.
     ///
     /// # Errors
     /// See [`KeysError`]. What had been done by then is in effect.
@@ -201,8 +206,8 @@ impl SigningKeys {
         Ok(())
     }
 
-    /// Lets the standby keys take over: at once where they have been published for long enough, else as soon as they
-    /// have. One algorithm, or all. The old keys go on verifying.
+    /// Lets the standby keys take over: at once where they have been published for long enough,
+    /// else as soon as they have. One algorithm, or all. The old keys go on verifying.
     ///
     /// # Errors
     /// See [`KeysError`].
@@ -236,9 +241,9 @@ impl SigningKeys {
         self.catch_up(entries, keyring, at).await
     }
 
-    /// For keys that somebody else may have: the active ones are withdrawn at once, with everything that they signed.
-    /// The standby keys take over; `standby_too` withdraws those as well and makes new ones, which clients learn of
-    /// when they meet the unknown `kid`.
+    /// For keys that somebody else may have: the active ones are withdrawn at once, with everything
+    /// that they signed. The standby keys take over; `standby_too` withdraws those as well and
+    /// makes new ones, which clients learn of when they meet the unknown `kid`.
     ///
     /// # Errors
     /// See [`KeysError`].
@@ -280,7 +285,8 @@ impl SigningKeys {
         self.catch_up(entries, keyring, at).await
     }
 
-    /// Seals every private half anew that an older sealing key sealed; how many. After a rotation of the sealing key.
+    /// Seals every private half anew that an older sealing key sealed; how many. After a rotation
+    /// of the sealing key.
     ///
     /// # Errors
     /// See [`KeysError`]. The older sealing key must stay until this has succeeded.
@@ -525,7 +531,8 @@ fn encoded(entries: &[Entry]) -> Result<BTreeMap<String, Vec<u8>>, KeysError> {
     entries.iter().map(encode).collect()
 }
 
-/// What has changed since `before`: keys that are new or have another record, and keys that are gone.
+/// What has changed since `before`: keys that are new or have another record, and keys that are
+/// gone.
 fn changes(before: &BTreeMap<String, Vec<u8>>, entries: &[Entry]) -> Result<Vec<Delta>, KeysError> {
     let after = encoded(entries)?;
     let gone = before.keys().filter(|kid| !after.contains_key(*kid));

@@ -19,7 +19,8 @@ impl KeyKind {
             .collect()
     }
 
-    /// As records and the admin API name it: a JOSE algorithm, or `compact-` and the algorithm's name in that format.
+    /// As records and the admin API name it: a JOSE algorithm, or `compact-` and the algorithm's
+    /// name in that format.
     pub const fn name(self) -> &'static str {
         use signet_compact::Algorithm as Compact;
         match self {

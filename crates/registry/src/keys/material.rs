@@ -59,7 +59,8 @@ impl Material {
         })
     }
 
-    /// A hash of the key, so that no two share one: the RFC 7638 thumbprint, or what compact tokens call their key.
+    /// A hash of the key, so that no two share one: the RFC 7638 thumbprint, or what compact tokens
+    /// call their key.
     pub(super) fn kid(&self) -> String {
         match self {
             Material::Jose { signer, .. } => signer.kid().to_owned(),

@@ -39,8 +39,8 @@ pub struct Policy {
     pub period: u64,
     /// How long a key must have been published before it signs: longer than clients cache the JWKS.
     pub publish_ahead: u64,
-    /// How much longer than its last token a retired key is kept: clocks differ, and requests that were under way when
-    /// the key was retired still sign with it.
+    /// How much longer than its last token a retired key is kept: clocks differ, and requests that
+    /// were under way when the key was retired still sign with it.
     pub grace: u64,
 }
 
@@ -70,7 +70,8 @@ pub(super) enum Step {
     Remove(usize),
 }
 
-/// The first thing that is due for one of `kinds`, or for a key that has no place any more. Do it, then ask again.
+/// The first thing that is due for one of `kinds`, or for a key that has no place any more. Do it,
+/// then ask again.
 pub(super) fn next_step(
     records: &[&Record],
     kinds: &[KeyKind],
@@ -99,8 +100,8 @@ pub(super) fn next_step(
         .or_else(|| due().next())
 }
 
-/// From when the next key of a kind signs: it has been published for long enough then, and the one before has had its time.
-/// None: no key stands by, or none is needed.
+/// From when the next key of a kind signs: it has been published for long enough then, and the one
+/// before has had its time. None: no key stands by, or none is needed.
 pub(super) fn signs_from(records: &[&Record], alg: &str, policy: &Policy) -> Option<(String, u64)> {
     let of = |phase: Phase| {
         records

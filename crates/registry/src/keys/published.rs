@@ -19,10 +19,12 @@ impl FromIterator<(Record, Material)> for Published {
 }
 
 impl Published {
-    /// Puts the record of a key in, as it is at rest, or takes the key out. `keyring` opens a key that is new.
+    /// Puts the record of a key in, as it is at rest, or takes the key out. `keyring` opens a key
+    /// that is new.
     ///
     /// # Errors
-    /// [`KeysError`], where the record cannot be read, is another key's, or does not open; then nothing is changed.
+    /// [`KeysError`], where the record cannot be read, is another key's, or does not open; then
+    /// nothing is changed.
     pub fn apply(
         &mut self,
         kid: &str,
@@ -46,7 +48,8 @@ impl Published {
         Ok(())
     }
 
-    /// The view: active keys first, so that a client that takes the first fitting key takes the right one.
+    /// The view: active keys first, so that a client that takes the first fitting key takes the
+    /// right one.
     ///
     /// # Errors
     /// [`KeysError`], where a record names no kind of key.

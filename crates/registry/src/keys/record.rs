@@ -18,7 +18,8 @@ pub(super) struct Record {
     pub(super) created_at: u64,
     /// Signs from then on. None: it stands by.
     pub(super) active_from: Option<u64>,
-    /// Somebody asked for the next key: it takes over as soon as it has been published for long enough.
+    /// Somebody asked for the next key: it takes over as soon as it has been published for long
+    /// enough.
     #[serde(default)]
     pub(super) rotate_soon: bool,
     /// Signs no more since then.

@@ -1,7 +1,8 @@
 //! The keys that seal, in a file of the data directory.
 //!
-//! They stay out of the store on purpose: a copy of the database alone opens nothing. The file is written whole, beside
-//! the old one, and moved into its place; a crash leaves the one or the other.
+//! They stay out of the store on purpose: a copy of the database alone opens nothing. The file is
+//! written whole, beside the old one, and moved into its place; a crash leaves the one or the
+//! other.
 use serde::{Deserialize, Serialize};
 use signet_crypto::{
     Secret,
@@ -93,7 +94,8 @@ impl SealingFile {
                     keys: vec![StoredKey::generate(now)],
                 };
                 match file.write(false) {
-                    // Another process was faster. Its keys count: it may have sealed with them already.
+                    // Another process was faster. Its keys count: it may have sealed with them
+                    // already.
                     Err(SealingError::Io { path, source })
                         if source.kind() == io::ErrorKind::AlreadyExists =>
                     {
@@ -201,8 +203,8 @@ impl SealingFile {
         Keyring::new(current, older)
     }
 
-    /// Puts a new key in front. The older ones still open; re-encrypt data at rest (`SigningKeys::rewrap`), and forget
-    /// them when the longest-lived sealed value has expired.
+    /// Puts a new key in front. The older ones still open; re-encrypt data at rest
+    /// (`SigningKeys::rewrap`), and forget them when the longest-lived sealed value has expired.
     ///
     /// # Errors
     /// See [`SealingError`]; then nothing has changed.

@@ -5,8 +5,8 @@ use signet_jose::{base64url, json::Writer, jwk::Jwk, jwt::JwtSigner};
 use signet_oauth::request::{IssuerKeys, IssuerSigners};
 use std::{collections::HashMap, sync::Arc};
 
-/// The keys of one snapshot, immutable: the active signers, every key that still verifies, and the rendered documents
-/// (which also list keys that are published ahead of their first use).
+/// The keys of one snapshot, immutable: the active signers, every key that still verifies, and the
+/// rendered documents (which also list keys that are published ahead of their first use).
 #[derive(Clone, Default)]
 pub struct KeySet {
     signers: Vec<Arc<JwtSigner>>,
@@ -36,13 +36,14 @@ impl KeySet {
     pub fn jwks(&self) -> &Bytes {
         &self.jwks
     }
-    /// The encoded JWK Set without keys of type `AKP` (RFC 9964): RFC 7517 section 5 has clients pass over types that they do not
-    /// know, but some refuse the whole set.
+    /// The encoded JWK Set without keys of type `AKP` (RFC 9964): RFC 7517 section 5 has clients
+    /// pass over types that they do not know, but some refuse the whole set.
     pub fn classical_jwks(&self) -> &Bytes {
         &self.classical_jwks
     }
-    /// The encoded document of the public keys of compact tokens: `{"keys":[{"kid","alg","key"}]}`, where `alg` is the name of the
-    /// algorithm, `kid` the tokens' `key_id` and `key` the `VerifyingKey` message, both base64url. Symmetric keys are not in it.
+    /// The encoded document of the public keys of compact tokens: `{"keys":[{"kid","alg","key"}]}`,
+    /// where `alg` is the name of the algorithm, `kid` the tokens' `key_id` and `key` the
+    /// `VerifyingKey` message, both base64url. Symmetric keys are not in it.
     pub fn compact_keys_document(&self) -> &Bytes {
         &self.compact_document
     }

@@ -1,7 +1,9 @@
-//! The part of `/account` that is about agents: binding an identity, taking it off, ending delegations that were issued under it.
+//! The part of `/account` that is about agents: binding an identity, taking it off, ending
+//! delegations that were issued under it.
 //!
-//! Binding is the person's own act: in their session, with a login of the last minutes, over a challenge that only this page carried.
-//! The proof is signed with the identity's current key and names the document, so that neither half can be swapped for another.
+//! Binding is the person's own act: in their session, with a login of the last minutes, over a
+//! challenge that only this page carried. The proof is signed with the identity's current key and
+//! names the document, so that neither half can be swapped for another.
 use super::{RECENT, about, answer};
 use crate::http::Response;
 use crate::{
@@ -28,7 +30,8 @@ use signet_store::StoreError;
 
 /// How long a challenge can be answered, in seconds.
 pub const CHALLENGE_LIFETIME: u64 = 600;
-/// Longest document and longest proof that are read from the form, in bytes; longer documents are an administrator's to register.
+/// Longest document and longest proof that are read from the form, in bytes; longer documents are
+/// an administrator's to register.
 pub const MAX_FORM_OBJECT: usize = 16 * 1024;
 
 /// A new challenge: 32 random bytes as text, which is what the proof's nonce is.
@@ -209,7 +212,8 @@ fn read(form: &Params) -> Result<(VerifiedDocument, signet_agent::object::Signed
     Ok((document, proof.object()?))
 }
 
-/// Whether the proof shows, for this challenge and server, that the document's current key is in its sender's hands.
+/// Whether the proof shows, for this challenge and server, that the document's current key is in
+/// its sender's hands.
 fn check(
     document: &VerifiedDocument,
     proof: &signet_agent::object::Signed<Proof>,
@@ -227,7 +231,8 @@ fn check(
         nonce: Some(challenge.as_bytes()),
         max_age: CHALLENGE_LIFETIME,
     };
-    // In place of a grant, the document: no proof for a chain can be shown here, and none from here for a chain.
+    // In place of a grant, the document: no proof for a chain can be shown here, and none from here
+    // for a chain.
     proof
         .body()
         .check(&document.signed().id(), &expected, now, leeway)?;

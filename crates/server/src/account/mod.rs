@@ -202,8 +202,9 @@ async fn withdraw(visit: BrowserRequest, present: &LoggedIn, client_id: &str) ->
     let realm = visit.context.realm.clone();
     let now = visit.context.now();
     let withdrawn = async {
-        // The consent first: nothing new can come of it while the old is being ended. A code that was given in the
-        // last seconds and is redeemed after this is the one thing that slips through, once.
+        // The consent first: nothing new can come of it while the old is being ended. A code that
+        // was given in the last seconds and is redeemed after this is the one thing that slips
+        // through, once.
         crate::consent::withdraw(&*realm.store, &present.user.id, client_id, now).await?;
         realm.revoke_grants_of(&present.user.id, client_id).await
     };
@@ -252,8 +253,9 @@ async fn change_password(mut visit: BrowserRequest, present: &LoggedIn, form: &P
     answer(visit, outcome).await
 }
 
-/// Sets the new password and ends everything of the account, as every other way to a new password does: whoever changes it
-/// because somebody else was in must have them out. The person's own session begins anew, and is the answer.
+/// Sets the new password and ends everything of the account, as every other way to a new password
+/// does: whoever changes it because somebody else was in must have them out. The person's own
+/// session begins anew, and is the answer.
 async fn try_change_password(
     visit: &BrowserRequest,
     present: &LoggedIn,
@@ -292,7 +294,8 @@ async fn try_change_password(
         return Err(Failure::LoginRequired);
     }
     let phc = users.hash(Secret::new(new.to_owned())).await?;
-    // Somebody else changed it since this page was read: then what was typed as the current one is not.
+    // Somebody else changed it since this page was read: then what was typed as the current one is
+    // not.
     let unchanged = |now: &User| now.password_changed_at == user.password_changed_at && now.enabled;
     let changed = realm
         .change_user_and_end_everything(&user.id, unchanged, |draft| {

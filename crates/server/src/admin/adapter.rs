@@ -1,4 +1,5 @@
-//! The admin API over HTTP: a request is read into an operation's input, and its output is answered.
+//! The admin API over HTTP: a request is read into an operation's input, and its output is
+//! answered.
 use super::{
     caller::{Acting, Admin},
     input::{self, Input},

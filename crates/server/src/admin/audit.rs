@@ -95,7 +95,8 @@ struct TrailDocument {
     document: Value,
     /// Lines are being written; false while the disk refuses them.
     writing: bool,
-    /// Closed segments leave for an archive, or are removed by rule; those that this server can still read, in order.
+    /// Closed segments leave for an archive, or are removed by rule; those that this server can
+    /// still read, in order.
     segments: Vec<SegmentDocument>,
 }
 
@@ -127,8 +128,9 @@ pub(super) struct LineDocument {
     outcome: String,
     /// SHA-256 of the receipt, base64url.
     id: String,
-    /// `request_id`, `subject`, `client_id`, `jti`, `grant_id`, `sid`, `actors`, `agent_grants`, `method`, `error`, `operation`, `target`,
-    /// `scope`, `audience`, `count`, `since_ms`, `segment`, `node`
+    /// `request_id`, `subject`, `client_id`, `jti`, `grant_id`, `sid`, `actors`, `agent_grants`,
+    /// `method`, `error`, `operation`, `target`, `scope`, `audience`, `count`, `since_ms`,
+    /// `segment`, `node`
     #[serde(flatten)]
     members: Map<String, Value>,
 }

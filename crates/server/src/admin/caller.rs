@@ -83,12 +83,12 @@ fn unauthorized(detail: &'static str) -> Problem {
 }
 
 impl Admin {
-    /// The holder of the request's access token: one of this server, alive, presented as it is bound,
-    /// for this server, with a scope of administration that its holder may still have now.
+    /// The holder of the request's access token: one of this server, alive, presented as it is
+    /// bound, for this server, with a scope of administration that its holder may still have now.
     ///
     /// # Errors
-    /// `invalid_token` or what is wrong with the proof of possession, both 401; `insufficient_scope`,
-    /// 403; 503 where the store does not answer.
+    /// `invalid_token` or what is wrong with the proof of possession, both 401;
+    /// `insufficient_scope`, 403; 503 where the store does not answer.
     pub(super) async fn of_request(context: &Context) -> Result<Admin, Problem> {
         let (facts, once) = check_token(context)?;
         if let Some(once) = once {

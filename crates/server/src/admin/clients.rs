@@ -210,7 +210,8 @@ fn named(document: &Object<'_>) -> Result<Option<String>, Problem> {
     }
 }
 
-/// Reads a document over `client`, which has the defaults, and checks it as every other client is checked.
+/// Reads a document over `client`, which has the defaults, and checks it as every other client is
+/// checked.
 fn read(realm: &Realm, document: &Object<'_>, client: &mut Client) -> Result<(), Problem> {
     metadata::read(document, client, &metadata::Rules::operator())?;
     metadata::check(client, &realm.snapshot().settings).map_err(OAuthError::from)?;
@@ -223,7 +224,8 @@ fn new_secret_text() -> String {
     base64url::encode(&bytes)
 }
 
-/// Gives the client a secret where its method needs one and it has none of the right kind. The text, if one was made.
+/// Gives the client a secret where its method needs one and it has none of the right kind. The
+/// text, if one was made.
 fn complete_secrets(realm: &Realm, client: &mut Client) -> Result<Option<String>, Problem> {
     let method = client.token_endpoint_auth_method;
     let hmac = method == AuthMethod::ClientSecretJwt;
@@ -310,7 +312,8 @@ async fn remove(
     Ok(())
 }
 
-/// Changes a client's record, again if somebody else was faster, so that both changes count (known fault A18).
+/// Changes a client's record, again if somebody else was faster, so that both changes count (known
+/// fault A18).
 async fn change(
     realm: &Realm,
     id: &ClientId,

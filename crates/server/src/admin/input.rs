@@ -215,7 +215,8 @@ impl<T: Members> Input for Query<T> {
     }
 }
 
-/// The revision that was read and is to be replaced (`If-Match`); required, unless it is an `Option`.
+/// The revision that was read and is to be replaced (`If-Match`); required, unless it is an
+/// `Option`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Revision(pub(super) u64);
 

@@ -8,10 +8,10 @@
 //! `signet:admin.read` for what only shows; its user or client must still be allowed to have it at
 //! that moment.
 //!
-//! Writes are durable and in effect when they are answered. Records carry a revision (`ETag`); whoever replaces one names
-//! the revision that was read (`If-Match`), and lists can be changed by adding and removing, so that two writers do not
-//! lose each other's entries (known fault A18). Errors are problem documents (RFC 9457). Secrets are shown once, when they
-//! are made.
+//! Writes are durable and in effect when they are answered. Records carry a revision (`ETag`);
+//! whoever replaces one names the revision that was read (`If-Match`), and lists can be changed by
+//! adding and removing, so that two writers do not lose each other's entries (known fault A18).
+//! Errors are problem documents (RFC 9457). Secrets are shown once, when they are made.
 mod adapter;
 mod agent_model;
 mod agents;

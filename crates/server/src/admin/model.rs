@@ -144,7 +144,8 @@ pub(super) struct UserDocument {
     pub(super) admin: bool,
     pub(super) enabled: bool,
     pub(super) has_password: bool,
-    /// The directory that keeps name, address, profile and password, where the account is that of a person from outside.
+    /// The directory that keeps name, address, profile and password, where the account is that of a
+    /// person from outside.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) directory: Option<String>,
     pub(super) created_at: u64,
@@ -336,7 +337,8 @@ impl From<KeyInfo> for KeyDocument {
 pub(super) struct Rotation {
     /// One `alg` of the list of keys; none: all.
     pub(super) alg: Option<String>,
-    /// Somebody else may have the active key: it is withdrawn at once, with every token that it signed.
+    /// Somebody else may have the active key: it is withdrawn at once, with every token that it
+    /// signed.
     pub(super) compromised: bool,
     /// With `compromised`: the standby keys are withdrawn, too.
     pub(super) standby_too: bool,
@@ -375,7 +377,8 @@ pub(super) struct ResourceDocument {
     pub(super) introspectors: Vec<String>,
 }
 
-/// What of a resource server can be written. What was shown can be written back: identifier and revision are read-only.
+/// What of a resource server can be written. What was shown can be written back: identifier and
+/// revision are read-only.
 #[derive(Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct ResourceChange {

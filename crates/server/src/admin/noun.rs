@@ -1,5 +1,6 @@
-//! Kinds of records, as whoever shows them needs them: where they are, what a list shows of each, and
-//! what can be written. Each is declared beside its operations; the command line reads it there.
+//! Kinds of records, as whoever shows them needs them: where they are, what a list shows of each,
+//! and what can be written. Each is declared beside its operations; the command line reads it
+//! there.
 use super::operation::SchemaOf;
 use schemars::SchemaGenerator;
 

@@ -1,7 +1,7 @@
 //! One row of the admin API, and how it is performed.
 //!
-//! An operation is typed: it reads an input, whoever made it, and gives an output, whoever shows it.
-//! That JSON over HTTP is one way to it is known to [`super::adapter`] alone.
+//! An operation is typed: it reads an input, whoever made it, and gives an output, whoever shows
+//! it. That JSON over HTTP is one way to it is known to [`super::adapter`] alone.
 use super::{
     caller::{Acting, Right},
     input::Input,
@@ -84,12 +84,12 @@ impl<I, O> Operation<I, O> {
     }
 
     /// Performs it, if the administrator may, and has it recorded. `target`: what it is about, for
-    /// the record. The input is read once the caller is known to be allowed; what is wrong with it is
-    /// a refusal like others.
+    /// the record. The input is read once the caller is known to be allowed; what is wrong with it
+    /// is a refusal like others.
     ///
     /// # Errors
-    /// `insufficient_scope` for an administrator without the right; what is wrong with the input; what
-    /// the operation itself refuses.
+    /// `insufficient_scope` for an administrator without the right; what is wrong with the input;
+    /// what the operation itself refuses.
     pub(super) async fn perform(
         &self,
         acting: &Acting,

@@ -118,7 +118,8 @@ impl Problem {
 
     pub(super) fn into_response(self) -> Response {
         let status = StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-        // A struct of strings and a number always serializes; an empty body would still carry the status.
+        // A struct of strings and a number always serializes; an empty body would still carry the
+        // status.
         let body = serde_json::to_vec(&self).unwrap_or_default();
         let mut answer = response::body(status, "application/problem+json", body);
         let challenge = match status {

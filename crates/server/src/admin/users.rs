@@ -173,8 +173,9 @@ async fn replace(
     if revision != found.version {
         return Err(Problem::changed());
     }
-    // Whoever is to be disabled is ended also where they were disabled before: an earlier call may have got only so far.
-    // Tokens say what their holder might do when they were made: they end with the right.
+    // Whoever is to be disabled is ended also where they were disabled before: an earlier call may
+    // have got only so far. Tokens say what their holder might do when they were made: they end
+    // with the right.
     let ends = !wanted.enabled || (found.user.admin && !wanted.admin);
     let change = |draft: &mut UserDraft| {
         let user = &mut draft.user;
@@ -201,7 +202,8 @@ async fn remove(realm: Arc<Realm>, id: UserId) -> Result<(), Problem> {
     if !realm.people.users.may(&user).remove {
         return Err(UserError::KeptElsewhere("the account").into());
     }
-    // From here on nothing new begins, and everything has ended; then the record goes. Each step can be repeated.
+    // From here on nothing new begins, and everything has ended; then the record goes. Each step
+    // can be repeated.
     end_with(&realm, &user.id, |draft| draft.user.enabled = false).await?;
     loop {
         let consents = crate::consent::list(&*realm.store, &user.id, now).await?;

@@ -1,5 +1,5 @@
-//! What a parser found wrong with a document, in words for whoever wrote it: the member, and what was probably meant. Values are
-//! never repeated; one of them may be a password.
+//! What a parser found wrong with a document, in words for whoever wrote it: the member, and what
+//! was probably meant. Values are never repeated; one of them may be a password.
 use serde_path_to_error::Error;
 
 /// Fewer known names than this are all listed.

@@ -1,7 +1,7 @@
 //! Identities that people bound to their accounts: where a chain of grants may begin.
 //!
-//! One identity belongs to at most one user: the binding is one row that is made once, by one conditional insert. What was issued under an
-//! identity ends with its binding.
+//! One identity belongs to at most one user: the binding is one row that is made once, by one
+//! conditional insert. What was issued under an identity ends with its binding.
 use super::{AgentError, PAGE, corrupt, registry, statement};
 use serde::{Deserialize, Serialize};
 use signet_agent::{AgentId, identity::VerifiedDocument, revocation::Target};
@@ -58,10 +58,12 @@ pub async fn list(store: &dyn Store, user_id: &str, now: u64) -> Result<Vec<Agen
         .collect()
 }
 
-/// Binds an identity to a user, or renews the document of one that is theirs. Possession of its current key was proven before.
+/// Binds an identity to a user, or renews the document of one that is theirs. Possession of its
+/// current key was proven before.
 ///
 /// # Errors
-/// [`AgentError::Taken`], [`AgentError::Stopped`], [`AgentError::Rollback`], [`AgentError::TooMany`], and the store's.
+/// [`AgentError::Taken`], [`AgentError::Stopped`], [`AgentError::Rollback`],
+/// [`AgentError::TooMany`], and the store's.
 pub async fn bind(
     store: &dyn Store,
     user_id: &str,
@@ -110,7 +112,8 @@ pub async fn bind(
     }
 }
 
-/// Takes a binding away; nothing is issued under the identity from here on. What was issued before is the caller's to revoke.
+/// Takes a binding away; nothing is issued under the identity from here on. What was issued before
+/// is the caller's to revoke.
 ///
 /// # Errors
 /// [`AgentError::NotFound`] where the identity is not this user's, and the store's.

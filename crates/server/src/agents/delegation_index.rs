@@ -1,6 +1,8 @@
-//! Grants that were exchanged here, and the tokens that were issued for them: lists for people, and what a revocation looks through.
+//! Grants that were exchanged here, and the tokens that were issued for them: lists for people, and
+//! what a revocation looks through.
 //!
-//! Rows end with what they are about. Whether a token is in force is the revocations' business, not that of these lists.
+//! Rows end with what they are about. Whether a token is in force is the revocations' business, not
+//! that of these lists.
 use super::{MARGIN, PAGE, corrupt, statement};
 use serde::{Deserialize, Serialize};
 use signet_agent::{
@@ -225,7 +227,8 @@ pub fn token_entry(agent: AgentId, id: &Jti, row: &TokenRow) -> Op {
     }
 }
 
-/// Whether a grant, or one above it, was revoked by somebody who may. Agents' own ends are not asked about here.
+/// Whether a grant, or one above it, was revoked by somebody who may. Agents' own ends are not
+/// asked about here.
 ///
 /// # Errors
 /// The store's.

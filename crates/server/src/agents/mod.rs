@@ -1,11 +1,15 @@
-//! Agents at the server: which identities are known and whose they are, which tokens were issued for their grants.
+//! Agents at the server: which identities are known and whose they are, which tokens were issued
+//! for their grants.
 //!
-//! signet-agent proves chains; this module keeps what only a server can know. A person binds an identity to their account
-//! ([`binding`]); operators register agents ([`registry`]); signed [`statement`]s arrive; exchanged grants are listed ([`delegation_index`]) so that
-//! people see them and ending one is quick ([`crate::terminate`]). [`chain_state`] reads all that concerns one presented chain.
+//! signet-agent proves chains; this module keeps what only a server can know. A person binds an
+//! identity to their account ([`binding`]); operators register agents ([`registry`]); signed
+//! [`statement`]s arrive; exchanged grants are listed ([`delegation_index`]) so that people see
+//! them and ending one is quick ([`crate::terminate`]). [`chain_state`] reads all that concerns one
+//! presented chain.
 //!
-//! A revocation is written before what it ends is looked for, and a grant is listed before a token of it is made; who makes the token
-//! looks for revocations again in between. So of a revocation and an exchange at the same moment one always sees the other.
+//! A revocation is written before what it ends is looked for, and a grant is listed before a token
+//! of it is made; who makes the token looks for revocations again in between. So of a revocation
+//! and an exchange at the same moment one always sees the other.
 pub mod binding;
 pub mod chain_state;
 pub mod delegation_index;
@@ -29,7 +33,8 @@ pub enum AgentError {
     /// The object, or what it says, is refused.
     #[error("{0}")]
     Refused(signet_agent::Refusal),
-    /// The document does not continue the one that is known: it is older, or another history of the same id.
+    /// The document does not continue the one that is known: it is older, or another history of the
+    /// same id.
     #[error("the document does not continue the one that is known")]
     Rollback,
     /// Somebody else bound this identity.

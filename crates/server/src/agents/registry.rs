@@ -1,6 +1,8 @@
-//! Agents that the server knows: those that an operator registered, those that people bound, those that were seen in a chain.
+//! Agents that the server knows: those that an operator registered, those that people bound, those
+//! that were seen in a chain.
 //!
-//! A document is only ever replaced by one that continues it: a stolen or outdated history cannot take a newer one's place.
+//! A document is only ever replaced by one that continues it: a stolen or outdated history cannot
+//! take a newer one's place.
 use super::{AgentError, LEEWAY, MAX_TRIES, busy, corrupt};
 use serde::{Deserialize, Serialize};
 use signet_agent::{AgentId, identity::VerifiedDocument};
@@ -86,7 +88,8 @@ pub async fn list(
         .collect()
 }
 
-/// Keeps a document, where it is the agent's first or continues the one that is kept. `register`: an operator's word.
+/// Keeps a document, where it is the agent's first or continues the one that is kept. `register`:
+/// an operator's word.
 ///
 /// # Errors
 /// [`AgentError::Rollback`], [`AgentError::Refused`] for a rotation of the future, and the store's.
@@ -131,8 +134,8 @@ pub async fn keep(
     Err(busy().into())
 }
 
-/// Remembers that an agent was seen in an accepted chain, with its document where one was shown. One that is known stays as it is, but
-/// for a document that continues its own.
+/// Remembers that an agent was seen in an accepted chain, with its document where one was shown.
+/// One that is known stays as it is, but for a document that continues its own.
 ///
 /// # Errors
 /// The store's.

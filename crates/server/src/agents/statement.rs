@@ -1,7 +1,9 @@
-//! What agents, people and operators have said: revocations by their target, declarations of refusal by their agent.
+//! What agents, people and operators have said: revocations by their target, declarations of
+//! refusal by their agent.
 //!
-//! A row is written when its signature held or its author's session or right was checked, and is believed from then on. Who may say
-//! what about whom is asked again for every chain, by signet-agent's checker.
+//! A row is written when its signature held or its author's session or right was checked, and is
+//! believed from then on. Who may say what about whom is asked again for every chain, by
+//! signet-agent's checker.
 use super::{MAX_TRIES, PAGE, busy, corrupt};
 use serde::{Deserialize, Serialize};
 use signet_agent::{AgentId, Hash, declaration::Declaration, object::Signed, revocation::Target};
@@ -32,7 +34,8 @@ pub enum Authority {
 /// A revocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Said {
-    /// Whose revocation it is in the chain's terms: the signer; for a person the root; for an operator the agent itself.
+    /// Whose revocation it is in the chain's terms: the signer; for a person the root; for an
+    /// operator the agent itself.
     pub by: AgentId,
     /// By whose word.
     pub authority: Authority,
@@ -57,7 +60,8 @@ fn partition_of(target: Target) -> Vec<u8> {
     partition
 }
 
-/// Keeps a revocation. `object`: as it was signed. `end`, Unix seconds: when what it is about has expired, where that is known.
+/// Keeps a revocation. `object`: as it was signed. `end`, Unix seconds: when what it is about has
+/// expired, where that is known.
 ///
 /// # Errors
 /// The store's; then nothing was revoked.
@@ -98,8 +102,9 @@ struct Unseen {
     targets: Vec<(String, u64)>,
 }
 
-/// Keeps an agent's signed revocation of what was never seen here: it may be seen tomorrow, and it may be nothing. So there is
-/// room for [`MAX_UNSEEN`] of each agent, and each ends after [`UNSEEN_LIFETIME`]. False: the agent's room is full.
+/// Keeps an agent's signed revocation of what was never seen here: it may be seen tomorrow, and it
+/// may be nothing. So there is room for [`MAX_UNSEEN`] of each agent, and each ends after
+/// [`UNSEEN_LIFETIME`]. False: the agent's room is full.
 ///
 /// The agent's list and the revocation are one change: racing calls cannot go beyond the room.
 ///
@@ -160,7 +165,8 @@ pub async fn revoke_unseen(
 /// Every revocation of a target.
 ///
 /// # Errors
-/// The store's. A row that cannot be read is an error: what it revoked must not come alive (known fault G6).
+/// The store's. A row that cannot be read is an error: what it revoked must not come alive (known
+/// fault G6).
 pub async fn revocations(
     store: &dyn Store,
     target: Target,

@@ -1,5 +1,6 @@
-//! Exchanging a chain of agents' grants, around the token endpoint's one decision: read what the server knows of the chain before it,
-//! list what it begins, and look for revocations once more before a token is made.
+//! Exchanging a chain of agents' grants, around the token endpoint's one decision: read what the
+//! server knows of the chain before it, list what it begins, and look for revocations once more
+//! before a token is made.
 use super::client_endpoint::ClientRequest;
 use crate::agents::{
     chain_state::{self, Known},
@@ -92,8 +93,8 @@ impl Chain {
         Ok(ops)
     }
 
-    /// Whether what was read still holds, now that the grants are listed: a revocation that was written meanwhile did not find them.
-    /// Where they were listed before, it did.
+    /// Whether what was read still holds, now that the grants are listed: a revocation that was
+    /// written meanwhile did not find them. Where they were listed before, it did.
     ///
     /// # Errors
     /// `invalid_request` where it does not, and the store's failure.

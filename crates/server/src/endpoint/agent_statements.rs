@@ -1,8 +1,10 @@
-//! `/agent-statements`: what agents say, signed: revocations of grants and agents, and declarations of refusal.
+//! `/agent-statements`: what agents say, signed: revocations of grants and agents, and declarations
+//! of refusal.
 //!
-//! The body is the object's JSON with its signer's document as `signer` (what `signet agent revoke` writes). The signature is the
-//! authority; there is no other. Only an agent that the server knows is heard: bound by a person, registered by an operator, or seen in
-//! a chain that was accepted; what an unknown agent signs concerns nothing here, and would only take room.
+//! The body is the object's JSON with its signer's document as `signer` (what `signet agent revoke`
+//! writes). The signature is the authority; there is no other. Only an agent that the server knows
+//! is heard: bound by a person, registered by an operator, or seen in a chain that was accepted;
+//! what an unknown agent signs concerns nothing here, and would only take room.
 use crate::{
     agents::{AgentError, registry, statement, statement::Authority},
     http::{Context, Response, response},
@@ -145,7 +147,8 @@ async fn act(context: &Context, statement: Statement) -> Result<Vec<u8>, OAuthEr
     Ok(answer.to_string().into_bytes())
 }
 
-/// The document to believe: the server's, or a shown one where it continues that, or where the agent has only been named so far.
+/// The document to believe: the server's, or a shown one where it continues that, or where the
+/// agent has only been named so far.
 async fn document_of(
     context: &Context,
     by: AgentId,

@@ -1,9 +1,9 @@
-//! `/authorize`: from a client's request to its answer, with the pages between (RFC 6749 section 4.1, OpenID Connect Core
-//! section 3.1.2).
+//! `/authorize`: from a client's request to its answer, with the pages between (RFC 6749 section
+//! 4.1, OpenID Connect Core section 3.1.2).
 //!
-//! The rules (`signet_oauth::authorize`) check the request and decide each next step; this file shows the pages, and says
-//! to the rules what the server itself knows. A POST goes on as a GET: it may come from another site, and then the session's
-//! cookie (`SameSite=Lax`) was not sent with it.
+//! The rules (`signet_oauth::authorize`) check the request and decide each next step; this file
+//! shows the pages, and says to the rules what the server itself knows. A POST goes on as a GET: it
+//! may come from another site, and then the session's cookie (`SameSite=Lax`) was not sent with it.
 
 use http::StatusCode;
 use signet_oauth::authorize::{
@@ -31,7 +31,8 @@ use crate::page::{
 };
 use signet_audit::{Action, Event};
 
-/// Longest sealed request that goes on in a URL, in characters: what every browser and proxy carries.
+/// Longest sealed request that goes on in a URL, in characters: what every browser and proxy
+/// carries.
 const MAX_RESUME: usize = 6 * 1024;
 
 /// GET.
@@ -122,8 +123,9 @@ fn answer(answer: Answer) -> Response {
     }
 }
 
-/// The answer with an error. A client that registered itself leads nobody anywhere by asking for what cannot be done (RFC
-/// 9700 section 4.11.2): a page says where it would go. In a frame nobody is led away, and a page of ours is not shown.
+/// The answer with an error. A client that registered itself leads nobody anywhere by asking for
+/// what cannot be done (RFC 9700 section 4.11.2): a page says where it would go. In a frame nobody
+/// is led away, and a page of ours is not shown.
 fn error_answer(
     context: &Context,
     client: Option<&Client>,
@@ -157,7 +159,8 @@ fn error_answer(
     html.respond(StatusCode::OK)
 }
 
-/// Asks the rules what comes next, and does it. `consented`: the person has just allowed what the consent page listed.
+/// Asks the rules what comes next, and does it. `consented`: the person has just allowed what the
+/// consent page listed.
 pub async fn proceed(visit: BrowserRequest, interaction: Interaction, consented: bool) -> Response {
     let Goal::Authorize(request) = &interaction.goal else {
         return visit.start_again();
@@ -220,8 +223,8 @@ pub async fn proceed(visit: BrowserRequest, interaction: Interaction, consented:
         Step::Refuse(error) => {
             note_refusal(&visit, &request, &error);
             let to = &request.return_to;
-            // A silent request is answered to the client, whoever registered it (OpenID Connect Core section 3.1.2.1; RFC
-            // 9700 section 4.11.2 makes this exception).
+            // A silent request is answered to the client, whoever registered it (OpenID Connect
+            // Core section 3.1.2.1; RFC 9700 section 4.11.2 makes this exception).
             let answer = match request.prompts.none {
                 true => answer(response::error(to, &error, &snapshot.settings.issuer)),
                 false => error_answer(&visit.context, Some(&client), to, &error),
@@ -232,7 +235,8 @@ pub async fn proceed(visit: BrowserRequest, interaction: Interaction, consented:
     }
 }
 
-/// Reads what the rules need: whether the pushed request was answered, and what the user has agreed to.
+/// Reads what the rules need: whether the pushed request was answered, and what the user has agreed
+/// to.
 async fn look_up(
     visit: &BrowserRequest,
     needs: &Needs<'_>,
@@ -257,7 +261,8 @@ fn note_refusal(visit: &BrowserRequest, request: &AuthorizationRequest, error: &
     visit.context.realm.audit().record(event);
 }
 
-/// The answer with an error, to the client: of a person who has just decided so, on a page that named it.
+/// The answer with an error, to the client: of a person who has just decided so, on a page that
+/// named it.
 pub fn refuse(
     visit: BrowserRequest,
     request: &AuthorizationRequest,
@@ -354,8 +359,9 @@ fn pushed_key(pushed: &Pushed) -> Key {
     Key::new(Table::PushedRequest, pushed.id.as_bytes().as_slice())
 }
 
-/// How long the row must say that the request was answered. The pages that it led to outlive it, and each of their forms could
-/// ask for another code: one interaction after a `POST` that goes on as `GET`, and a margin for lifetimes that were lowered.
+/// How long the row must say that the request was answered. The pages that it led to outlive it,
+/// and each of their forms could ask for another code: one interaction after a `POST` that goes on
+/// as `GET`, and a margin for lifetimes that were lowered.
 fn used_until(pushed: &Pushed, context: &Context) -> u64 {
     const DAY: u64 = 86_400;
     let pages = context.snapshot.settings.interaction_lifetime;

@@ -1,5 +1,5 @@
-//! What the endpoints that clients call directly have in common: the form, the headers that must be alone, client
-//! authentication with its keys, and how an error leaves.
+//! What the endpoints that clients call directly have in common: the form, the headers that must be
+//! alone, client authentication with its keys, and how an error leaves.
 use super::rules;
 use crate::{
     attempts::{self, Kind, Refused},
@@ -44,7 +44,8 @@ pub(super) struct ClientRequest {
 }
 
 impl ClientRequest {
-    /// Reads the form and the headers that decide. `Err` is the answer, boxed because it is large and rare.
+    /// Reads the form and the headers that decide. `Err` is the answer, boxed because it is large
+    /// and rare.
     pub async fn read(
         mut context: Context,
         endpoint: EndpointId,
@@ -128,8 +129,8 @@ impl ClientRequest {
         rules::with(&self.context, decide)
     }
 
-    /// The public keys that decide about the client, where they do. A set that cannot be fetched is as if empty: the
-    /// authentication fails, and the log says why.
+    /// The public keys that decide about the client, where they do. A set that cannot be fetched is
+    /// as if empty: the authentication fails, and the log says why.
     pub async fn keys(&self, credentials: &Credentials<'_>) -> Option<Arc<ClientKeys>> {
         let now = self.now();
         let registry = &self.context.snapshot.registry;
@@ -156,8 +157,8 @@ impl ClientRequest {
         }
     }
 
-    /// Authenticates the client and commits what that consumed. For endpoints other than the token endpoint, where it
-    /// is part of the one decision.
+    /// Authenticates the client and commits what that consumed. For endpoints other than the token
+    /// endpoint, where it is part of the one decision.
     pub async fn authenticate(&self) -> Result<Authenticated, OAuthError> {
         let authenticated = self.authenticate_uncommitted().await?;
         if let Some(once) = &authenticated.once {
@@ -176,7 +177,8 @@ impl ClientRequest {
         })
     }
 
-    /// Commits once-only conditions. A replayed code or refresh token ends its grant here, before anything is answered.
+    /// Commits once-only conditions. A replayed code or refresh token ends its grant here, before
+    /// anything is answered.
     pub async fn commit(&self, once: &[SingleUse], then: Vec<Op>) -> Result<(), OAuthError> {
         let realm = &self.context.realm;
         if once.is_empty() && then.is_empty() {
@@ -248,7 +250,8 @@ impl ClientRequest {
         }
     }
 
-    /// Records a refusal. What a client typed is only named where it is the name of one: it could be anything.
+    /// Records a refusal. What a client typed is only named where it is the name of one: it could
+    /// be anything.
     fn record_refusal(&self, error: &OAuthError) {
         let action = match self.endpoint {
             EndpointId::Introspect => Action::INTROSPECT,
@@ -297,9 +300,10 @@ impl ClientRequest {
         store_failed(&self.context, error)
     }
 
-    /// `refuse`, where clients authenticate: a failed one is counted against its address, and one that fails too often
-    /// hears 429. Only failures ask the store for this: a good secret is never held up. What counts is guessed secrets:
-    /// an assertion or a certificate that does not hold is no guess, and a client's own retry must not shut it out.
+    /// `refuse`, where clients authenticate: a failed one is counted against its address, and one
+    /// that fails too often hears 429. Only failures ask the store for this: a good secret is never
+    /// held up. What counts is guessed secrets: an assertion or a certificate that does not hold is
+    /// no guess, and a client's own retry must not shut it out.
     pub async fn refuse_counted(&self, error: &OAuthError) -> Response {
         let secret = self.params.get("client_secret").is_some()
             || self.context.headers.contains_key(header::AUTHORIZATION);
@@ -328,7 +332,8 @@ impl ClientRequest {
         }
     }
 
-    /// What a client without a secret causes is counted; nobody else's is. The answer where it is one too many.
+    /// What a client without a secret causes is counted; nobody else's is. The answer where it is
+    /// one too many.
     pub fn spend(&self, act: Act, client: &Client) -> Result<(), OAuthError> {
         if !client.is_public() {
             return Ok(());
@@ -363,7 +368,8 @@ impl ClientRequest {
         answer
     }
 
-    /// Where nonces are required, every answer to a proof brings the next one (RFC 9449 section 8.2).
+    /// Where nonces are required, every answer to a proof brings the next one (RFC 9449 section
+    /// 8.2).
     pub fn add_next_nonce(&self, answer: &mut Response) {
         if self.dpop.is_some() && self.context.snapshot.settings.dpop_nonce_required {
             self.add_nonce(answer);

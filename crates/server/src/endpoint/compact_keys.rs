@@ -1,5 +1,6 @@
-//! `/compact-keys`: the public keys of compact access tokens. As with the JWKS, keys are listed well before their first use. They stand in a
-//! document of their own because a key serves one format: no JOSE library may find them.
+//! `/compact-keys`: the public keys of compact access tokens. As with the JWKS, keys are listed
+//! well before their first use. They stand in a document of their own because a key serves one
+//! format: no JOSE library may find them.
 use crate::http::{Context, Response, response};
 use http::{HeaderValue, StatusCode, header};
 

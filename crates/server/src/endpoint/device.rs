@@ -1,7 +1,8 @@
-//! `/device`: a person types the code that a device shows, logs in, and says yes or no (RFC 8628 section 3.3).
+//! `/device`: a person types the code that a device shows, logs in, and says yes or no (RFC 8628
+//! section 3.3).
 //!
-//! Whoever approves is the user of the browser's session; no field of the form names a person (known fault A2). The page
-//! that asks is bound to that session, and to the code that it shows.
+//! Whoever approves is the user of the browser's session; no field of the form names a person
+//! (known fault A2). The page that asks is bound to that session, and to the code that it shows.
 
 use http::StatusCode;
 use signet_oauth::device_authorization::{
@@ -26,7 +27,8 @@ const TOO_MANY: &str = "There were too many attempts. Wait a few minutes and try
 /// Where the forms go, relative to this page and to `/interaction`.
 const ACTION: &str = "device";
 
-/// GET, also by `verification_uri_complete`: the code is filled in, and the person still presses the button.
+/// GET, also by `verification_uri_complete`: the code is filled in, and the person still presses
+/// the button.
 pub async fn show(context: Context) -> Response {
     let (visit, params) = match BrowserRequest::of_query(context).await {
         Ok(visit) => visit,
@@ -111,7 +113,8 @@ fn budgets(visit: &BrowserRequest) -> [Budget; 2] {
 async fn confirm(visit: BrowserRequest, form: &Params) -> Response {
     let (store, now) = (visit.context.realm.store.clone(), visit.context.now());
     let budgets = budgets(&visit);
-    // RFC 8628 section 5.1: user codes are short, so guesses are counted, before they are looked at: also those in parallel.
+    // RFC 8628 section 5.1: user codes are short, so guesses are counted, before they are looked
+    // at: also those in parallel.
     for budget in &budgets {
         if let Err(refused) = attempts::count(&*store, budget, now).await {
             return too_many(visit, refused);
@@ -215,7 +218,8 @@ async fn decide(
     }
 }
 
-/// Writes the answer over the waiting record. A poll that was faster only moved the time of the last poll: tried again.
+/// Writes the answer over the waiting record. A poll that was faster only moved the time of the
+/// last poll: tried again.
 async fn write(visit: &BrowserRequest, code: &str, allow: bool) -> Result<bool, StoreError> {
     const MAX_TRIES: usize = 5;
     let Some(present) = visit.present() else {

@@ -14,7 +14,8 @@ use signet_oauth::{
 use signet_store::{Change, Key, Op, Outcome, Table};
 use std::sync::Arc;
 
-/// Of 20^8 user codes a taken one is drawn about never; three in a row mean that the store is wrong.
+/// Of 20^8 user codes a taken one is drawn about never; three in a row mean that the store is
+/// wrong.
 const TRIES: usize = 3;
 
 pub(super) async fn handle(context: Context) -> Response {

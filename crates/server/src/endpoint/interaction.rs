@@ -1,4 +1,5 @@
-//! `/interaction`: where the forms of the pages go, and where a POST to `/authorize` goes on as a GET.
+//! `/interaction`: where the forms of the pages go, and where a POST to `/authorize` goes on as a
+//! GET.
 
 use signet_oauth::params::Params;
 

@@ -1,4 +1,5 @@
-//! `/introspect` (RFC 7662, signed answers of RFC 9701). No store for access tokens; one read for refresh tokens.
+//! `/introspect` (RFC 7662, signed answers of RFC 9701). No store for access tokens; one read for
+//! refresh tokens.
 use super::client_endpoint::ClientRequest;
 use crate::{
     http::{Context, Response, response},

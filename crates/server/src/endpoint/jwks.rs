@@ -1,4 +1,5 @@
-//! `/jwks`: the public keys (RFC 7517). Keys are listed well before their first use, so that a copy five minutes old is good.
+//! `/jwks`: the public keys (RFC 7517). Keys are listed well before their first use, so that a copy
+//! five minutes old is good.
 use crate::http::{Context, Response, response};
 use http::{HeaderValue, StatusCode, header};
 

@@ -100,7 +100,8 @@ async fn request(context: Context, params: &Params) -> Response {
     visit.page(html)
 }
 
-/// Ends the session. `known`: the person, or an ID token of this server, stands for going on to `then`.
+/// Ends the session. `known`: the person, or an ID token of this server, stands for going on to
+/// `then`.
 async fn end(mut visit: BrowserRequest, then: Option<&str>, known: bool) -> Response {
     if let Err(error) = visit.log_out().await {
         return visit.unavailable(&error);

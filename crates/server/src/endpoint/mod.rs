@@ -1,4 +1,5 @@
-//! One file per endpoint. A handler reads the request, asks the rules, commits what they decided, and answers.
+//! One file per endpoint. A handler reads the request, asks the rules, commits what they decided,
+//! and answers.
 mod agent_chain;
 mod agent_statements;
 pub mod authorize;
@@ -24,10 +25,12 @@ use crate::http::{RouteFacts, Router};
 use crate::{account, recover};
 use signet_oauth::endpoint::{ENDPOINTS, Endpoint, EndpointId, Method};
 
-/// Adds every endpoint of the protocol's table: its path, methods, CORS and mTLS alias come from there.
+/// Adds every endpoint of the protocol's table: its path, methods, CORS and mTLS alias come from
+/// there.
 ///
 /// # Panics
-/// At start, where a row's methods are not those that have a handler: what is advertised must be answered.
+/// At start, where a row's methods are not those that have a handler: what is advertised must be
+/// answered.
 pub fn routes(router: &mut Router) {
     for endpoint in ENDPOINTS {
         add(router, endpoint);

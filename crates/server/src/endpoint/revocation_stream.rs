@@ -1,11 +1,14 @@
 //! `/revocations`: what is revoked, as it happens, for resource servers that keep it in memory.
 //!
-//! A client authenticates as at the token endpoint, and its record must have the scope `signet:revocations`. The answer is JSON, one object
-//! a line (`application/x-ndjson`), and has no end: first every revocation that counts, then `{"synced": NOW}`, then each further one when it
-//! is durable and in effect, and `{"heartbeat": NOW}` every two seconds, so that silence means that the stream is lost. Who reconnects gets
-//! everything again: revocations only grow, so hearing one twice is harmless.
+//! A client authenticates as at the token endpoint, and its record must have the scope
+//! `signet:revocations`. The answer is JSON, one object a line (`application/x-ndjson`), and has no
+//! end: first every revocation that counts, then `{"synced": NOW}`, then each further one when it
+//! is durable and in effect, and `{"heartbeat": NOW}` every two seconds, so that silence means that
+//! the stream is lost. Who reconnects gets everything again: revocations only grow, so hearing one
+//! twice is harmless.
 //!
-//! The stream ends when the client's record changes, when the reader is too slow, and when the server stops.
+//! The stream ends when the client's record changes, when the reader is too slow, and when the
+//! server stops.
 use super::client_endpoint::ClientRequest;
 use crate::{
     http::{Context, Response, response},

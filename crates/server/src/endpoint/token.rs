@@ -1,5 +1,5 @@
-//! `/token`: read, decide, commit, sign, answer. In this order and no other: what was answered was durable, and what was
-//! refused consumed nothing of its owner's.
+//! `/token`: read, decide, commit, sign, answer. In this order and no other: what was answered was
+//! durable, and what was refused consumed nothing of its owner's.
 //!
 //! `client_credentials` with a secret takes no lock, asks no store and parses no JSON.
 use super::{agent_chain::Chain, client_endpoint::ClientRequest};
@@ -182,7 +182,8 @@ impl DevicePoll {
         Ok(Some(DevicePoll { key, row, record }))
     }
 
-    /// Remembers the poll, for the interval. Of two polls at once one is remembered, which is enough.
+    /// Remembers the poll, for the interval. Of two polls at once one is remembered, which is
+    /// enough.
     async fn polled(self, call: &ClientRequest) -> Result<(), OAuthError> {
         let Some(next) = self.record.poll(&self.record.client_id, call.now()).replace else {
             return Ok(());

@@ -1,5 +1,5 @@
-//! `/userinfo` (OpenID Connect Core section 5.3): a protected resource. The token comes in the header or in a form body,
-//! never in the query.
+//! `/userinfo` (OpenID Connect Core section 5.3): a protected resource. The token comes in the
+//! header or in a form body, never in the query.
 use super::client_endpoint::ClientRequest;
 use crate::{
     http::{Context, Response, response},

@@ -86,7 +86,8 @@ impl Context {
         Params::parse(self.query().as_bytes())
     }
 
-    /// A header that must appear at most once: its text, `None` where it is missing, doubled or not visible ASCII.
+    /// A header that must appear at most once: its text, `None` where it is missing, doubled or not
+    /// visible ASCII.
     pub fn header(&self, name: impl header::AsHeaderName) -> Option<&str> {
         let mut values = self.headers.get_all(name).iter();
         let first = values.next()?;
@@ -96,7 +97,8 @@ impl Context {
         first.to_str().ok()
     }
 
-    /// A cookie's value. A name that appears twice is as if missing: nobody may choose which one counts.
+    /// A cookie's value. A name that appears twice is as if missing: nobody may choose which one
+    /// counts.
     pub fn cookie(&self, name: &str) -> Option<&str> {
         let mut found = None;
         for line in self.headers.get_all(header::COOKIE) {
@@ -122,7 +124,8 @@ impl Context {
             .map(|(_, v)| v.as_str())
     }
 
-    /// The URL of an endpoint as the caller names it: at the mTLS listener_kind its alias. What a DPoP proof has as `htu`.
+    /// The URL of an endpoint as the caller names it: at the mTLS listener_kind its alias. What a
+    /// DPoP proof has as `htu`.
     pub fn endpoint_url(&self, id: EndpointId) -> String {
         let settings = &self.snapshot.settings;
         match self.listener_kind {
@@ -131,13 +134,15 @@ impl Context {
         }
     }
 
-    /// The body, at most as long as the server's limit, in the server's time. Reads once; then it is empty.
+    /// The body, at most as long as the server's limit, in the server's time. Reads once; then it
+    /// is empty.
     pub async fn body(&mut self) -> Result<Bytes, BodyError> {
         let body = std::mem::take(&mut self.body);
         body.read(self.body_limit, self.body_timeout).await
     }
 
-    /// A form body (`application/x-www-form-urlencoded`), strictly parsed. Parameters in the query are never mixed in.
+    /// A form body (`application/x-www-form-urlencoded`), strictly parsed. Parameters in the query
+    /// are never mixed in.
     pub async fn form(&mut self) -> Result<Params, FormError> {
         if !self.content_type_is("application/x-www-form-urlencoded") {
             return Err(FormError::Body(BodyError::MediaType));

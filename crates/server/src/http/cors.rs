@@ -1,7 +1,7 @@
 //! Which other origins may read an answer (Fetch standard, "CORS protocol").
 //!
-//! Credentials are never allowed: what is readable across origins depends on a bearer token or a client's own
-//! authentication, not on cookies.
+//! Credentials are never allowed: what is readable across origins depends on a bearer token or a
+//! client's own authentication, not on cookies.
 use crate::state::Snapshot;
 use http::{HeaderMap, HeaderValue, header};
 use signet_http::Response;

@@ -1,20 +1,22 @@
-//! What a reverse proxy says about the real client. Believed only from addresses that the configuration names.
+//! What a reverse proxy says about the real client. Believed only from addresses that the
+//! configuration names.
 use crate::state::{ForwardedHeader, Policy};
 use http::HeaderMap;
 use signet_crypto::certificate::ClientCertificate;
 use signet_http::{PresentedCertificate, certificate::der_of_field};
 use std::net::IpAddr;
 
-/// A trusted proxy names somebody, and not by an address: who asks is not known, and must not be taken for the proxy.
+/// A trusted proxy names somebody, and not by an address: who asks is not known, and must not be
+/// taken for the proxy.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct UnknownClient;
 
-/// The client's address: the right-most entry that is not itself a trusted proxy. What stands further left was written by
-/// the client, and is not looked at.
+/// The client's address: the right-most entry that is not itself a trusted proxy. What stands
+/// further left was written by the client, and is not looked at.
 ///
 /// # Errors
-/// The walk from the right met something that is no address (RFC 7239 section 6 has `unknown` and obfuscated names), or the
-/// header is there and names nobody.
+/// The walk from the right met something that is no address (RFC 7239 section 6 has `unknown` and
+/// obfuscated names), or the header is there and names nobody.
 pub(crate) fn client_address(
     socket: IpAddr,
     headers: &HeaderMap,
@@ -32,7 +34,8 @@ pub(crate) fn client_address(
         // The proxy speaks for itself: a health check.
         return Ok(socket);
     }
-    // Bytes, not text: what a client puts into the line must not hide what the proxy adds behind it.
+    // Bytes, not text: what a client puts into the line must not hide what the proxy adds behind
+    // it.
     let elements = lines
         .flat_map(|line| line.as_bytes().rsplit(|byte| *byte == b','))
         .map(<[u8]>::trim_ascii)
@@ -74,8 +77,8 @@ fn parse_node(node: &str) -> Option<IpAddr> {
     inside.parse::<IpAddr>().ok().map(|a| a.to_canonical())
 }
 
-/// The client certificate that a trusted proxy hands over in the configured header: RFC 9440 (`:base64:`), plain base64
-/// DER, or PEM in percent-encoding (nginx).
+/// The client certificate that a trusted proxy hands over in the configured header: RFC 9440
+/// (`:base64:`), plain base64 DER, or PEM in percent-encoding (nginx).
 pub(crate) fn client_certificate(
     socket: IpAddr,
     headers: &HeaderMap,

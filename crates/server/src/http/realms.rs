@@ -37,10 +37,12 @@ impl Realms {
         &self.first
     }
 
-    /// The realm, and where in the path the part below its issuer is. `None`: no realm has this path.
+    /// The realm, and where in the path the part below its issuer is. `None`: no realm has this
+    /// path.
     ///
-    /// A process with one realm answers whatever name was asked: behind a proxy, and on a developer's machine, it is
-    /// often not the issuer's. Among several the name decides; a name that none has is as the first one's.
+    /// A process with one realm answers whatever name was asked: behind a proxy, and on a
+    /// developer's machine, it is often not the issuer's. Among several the name decides; a name
+    /// that none has is as the first one's.
     pub(super) fn find(
         &self,
         uri: &Uri,
@@ -105,7 +107,8 @@ pub(super) fn asked_name(uri: &Uri, headers: &HeaderMap) -> Option<String> {
         .map(plain)
 }
 
-/// Names are compared without case, and without the port that is understood (RFC 9110 section 4.2.3).
+/// Names are compared without case, and without the port that is understood (RFC 9110 section
+/// 4.2.3).
 fn plain(authority: &str) -> String {
     let authority = authority.strip_suffix(":443").unwrap_or(authority);
     authority.to_ascii_lowercase()
@@ -116,8 +119,9 @@ fn belongs_to_process(path: &str) -> bool {
     path.starts_with("/health/") || path == "/metrics"
 }
 
-/// Where the path below the issuer's own is. Well-known documents of an issuer with a path are found in both places:
-/// RFC 8414 section 3 puts the issuer's path behind them, OpenID Connect Discovery in front.
+/// Where the path below the issuer's own is. Well-known documents of an issuer with a path are
+/// found in both places: RFC 8414 section 3 puts the issuer's path behind them, OpenID Connect
+/// Discovery in front.
 fn below_issuer(path: &str, prefix: &str) -> Option<Range<usize>> {
     if prefix.is_empty() || belongs_to_process(path) {
         return Some(0..path.len());

@@ -6,7 +6,8 @@ use signet_oauth::error::{ErrorCode, OAuthError};
 
 pub use signet_http::response::*;
 
-/// The JSON error of RFC 6749 section 5.2, with the challenge that belongs to it. The hint stays in the server.
+/// The JSON error of RFC 6749 section 5.2, with the challenge that belongs to it. The hint stays in
+/// the server.
 pub fn error(error: &OAuthError) -> Response {
     let status = StatusCode::from_u16(error.status()).unwrap_or(StatusCode::BAD_REQUEST);
     let mut encoded = Vec::with_capacity(128);

@@ -1,4 +1,5 @@
-//! From a request's head to its answer: limits, routing, the handler, and what every answer carries.
+//! From a request's head to its answer: limits, routing, the handler, and what every answer
+//! carries.
 use super::{
     Router,
     context::{Context, LogNotes},
@@ -60,7 +61,8 @@ impl Serves for Service {
 }
 
 impl Service {
-    /// Puts the parts together. `first` is the realm that answers for the process: its health and metrics.
+    /// Puts the parts together. `first` is the realm that answers for the process: its health and
+    /// metrics.
     pub fn new(first: Arc<Realm>, router: Router, limits: Limits) -> Arc<Service> {
         Arc::new(Service {
             host: first.host.clone(),
@@ -71,7 +73,8 @@ impl Service {
         })
     }
 
-    /// Puts further realms beside the first, in place of those that were there. Requests under way stay where they were routed to.
+    /// Puts further realms beside the first, in place of those that were there. Requests under way
+    /// stay where they were routed to.
     pub fn serve(&self, others: Vec<Arc<Realm>>) {
         let first = self.realms.load().first().clone();
         self.realms.store(Arc::new(Realms::new(first, others)));
@@ -122,8 +125,8 @@ impl Service {
             Some((error, hint)) => (Some(*error), Some(hint.as_str())),
             None => (None, None),
         };
-        // One line each. What went well is for whoever asks (`signet::request=debug`): at full speed, writing such a line
-        // costs more than answering.
+        // One line each. What went well is for whoever asks (`signet::request=debug`): at full
+        // speed, writing such a line costs more than answering.
         macro_rules! line {
             ($level:ident) => {
                 tracing::$level!(
@@ -148,7 +151,8 @@ impl Service {
         response
     }
 
-    /// The one place that looks at more than one realm. Where none has the path, the first one answers that.
+    /// The one place that looks at more than one realm. Where none has the path, the first one
+    /// answers that.
     fn route(&self, head: &request::Parts) -> (Arc<Realm>, Option<Range<usize>>) {
         let realms = self.realms.load();
         match realms.find(&head.uri, &head.headers) {
@@ -294,7 +298,8 @@ fn allow_header(response: &mut Response, allow: &str) {
     }
 }
 
-/// Behind a proxy, the name that was asked for tells whether it came through the mTLS listener_kind.
+/// Behind a proxy, the name that was asked for tells whether it came through the mTLS
+/// listener_kind.
 fn listener_kind(
     connection: &Connection,
     head: &request::Parts,

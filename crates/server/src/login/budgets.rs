@@ -9,17 +9,20 @@ use signet_directory::{User, fold};
 
 /// The budgets of one attempt.
 ///
-/// A known browser of the account has a budget of its own, and is told when it is used up. From everywhere else two things are
-/// counted: the text that was typed, folded, whether it names an account or not; and the account that it names, by whatever
-/// name. What is said (429) depends on the text alone. Where the account's guesses are used up, everything that is typed is
-/// wrong, as it is for a name that is nobody's: otherwise the answers would tell which names exist, and which address is whose.
+/// A known browser of the account has a budget of its own, and is told when it is used up. From
+/// everywhere else two things are counted: the text that was typed, folded, whether it names an
+/// account or not; and the account that it names, by whatever name. What is said (429) depends on
+/// the text alone. Where the account's guesses are used up, everything that is typed is wrong, as
+/// it is for a name that is nobody's: otherwise the answers would tell which names exist, and which
+/// address is whose.
 pub struct Budgets {
     kind: Kind,
     /// Said when it is used up.
     told: Vec<Budget>,
     /// Not said. For a name that is nobody's there are as many, so that counting takes as long.
     silent: Vec<Budget>,
-    /// None: a known browser of the account counts for itself, also behind an address that others share.
+    /// None: a known browser of the account counts for itself, also behind an address that others
+    /// share.
     address: Option<Budget>,
 }
 

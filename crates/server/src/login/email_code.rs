@@ -39,7 +39,8 @@ fn code_page(page: &MethodPage<'_>) -> Html {
     })
 }
 
-/// Makes a code, and mails it if there is somebody to mail it to. What the browser sees is the same either way.
+/// Makes a code, and mails it if there is somebody to mail it to. What the browser sees is the same
+/// either way.
 fn send<'a>(visit: &'a BrowserRequest, user: Option<&'a User>) -> Answer<'a, Vec<u8>> {
     Box::pin(async move {
         let context = &visit.context;
@@ -87,7 +88,8 @@ fn verify<'a>(attempt: &'a Try<'a>) -> Answer<'a, Verdict> {
         let users = &realm.people.users;
         match one_time_code::attempt(&*realm.store, &keyring, &id, typed, now).await? {
             Attempt::Right { user_id, email } => {
-                // Between the mail and the code the account may have moved to another address, or been disabled.
+                // Between the mail and the code the account may have moved to another address, or
+                // been disabled.
                 let user = users.by_id(&user_id, now).await?;
                 let user =
                     user.filter(|user| user.enabled && user.email.as_deref() == Some(&*email));

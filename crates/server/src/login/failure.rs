@@ -1,4 +1,5 @@
-//! Why what a person tried with a credential was not done, wherever they tried it: at the login, at recovery, at `/account`.
+//! Why what a person tried with a credential was not done, wherever they tried it: at the login, at
+//! recovery, at `/account`.
 
 use http::StatusCode;
 use signet_directory::UserError;

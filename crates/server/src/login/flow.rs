@@ -1,5 +1,6 @@
-//! The steps of a login, whatever it is for and by whatever method: the pages between, the budgets against guessing, the
-//! second factor, the session, the audit record. The methods themselves are rows of [`METHODS`].
+//! The steps of a login, whatever it is for and by whatever method: the pages between, the budgets
+//! against guessing, the second factor, the session, the audit record. The methods themselves are
+//! rows of [`METHODS`].
 
 use signet_oauth::authorize::acr;
 use signet_oauth::params::Params;
@@ -15,7 +16,8 @@ use crate::page::{self, ClientLinks, Html, LoginPage, MethodButton, Notice};
 use signet_audit::Action;
 use signet_directory::User;
 
-/// Where every form of the login goes, relative to the page that shows it: all of them are one segment below the issuer.
+/// Where every form of the login goes, relative to the page that shows it: all of them are one
+/// segment below the issuer.
 pub const ACTION: &str = "interaction";
 
 const NAME_FIRST: &str = "Type your user name or e-mail address first.";
@@ -91,7 +93,8 @@ fn method_page(
     })
 }
 
-/// The login page: the fields of the first method, and a button for each that has a page of its own.
+/// The login page: the fields of the first method, and a button for each that has a page of its
+/// own.
 pub(super) fn login_page(page: &MethodPage<'_>) -> Html {
     let visit = page.visit;
     let registry = &visit.context.snapshot.registry;
@@ -128,8 +131,8 @@ pub enum Outcome {
     Done(Box<BrowserRequest>, Box<Interaction>),
 }
 
-/// The method of the page that a form is on: a started one, or the first. None: what was started is no method of this
-/// server (another version's), or nothing was.
+/// The method of the page that a form is on: a started one, or the first. None: what was started is
+/// no method of this server (another version's), or nothing was.
 fn of_page(interaction: &Interaction) -> Option<&'static Method> {
     if interaction.page != Page::Method {
         return Some(first());
@@ -168,7 +171,8 @@ pub async fn submit(visit: BrowserRequest, interaction: Interaction, form: &Para
     }
 }
 
-/// One attempt by a method: counted first, then decided, then settled. `state`: what the method's start left.
+/// One attempt by a method: counted first, then decided, then settled. `state`: what the method's
+/// start left.
 pub(crate) async fn verify(
     visit: &BrowserRequest,
     method: &Method,
@@ -324,7 +328,8 @@ async fn finish(
     Outcome::Done(Box::new(visit), Box::new(interaction))
 }
 
-/// The class that the request wishes most, as an essential claim or by `acr_values`, where the server has it.
+/// The class that the request wishes most, as an essential claim or by `acr_values`, where the
+/// server has it.
 fn first_wish(interaction: &Interaction) -> Option<&str> {
     let Goal::Authorize(request) = &interaction.goal else {
         return None;

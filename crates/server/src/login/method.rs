@@ -34,7 +34,8 @@ pub struct Method {
     pub page: fn(&MethodPage<'_>) -> Html,
     /// Decides an attempt. The budgets have been asked, and are settled by the answer.
     pub verify: for<'a> fn(&'a Attempt<'a>) -> Answer<'a, Verdict>,
-    /// What a person reads whose attempt was wrong. It is the same for an account that does not exist.
+    /// What a person reads whose attempt was wrong. It is the same for an account that does not
+    /// exist.
     pub wrong: &'static str,
     /// What a person reads whose attempt came too late.
     pub expired: &'static str,
@@ -48,8 +49,9 @@ pub struct Start {
     pub label: &'static str,
     /// What is counted for each start, right or wrong.
     pub counts: Kind,
-    /// Does it, for the account that the person named; where there is none, what the browser sees is the same. The answer
-    /// is the method's own state, sealed into the next page and opened by nobody else.
+    /// Does it, for the account that the person named; where there is none, what the browser sees
+    /// is the same. The answer is the method's own state, sealed into the next page and opened by
+    /// nobody else.
     pub run: for<'a> fn(&'a BrowserRequest, Option<&'a User>) -> Answer<'a, Vec<u8>>,
     /// What a person reads who asked again.
     pub again: &'static str,
@@ -83,7 +85,8 @@ pub struct Attempt<'a> {
     pub state: &'a [u8],
     /// The form.
     pub form: &'a Params,
-    /// Whatever was typed is wrong where the account's guesses are used up; it must cost and look the same.
+    /// Whatever was typed is wrong where the account's guesses are used up; it must cost and look
+    /// the same.
     pub standing: Standing,
 }
 

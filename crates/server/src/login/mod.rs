@@ -1,8 +1,9 @@
 //! Ways to log in: one file a method, one line in [`METHODS`].
 //!
-//! A method says what it is evidence of, what its page shows, and how it decides an attempt. What is common to all of
-//! them is done by [`flow`], which walks the table: the budgets against guessing, the pages' order, the second factor,
-//! the session and the audit record. So a method cannot forget one of these.
+//! A method says what it is evidence of, what its page shows, and how it decides an attempt. What
+//! is common to all of them is done by [`flow`], which walks the table: the budgets against
+//! guessing, the pages' order, the second factor, the session and the audit record. So a method
+//! cannot forget one of these.
 
 pub mod budgets;
 pub mod email_code;

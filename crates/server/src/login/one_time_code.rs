@@ -1,12 +1,13 @@
 //! Six digits by mail.
 //!
-//! A code is bound to the interaction that asked for it: its row's key is a random id that only the sealed interaction
-//! knows, and that is bound to one browser. The row holds a keyed hash, never the digits. Each attempt first takes one
-//! from the row's remaining attempts, by a compare in the store, and only then compares: a hundred attempts in parallel
-//! are still five. The right code removes the row by the same compare, so it works once.
+//! A code is bound to the interaction that asked for it: its row's key is a random id that only the
+//! sealed interaction knows, and that is bound to one browser. The row holds a keyed hash, never
+//! the digits. Each attempt first takes one from the row's remaining attempts, by a compare in the
+//! store, and only then compares: a hundred attempts in parallel are still five. The right code
+//! removes the row by the same compare, so it works once.
 //!
-//! An unknown address gets a row too, without a user: it costs the same, its attempts end the same, and nothing ever fits.
-//! The digits leave this module for the mail alone.
+//! An unknown address gets a row too, without a user: it costs the same, its attempts end the same,
+//! and nothing ever fits. The digits leave this module for the mail alone.
 
 use serde::{Deserialize, Serialize};
 use signet_crypto::mac::HmacSha256Key;
@@ -59,8 +60,9 @@ fn key_of(id: &MailedCodeId) -> Key {
     Key::new(Table::OneTimeCode, id.as_bytes().as_slice())
 }
 
-/// The hash is keyed, because a million codes are quickly tried. The key comes from the keyring and from nowhere else
-/// (known fault A10). A rotated keyring ends the codes that are under way, which live for minutes.
+/// The hash is keyed, because a million codes are quickly tried. The key comes from the keyring and
+/// from nowhere else (known fault A10). A rotated keyring ends the codes that are under way, which
+/// live for minutes.
 fn hash(keyring: &Keyring, id: &MailedCodeId, digits: &str) -> [u8; 32] {
     let key = HmacSha256Key::new(keyring.derive("signet one-time code").expose());
     key.sign(&[id.as_bytes().as_slice(), digits.as_bytes()].concat())

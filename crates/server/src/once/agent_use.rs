@@ -1,4 +1,5 @@
-//! Uses of agents' grants, counted where they are spent: one row for each grant, moved on by one conditional change.
+//! Uses of agents' grants, counted where they are spent: one row for each grant, moved on by one
+//! conditional change.
 use super::{Refusal, SingleUseError};
 use signet_oauth::{agent_grants::Counter, decision::SingleUse};
 use signet_store::{Change, Key, Op, Outcome, Row, Store, StoreError, Table};
@@ -52,8 +53,9 @@ fn next(condition: &SingleUse, before: Counter) -> Result<Counter, Refusal> {
     Ok(Counter { uses, spent })
 }
 
-/// Counts one use of each grant. All are looked at before the first is counted, so that only a race can count a use of one grant that
-/// another then refuses: that use is lost to the holder, never won.
+/// Counts one use of each grant. All are looked at before the first is counted, so that only a race
+/// can count a use of one grant that another then refuses: that use is lost to the holder, never
+/// won.
 pub(super) async fn spend(
     store: &dyn Store,
     conditions: &[&SingleUse],
@@ -85,7 +87,8 @@ pub(super) async fn spend(
                 };
                 match store.commit(Change::new(first), now).await? {
                     Outcome::Done { .. } => break,
-                    // Another use was first, and somebody always is: each turn ends one of the racing.
+                    // Another use was first, and somebody always is: each turn ends one of the
+                    // racing.
                     Outcome::Refused(current) => row = current,
                 }
             }

@@ -1,9 +1,10 @@
 //! What may happen once: the rules' conditions, as changes of the store.
 //!
-//! All conditions of a request are committed in one call, in their order, each atomic. What an unauthenticated caller could send comes
-//! first and the code or refresh token last; a refusal stops, so nobody consumes a code with a replayed proof. A code or
-//! refresh token that turns out to be used already is only called a replay when everything before it held: then the
-//! sender proved to be the client, and the grant ends.
+//! All conditions of a request are committed in one call, in their order, each atomic. What an
+//! unauthenticated caller could send comes first and the code or refresh token last; a refusal
+//! stops, so nobody consumes a code with a replayed proof. A code or refresh token that turns out
+//! to be used already is only called a replay when everything before it held: then the sender
+//! proved to be the client, and the grant ends.
 use signet_oauth::id::{CodeId, GrantId};
 mod agent_use;
 
@@ -57,8 +58,8 @@ impl From<StoreError> for SingleUseError {
     }
 }
 
-/// Commits the conditions, in order. `then`: further writes that belong to the last one (the list of a user's grants).
-/// When this returns `Ok`, all held and are durable. `now`: Unix seconds.
+/// Commits the conditions, in order. `then`: further writes that belong to the last one (the list
+/// of a user's grants). When this returns `Ok`, all held and are durable. `now`: Unix seconds.
 ///
 /// # Errors
 /// The first condition that did not hold, or the store's failure.
@@ -116,7 +117,8 @@ pub async fn commit(
             };
             match judge(condition, row.as_ref(), now) {
                 Some(refusal) => return Err(SingleUseError::Refused(refusal)),
-                // Only the documented retry holds after a refusal: a racing request of the same sender was first.
+                // Only the documented retry holds after a refusal: a racing request of the same
+                // sender was first.
                 None if is_at(condition, row.as_ref()) => {
                     return Err(StoreError::Unavailable("a row changed twice".to_owned()).into());
                 }
@@ -354,8 +356,8 @@ fn code_key(id: &CodeId) -> Key {
     Key::new(Table::Once, partition)
 }
 
-/// Ids that others choose are hashed: any length, any bytes, one size. The owner's length goes in front, so that no two
-/// (owner, id) pairs read alike.
+/// Ids that others choose are hashed: any length, any bytes, one size. The owner's length goes in
+/// front, so that no two (owner, id) pairs read alike.
 fn once_key(kind: u8, owner: &str, id: &str) -> Key {
     let mut hash = signet_crypto::hash::Sha256::new();
     hash.update(&(owner.len() as u64).to_be_bytes());

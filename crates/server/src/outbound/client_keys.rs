@@ -1,10 +1,11 @@
 //! Clients' public keys, prepared and kept. Inline ones are prepared once per record.
 //!
-//! Those of a `jwks_uri`: one fetch for many requests, in the background where an older set will do. A
-//! key id that the set lacks is looked for at once, for a client that rotates its keys may use the new
-//! one with its next request (OpenID Connect Core section 10.1.1). A caller who invents key ids, and a
-//! host that does not answer, make the next fetch wait: longer with each that was of no use. Every fetch
-//! is counted for the caller's address, for the host and in total ([`crate::budgets`]).
+//! Those of a `jwks_uri`: one fetch for many requests, in the background where an older set will
+//! do. A key id that the set lacks is looked for at once, for a client that rotates its keys may
+//! use the new one with its next request (OpenID Connect Core section 10.1.1). A caller who invents
+//! key ids, and a host that does not answer, make the next fetch wait: longer with each that was of
+//! no use. Every fetch is counted for the caller's address, for the host and in total
+//! ([`crate::budgets`]).
 use super::{FetchError, Outbound};
 use crate::budgets::{Act, Budgets};
 use arc_swap::ArcSwapOption;
@@ -21,7 +22,8 @@ use tokio::sync::Mutex;
 
 /// A set younger than this is used as it is, seconds.
 const FRESH: u64 = 300;
-/// A set older than this is not used at all: a withdrawn key must end some time, even if its owner's server is down.
+/// A set older than this is not used at all: a withdrawn key must end some time, even if its
+/// owner's server is down.
 const STALE: u64 = 3600;
 /// Longest wait between two attempts for one URL, seconds, after several that brought nothing.
 const LONGEST_PAUSE: u64 = 20;
@@ -93,7 +95,8 @@ impl ClientKeysCache {
     fn inline(&self, client: &Client, set: &JwkSet) -> Arc<ClientKeys> {
         let inline = self.inline.pin();
         match inline.get(&client.client_id) {
-            // The set itself, not its revision: a record that was removed and made anew begins at the same one (known fault A15).
+            // The set itself, not its revision: a record that was removed and made anew begins at
+            // the same one (known fault A15).
             Some((prepared, keys)) if prepared == set => keys.clone(),
             _ => {
                 if inline.len() >= MAX_ENTRIES {
@@ -106,8 +109,8 @@ impl ClientKeysCache {
         }
     }
 
-    /// The key set of a URL. `kid`: the key that is looked for; a set without it is fetched anew, unless the last
-    /// attempts brought nothing a moment ago. `now`: Unix seconds.
+    /// The key set of a URL. `kid`: the key that is looked for; a set without it is fetched anew,
+    /// unless the last attempts brought nothing a moment ago. `now`: Unix seconds.
     ///
     /// # Errors
     /// That of the fetch, where there is no set that may still be used.
@@ -144,7 +147,8 @@ impl ClientKeysCache {
             return entry.clone();
         }
         if entries.len() >= MAX_ENTRIES {
-            // Rare, and only costs fetches: an honest server has far fewer clients with a `jwks_uri`.
+            // Rare, and only costs fetches: an honest server has far fewer clients with a
+            // `jwks_uri`.
             entries.clear();
         }
         entries

@@ -1,7 +1,7 @@
 //! The keys that clients' records point to (`jwks_uri`), fetched and kept.
 //!
-//! The fetching itself, under its bounds, is signet-verify's: whoever may register a client chooses these URLs, so every fetch is
-//! treated as hostile.
+//! The fetching itself, under its bounds, is signet-verify's: whoever may register a client chooses
+//! these URLs, so every fetch is treated as hostile.
 mod client_keys;
 
 pub use client_keys::{ClientKeysCache, Payer};

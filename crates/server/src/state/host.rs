@@ -8,16 +8,20 @@ use signet_crypto::Clock;
 use signet_directory::passwords::{PasswordOptions, PasswordPool};
 use std::{net::IpAddr, sync::Arc};
 
-/// The server's policy beyond the protocol settings; from the configuration, fixed for the life of the process.
+/// The server's policy beyond the protocol settings; from the configuration, fixed for the life of
+/// the process.
 #[derive(Clone, Debug, Default)]
 pub struct Policy {
-    /// Addresses of reverse proxies whose `Forwarded`, `X-Forwarded-For` and client certificate headers are believed.
+    /// Addresses of reverse proxies whose `Forwarded`, `X-Forwarded-For` and client certificate
+    /// headers are believed.
     pub trusted_proxies: Vec<IpAddr>,
     /// The header in which they say whom they speak for.
     pub forwarded: ForwardedHeader,
-    /// The header in which a trusted proxy hands over the client certificate (RFC 9440 `Client-Cert`, or URL-encoded PEM).
+    /// The header in which a trusted proxy hands over the client certificate (RFC 9440
+    /// `Client-Cert`, or URL-encoded PEM).
     pub client_certificate_header: Option<String>,
-    /// The proxy checks the certificate's chain before it passes it on: only then does `tls_client_auth` work behind it.
+    /// The proxy checks the certificate's chain before it passes it on: only then does
+    /// `tls_client_auth` work behind it.
     pub proxy_verifies_client_certificates: bool,
     /// `/metrics` also for other machines than this one.
     pub open_metrics: bool,
@@ -31,7 +35,8 @@ impl Policy {
     }
 }
 
-/// Which header names the client behind a proxy. One only: a proxy that sets the one passes on what a client wrote in the other.
+/// Which header names the client behind a proxy. One only: a proxy that sets the one passes on what
+/// a client wrote in the other.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum ForwardedHeader {
     /// `X-Forwarded-For`.

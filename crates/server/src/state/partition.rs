@@ -4,8 +4,8 @@ use signet_crypto::seal::{Keyring, SealingKey};
 use signet_store::{RealmId, RealmStore, Store};
 use std::sync::Arc;
 
-/// A realm's name, with the view of the store and the keyring that are derived from it. Nothing else makes them, so a realm cannot be put
-/// together with another's rows or seals.
+/// A realm's name, with the view of the store and the keyring that are derived from it. Nothing
+/// else makes them, so a realm cannot be put together with another's rows or seals.
 pub struct Partition {
     pub(super) id: RealmId,
     pub(super) store: Arc<dyn Store>,
@@ -13,8 +13,8 @@ pub struct Partition {
 }
 
 impl Partition {
-    /// Of the whole store and of the sealing keys, the current one first named. The default realm's rows and seals are those of a server
-    /// that knows no realms.
+    /// Of the whole store and of the sealing keys, the current one first named. The default realm's
+    /// rows and seals are those of a server that knows no realms.
     pub fn new(
         id: RealmId,
         whole: Arc<dyn Store>,
@@ -28,7 +28,8 @@ impl Partition {
         }
     }
 
-    /// From now on changes carry the records of this trail. It was opened with this partition's store and keyring.
+    /// From now on changes carry the records of this trail. It was opened with this partition's
+    /// store and keyring.
     #[must_use]
     pub fn recorded(mut self, audit: &Audit) -> Partition {
         self.store = audit.recorded(self.store);

@@ -25,8 +25,9 @@ pub struct Parts {
     pub revocations: RevocationIndex,
     /// The signing keys' keeper. The keys that requests use are the snapshot's.
     pub signing_keys: SigningKeys,
-    /// The file that the sealing keys came from; without one they are not rotated. A file belongs to one realm: rotating it
-    /// re-encrypts that realm's data at rest and forgets keys that only it needed.
+    /// The file that the sealing keys came from; without one they are not rotated. A file belongs
+    /// to one realm: rotating it re-encrypts that realm's data at rest and forgets keys that only
+    /// it needed.
     pub sealing_file: Option<SealingFile>,
     /// The audit trail; one that keeps nothing where there is none.
     pub audit: Audit,
@@ -41,7 +42,8 @@ pub struct Realm {
     pub host: Arc<Host>,
     replica: Replica,
     keyring: ArcSwap<Keyring>,
-    /// Serializes writers of the registry's rows, so that the snapshot follows in the order of their commits.
+    /// Serializes writers of the registry's rows, so that the snapshot follows in the order of
+    /// their commits.
     pub(crate) registry_writes: tokio::sync::Mutex<()>,
     /// The signing keys' keeper.
     pub signing_keys: Arc<SigningKeys>,
@@ -103,8 +105,8 @@ impl Realm {
         self.keyring.load()
     }
 
-    /// Puts other sealing keys in place (sealing key rotation), and gives the realm's keyring of them. The older ones must still open what
-    /// the last keyring sealed.
+    /// Puts other sealing keys in place (sealing key rotation), and gives the realm's keyring of
+    /// them. The older ones must still open what the last keyring sealed.
     pub fn replace_keyring(&self, current: SealingKey, older: Vec<SealingKey>) -> Arc<Keyring> {
         let keyring = Arc::new(Keyring::of_realm(self.id.as_str(), current, older));
         self.keyring.store(Arc::clone(&keyring));

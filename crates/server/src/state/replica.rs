@@ -1,8 +1,8 @@
 //! What this node believes, and the one function that changes it.
 //!
-//! The hot path takes no lock: it loads one `Arc<Snapshot>` and reads. Every change comes as a [`Delta`], after it is
-//! durable; [`Replica::apply`] makes the next snapshot of it and swaps it in. A request that is under way keeps the
-//! snapshot that it began with.
+//! The hot path takes no lock: it loads one `Arc<Snapshot>` and reads. Every change comes as a
+//! [`Delta`], after it is durable; [`Replica::apply`] makes the next snapshot of it and swaps it
+//! in. A request that is under way keeps the snapshot that it began with.
 use std::{
     collections::HashMap,
     sync::{Arc, Mutex, PoisonError},
@@ -70,17 +70,19 @@ impl Replica {
         known.configuration.clone()
     }
 
-    /// Puts changes in effect, all at once, in their order. They are durable already. `keyring` opens keys.
+    /// Puts changes in effect, all at once, in their order. They are durable already. `keyring`
+    /// opens keys.
     ///
     /// # Errors
-    /// [`KeysError`], where a key does not open or is not the one that it is called; then nothing is changed.
+    /// [`KeysError`], where a key does not open or is not the one that it is called; then nothing
+    /// is changed.
     pub fn apply(
         &self,
         keyring: &Keyring,
         deltas: impl IntoIterator<Item = Delta>,
     ) -> Result<(), KeysError> {
-        // A poisoned lock means that a writer panicked: what it had not swapped in is not in effect, and what is known
-        // is whole, because a delta is put in by assignments alone.
+        // A poisoned lock means that a writer panicked: what it had not swapped in is not in
+        // effect, and what is known is whole, because a delta is put in by assignments alone.
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let mut keys = None;
         let mut records = Vec::new();

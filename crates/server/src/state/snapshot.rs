@@ -28,13 +28,15 @@ pub struct Snapshot {
 pub struct Documents {
     /// RFC 8414 and OpenID Connect Discovery: one document serves both.
     pub metadata: Bytes,
-    /// The JWK Set. Keys of type `AKP` (ML-DSA) are in it as soon as a record or the settings ask for one: relying parties that refuse
-    /// a whole set for one type that they do not know are only met by those keys where somebody wants them.
+    /// The JWK Set. Keys of type `AKP` (ML-DSA) are in it as soon as a record or the settings ask
+    /// for one: relying parties that refuse a whole set for one type that they do not know are only
+    /// met by those keys where somebody wants them.
     pub jwks: Bytes,
 }
 
-/// Whether anything is signed with ML-DSA: by the settings, or by the record of a client or resource server. A client that registered
-/// itself does not decide what stands in everybody's key set, unless the settings say that it may.
+/// Whether anything is signed with ML-DSA: by the settings, or by the record of a client or
+/// resource server. A client that registered itself does not decide what stands in everybody's key
+/// set, unless the settings say that it may.
 fn uses_ml_dsa(settings: &Settings, registry: &Registry) -> bool {
     let is_ml_dsa = |algorithm: &Algorithm| algorithm.key_type() == KeyType::Akp;
     let of_settings = [settings.access_token_alg, settings.id_token_alg];

@@ -1,5 +1,6 @@
-//! Revocation of agents' delegations: of one, of what was delegated under it, of an agent, of everything that acts for a person.
-//! The revocation record is written first; then every known descendant is revoked. Later exchanges find the record.
+//! Revocation of agents' delegations: of one, of what was delegated under it, of an agent, of
+//! everything that acts for a person. The revocation record is written first; then every known
+//! descendant is revoked. Later exchanges find the record.
 use crate::{
     agents::{
         AgentError, MARGIN, binding,
@@ -26,12 +27,13 @@ pub struct Ended {
 }
 
 impl Realm {
-    /// Ends a target on somebody's word. `object`: the signed revocation, where there is one; whose it is was verified.
+    /// Ends a target on somebody's word. `object`: the signed revocation, where there is one; whose
+    /// it is was verified.
     ///
     /// # Errors
-    /// [`AgentError::NotTheirs`] where a known grant is not the revoker's to revoke, [`AgentError::NoRoom`] where the revoker has
-    /// said too much of what was never seen here, and the store's: then some may be left, and the caller must not answer that
-    /// none is.
+    /// [`AgentError::NotTheirs`] where a known grant is not the revoker's to revoke,
+    /// [`AgentError::NoRoom`] where the revoker has said too much of what was never seen here, and
+    /// the store's: then some may be left, and the caller must not answer that none is.
     pub async fn end_of_agents(
         &self,
         target: Target,
@@ -103,7 +105,8 @@ impl Realm {
         Ok(ended)
     }
 
-    /// Whether a listed token was revoked: by itself, its chain, its agents, its person or its client.
+    /// Whether a listed token was revoked: by itself, its chain, its agents, its person or its
+    /// client.
     pub fn is_token_ended(&self, jti: &Jti, row: &TokenRow, held: &HeldGrant) -> bool {
         let mut grants: Vec<[u8; 32]> = held.above.iter().map(|id| id.0).collect();
         grants.push(held.grant.id().0);
@@ -143,7 +146,8 @@ impl Realm {
             .await
     }
 
-    /// Takes an identity off an account and ends every grant issued under it. Bound again, it has to grant anew.
+    /// Takes an identity off an account and ends every grant issued under it. Bound again, it has
+    /// to grant anew.
     ///
     /// # Errors
     /// [`AgentError::NotFound`], and the store's.
@@ -163,8 +167,8 @@ impl Realm {
         Ok(ended)
     }
 
-    /// Stops everything that acts for a person by grants: every identity is taken off the account, and every grant issued under them
-    /// ends.
+    /// Stops everything that acts for a person by grants: every identity is taken off the account,
+    /// and every grant issued under them ends.
     ///
     /// # Errors
     /// The store's.
@@ -218,7 +222,8 @@ impl Realm {
         Ok(ended)
     }
 
-    /// Ends the tokens of grants that were signed with a key which this document gives up as compromised.
+    /// Ends the tokens of grants that were signed with a key which this document gives up as
+    /// compromised.
     ///
     /// # Errors
     /// The store's.

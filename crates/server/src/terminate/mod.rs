@@ -1,7 +1,7 @@
 //! Terminating: a token, a grant, a session, a client, an agent, everything of a person.
 //!
-//! Every revocation is durable before it is answered. Its entry lasts as long as the longest-lived token that it can
-//! concern, counted from now with a margin, never shorter (known fault A9).
+//! Every revocation is durable before it is answered. Its entry lasts as long as the longest-lived
+//! token that it can concern, counted from now with a margin, never shorter (known fault A9).
 use signet_oauth::id::GrantId;
 mod agents;
 
@@ -21,7 +21,8 @@ const MARGIN: u64 = 300;
 const MAX_TRIES: usize = 5;
 
 impl Realm {
-    /// The longest that an access token made now can live, seconds: the bound of everything that it hangs on.
+    /// The longest that an access token made now can live, seconds: the bound of everything that it
+    /// hangs on.
     fn longest_access_token(&self) -> u64 {
         let snapshot = self.snapshot();
         let clients = snapshot.registry.clients.values();
@@ -31,7 +32,8 @@ impl Realm {
             .chain(resources.filter_map(|r| r.access_token_lifetime))
             .chain([
                 snapshot.settings.access_token_lifetime,
-                // The admin API may have lowered a lifetime a moment ago: tokens of before still live.
+                // The admin API may have lowered a lifetime a moment ago: tokens of before still
+                // live.
                 86_400,
             ])
             .max()
@@ -43,8 +45,9 @@ impl Realm {
     /// # Errors
     /// The store's; then it is not ended.
     pub async fn revoke_grant(&self, grant_id: GrantId) -> Result<(), StoreError> {
-        // Once the family's row is gone nothing can be made of the grant any more, so what lives longest is an access
-        // token that was made a moment ago. (A code that is not yet redeemed lives for minutes.)
+        // Once the family's row is gone nothing can be made of the grant any more, so what lives
+        // longest is an access token that was made a moment ago. (A code that is not yet redeemed
+        // lives for minutes.)
         let end = self.now() + self.longest_access_token() + MARGIN;
         self.end_grant(grant_id, None, end).await
     }
@@ -104,8 +107,9 @@ impl Realm {
         self.revocations.revoke(subject, end, now_ms / 1000).await
     }
 
-    /// Ends every session, grant and token of a user. The epoch alone ends what was made up to now; sessions and grants
-    /// are ended one by one as well, so that a family that is being rotated at this moment ends, too (known fault A13).
+    /// Ends every session, grant and token of a user. The epoch alone ends what was made up to now;
+    /// sessions and grants are ended one by one as well, so that a family that is being rotated at
+    /// this moment ends, too (known fault A13).
     ///
     /// # Errors
     /// The store's; then some may be left, and the caller must not answer that none is.
@@ -128,13 +132,14 @@ impl Realm {
         }
     }
 
-    /// Changes a person's record if it still is as `holds` demands, and ends everything that was begun before: the record and
-    /// the end are one change of the store, so that after a crash nobody is left in beside a new password. None: it is not as
-    /// demanded, and nothing was done.
+    /// Changes a person's record if it still is as `holds` demands, and ends everything that was
+    /// begun before: the record and the end are one change of the store, so that after a crash
+    /// nobody is left in beside a new password. None: it is not as demanded, and nothing was done.
     ///
     /// # Errors
-    /// Of the record, and the store's. After an error the record may have been changed; then everything made before has ended
-    /// with it, and only what people are shown may still be listed.
+    /// Of the record, and the store's. After an error the record may have been changed; then
+    /// everything made before has ended with it, and only what people are shown may still be
+    /// listed.
     pub async fn change_user_and_end_everything(
         &self,
         user_id: &str,
@@ -156,7 +161,8 @@ impl Realm {
         Err(UserError::Conflict)
     }
 
-    /// As [`Realm::change_user_and_end_everything`], of the record as it was read. None: somebody else has written it since.
+    /// As [`Realm::change_user_and_end_everything`], of the record as it was read. None: somebody
+    /// else has written it since.
     ///
     /// # Errors
     /// As there.
@@ -192,8 +198,8 @@ impl Realm {
             .await
     }
 
-    /// As [`Realm::revoke_client`], where the client's record is gone: `longest` is what [`Realm::longest_refresh_token`] was while
-    /// it was there, in seconds.
+    /// As [`Realm::revoke_client`], where the client's record is gone: `longest` is what
+    /// [`Realm::longest_refresh_token`] was while it was there, in seconds.
     ///
     /// # Errors
     /// The store's.
@@ -204,8 +210,8 @@ impl Realm {
         self.revocations.revoke(subject, end, now_ms / 1000).await
     }
 
-    /// Ends every token that comes of a chain with this agent grant in it. `grant_end`: the grant's own end, Unix seconds; until then the
-    /// chain could be presented again.
+    /// Ends every token that comes of a chain with this agent grant in it. `grant_end`: the grant's
+    /// own end, Unix seconds; until then the chain could be presented again.
     ///
     /// # Errors
     /// The store's; then nothing is revoked.
@@ -234,7 +240,8 @@ impl Realm {
         self.revocations.revoke(subject, end, now_ms / 1000).await
     }
 
-    /// The longest that a refresh token or access token made now can live, seconds: it asks the same index.
+    /// The longest that a refresh token or access token made now can live, seconds: it asks the
+    /// same index.
     pub fn longest_refresh_token(&self) -> u64 {
         let snapshot = self.snapshot();
         let clients = snapshot.registry.clients.values();
@@ -246,7 +253,8 @@ impl Realm {
             .max(self.longest_access_token())
     }
 
-    /// Ends what a client holds of a user: every grant, and with it every token. The number of grants.
+    /// Ends what a client holds of a user: every grant, and with it every token. The number of
+    /// grants.
     ///
     /// # Errors
     /// The store's; then some may be left, and the caller must not answer that none is.

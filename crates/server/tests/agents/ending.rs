@@ -82,7 +82,8 @@ fn revocations_of_what_was_never_seen_have_a_bound_for_each_agent_and_an_end() {
     assert_eq!(said(more, world.now()), 0);
     assert_eq!(said(unseen(1), world.now() + UNSEEN_LIFETIME - 60), 1);
     assert_eq!(said(unseen(1), world.now() + UNSEEN_LIFETIME + 1), 0);
-    // What has been seen, and the agent itself, can be revoked all the same; and others have room of their own.
+    // What has been seen, and the agent itself, can be revoked all the same; and others have room
+    // of their own.
     let links = world.chain();
     let token = world.token_of(&world.carol, &links);
     world
@@ -167,7 +168,8 @@ fn a_subtree_an_agent_and_everything_from_it_end_as_far_as_they_reach() {
     world.refused(refused, "invalid_request", "agent_revoked");
 }
 
-// Known fault G6: anyone's revocation, with any signature, revokes; an unreadable revocation counts as none.
+// Known fault G6: anyone's revocation, with any signature, revokes; an unreadable revocation counts
+// as none.
 #[test]
 fn g06_only_those_above_a_grant_or_named_by_it_can_revoke_it() {
     let world = World::new();

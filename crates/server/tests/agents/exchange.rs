@@ -250,7 +250,8 @@ fn g05_the_depth_of_delegation_is_the_grantors_to_say() {
     world.refused(refused, "invalid_request", "too_large");
 }
 
-// Known fault G7: network, geographic, use-count and custom constraints are stored and never evaluated.
+// Known fault G7: network, geographic, use-count and custom constraints are stored and never
+// evaluated.
 #[test]
 fn g07_every_constraint_is_evaluated_at_the_exchange() {
     let world = World::new();
@@ -504,7 +505,8 @@ fn a_chain_of_one_context_is_not_spliced_to_a_subject_or_actor_of_another() {
         .ask(&shown.to_text(), Some(&world.key), &[])
         .expect(200);
     assert_eq!(claims(&reply.member("access_token"))["sub"], bill.id);
-    // A token that was issued under a chain is no subject and no actor of another exchange: its chain would be lost.
+    // A token that was issued under a chain is no subject and no actor of another exchange: its
+    // chain would be lost.
     let token = world.token();
     let proof = made::proof(
         &world.server,

@@ -1,4 +1,5 @@
-//! Chains of agents' grants at the server, over real sockets. Faults found in systems of this kind, by their rows:
+//! Chains of agents' grants at the server, over real sockets. Faults found in systems of this kind,
+//! by their rows:
 //!
 //! | | fault | tried by |
 //! |---|---|---|

@@ -1,4 +1,5 @@
-//! A browser in miniature: keeps cookies, follows redirects within the server, fills the forms it meets.
+//! A browser in miniature: keeps cookies, follows redirects within the server, fills the forms it
+//! meets.
 use super::{
     Server,
     client::{Call, Reply, escape},

@@ -13,7 +13,8 @@ pub struct Failing {
     inner: MemoryStore,
     pub full: AtomicBool,
     pub unread: AtomicBool,
-    /// Full from the first change on that decides at a row of this table: what a crash after it leaves.
+    /// Full from the first change on that decides at a row of this table: what a crash after it
+    /// leaves.
     pub last: Mutex<Option<Table>>,
 }
 
@@ -88,7 +89,8 @@ impl Layer for Failing {
     }
 }
 
-/// A store in memory whose disk is full when it is told so: as the embedded one, it takes what ends something.
+/// A store in memory whose disk is full when it is told so: as the embedded one, it takes what ends
+/// something.
 #[derive(Default)]
 pub struct FullDisk {
     inner: MemoryStore,

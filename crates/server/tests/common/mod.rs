@@ -1,4 +1,5 @@
-//! A whole server on free ports, with TLS, in memory, and a client that speaks to it over real sockets.
+//! A whole server on free ports, with TLS, in memory, and a client that speaks to it over real
+//! sockets.
 #![allow(
     dead_code,
     reason = "every test file compiles this module and uses its own part of it"
@@ -137,7 +138,8 @@ thread_local! {
     static PLACE: std::cell::Cell<Place> = const { std::cell::Cell::new(Place::Alone) };
 }
 
-/// Runs a test against the second realm of a process, whose first has the same clients, the same store and the same sealing keys.
+/// Runs a test against the second realm of a process, whose first has the same clients, the same
+/// store and the same sealing keys.
 pub fn in_second_realm(place: Place, test: impl FnOnce()) {
     PLACE.set(place);
     test();

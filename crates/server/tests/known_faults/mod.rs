@@ -1,5 +1,6 @@
-//! Faults that were found in servers of this kind, each tried against this one over real sockets: one test a fault. What is
-//! deeper than one try (races, properties, every spelling) is in the files of the features themselves, in the last column.
+//! Faults that were found in servers of this kind, each tried against this one over real sockets:
+//! one test a fault. What is deeper than one try (races, properties, every spelling) is in the
+//! files of the features themselves, in the last column.
 //!
 //! | | fault | tried by | also in |
 //! |---|---|---|---|

@@ -161,7 +161,8 @@ fn a_one_time_code_leaves_by_mail_or_not_at_all() {
     assert!(!page.text().contains("name=\"otp\""));
 }
 
-/// Known fault A21, as far as there is something to try: origins are compared whole, names are shown as text, parsers are bounded.
+/// Known fault A21, as far as there is something to try: origins are compared whole, names are
+/// shown as text, parsers are bounded.
 #[test]
 fn origins_names_and_nested_input_are_what_they_are() {
     let mail = Mail::new();
@@ -239,7 +240,8 @@ fn a_password_costs_the_same_for_everybody_and_has_a_longest_form() {
         browser.log_in(&page, name, password).expect("is not right");
         begun.elapsed()
     };
-    // The least of several tries, in turn, until both agree: what else the machine does takes time from either.
+    // The least of several tries, in turn, until both agree: what else the machine does takes time
+    // from either.
     let (mut known, mut unknown) = (Duration::MAX, Duration::MAX);
     let agree = |one: Duration, other: Duration| one < other * 2 && other < one * 2;
     for _ in 0..12 {

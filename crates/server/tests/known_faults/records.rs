@@ -110,7 +110,8 @@ fn what_the_metadata_names_is_there_and_what_is_not_there_is_refused() {
     }
 }
 
-/// Known fault A17: the policies that there are, which are those of the client's record. What it does not say is not allowed, at any grant.
+/// Known fault A17: the policies that there are, which are those of the client's record. What it
+/// does not say is not allowed, at any grant.
 #[test]
 fn a_clients_policy_holds_for_every_grant_and_allows_nothing_by_default() {
     let mail = Mail::new();

@@ -210,7 +210,8 @@ fn a_replayed_refresh_token_ends_its_family_and_revoking_all_ends_every_one() {
     assert!(!is_active(&server, &next.member("access_token")));
 }
 
-/// Known fault A14: two nodes with one store. Two processes cannot have one embedded store at all, and what it decided outlives a restart.
+/// Known fault A14: two nodes with one store. Two processes cannot have one embedded store at all,
+/// and what it decided outlives a restart.
 #[test]
 fn once_is_once_for_every_node_and_after_a_restart() {
     let folder = tempfile::tempdir().unwrap();
@@ -227,7 +228,8 @@ fn once_is_once_for_every_node_and_after_a_restart() {
     };
     let (first, second) = (node(), node());
     let user = crate::common::made::alice(&first);
-    // The same code, and the same refresh token, as each node would have them under a common sealing key.
+    // The same code, and the same refresh token, as each node would have them under a common
+    // sealing key.
     let content = code_content(&first, "service", &user);
     let at = |server: &Server| {
         let code = content.clone().seal(&server.realm.keyring()).unwrap();
@@ -267,7 +269,8 @@ fn a_clock_that_goes_back_revokes_nothing_less() {
     block_on(server.realm.revoke_user(&alice)).unwrap();
     ask(&server, "/revoke", "web", &[("token", &alone)]).expect(200);
     assert_eq!(userinfo(&server, &access), 401);
-    // Five minutes back, on this node or on the one that writes next: the earlier moment does not win.
+    // Five minutes back, on this node or on the one that writes next: the earlier moment does not
+    // win.
     server.clock.0.store(0, SeqCst);
     assert_eq!(userinfo(&server, &access), 401);
     block_on(server.realm.revoke_user(&alice)).unwrap();
@@ -351,7 +354,8 @@ fn subject_and_actor_of_unrelated_contexts_are_not_joined() {
         ask(&server, "/token", who, &form)
     };
     let of = |who: &str| credentials(&server, who).expect(200).member("access_token");
-    // Who may not act for the subject's client, or brings another client's token, or another person's.
+    // Who may not act for the subject's client, or brings another client's token, or another
+    // person's.
     exchange("other", None).expect_error(400, "invalid_request");
     exchange("other", Some(&of("other"))).expect_error(400, "invalid_request");
     exchange("agent", Some(&of("other"))).expect_error(400, "invalid_request");

@@ -33,7 +33,8 @@ pub(super) fn redirect_uri(d: &mut Draft<'_>) -> Result<(), OAuthError> {
     ) {
         (Some(requested), _) if client.redirect_uri(requested).is_some() => requested,
         (Some(_), _) => return Err(not_registered()),
-        // OAuth 2.1 section 4.1.1: it may be left out where one is registered. FAPI 2.0 wants it pushed.
+        // OAuth 2.1 section 4.1.1: it may be left out where one is registered. FAPI 2.0 wants it
+        // pushed.
         (None, [only]) if d.door == CheckedAt::Authorize => only.as_str(),
         (None, _) => {
             // It may lie inside a request object, which is the true reason then.
@@ -155,7 +156,8 @@ pub(super) fn requested_scope(d: &mut Draft<'_>) -> Result<(), OAuthError> {
     };
     let scope = match d.params.get("scope") {
         Some(text) => ScopeSet::parse(text)?.filter(may_have),
-        // RFC 6749 section 3.3: the default, which is what is registered, without what only an explicit request gives.
+        // RFC 6749 section 3.3: the default, which is what is registered, without what only an
+        // explicit request gives.
         None => client.scope.filter(|s| {
             may_have(s)
                 && ![scope::OPENID, scope::OFFLINE_ACCESS].contains(&s)

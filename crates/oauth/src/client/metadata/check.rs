@@ -102,8 +102,8 @@ pub fn check(client: &Client, settings: &Settings) -> Result<(), BadMember> {
     }
 }
 
-/// OpenID Connect Registration section 5: every redirect URI must be in the list that `sector_identifier_uri` leads to.
-/// `sector`: that list; None where it could not be fetched.
+/// OpenID Connect Registration section 5: every redirect URI must be in the list that
+/// `sector_identifier_uri` leads to. `sector`: that list; None where it could not be fetched.
 ///
 /// # Errors
 /// `invalid_client_metadata`.

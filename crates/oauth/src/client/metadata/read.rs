@@ -63,8 +63,8 @@ pub(crate) fn sector_identifier_uri(document: &Object<'_>) -> Result<Option<Stri
     Ok(client.sector_identifier_uri)
 }
 
-/// Reads a document into `client`: what it names is set, what it leaves out stays as it is. Members that are not known are
-/// ignored.
+/// Reads a document into `client`: what it names is set, what it leaves out stays as it is. Members
+/// that are not known are ignored.
 ///
 /// # Errors
 /// `invalid_client_metadata` or `invalid_redirect_uri`; the description names the member.
@@ -84,7 +84,8 @@ pub fn read(document: &Object<'_>, client: &mut Client, rules: &Rules) -> Result
     if client.grant_types.iter().any(|g| !rules.grants.contains(g)) {
         return Err(invalid("one of the grant_types may not be registered here"));
     }
-    // One takes the other's place where a record is changed; both in one document are refused by the checks.
+    // One takes the other's place where a record is changed; both in one document are refused by
+    // the checks.
     match (says(document, "jwks"), says(document, "jwks_uri")) {
         (true, false) => client.jwks_uri = None,
         (false, true) => client.jwks = None,
