@@ -392,7 +392,7 @@ fn configuration(
 /// What development mode logs: the lives of twenty keys, each with its long name, concern nobody at a first start.
 pub fn log() -> model::Log {
     model::Log {
-        level: Some("info,signet_server::keys=warn".into()),
+        level: Some("info,signet_registry::keys=warn".into()),
         ..Default::default()
     }
 }
