@@ -14,19 +14,25 @@
 //!   linked by one row of [`signet_store::Table::UserLink`] when they are first seen: from then on
 //!   their `sub` is that account's.
 //!
+//! Beside the accounts stands what people began and allowed: their [`session`]s, their
+//! [`consent`]s and the [`grants`] that their clients hold.
+//!
 //! [`Local`] needs a store and a time, no server: `signet user add` uses it as it is.
 #![forbid(unsafe_code)]
 
 mod accounts;
+pub mod consent;
 mod credential;
 mod draft;
 mod error;
+pub mod grants;
 mod local;
 mod name;
 mod new_password;
 mod outside;
 pub mod passwords;
 mod record;
+pub mod session;
 
 pub use accounts::{Accounts, MAX_REMEMBERED};
 pub use credential::{CredentialKind, CredentialName, MAX_CREDENTIALS};

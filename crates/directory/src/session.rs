@@ -378,7 +378,7 @@ pub async fn end_all(
 }
 
 /// At most `limit` bytes, at a character's border, without control characters.
-pub(crate) fn cut(text: &str, limit: usize) -> String {
+fn cut(text: &str, limit: usize) -> String {
     let mut out = String::new();
     for c in text.chars().filter(|c| !c.is_control()) {
         if out.len() + c.len_utf8() > limit {
@@ -390,7 +390,7 @@ pub(crate) fn cut(text: &str, limit: usize) -> String {
 }
 
 /// A browser's name for its owner's eyes: what of `User-Agent` people recognise.
-pub(crate) fn browser_name(user_agent: &str) -> String {
+pub fn browser_name(user_agent: &str) -> String {
     const BROWSERS: &[(&str, &str)] = &[
         ("Edg", "Edge"),
         ("OPR/", "Opera"),
