@@ -23,8 +23,9 @@ test: setup lint unit clients fuzz ## install what the tests need, lint, run eve
 setup: ## install what the tests need and the machine lacks
 	@scripts/setup-tests.sh
 
-lint: ## formatting, clippy, and what is linked: unused dependencies, licences, sources
+lint: ## formatting, comments at 100 columns, clippy, and what is linked: unused dependencies, licences, sources
 	$(CARGO) fmt --all --check
+	@scripts/comment-width.py
 	@scripts/lint-dependencies.sh
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
 

@@ -92,13 +92,16 @@ def main():
                 lines = made
                 with open(file, "w", encoding="utf-8") as handle:
                     handle.write("\n".join(lines))
-        for number, line in enumerate(lines, 1):
-            match = COMMENT.match(line)
-            # What cannot be wrapped (one word, a table) is no fault.
-            if match and len(line) > WIDTH and not is_fixed(match.group(4)) and len(match.group(4).split()) > 1:
-                long += 1
-                if not fix:
-                    print(f"{file}:{number}: {len(line)} columns")
+        number = 0
+        for head, texts in paragraphs(lines):
+            for text in texts:
+                number += 1
+                # What cannot be wrapped (a code block, a table, one word) is no fault.
+                width = head is not None and len(head) + 1 + len(text)
+                if width > WIDTH and len(text.split()) > 1:
+                    long += 1
+                    if not fix:
+                        print(f"{file}:{number}: {width} columns")
     if long:
         print(f"{long} comment lines are longer than {WIDTH} columns", file=sys.stderr)
     return 1 if long else 0

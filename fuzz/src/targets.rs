@@ -21,7 +21,8 @@ pub mod registration;
 pub mod sealed;
 pub mod verifier;
 
-/// One target: the name of its corpus folder, the function, and pieces of text that mutations put in.
+/// One target: the name of its corpus folder, the function, and pieces of text that mutations put
+/// in.
 pub struct Target {
     /// Also the name of the libFuzzer binary.
     pub name: &'static str,

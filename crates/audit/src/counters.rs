@@ -43,7 +43,8 @@ impl Counted {
 #[derive(Default)]
 struct Counts([AtomicU64; 2]);
 
-/// One map for each kind. Callers were authenticated, so there are no more of them than there are records.
+/// One map for each kind. Callers were authenticated, so there are no more of them than there are
+/// records.
 #[derive(Default)]
 pub(crate) struct Counters([HashMap<Box<str>, Counts>; 3]);
 

@@ -1,7 +1,8 @@
 //! What a line says: an action, how it was decided, and who and what it was about.
 //!
-//! The content is one canonical CBOR map (RFC 8949 section 4.2) with small integers as keys; what is not there is left out. It is hashed
-//! where it is made, so that the writer has only chains and trees left to do.
+//! The content is one canonical CBOR map (RFC 8949 section 4.2) with small integers as keys; what
+//! is not there is left out. It is hashed where it is made, so that the writer has only chains and
+//! trees left to do.
 
 use serde_json::{Map, Value, json};
 use signet_agent::Refusal;
@@ -10,10 +11,12 @@ use signet_cbor::{Decoder, Encoder};
 use signet_crypto::hash::sha256;
 use signet_jose::base64url;
 
-/// Longest content of a line of the audit trail that is read, in bytes; what is written stays below it
+/// Longest content of a line of the audit trail that is read, in bytes; what is written stays below
+/// it
 pub const MAX_CONTENT: usize = 16 * 1024;
 
-/// Longest text in a line of the audit trail, in bytes; longer ones are cut, and an ellipsis says so
+/// Longest text in a line of the audit trail, in bytes; longer ones are cut, and an ellipsis says
+/// so
 pub const MAX_TEXT: usize = 512;
 
 /// Longest text in a list of such a line, in bytes
@@ -113,8 +116,8 @@ const GRANTS: u64 = 16;
 const CARRIED: u64 = 17;
 const SEGMENT: u64 = 18;
 
-/// Which records a segment had, and what the log was when it ended: enough to know that what begins behind it is its
-/// continuation.
+/// Which records a segment had, and what the log was when it ended: enough to know that what begins
+/// behind it is its continuation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SegmentFacts {
     /// The index of its first record.
@@ -659,8 +662,8 @@ pub fn outcome_name(outcome: Outcome) -> &'static str {
     }
 }
 
-/// Members of a record that a list shows on one line where it has them, in this order. `to_json` has
-/// all of them.
+/// Members of a record that a list shows on one line where it has them, in this order. `to_json`
+/// has all of them.
 pub const SHOWN: [&str; 12] = [
     "subject",
     "client_id",

@@ -1,7 +1,9 @@
-//! The identity that signs the audit trail: an agent's ([`signet_agent::identity`]), made at the first start.
+//! The identity that signs the audit trail: an agent's ([`signet_agent::identity`]), made at the
+//! first start.
 //!
-//! Its keys rest sealed in the store, as signing keys do; the public document is in the trail itself and beside it. The next key, to which
-//! the document commits, rests there too: whoever has the store and the sealing keys has both.
+//! Its keys rest sealed in the store, as signing keys do; the public document is in the trail
+//! itself and beside it. The next key, to which the document commits, rests there too: whoever has
+//! the store and the sealing keys has both.
 
 use serde::{Deserialize, Serialize};
 use signet_agent::identity::{self, VerifiedDocument};
@@ -146,7 +148,8 @@ impl AuditIdentity {
     }
 }
 
-/// Seals the keys anew under the ring's current key; whether another had sealed them. After a rotation of the sealing key.
+/// Seals the keys anew under the ring's current key; whether another had sealed them. After a
+/// rotation of the sealing key.
 pub(crate) async fn rewrap(
     store: &dyn Store,
     node: &NodeId,

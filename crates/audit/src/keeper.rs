@@ -1,15 +1,16 @@
-//! What becomes of closed segments: they are compressed, and leave the directory for an archive or by a
-//! rule.
+//! What becomes of closed segments: they are compressed, and leave the directory for an archive or
+//! by a rule.
 //!
-//! A thread beside the writer does it, because a segment takes a moment to compress and records must not
-//! wait for it. Each step leaves the log whole, whenever the process ends:
+//! A thread beside the writer does it, because a segment takes a moment to compress and records
+//! must not wait for it. Each step leaves the log whole, whenever the process ends:
 //!
-//! 1. A closed segment is written anew in compressed form under a name that is none, flushed, read back and
-//!    compared, renamed; then the plain file is removed. Where both are there, they say the same.
+//! 1. A closed segment is written anew in compressed form under a name that is none, flushed, read
+//!    back and compared, renamed; then the plain file is removed. Where both are there, they say
+//!    the same.
 //! 2. One that leaves for the archive is copied there likewise.
-//! 3. A record says which segment leaves ([`SegmentFacts`]), and is durable in the log and remembered in
-//!    the store before the file is removed, by the writer. Verification takes the log's beginning from such
-//!    a record and from nothing else.
+//! 3. A record says which segment leaves ([`SegmentFacts`]), and is durable in the log and
+//!    remembered in the store before the file is removed, by the writer. Verification takes the
+//!    log's beginning from such a record and from nothing else.
 //!
 //! Segments leave from the oldest on, and the newest never does.
 
@@ -35,11 +36,12 @@ const LOOK_EVERY: Duration = Duration::from_secs(60);
 /// How often a keeper that waits for the writer looks whether the trail is being closed.
 const WAIT: Duration = Duration::from_millis(200);
 
-/// zstd's own default: about a tenth of the bytes of such records, at some hundred megabytes a second.
+/// zstd's own default: about a tenth of the bytes of such records, at some hundred megabytes a
+/// second.
 const LEVEL: i32 = 3;
 
-/// When closed segments leave the directory. Without a rule they stay, or, where there is an archive, leave
-/// as soon as they are closed.
+/// When closed segments leave the directory. Without a rule they stay, or, where there is an
+/// archive, leave as soon as they are closed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Keep {
     /// Longest time after a segment was closed.
@@ -178,7 +180,8 @@ impl Keeper {
     }
 }
 
-/// What the log was when the segment before this one ended, and when that was; `None` where this one has no record yet.
+/// What the log was when the segment before this one ended, and when that was; `None` where this
+/// one has no record yet.
 fn what_ended(first: u64, next: &Segment) -> io::Result<Option<(SegmentFacts, u64)>> {
     let mut frames = Frames::new(next.open()?);
     let mut frame = || match frames.next_frame() {
@@ -236,7 +239,8 @@ fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     name.into()
 }
 
-/// Makes a file under a name that is none, and gives it its own once its bytes are on the disk and `holds`.
+/// Makes a file under a name that is none, and gives it its own once its bytes are on the disk and
+/// `holds`.
 fn make(
     path: &Path,
     write: impl FnOnce(&mut File) -> io::Result<()>,
@@ -286,7 +290,8 @@ fn compress(plain: &Path) -> io::Result<()> {
 
 /// Copies a compressed segment to the archive. What is there already stays, if it is the same.
 ///
-/// The directory is the operator's to make: one that is not mounted must not be filled in its place.
+/// The directory is the operator's to make: one that is not mounted must not be filled in its
+/// place.
 fn hand_over(path: &Path, archive: &Path) -> io::Result<()> {
     let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
     let there = archive.join(name);

@@ -1,12 +1,15 @@
 //! Frames: what a segment's bytes are made of.
 //!
-//! A segment is a CBOR sequence (RFC 8742) of byte strings, one for each frame. In a frame is one of
+//! A segment is a CBOR sequence (RFC 8742) of byte strings, one for each frame. In a frame is one
+//! of
 //!
-//! - `[0, 1, document, first, previous / null, [peaks]]`: the head of a segment, and the state of the log before its first line;
+//! - `[0, 1, document, first, previous / null, [peaks]]`: the head of a segment, and the state of
+//!   the log before its first line;
 //! - `[1, receipt, content]`: a line, the receipt's payload and the content that it names by hash;
 //! - `[2, checkpoint]`: a signed root (COSE), over all lines before it.
 //!
-//! The length in front of each frame lets a reader find the next one in what it has not understood, and a torn end shows.
+//! The length in front of each frame lets a reader find the next one in what it has not understood,
+//! and a torn end shows.
 
 use signet_agent::identity::VerifiedDocument;
 use signet_agent::log::{Checkpoint, Frontier};
@@ -19,7 +22,8 @@ use crate::event::{Content, Entry, MAX_CONTENT};
 use crate::identity;
 use crate::node::NodeId;
 
-/// Longest frame of the audit trail that is read, in bytes: a head with a document of many rotations fits
+/// Longest frame of the audit trail that is read, in bytes: a head with a document of many
+/// rotations fits
 pub const MAX_FRAME: usize = 256 * 1024;
 
 const HEAD: u64 = 0;
@@ -123,10 +127,12 @@ pub(crate) fn write_checkpoint(checkpoint: &Checkpoint, out: &mut Vec<u8>) {
     framed(body, out);
 }
 
-/// Where the first frame of these bytes ends, and where its body begins; `None` where the bytes end before it does.
+/// Where the first frame of these bytes ends, and where its body begins; `None` where the bytes end
+/// before it does.
 ///
 /// # Errors
-/// `malformed` for what is no frame, `not_canonical` for a length in another than its shortest form, `too_large`.
+/// `malformed` for what is no frame, `not_canonical` for a length in another than its shortest
+/// form, `too_large`.
 pub fn frame_bounds(data: &[u8]) -> Result<Option<(usize, usize)>, Refusal> {
     let Some(first) = data.first() else {
         return Ok(None);
@@ -159,8 +165,8 @@ fn bounds(data: &[u8], start: usize, length: usize) -> Option<(usize, usize)> {
 }
 
 impl Frame {
-    /// Reads a frame's body. Nothing has been verified but that each part has its one encoding, and that a line's content is the one
-    /// that its receipt names.
+    /// Reads a frame's body. Nothing has been verified but that each part has its one encoding, and
+    /// that a line's content is the one that its receipt names.
     ///
     /// # Errors
     /// As the decoder; `content_mismatch`; what documents refuse.

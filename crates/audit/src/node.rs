@@ -1,8 +1,8 @@
 //! Which node's records these are.
 //!
-//! Every node of an installation writes a log of its own: its own identity signs it, its rows in the store
-//! and its segments are named after it. No two nodes ever append to one log, and none takes another's
-//! records.
+//! Every node of an installation writes a log of its own: its own identity signs it, its rows in
+//! the store and its segments are named after it. No two nodes ever append to one log, and none
+//! takes another's records.
 
 use std::fmt;
 use std::sync::Arc;
@@ -57,8 +57,8 @@ impl NodeId {
         &self.0
     }
 
-    /// The node that this store belongs to; [`NodeId::default`] where no trail was opened yet. An embedded
-    /// store is one node's.
+    /// The node that this store belongs to; [`NodeId::default`] where no trail was opened yet. An
+    /// embedded store is one node's.
     ///
     /// # Errors
     /// Those of the store.

@@ -1,11 +1,14 @@
 //! Lines that commit together with a state change.
 //!
-//! The application's store is a [`RecordedStore`]. Within an act ([`Audit::act`](crate::Audit::act), [`with_record`]) the first change that it
-//! commits takes the act's line along, as one more row of the same transaction; the writer takes the row into the log and removes it. So
-//! there is no change without its line and no line without its change, whatever happens between them. Counters of guesses
-//! carry nothing: they change whether anything was done or not.
+//! The application's store is a [`RecordedStore`]. Within an act
+//! ([`Audit::act`](crate::Audit::act), [`with_record`]) the first change that it commits takes the
+//! act's line along, as one more row of the same transaction; the writer takes the row into the log
+//! and removes it. So there is no change without its line and no line without its change, whatever
+//! happens between them. Counters of guesses carry nothing: they change whether anything was done
+//! or not.
 //!
-//! An act may change more than once. Its line is there with the first change; where it fails later, a further line says so.
+//! An act may change more than once. Its line is there with the first change; where it fails later,
+//! a further line says so.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -26,8 +29,8 @@ use crate::shared::Shared;
 /// Attempts to remove a row that others keep changing.
 const MAX_TRIES: usize = 8;
 
-/// A record that waits for a change. Its id is in the order of time, and the record names it, so that none is logged
-/// twice.
+/// A record that waits for a change. Its id is in the order of time, and the record names it, so
+/// that none is logged twice.
 struct Waiting {
     id: [u8; 16],
     value: Vec<u8>,
@@ -45,8 +48,9 @@ fn with_staged<T>(work: impl FnOnce(&mut Vec<Waiting>) -> T) -> Option<T> {
     ACT.try_with(|staged| work(&mut staged.borrow_mut().0)).ok()
 }
 
-/// Does `work`; the first change in it carries the event's line, and, where this is part of another act, that act's too. Whether it
-/// did. Nothing is recorded where nothing was changed: [`Audit::act`](crate::Audit::act) does that, too.
+/// Does `work`; the first change in it carries the event's line, and, where this is part of another
+/// act, that act's too. Whether it did. Nothing is recorded where nothing was changed:
+/// [`Audit::act`](crate::Audit::act) does that, too.
 pub async fn with_record<T>(event: Event<'_>, work: impl Future<Output = T>) -> (T, bool) {
     let own = waiting(&event);
     let id = own.id;
@@ -65,13 +69,14 @@ pub async fn with_record<T>(event: Event<'_>, work: impl Future<Output = T>) -> 
     (done, was_carried)
 }
 
-/// Does `work` outside of the act that is under way: what it changes is another matter, and carries none of that act's lines.
+/// Does `work` outside of the act that is under way: what it changes is another matter, and carries
+/// none of that act's lines.
 pub async fn outside_act<T>(work: impl Future<Output = T>) -> T {
     ACT.scope(RefCell::default(), work).await
 }
 
-/// A store whose changes carry records where no trail is open (a command without a server): this node's next start logs
-/// them.
+/// A store whose changes carry records where no trail is open (a command without a server): this
+/// node's next start logs them.
 pub fn carrying(store: Arc<dyn Store>, node: &NodeId) -> Arc<dyn Store> {
     Arc::new(RecordedStore {
         inner: store,

@@ -1,4 +1,5 @@
-//! Reading a log: one frame after the other from any reader, and lines by their index for those who look at it.
+//! Reading a log: one frame after the other from any reader, and lines by their index for those who
+//! look at it.
 
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -29,7 +30,8 @@ pub enum ReadError {
     Torn,
 }
 
-/// Frames of a segment, or of several one after the other, without more of it in memory than one needs.
+/// Frames of a segment, or of several one after the other, without more of it in memory than one
+/// needs.
 #[derive(Debug)]
 pub struct Frames<R> {
     from: R,
@@ -109,7 +111,8 @@ impl<R: Read> Frames<R> {
 fn parse_line(body: &[u8], node: &NodeId) -> Result<Line, ReadError> {
     match Frame::parse(body).map_err(ReadError::Broken)? {
         Frame::Line(mut line) => {
-            // Heads say it once for all of their records; whoever looks at one record wants to know.
+            // Heads say it once for all of their records; whoever looks at one record wants to
+            // know.
             let members = &mut line.content.members;
             members.insert("node".to_owned(), node.as_str().into());
             Ok(*line)
@@ -118,8 +121,8 @@ fn parse_line(body: &[u8], node: &NodeId) -> Result<Line, ReadError> {
     }
 }
 
-/// Records of these segments, which are one node's, in order: at most `limit` from the record `from` on, or, without
-/// it, the last ones. A batch that is being written ends them.
+/// Records of these segments, which are one node's, in order: at most `limit` from the record
+/// `from` on, or, without it, the last ones. A batch that is being written ends them.
 ///
 /// # Errors
 /// See [`ReadError`]; records are shown, not verified.
@@ -174,8 +177,8 @@ pub fn lines(
     Ok(found)
 }
 
-/// Hands each record's index and body to `visit`, until it says no. A segment that was removed since it was listed has
-/// none.
+/// Hands each record's index and body to `visit`, until it says no. A segment that was removed
+/// since it was listed has none.
 fn walk(
     segment: &Segment,
     mut visit: impl FnMut(u64, &[u8]) -> Result<bool, ReadError>,
@@ -210,8 +213,8 @@ pub enum Local {
     Exported(PathBuf),
 }
 
-/// Finds a trail: the segments of a directory, or of a data directory's `audit`, with those of an archive; or one
-/// exported file. `node` has to be named where several nodes' segments are there.
+/// Finds a trail: the segments of a directory, or of a data directory's `audit`, with those of an
+/// archive; or one exported file. `node` has to be named where several nodes' segments are there.
 ///
 /// # Errors
 /// What the disk says; where there is nothing, or more than one.

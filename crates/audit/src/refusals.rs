@@ -1,8 +1,9 @@
 //! Refusals, bounded: whoever may send requests may cause them, and must not fill the disk by it.
 //!
-//! The first refusal of its kind in a minute is a line at once, with its request. Others that say the same (action, client, subject,
-//! error and so on) are counted, and the count is a line at the minute's end. New kinds have a budget of lines a second; what is beyond
-//! it is counted in all, and one line says how many are left out.
+//! The first refusal of its kind in a minute is a line at once, with its request. Others that say
+//! the same (action, client, subject, error and so on) are counted, and the count is a line at the
+//! minute's end. New kinds have a budget of lines a second; what is beyond it is counted in all,
+//! and one line says how many are left out.
 //!
 //! What is allowed does not pass here and costs what it did.
 

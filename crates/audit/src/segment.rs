@@ -1,10 +1,10 @@
 //! Segments: the files of a log.
 //!
-//! A segment begins with a head that says whose log it is and where it goes on, so that the rest of a log
-//! verifies where older segments lie elsewhere. Its name is the node's and the index of its first record.
-//! The newest is written to at its end only; one `write` for each batch, flushed before the batch counts as
-//! written. Older ones are closed: they are compressed (zstd, RFC 8878), and may move to an archive or be
-//! removed ([`crate::keeper`]).
+//! A segment begins with a head that says whose log it is and where it goes on, so that the rest of
+//! a log verifies where older segments lie elsewhere. Its name is the node's and the index of its
+//! first record. The newest is written to at its end only; one `write` for each batch, flushed
+//! before the batch counts as written. Older ones are closed: they are compressed (zstd, RFC 8878),
+//! and may move to an archive or be removed ([`crate::keeper`]).
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -40,8 +40,8 @@ pub struct Segment {
     pub form: Form,
     /// The file.
     pub path: PathBuf,
-    /// Where else it may be, once it is no longer there: closed segments are compressed and archived while
-    /// others read.
+    /// Where else it may be, once it is no longer there: closed segments are compressed and
+    /// archived while others read.
     others: Vec<PathBuf>,
 }
 
@@ -117,7 +117,8 @@ impl Places {
                 segment.others.push(archive.join(name));
             }
         }
-        // The sort is stable: of two files of one segment, the directory's comes before the archive's.
+        // The sort is stable: of two files of one segment, the directory's comes before the
+        // archive's.
         found.sort_by(|a, b| (&a.node, a.first).cmp(&(&b.node, b.first)));
         found.dedup_by(|later, kept| later.node == kept.node && later.first == kept.first);
         Ok(found)
@@ -264,8 +265,8 @@ impl Appending {
         })
     }
 
-    /// Makes a segment. One that exists is never written over: if there is anything in it, it is no part of the log,
-    /// which goes on here, and gets another name.
+    /// Makes a segment. One that exists is never written over: if there is anything in it, it is no
+    /// part of the log, which goes on here, and gets another name.
     pub(crate) fn create(path: &Path, began_ms: u64) -> io::Result<Appending> {
         if fs::metadata(path).is_ok_and(|there| there.len() > 0) {
             fs::rename(path, path.with_extension("cut"))?;
@@ -304,8 +305,8 @@ impl Appending {
             .write_all(bytes)
             .and_then(|()| self.file.sync_data());
         if let Err(error) = written {
-            // A half-written batch would look like a broken one. If this fails too, the next batch or the
-            // next start cuts it.
+            // A half-written batch would look like a broken one. If this fails too, the next batch
+            // or the next start cuts it.
             self.torn = self.file.set_len(self.length).is_err();
             return Err(error);
         }

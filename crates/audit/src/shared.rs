@@ -15,7 +15,8 @@ use crate::node::NodeId;
 use crate::refusals::Refusals;
 use crate::segment::Places;
 
-/// Decisions that may wait for the audit trail's writer; beyond it they are counted, and the count is a line.
+/// Decisions that may wait for the audit trail's writer; beyond it they are counted, and the count
+/// is a line.
 pub(crate) const MAX_QUEUED: usize = 65536;
 
 /// What requests, the writer and readers share.
@@ -38,13 +39,14 @@ pub(crate) struct Shared {
     pub(crate) closing: AtomicBool,
     /// The last batch could not be written.
     pub(crate) failing: AtomicBool,
-    /// The last batch could not be written because the disk is full: refusals are counted and nothing else of them kept.
+    /// The last batch could not be written because the disk is full: refusals are counted and
+    /// nothing else of them kept.
     pub(crate) full: AtomicBool,
     /// Refusals that were not recorded because of that, and since when.
     pub(crate) shed: AtomicU64,
     pub(crate) shed_since: AtomicU64,
-    /// A segment was closed that the keeper has not looked at. A flag beside its wake: waiting for the writer may take
-    /// the wake for its own.
+    /// A segment was closed that the keeper has not looked at. A flag beside its wake: waiting for
+    /// the writer may take the wake for its own.
     pub(crate) closed: AtomicBool,
     /// A record says that the segments before this record left the directory.
     pub(crate) gone: AtomicU64,
@@ -124,7 +126,8 @@ impl Shared {
 
     /// One wake for each batch, not for each line: the writer says when it sleeps.
     fn wake(&self) {
-        // Without it the writer could sleep on a line that it did not see, and we see a writer that was still awake.
+        // Without it the writer could sleep on a line that it did not see, and we see a writer that
+        // was still awake.
         fence(SeqCst);
         if self.asleep.load(SeqCst) && self.asleep.swap(false, SeqCst) {
             self.unpark();

@@ -25,9 +25,11 @@ use crate::writer::{self, Opened, Writer};
 /// Where the trail rests, and how often it is written.
 #[derive(Clone, Debug)]
 pub struct AuditOptions {
-    /// The node's name; none: the name of the first start, which is [`NodeId::default`] where none was given then.
+    /// The node's name; none: the name of the first start, which is [`NodeId::default`] where none
+    /// was given then.
     pub node: Option<NodeId>,
-    /// Where the segments are, and where closed ones go. The directory is made where it is missing; the archive is not.
+    /// Where the segments are, and where closed ones go. The directory is made where it is missing;
+    /// the archive is not.
     pub places: Places,
     /// How long decisions wait for others to share a signature and a flush with.
     pub interval: Duration,
@@ -37,7 +39,8 @@ pub struct AuditOptions {
     pub segment_age: Duration,
     /// When closed segments leave the directory.
     pub keep: Keep,
-    /// Most lines a second of refusals that nothing like was refused before in the same minute; further ones are counted.
+    /// Most lines a second of refusals that nothing like was refused before in the same minute;
+    /// further ones are counted.
     pub refusals_per_second: u32,
 }
 
@@ -71,12 +74,13 @@ impl Audit {
         Audit(None)
     }
 
-    /// Opens the trail, or begins one, and starts its writer. What is in the log is verified from its last segment's beginning; lines of
-    /// changes that were committed and not logged are logged now. `store` is the one beneath [`Audit::recorded`].
+    /// Opens the trail, or begins one, and starts its writer. What is in the log is verified from
+    /// its last segment's beginning; lines of changes that were committed and not logged are logged
+    /// now. `store` is the one beneath [`Audit::recorded`].
     ///
     /// # Errors
-    /// See [`AuditError`]. A trail that does not verify is none: it goes on behind a line that says so, because the server must, and
-    /// `signet audit verify` finds the place.
+    /// See [`AuditError`]. A trail that does not verify is none: it goes on behind a line that says
+    /// so, because the server must, and `signet audit verify` finds the place.
     pub async fn open(
         options: AuditOptions,
         store: Arc<dyn Store>,
@@ -150,8 +154,9 @@ impl Audit {
         }
     }
 
-    /// Records a decision: a hash and a place in the queue. Never waits. A refusal is counted in place of a line where the same was
-    /// refused before in the same minute, or where refusals are more than the trail takes.
+    /// Records a decision: a hash and a place in the queue. Never waits. A refusal is counted in
+    /// place of a line where the same was refused before in the same minute, or where refusals are
+    /// more than the trail takes.
     pub fn record(&self, event: Event<'_>) {
         let Some(shared) = &self.0 else { return };
         if event.is_refusal() {
@@ -172,8 +177,9 @@ impl Audit {
         }
     }
 
-    /// Does `work`, which changes something: the first change carries the event's line. A failure is recorded with its `code`; where a
-    /// change had been made before it, as a second line. Where nothing had to be changed, the event is a decision like others.
+    /// Does `work`, which changes something: the first change carries the event's line. A failure
+    /// is recorded with its `code`; where a change had been made before it, as a second line. Where
+    /// nothing had to be changed, the event is a decision like others.
     ///
     /// # Errors
     /// Those of `work`.
@@ -217,7 +223,8 @@ impl Audit {
         })
     }
 
-    /// Whether the disk is full: refusals are counted in place of being recorded, and decisions wait.
+    /// Whether the disk is full: refusals are counted in place of being recorded, and decisions
+    /// wait.
     pub fn is_full(&self) -> bool {
         self.0
             .as_ref()
@@ -253,7 +260,8 @@ impl Audit {
         }
     }
 
-    /// Writes what waits, says that the trail ends in order, and waits for it. Blocks; further events are lost.
+    /// Writes what waits, says that the trail ends in order, and waits for it. Blocks; further
+    /// events are lost.
     pub fn close(&self) {
         let Some(shared) = &self.0 else { return };
         shared.closing.store(true, SeqCst);

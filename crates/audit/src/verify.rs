@@ -1,8 +1,9 @@
 //! Verifying a log: from its frames and a public document, with nothing of the server's.
 //!
-//! Frames are read in order and never kept: a log of any length is verified in the same memory. Each line is compared with its
-//! content, its place and the line before it, so that a change is found at its line; each signed root with the tree of all lines
-//! before it, so that nothing was left out that the chain alone would not miss.
+//! Frames are read in order and never kept: a log of any length is verified in the same memory.
+//! Each line is compared with its content, its place and the line before it, so that a change is
+//! found at its line; each signed root with the tree of all lines before it, so that nothing was
+//! left out that the chain alone would not miss.
 
 use signet_agent::anchor::Anchors;
 use signet_agent::identity::VerifiedDocument;
@@ -43,7 +44,8 @@ pub struct Verified {
     pub document: VerifiedDocument,
     /// Which node's.
     pub node: NodeId,
-    /// The first record that was there; above 0, older segments were archived or removed, and a record says so.
+    /// The first record that was there; above 0, older segments were archived or removed, and a
+    /// record says so.
     pub first: u64,
     /// How the records before the first left; none where nothing left.
     pub left: Option<Left>,
@@ -73,8 +75,8 @@ pub enum Left {
 pub enum Signatures {
     /// Every checkpoint's.
     All,
-    /// The last checkpoint's, which covers all records: enough for a server's own start, which reads its newest segment
-    /// alone and asks nobody what became of older ones.
+    /// The last checkpoint's, which covers all records: enough for a server's own start, which
+    /// reads its newest segment alone and asks nobody what became of older ones.
     Last,
 }
 
@@ -101,7 +103,8 @@ pub struct Verifier {
     /// A head was read and no batch after it yet.
     begun: bool,
     first: u64,
-    /// What the log was at its first record here, as the record of the segment before it would have it.
+    /// What the log was at its first record here, as the record of the segment before it would have
+    /// it.
     before: Option<SegmentFacts>,
     left: Option<Left>,
     /// Lines that the last checkpoint covers.
@@ -374,7 +377,8 @@ impl Verifier {
     /// The log ends here.
     ///
     /// # Errors
-    /// Lines without a checkpoint; a kept checkpoint that goes further than the log, or not as far as its first line here.
+    /// Lines without a checkpoint; a kept checkpoint that goes further than the log, or not as far
+    /// as its first line here.
     pub fn finish(&self) -> Result<Verified, Broken> {
         let next = self.next_line();
         if self.signed < next {

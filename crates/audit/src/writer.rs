@@ -1,11 +1,12 @@
 //! The one thread that appends to the log.
 //!
-//! It sleeps until somebody has something to say, waits for a fraction of a second for others, and writes all of it as one batch: lines,
-//! then a checkpoint over them, in one `write` and one flush. Then it removes from the store the rows of lines that came that way, and
-//! writes there where the log ends, so that a log that was cut while the server was down is noticed at the next start.
+//! It sleeps until somebody has something to say, waits for a fraction of a second for others, and
+//! writes all of it as one batch: lines, then a checkpoint over them, in one `write` and one flush.
+//! Then it removes from the store the rows of lines that came that way, and writes there where the
+//! log ends, so that a log that was cut while the server was down is noticed at the next start.
 //!
-//! Where the disk refuses, the batch waits; decisions queue up, and those that find the queue full are counted. Lines of state
-//! changes rest in the store meanwhile. Nothing is lost silently.
+//! Where the disk refuses, the batch waits; decisions queue up, and those that find the queue full
+//! are counted. Lines of state changes rest in the store meanwhile. Nothing is lost silently.
 
 use std::collections::{HashSet, VecDeque};
 use std::fs;
@@ -387,7 +388,8 @@ impl Writer {
                     writer.gone = writer.gone.max(found.gone);
                     writer.state = found.state;
                 } else if let Some(remembered) = remembered {
-                    // The trail goes on from where the store knows that it was; what is wrong stays where it is, to be found.
+                    // The trail goes on from where the store knows that it was; what is wrong stays
+                    // where it is, to be found.
                     let truncated = found.broken.is_none() && found.state.frontier.len() < known;
                     opened
                         .gaps
@@ -411,8 +413,8 @@ impl Writer {
         let version = env!("CARGO_PKG_VERSION");
         let start = Event::new(Action::START, now_ms).happened().target(version);
         writer.queue(&start);
-        // What cannot be written now will not be written later either: the operator hears it at the start. A full disk is
-        // another matter: what can be read is served, and records wait.
+        // What cannot be written now will not be written later either: the operator hears it at the
+        // start. A full disk is another matter: what can be read is served, and records wait.
         writer.collect().await;
         match writer.append() {
             Err(error) if is_full(&error) => opened.full = true,
@@ -430,8 +432,9 @@ impl Writer {
         Ok((writer, opened))
     }
 
-    /// The newest segment in which something was signed. One that was being begun when everything stopped has nothing:
-    /// what is in it is kept beside the log, and the one before it is the newest.
+    /// The newest segment in which something was signed. One that was being begun when everything
+    /// stopped has nothing: what is in it is kept beside the log, and the one before it is the
+    /// newest.
     fn last_segment(&self, known: u64) -> io::Result<Last> {
         let (places, node) = (&self.shared.places, &self.shared.node);
         let mut segments = segment::list(&places.directory)?;
@@ -461,7 +464,8 @@ impl Writer {
             Form::Plain => {
                 let signed = usize::try_from(found.bytes).unwrap_or(data.len());
                 if signed < data.len() {
-                    // No checkpoint covers it, so anybody may have written it: it is kept, and is no part of the log.
+                    // No checkpoint covers it, so anybody may have written it: it is kept, and is
+                    // no part of the log.
                     let at = (last.first, found.bytes);
                     let directory = &self.shared.places.directory;
                     keep_cut(directory, &self.shared.node, at, &data[signed..])?;
@@ -565,7 +569,8 @@ impl Writer {
         }
     }
 
-    /// What the store's reserve is for are its own changes, and the records of them: decisions wait.
+    /// What the store's reserve is for are its own changes, and the records of them: decisions
+    /// wait.
     fn only_changes(&self) -> bool {
         self.store.is_full() && !self.shared.closing.load(SeqCst)
     }
@@ -633,8 +638,8 @@ impl Writer {
         entries.sort_by_key(|(entry, from)| (entry.at_ms, !matches!(from, Origin::Row(_))));
     }
 
-    /// Where the disk is full, refusals are the first to go: they are counted, and the count is a record when there is
-    /// space again.
+    /// Where the disk is full, refusals are the first to go: they are counted, and the count is a
+    /// record when there is space again.
     fn disk_is_full(&mut self, error: Option<&io::Error>) {
         let full = error.is_some_and(is_full) || self.store.is_full();
         let was_full = self.shared.full.swap(full, SeqCst);
@@ -758,7 +763,8 @@ impl Writer {
         Ok(())
     }
 
-    /// Tells the store where the log ends, and removes rows whose lines are in it. `now`: also where it is not due.
+    /// Tells the store where the log ends, and removes rows whose lines are in it. `now`: also
+    /// where it is not due.
     async fn settle(&mut self, now: bool) -> Result<(), StoreError> {
         let grew = self.state.frontier.len() != self.head_size;
         let due = now || Instant::now() >= self.next_head;

@@ -1,5 +1,5 @@
-//! Closed segments: compressed, archived, removed by rule; and that no record is lost or there twice, whenever
-//! the process ends.
+//! Closed segments: compressed, archived, removed by rule; and that no record is lost or there
+//! twice, whenever the process ends.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -228,7 +228,8 @@ fn closed_segments_go_to_the_archive_and_the_log_verifies_across_it() {
     place.write(place.archiving(), 3);
     let known = kept.last.as_ref();
     assert!(place.verify(true, known).unwrap().known_checked);
-    // A segment of the archive that is missing, or another than the first of the live ones, is found.
+    // A segment of the archive that is missing, or another than the first of the live ones, is
+    // found.
     let archived = fs::read_dir(place.archive()).unwrap();
     let mut archived: Vec<PathBuf> = archived.map(|e| e.unwrap().path()).collect();
     archived.sort();
@@ -308,7 +309,8 @@ fn a_process_that_ends_between_any_two_steps_loses_no_record_and_has_none_twice(
         let path = PathBuf::from(format!("{}.zst", segment.path.display()));
         (path, zstd::stream::encode_all(&*plain, 3).unwrap())
     };
-    // What is on the disk when the process ends after each step, made from what was there before it.
+    // What is on the disk when the process ends after each step, made from what was there before
+    // it.
     type Step = fn(&Place, &Segment, &(PathBuf, Vec<u8>));
     let steps: &[(&str, Step)] = &[
         (
@@ -625,7 +627,8 @@ fn a_node_keeps_its_name_and_writes_no_other_nodes_log() {
             panic!("segments");
         };
         assert_eq!(verify(&own, None).unwrap().node, node);
-        // Its identity, which the other does not have, signed its name: renaming its file makes it no other's.
+        // Its identity, which the other does not have, signed its name: renaming its file makes it
+        // no other's.
         let both: Vec<Segment> = place_of(&place).segments().unwrap();
         assert_eq!(
             verify(&both, None).unwrap_err().reason,

@@ -745,7 +745,8 @@ fn segments_follow_each_other_and_none_may_be_missing() {
     let last = read::lines(&place.segments(), None, 11).unwrap();
     assert_eq!(last.last().unwrap().receipt.index, whole.lines - 1);
     assert_eq!(last.len(), 11);
-    // One that is missing is found: in the middle, and at the beginning, where no record says that it left.
+    // One that is missing is found: in the middle, and at the beginning, where no record says that
+    // it left.
     let keep = |without: usize| -> Vec<u8> {
         let mut bytes = Vec::new();
         for (at, segment) in segments.iter().enumerate() {

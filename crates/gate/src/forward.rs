@@ -6,12 +6,13 @@
 //! | Traefik `forwardAuth`, Caddy `forward_auth` | `/auth/traefik`, `/auth/caddy` | `X-Forwarded-Method`, `-Proto`, `-Host`, `-Uri` |
 //! | Envoy `ext_authz` (HTTP) | `/auth/envoy`, as `path_prefix` | the request itself: method, `Host`, the path behind the prefix |
 //!
-//! `?policy=NAME` and `?scope=S` narrow what is asked of a token, for the first two; they are part of the proxy's configuration. Envoy appends
-//! the client's own path, so there the policy is named in the prefix: `/auth/envoy@NAME`. What a proxy says about the request is believed
-//! of callers that [`crate::Proxies`] knows.
+//! `?policy=NAME` and `?scope=S` narrow what is asked of a token, for the first two; they are part
+//! of the proxy's configuration. Envoy appends the client's own path, so there the policy is named
+//! in the prefix: `/auth/envoy@NAME`. What a proxy says about the request is believed of callers
+//! that [`crate::Proxies`] knows.
 //!
-//! Caddy's `uri /auth/caddy` keeps the query of the client's request; `uri /auth/caddy?` does not. A
-//! query that is the request's own is refused as a fault of the configuration, for otherwise the
+//! Caddy's `uri /auth/caddy` keeps the query of the client's request; `uri /auth/caddy?` does not.
+//! A query that is the request's own is refused as a fault of the configuration, for otherwise the
 //! client would choose the policy.
 use crate::{gate::Gate, header::single, setup::Setup};
 use http::{HeaderMap, HeaderValue, StatusCode, header, request};
@@ -149,7 +150,8 @@ pub(crate) async fn envoy(gate: &Gate, connection: &Connection, head: &request::
     response
 }
 
-/// Envoy appends or sets what it is told, and removes what is named here: a field that the token has no claim for.
+/// Envoy appends or sets what it is told, and removes what is named here: a field that the token
+/// has no claim for.
 fn remove_forged(setup: &Setup, response: &mut Response) {
     let mut names = String::new();
     for name in setup.identity.names() {
@@ -177,8 +179,9 @@ struct Query {
 }
 
 impl Query {
-    /// Says why not, where the proxy names a policy that is not there, anything else that is not known, or nothing where it should name
-    /// something: a misspelt demand, or one whose variable is not set, must not pass for none.
+    /// Says why not, where the proxy names a policy that is not there, anything else that is not
+    /// known, or nothing where it should name something: a misspelt demand, or one whose variable
+    /// is not set, must not pass for none.
     fn read(setup: &Setup, head: &request::Parts) -> Result<Query, String> {
         let query = head.uri.query().unwrap_or("");
         for pair in query.split('&').filter(|pair| !pair.is_empty()) {
@@ -345,7 +348,8 @@ fn finish(
     response
 }
 
-/// The proxy's configuration is at fault. Its client is told nothing more; the log is, once a minute.
+/// The proxy's configuration is at fault. Its client is told nothing more; the log is, once a
+/// minute.
 fn misconfigured(gate: &Gate, why: &str) -> Response {
     if gate.notices.misconfigured.is_due(gate.clock.now()) {
         tracing::warn!(

@@ -65,7 +65,8 @@ impl Gate {
         outcome
     }
 
-    /// The nonce that a client must put into its next DPoP proof, where the refusal asks for one (RFC 9449 section 9).
+    /// The nonce that a client must put into its next DPoP proof, where the refusal asks for one
+    /// (RFC 9449 section 9).
     pub(crate) fn hand_nonce(&self, setup: &Setup, refusal: Refusal, response: &mut Response) {
         if let Some(nonce) = setup.verifier.nonce_for(refusal, self.clock.now())
             && let Ok(nonce) = HeaderValue::from_str(&nonce)

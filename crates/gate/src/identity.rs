@@ -1,8 +1,9 @@
 //! What an upstream is told about an accepted token: header fields made from claims.
 //!
-//! A claim's text is somebody's input, so it is written such that no value can end a field, begin another, or read as two: in each value
-//! everything but visible ASCII, and `%` itself, is percent-encoded. Every configured field is always there, empty where the token lacks the
-//! claim: a proxy that overwrites fields thereby removes what a client sent under the same name.
+//! A claim's text is somebody's input, so it is written such that no value can end a field, begin
+//! another, or read as two: in each value everything but visible ASCII, and `%` itself, is
+//! percent-encoded. Every configured field is always there, empty where the token lacks the claim:
+//! a proxy that overwrites fields thereby removes what a client sent under the same name.
 use http::{HeaderMap, HeaderName, HeaderValue};
 use signet_jose::json::Value;
 use signet_verify::Claims;
@@ -13,7 +14,8 @@ pub struct Identity {
     fields: Vec<(HeaderName, String)>,
 }
 
-/// Fields that a claim must never write: they mean something to HTTP, to proxies or to this service.
+/// Fields that a claim must never write: they mean something to HTTP, to proxies or to this
+/// service.
 const RESERVED: [&str; 17] = [
     "authorization",
     "connection",
@@ -124,7 +126,8 @@ fn list<'a>(values: impl Iterator<Item = &'a str>, separator: char, out: &mut St
     }
 }
 
-/// Percent-encodes all but visible ASCII; also `%`, so that decoding gives the claim back, and `,`, which parts lists.
+/// Percent-encodes all but visible ASCII; also `%`, so that decoding gives the claim back, and `,`,
+/// which parts lists.
 fn encode(value: &str, out: &mut String) {
     const HEX: &[u8; 16] = b"0123456789ABCDEF";
     for byte in value.bytes() {

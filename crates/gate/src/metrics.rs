@@ -90,13 +90,15 @@ impl GateMetrics {
         histogram.nanos.fetch_add(nanos, Relaxed);
     }
 
-    /// One request that was answered. `route`: a path of the table of routes; anything else is counted as `other`.
+    /// One request that was answered. `route`: a path of the table of routes; anything else is
+    /// counted as `other`.
     pub(crate) fn request(&self, route: &str, status: u16, time: Duration) {
         self.took(Stage::Request, time);
         self.threads.own().routes.request(route, status, time);
     }
 
-    /// All of it in the text format of OpenMetrics 1.0, which Prometheus reads. `now`: Unix seconds.
+    /// All of it in the text format of OpenMetrics 1.0, which Prometheus reads. `now`: Unix
+    /// seconds.
     pub fn render(&self, verifier: &Verifier, connections: &Connections, now: u64) -> String {
         let routes: Vec<_> = self.threads.all().map(|counted| &counted.routes).collect();
         let mut families = vec![self.stages()];

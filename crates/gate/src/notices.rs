@@ -1,4 +1,5 @@
-//! Log lines about what a proxy does wrong: at most one a minute of each kind, however many requests it spoils.
+//! Log lines about what a proxy does wrong: at most one a minute of each kind, however many
+//! requests it spoils.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 

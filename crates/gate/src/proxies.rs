@@ -1,13 +1,14 @@
 //! Which callers are reverse proxies, whose word about a request is taken.
 //!
-//! The method and URL of a request, and the client's certificate, decide whether a bound token is worth anything (RFC 9449
-//! section 4.3, RFC 8705 section 3). They reach the gate as header fields, which anybody can write. So they are believed
-//! only from a caller that shows a secret which the operator gave to the proxy, or whose TLS certificate ends at a CA that
-//! the operator named. Where neither is configured they are believed from nobody: bearer tokens are decided about all the
+//! The method and URL of a request, and the client's certificate, decide whether a bound token is
+//! worth anything (RFC 9449 section 4.3, RFC 8705 section 3). They reach the gate as header fields,
+//! which anybody can write. So they are believed only from a caller that shows a secret which the
+//! operator gave to the proxy, or whose TLS certificate ends at a CA that the operator named. Where
+//! neither is configured they are believed from nobody: bearer tokens are decided about all the
 //! same, and tokens that are bound to a key or a certificate are refused.
 //!
-//! What this does not do: a proxy that is known and hands on a field as its client wrote it makes that field the client's.
-//! The proxy's configuration must set each of them; the manual's do.
+//! What this does not do: a proxy that is known and hands on a field as its client wrote it makes
+//! that field the client's. The proxy's configuration must set each of them; the manual's do.
 
 use crate::header::single;
 use http::{HeaderMap, HeaderName};
@@ -33,7 +34,8 @@ impl Proxies {
     /// A caller whose header field `name` has this value is a proxy.
     ///
     /// # Errors
-    /// A sentence, for a name that is none, or a secret that is short or does not fit into a header field.
+    /// A sentence, for a name that is none, or a secret that is short or does not fit into a header
+    /// field.
     pub fn with_secret(mut self, name: &str, secret: Secret<String>) -> Result<Proxies, String> {
         let header = HeaderName::from_bytes(name.as_bytes())
             .map_err(|_| format!("{name:?} is no name of a header field"))?;

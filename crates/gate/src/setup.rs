@@ -9,8 +9,8 @@ pub struct Setup {
     pub verifier: Arc<Verifier>,
     /// What the forward-auth endpoints tell about an accepted token.
     pub identity: Identity,
-    /// The header field in which a reverse proxy hands over the client's certificate (PEM in percent-encoding, or base64).
-    /// Believed only of a caller that `proxies` knows.
+    /// The header field in which a reverse proxy hands over the client's certificate (PEM in
+    /// percent-encoding, or base64). Believed only of a caller that `proxies` knows.
     pub certificate_header: Option<String>,
     /// Whose word about a request is taken.
     pub proxies: Proxies,

@@ -1,8 +1,10 @@
 //! `/validate`: for applications that ask about a token themselves.
 //!
-//! One token: `{"token": "..."}` as JSON, `token=...` as a form, or an `Authorization` header field. Further members: `policy`, and what the
-//! caller knows of its own request: `proof`, `method`, `url` (DPoP), `certificate` (SHA-256, base64url), `nonce`, `access_token`, `code`,
-//! `scheme`. The answer is 200 with the claims, or the status of the refusal with its reason. A batch always answers 200.
+//! One token: `{"token": "..."}` as JSON, `token=...` as a form, or an `Authorization` header
+//! field. Further members: `policy`, and what the caller knows of its own request: `proof`,
+//! `method`, `url` (DPoP), `certificate` (SHA-256, base64url), `nonce`, `access_token`, `code`,
+//! `scheme`. The answer is 200 with the claims, or the status of the refusal with its reason. A
+//! batch always answers 200.
 use crate::{gate::Gate, header::single, setup::Setup};
 use http::{HeaderValue, StatusCode, header, request};
 use signet_http::{Response, response};

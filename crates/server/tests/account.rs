@@ -158,7 +158,7 @@ pub fn sessions_are_listed_and_ended_one_by_one_or_all_others() {
         ("decision", "end-session"),
     ];
     here.post("/account", &fields)
-        .expect("The session has ended");
+        .expect("The session was terminated");
     there.get("/account").expect("name=\"password\"");
     third.get("/account").expect("Your account");
     let page = here.get("/account");
@@ -256,8 +256,8 @@ pub fn a_forgotten_password_is_recovered_by_a_link_that_works_once() {
             "password",
             &[("new_password", "a third set of words")],
         )
-        .expect("This link has ended");
-    elsewhere.get(&link).expect("This link has ended");
+        .expect("This link has expired");
+    elsewhere.get(&link).expect("This link has expired");
     // Everything that was begun with the old password has ended.
     old.get("/account").expect("name=\"password\"");
     server.pass(1);
@@ -293,11 +293,11 @@ fn recovery_answers_the_same_for_an_unknown_name_and_its_links_end() {
     server.pass(31 * 60);
     Browser::new(&server)
         .get(&link)
-        .expect("This link has ended");
+        .expect("This link has expired");
     for junk in ["x", "AAAA", &"A".repeat(4000)] {
         Browser::new(&server)
             .get(&with("/account/recover", &[("token", junk)]))
-            .expect("This link has ended");
+            .expect("This link has expired");
     }
 }
 
@@ -581,7 +581,7 @@ fn mails_wrong_links_wrong_user_codes_and_refused_statements_have_records() {
     for junk in ["x", "AAAA", "AAAAA"] {
         Browser::new(&server)
             .get(&with("/account/recover", &[("token", junk)]))
-            .expect("This link has ended");
+            .expect("This link has expired");
     }
     let mut person = log_in(&server, "alice");
     for guess in ["BBBB-BBBB", "CCCC-CCCC"] {

@@ -322,7 +322,7 @@ impl World {
         assert!(mail.contains(&from.issuer()), "{mail}");
         let start = mail.find("/account/recover?token=").expect("a link");
         let link = mail[start..].split_whitespace().next().expect("a link");
-        Browser::new(to).get(link).expect("This link has ended");
+        Browser::new(to).get(link).expect("This link has expired");
         Browser::new(from).get(link).expect("Set a new password");
     }
 }

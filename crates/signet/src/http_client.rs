@@ -80,7 +80,8 @@ impl HttpClient {
         self.send(Method::GET, url, headers, Bytes::new()).await
     }
 
-    /// Any request. Plain http is only spoken to this machine. Errors name the URL without its query.
+    /// Any request. Plain http is only spoken to this machine. Errors name the URL without its
+    /// query.
     pub async fn send(
         &self,
         method: Method,

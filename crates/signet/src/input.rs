@@ -13,7 +13,8 @@ use crate::output::Failure;
 /// Longest token or secret that is read, in bytes.
 pub const MAX_INPUT: usize = 1024 * 1024;
 
-/// The token of an argument, or of standard input where it is `-`. White space around it is not part of it.
+/// The token of an argument, or of standard input where it is `-`. White space around it is not
+/// part of it.
 pub fn token(argument: &str) -> Result<String, Failure> {
     if argument != "-" {
         return Ok(argument.trim().to_owned());
@@ -41,8 +42,9 @@ pub fn known_password(label: &str) -> Result<Secret<String>, Failure> {
     finish(prompt(&format!("{label}: "))?, "the prompt")
 }
 
-/// A password to set: `--password-stdin`, `--password-file`, or a prompt on a terminal that asks twice. Where `environment`
-/// says so, SIGNET_PASSWORD comes before the prompt: then it is not the caller's own.
+/// A password to set: `--password-stdin`, `--password-file`, or a prompt on a terminal that asks
+/// twice. Where `environment` says so, SIGNET_PASSWORD comes before the prompt: then it is not the
+/// caller's own.
 pub fn new_password(
     stdin: bool,
     file: Option<&Path>,
@@ -74,7 +76,8 @@ pub fn new_password(
     twice(label)
 }
 
-/// The passphrase of an identity file: from this environment variable, or a prompt on a terminal. There is no default.
+/// The passphrase of an identity file: from this environment variable, or a prompt on a terminal.
+/// There is no default.
 pub fn passphrase(variable: &str, label: &str, confirm: bool) -> Result<Secret<String>, Failure> {
     if let Ok(passphrase) = std::env::var(variable) {
         return finish(passphrase, variable);
@@ -91,7 +94,8 @@ pub fn passphrase(variable: &str, label: &str, confirm: bool) -> Result<Secret<S
     }
 }
 
-/// Asks yes or no before what cannot be undone, unless `yes` (`--yes`). Without a terminal nobody is there to ask, and scripts know what they do.
+/// Asks yes or no before what cannot be undone, unless `yes` (`--yes`). Without a terminal nobody
+/// is there to ask, and scripts know what they do.
 pub fn confirm(yes: bool, question: &str) -> Result<(), Failure> {
     if yes || !io::stdin().is_terminal() || !io::stderr().is_terminal() {
         return Ok(());
@@ -130,15 +134,18 @@ fn finish(mut text: String, from: &str) -> Result<Secret<String>, Failure> {
     Ok(Secret::new(text))
 }
 
-/// The terminal without echo, until this is dropped: also where the reading fails, or is interrupted.
+/// The terminal without echo, until this is dropped: also where the reading fails, or is
+/// interrupted.
 struct Silent(Termios);
 
 impl Silent {
-    /// What was typed before belongs to nothing and is thrown away; what is typed from here on is not shown.
+    /// What was typed before belongs to nothing and is thrown away; what is typed from here on is
+    /// not shown.
     fn begin() -> io::Result<Silent> {
         let before = tcgetattr(io::stdin())?;
         let mut silent = before.clone();
-        // Without ISIG, so that Ctrl-C reaches us: a process that it ends would leave the terminal without echo.
+        // Without ISIG, so that Ctrl-C reaches us: a process that it ends would leave the terminal
+        // without echo.
         silent
             .local_modes
             .remove(LocalModes::ECHO | LocalModes::ECHONL | LocalModes::ICANON | LocalModes::ISIG);
@@ -155,7 +162,8 @@ impl Drop for Silent {
     }
 }
 
-/// Asks on the terminal. The echo is off before the question stands there, so nothing of an answer is ever shown.
+/// Asks on the terminal. The echo is off before the question stands there, so nothing of an answer
+/// is ever shown.
 fn prompt(label: &str) -> Result<String, Failure> {
     let failed = |e: io::Error| Failure::unusable(format!("cannot read from the terminal: {e}"));
     let silent = Silent::begin().map_err(failed)?;
@@ -174,7 +182,8 @@ fn prompt(label: &str) -> Result<String, Failure> {
     }
 }
 
-/// One line of a terminal that edits nothing itself: backspace, Ctrl-U, Ctrl-C, Ctrl-D are done here. None: interrupted.
+/// One line of a terminal that edits nothing itself: backspace, Ctrl-U, Ctrl-C, Ctrl-D are done
+/// here. None: interrupted.
 fn typed(keys: &mut impl Read) -> io::Result<Option<Vec<u8>>> {
     let mut line: Vec<u8> = Vec::new();
     let mut key = [0];

@@ -1,4 +1,5 @@
-//! Log lines go to standard error: text on a terminal, JSON otherwise. The level can change while the server runs.
+//! Log lines go to standard error: text on a terminal, JSON otherwise. The level can change while
+//! the server runs.
 
 use std::io::IsTerminal;
 
@@ -21,7 +22,8 @@ pub struct LogLevel {
 }
 
 impl LogLevel {
-    /// Puts the configuration's level in place, unless RUST_LOG rules. False: it could not be changed.
+    /// Puts the configuration's level in place, unless RUST_LOG rules. False: it could not be
+    /// changed.
     pub fn apply(&self, log: &Log) -> bool {
         self.budget.set(log.per_second);
         filter(log).is_ok_and(|f| (self.set)(f))

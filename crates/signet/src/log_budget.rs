@@ -1,7 +1,9 @@
-//! A budget of log lines: whoever can send requests can cause them, and must not fill the disk by it.
+//! A budget of log lines: whoever can send requests can cause them, and must not fill the disk by
+//! it.
 //!
-//! Each place in the program that logs has so many lines a second. What is beyond it is counted, and one line says how many are left out.
-//! Lines below `info` are for whoever asks for them, and are not bounded.
+//! Each place in the program that logs has so many lines a second. What is beyond it is counted,
+//! and one line says how many are left out. Lines below `info` are for whoever asks for them, and
+//! are not bounded.
 
 use std::{
     collections::HashMap,

@@ -1,7 +1,8 @@
 //! Signet on the command line: see `signet --help`.
 //!
-//! This crate has no logic of its own: it reads the configuration, puts the parts of the server together, and speaks to a
-//! running server on behalf of people and scripts. Exit 0: done, or yes. Exit 1: no. Exit 2: wrong usage, or out of reach.
+//! This crate has no logic of its own: it reads the configuration, puts the parts of the server
+//! together, and speaks to a running server on behalf of people and scripts. Exit 0: done, or yes.
+//! Exit 1: no. Exit 2: wrong usage, or out of reach.
 #![allow(unreachable_pub, reason = "a program: nothing outside reaches into it")]
 
 mod admin_client;

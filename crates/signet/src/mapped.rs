@@ -26,10 +26,12 @@ pub fn map(path: &Path) -> io::Result<Mapped> {
     if !metadata.is_file() || metadata.mode() & 0o022 != 0 || !is_own(metadata.uid()) {
         return Err(other());
     }
-    // SAFETY: what is borrowed from a map must not change. The permissions that were just looked at leave writing to this user alone, and no program of
-    // Signet writes to a file that it maps: each is written aside, put in place by renaming, and replaced by another file, while the mapped one stays
-    // what it was. Somebody who acts as this user can change it all the same, as they can change this program or its memory. Nobody relies on more
-    // than that for memory safety: the bytes are only read as numbers, by code that checks its bounds.
+    // SAFETY: what is borrowed from a map must not change. The permissions that were just looked at
+    // leave writing to this user alone, and no program of Signet writes to a file that it maps:
+    // each is written aside, put in place by renaming, and replaced by another file, while the
+    // mapped one stays what it was. Somebody who acts as this user can change it all the same, as
+    // they can change this program or its memory. Nobody relies on more than that for memory
+    // safety: the bytes are only read as numbers, by code that checks its bounds.
     let map = unsafe { Mmap::map(&file)? };
     Ok(Mapped(map))
 }

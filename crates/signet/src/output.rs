@@ -1,4 +1,5 @@
-//! Answers: text for people, JSON for scripts; a refusal says why on standard error, and in the JSON.
+//! Answers: text for people, JSON for scripts; a refusal says why on standard error, and in the
+//! JSON.
 
 use std::{
     io::{self, Write},
@@ -110,8 +111,8 @@ pub fn write_line(line: &str) -> Result<(), Failure> {
     }
 }
 
-/// A table for people: columns as wide as their widest cell, the last one free. Control characters are not passed on to
-/// the terminal.
+/// A table for people: columns as wide as their widest cell, the last one free. Control characters
+/// are not passed on to the terminal.
 pub fn table(head: &[&str], rows: &[Vec<String>]) -> String {
     let clean = |cell: &str| -> String {
         cell.chars()

@@ -1,4 +1,5 @@
-//! Files that hold secrets: written aside, flushed, then put in place whole, readable by their owner only.
+//! Files that hold secrets: written aside, flushed, then put in place whole, readable by their
+//! owner only.
 
 use std::{
     fs::{self, DirBuilder, File, OpenOptions},
@@ -7,13 +8,14 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Makes a directory (and its parents) that only the owner may enter. An existing one stays as it is.
+/// Makes a directory (and its parents) that only the owner may enter. An existing one stays as it
+/// is.
 pub fn directory(path: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(path)
 }
 
-/// Writes `content` to `path`, mode 0600: a reader sees the old file or the new one, never half of one, also after a
-/// power failure.
+/// Writes `content` to `path`, mode 0600: a reader sees the old file or the new one, never half of
+/// one, also after a power failure.
 pub fn write(path: &Path, content: &[u8]) -> io::Result<()> {
     let aside = aside(path);
     match fs::remove_file(&aside) {
@@ -31,8 +33,9 @@ pub fn write(path: &Path, content: &[u8]) -> io::Result<()> {
     sync_parent(path)
 }
 
-/// Gives files that this process wrote as root to the owner of their directory: a service that runs as that user could not open
-/// them otherwise. For anybody else there is nothing to give; where it fails, the service says whose file it is.
+/// Gives files that this process wrote as root to the owner of their directory: a service that runs
+/// as that user could not open them otherwise. For anybody else there is nothing to give; where it
+/// fails, the service says whose file it is.
 pub fn give_to_owner(directory: &Path, names: &[&str]) {
     let Ok(owner) = fs::metadata(directory) else {
         return;

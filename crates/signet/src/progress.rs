@@ -1,4 +1,5 @@
-//! That long work goes on: a line on a terminal that is drawn anew, and gone when the work is done. Scripts see nothing of it.
+//! That long work goes on: a line on a terminal that is drawn anew, and gone when the work is done.
+//! Scripts see nothing of it.
 
 use std::time::Duration;
 

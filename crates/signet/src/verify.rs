@@ -1,8 +1,8 @@
 //! Verification of a JWT by someone who is not the issuer: what `signet token verify` decides.
 //!
-//! The checks are signet-verify's. The key set is handed in, as is the time. A token is taken for one thing only: its `typ` says what it
-//! is, the caller says what it expects (RFC 8725 section 3.11). Binding (`cnf`) is reported, not proven: there is no request here to prove
-//! it.
+//! The checks are signet-verify's. The key set is handed in, as is the time. A token is taken for
+//! one thing only: its `typ` says what it is, the caller says what it expects (RFC 8725 section
+//! 3.11). Binding (`cnf`) is reported, not proven: there is no request here to prove it.
 
 use signet_jose::{
     jwk::JwkSet,
@@ -43,7 +43,8 @@ pub struct Verified {
     pub payload: Vec<u8>,
 }
 
-/// Checks signature, type, issuer, times, audience, and the claims its kind requires. The error is a sentence.
+/// Checks signature, type, issuer, times, audience, and the claims its kind requires. The error is
+/// a sentence.
 pub fn verify(token: &str, keys: &JwkSet, want: &Expectation<'_>) -> Result<Verified, String> {
     if token.is_empty() {
         return Err("the token is empty".into());

@@ -237,7 +237,8 @@ fn receipts_are_signed_chained_and_verified() {
         "content_mismatch"
     );
     assert_eq!(room.run(&with(&["none.json"])).status.code(), Some(2));
-    // Signed by the key before a rotation, verified with the document after it; not once it was compromised.
+    // Signed by the key before a rotation, verified with the document after it; not once it was
+    // compromised.
     room.ok(&["rotate", "alice.aid", "--reason", "yearly"]);
     room.document("alice");
     room.ok(&with(&["1.json"]));

@@ -1,6 +1,6 @@
-//! Agents from end to end, with real processes: a person grants an agent, the agent delegates to a second, the second exchanges the
-//! chain for a token and calls an API behind `signet gate`; the person revokes, the next call fails, and an auditor verifies all of it
-//! offline.
+//! Agents from end to end, with real processes: a person grants an agent, the agent delegates to a
+//! second, the second exchanges the chain for a token and calls an API behind `signet gate`; the
+//! person revokes, the next call fails, and an auditor verifies all of it offline.
 
 use std::{
     path::Path,
@@ -42,8 +42,8 @@ fn done(output: &Output) -> String {
 /// How the API in front of the gate shows that it may speak for others.
 const PROXY_SECRET: &str = "0123456789abcdef0123456789abcdef";
 
-/// An API behind the gate: a server that asks the gate about every request, as a reverse proxy does, and answers with what the gate said of
-/// the token.
+/// An API behind the gate: a server that asks the gate about every request, as a reverse proxy
+/// does, and answers with what the gate said of the token.
 async fn api(gate: u16) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();

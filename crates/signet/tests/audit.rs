@@ -1,4 +1,5 @@
-//! The audit trail of a real server: what is recorded, what a `kill -9` leaves, and the commands that an auditor uses.
+//! The audit trail of a real server: what is recorded, what a `kill -9` leaves, and the commands
+//! that an auditor uses.
 
 use crate::support::{Dev, Server, json, signet, text};
 use serde_json::Value;
@@ -150,7 +151,8 @@ async fn what_a_kill_leaves_verifies_and_the_gap_shows() {
     let dir = tempfile::tempdir().unwrap();
     let (mut server, dev) = Server::dev(dir.path());
     for round in 1..=3 {
-        // Revocations are state changes: each that was answered has its line, whatever happens next.
+        // Revocations are state changes: each that was answered has its line, whatever happens
+        // next.
         let answered = Arc::new(std::sync::Mutex::new(Vec::new()));
         let work = (0..4).map(|_| {
             let (dev, answered) = (dev.clone(), answered.clone());

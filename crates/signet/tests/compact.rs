@@ -201,7 +201,8 @@ fn a_proof_and_a_certificate_by_command() {
             "compact verify --key {key} --audience api.example.com --now 1800000000 {token}"
         )));
     }
-    // The key file has all that a verifier needs, but for the reason to believe it: see the test of whom a verifier believes.
+    // The key file has all that a verifier needs, but for the reason to believe it: see the test of
+    // whom a verifier believes.
     text(&run(&format!(
         "compact verify --key holder.public --development --data-dir elsewhere --now 1800000000 {token}"
     )));

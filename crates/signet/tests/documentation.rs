@@ -46,7 +46,8 @@ fn value(expression: &str) -> Option<u64> {
     expression.split('*').map(number).product()
 }
 
-/// A row for each constant `MAX_...` or `MIN_...` that says what it is: (its comment, what else is in the row).
+/// A row for each constant `MAX_...` or `MIN_...` that says what it is: (its comment, what else is
+/// in the row).
 fn rows() -> Vec<(String, String)> {
     let mut rows = Vec::new();
     for name in CRATES {

@@ -1,9 +1,10 @@
-//! A server whose disk is full for real: it goes on with what needs no space, revocations included, starts again, and is
-//! whole when there is space.
+//! A server whose disk is full for real: it goes on with what needs no space, revocations included,
+//! starts again, and is whole when there is space.
 //!
-//! The disk is a small tmpfs where this process may mount one. Where it may not, the server's files are limited in size
-//! (RLIMIT_FSIZE) and the limit is taken away for the second start: the reserve cannot help then, so what is asked is
-//! that nothing is answered as done which is not, and that the server starts.
+//! The disk is a small tmpfs where this process may mount one. Where it may not, the server's files
+//! are limited in size (RLIMIT_FSIZE) and the limit is taken away for the second start: the reserve
+//! cannot help then, so what is asked is that nothing is answered as done which is not, and that
+//! the server starts.
 
 use crate::support::{Server, basic, http_client::HttpClient, json, signet, text};
 use serde_json::Value;
@@ -217,8 +218,8 @@ async fn limited_files() {
     let asked = Asked::new(port);
     let revoked = asked.token().await;
     let pid = server.id().to_string();
-    // Nothing may be written behind the first 64 KiB of any file: the database and the trail are longer by then, or will
-    // be soon. The signal for it is ignored since the start.
+    // Nothing may be written behind the first 64 KiB of any file: the database and the trail are
+    // longer by then, or will be soon. The signal for it is ignored since the start.
     let limit = |bytes: &str| {
         let done = Command::new("prlimit")
             .args(["--pid", &pid, &format!("--fsize={bytes}:unlimited")])

@@ -1,5 +1,5 @@
-//! The validation service follows a real server's stream of revocations: what is revoked is refused, and what a lost stream means is
-//! what was chosen.
+//! The validation service follows a real server's stream of revocations: what is revoked is
+//! refused, and what a lost stream means is what was chosen.
 
 use std::path::Path;
 
@@ -77,7 +77,8 @@ async fn what_is_revoked_is_refused_and_a_lost_stream_is_open_or_closed_as_chose
     );
     let open = Gate::start(directory, "open", &open);
 
-    // What was revoked before the stream began, and what is revoked while it is read: cached answers end, too.
+    // What was revoked before the stream began, and what is revoked while it is read: cached
+    // answers end, too.
     let (one, other) = (dev.service_token().await, dev.service_token().await);
     for gate in [&closed, &open] {
         gate.until_ready_says(200, "revocations current").await;
@@ -178,7 +179,8 @@ async fn a_reload_while_the_stream_is_lost_forgets_no_revocation() {
     let directory = directory.path();
     let (server, dev) = Server::dev(directory);
     make_reader(directory, &dev);
-    // Keys that are there without the server, so that the next setup is ready while the server is gone.
+    // Keys that are there without the server, so that the next setup is ready while the server is
+    // gone.
     let keys = dev.client().get(&format!("{}/jwks", dev.issuer), &[]).await;
     std::fs::write(directory.join("keys.json"), keys.unwrap().body).unwrap();
     let named = format!("issuer = \"{}\"\n", dev.issuer);

@@ -1,4 +1,5 @@
-//! The validation service beside a real server: compact tokens of a discovered issuer, and tokens that the issuer is asked about.
+//! The validation service beside a real server: compact tokens of a discovered issuer, and tokens
+//! that the issuer is asked about.
 
 use std::path::Path;
 
@@ -128,7 +129,8 @@ async fn the_issuer_is_asked_about_tokens_and_its_no_ends_them() {
     all.until(&token, (401, "inactive")).await;
     // A JWT is not asked about by a policy for opaque tokens.
     assert_eq!(opaque.validate(&token).await.1, "valid");
-    // The form of compact tokens says nothing to a policy that has no keys for them: their issuer is asked.
+    // The form of compact tokens says nothing to a policy that has no keys for them: their issuer
+    // is asked.
     let mine = dev.credentials("service");
     let changed = signet(&[
         "client",
@@ -153,7 +155,8 @@ async fn the_issuer_is_asked_about_tokens_and_its_no_ends_them() {
     all.until(&other, (503, "introspection_unavailable")).await;
 }
 
-/// The published vectors' token ended long ago: a refusal for its time says that it was opened and read.
+/// The published vectors' token ended long ago: a refusal for its time says that it was opened and
+/// read.
 #[tokio::test]
 async fn encrypted_tokens_are_opened_with_the_private_key_of_a_file() {
     let directory = tempfile::tempdir().unwrap();

@@ -1,5 +1,5 @@
-//! What may happen once happens once: of a hundred racing requests one succeeds, also after `kill -9` and a restart.
-//! Real processes, real sockets, a real disk.
+//! What may happen once happens once: of a hundred racing requests one succeeds, also after `kill
+//! -9` and a restart. Real processes, real sockets, a real disk.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,8 @@ use signet_jose::jwt::{JwtSigner, Typ};
 
 const RACERS: usize = 100;
 
-/// Sends the same form a hundred times at once; how often each status and error came back, and the good answers.
+/// Sends the same form a hundred times at once; how often each status and error came back, and the
+/// good answers.
 async fn race(
     dev: &Dev,
     client: Option<&str>,
@@ -120,7 +121,8 @@ async fn a_refresh_token_rotates_once_and_its_replay_ends_the_family() {
         "the family ended"
     );
 
-    // The other device is another family, and goes on; a rotation that was answered outlives a crash.
+    // The other device is another family, and goes on; a rotation that was answered outlives a
+    // crash.
     let rotated = body(&dev.post("/token", None, &refresh_form(&family[1])).await);
     server.crash_and_restart(&dev).await;
     let new = rotated["refresh_token"].as_str().unwrap();

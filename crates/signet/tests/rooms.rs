@@ -1,8 +1,9 @@
 //! No circle of imports between the rooms of a crate.
 //!
-//! A room is a file or a folder directly under `src`. It imports what lies below it, and nothing that imports it, so each can be read
-//! alone. Read from the code's text: paths that begin with `crate::`, or with as many `super::` as lead to the root; without tests and
-//! comments. What goes through a re-export of the crate's root is not seen.
+//! A room is a file or a folder directly under `src`. It imports what lies below it, and nothing
+//! that imports it, so each can be read alone. Read from the code's text: paths that begin with
+//! `crate::`, or with as many `super::` as lead to the root; without tests and comments. What goes
+//! through a re-export of the crate's root is not seen.
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
@@ -109,7 +110,8 @@ fn rooms(src: &Path) -> Rooms {
     rooms
 }
 
-/// Takes away rooms that import no other of those left, again and again: what stays lies in a circle, or above one.
+/// Takes away rooms that import no other of those left, again and again: what stays lies in a
+/// circle, or above one.
 fn tied(mut rooms: Rooms) -> BTreeSet<String> {
     loop {
         let free: Vec<String> = rooms

@@ -1,4 +1,5 @@
-//! `signet serve` as a process: development mode, signals, reload, and what the command line asks of it.
+//! `signet serve` as a process: development mode, signals, reload, and what the command line asks
+//! of it.
 
 use std::{
     os::unix::fs::PermissionsExt,
@@ -316,7 +317,8 @@ async fn the_service_manager_hands_over_a_socket_and_hears_of_readiness() {
     .unwrap();
     let socket = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = socket.local_addr().unwrap().port();
-    // The shell puts the socket at descriptor 3 and names itself in LISTEN_PID before it becomes the server.
+    // The shell puts the socket at descriptor 3 and names itself in LISTEN_PID before it becomes
+    // the server.
 
     let script = format!(
         "export LISTEN_PID=$$ LISTEN_FDS=1 NOTIFY_SOCKET={}; exec {} serve --config {}",

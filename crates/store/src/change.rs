@@ -10,8 +10,8 @@ pub const MAX_THEN: usize = 64;
 /// One write. `end` is in Unix seconds.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Op {
-    /// Must not exist (an ended row does not exist). A row that has already ended is refused, never written: otherwise
-    /// what may happen once could happen twice.
+    /// Must not exist (an ended row does not exist). A row that has already ended is refused, never
+    /// written: otherwise what may happen once could happen twice.
     Insert {
         /// where
         key: Key,
@@ -94,8 +94,8 @@ impl Op {
     }
 }
 
-/// At most one conditional operation (`first`), then unconditional ones that are done if and only if it held.
-/// All or nothing, durable before it is answered.
+/// At most one conditional operation (`first`), then unconditional ones that are done if and only
+/// if it held. All or nothing, durable before it is answered.
 ///
 /// Only `first` may carry a condition: a distributed engine can then decide the change at one key.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -122,8 +122,8 @@ impl Change {
         self
     }
 
-    /// What every engine refuses before it looks at a row: conditions in `then`, rows without the end that they need,
-    /// sizes above the bounds.
+    /// What every engine refuses before it looks at a row: conditions in `then`, rows without the
+    /// end that they need, sizes above the bounds.
     ///
     /// # Errors
     /// [`StoreError::Invalid`] for the caller's mistakes, [`StoreError::TooLarge`] for sizes.

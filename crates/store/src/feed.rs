@@ -1,7 +1,8 @@
 //! Revocations for whoever keeps a copy of them: first all that are there, then each as it happens.
 //!
-//! A feed begins to listen before the first page is read, and a change is told only when it is durable and visible. So nothing can fall
-//! between the two halves; what falls into both is told twice, which is harmless, because revocations only grow.
+//! A feed begins to listen before the first page is read, and a change is told only when it is
+//! durable and visible. So nothing can fall between the two halves; what falls into both is told
+//! twice, which is harmless, because revocations only grow.
 use crate::{
     Key, Store, StoreError, Table,
     revoked::{self, PAGE, Revoked, Subject},
@@ -12,7 +13,8 @@ use tokio::sync::broadcast::{
     error::{RecvError, TryRecvError},
 };
 
-/// Changes that a follower may be behind. One that is further behind has missed some, and must begin again.
+/// Changes that a follower may be behind. One that is further behind has missed some, and must
+/// begin again.
 pub const MAX_BEHIND: usize = 4096;
 
 /// The changes of one index, to all followers.

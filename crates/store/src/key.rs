@@ -6,7 +6,8 @@ pub const MAX_KEY_BYTES: usize = 2048;
 
 /// Where a row is: a table, a partition of it, and a place in that partition's order.
 ///
-/// Most tables use one row per partition, with an empty `sort`. A partition that is listed uses non-empty sorts.
+/// Most tables use one row per partition, with an empty `sort`. A partition that is listed uses
+/// non-empty sorts.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
 pub struct Key {
     /// The table.
@@ -49,7 +50,8 @@ impl Key {
 pub struct Row {
     /// Opaque to the store.
     pub value: Vec<u8>,
-    /// Changes at every write, and never repeats for a key: not while the row lives, and not after it was made anew.
+    /// Changes at every write, and never repeats for a key: not while the row lives, and not after
+    /// it was made anew.
     pub version: u64,
     /// Unix seconds; from that second on the row does not exist, swept or not.
     pub end: Option<u64>,

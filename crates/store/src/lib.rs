@@ -1,12 +1,13 @@
 //! State that outlives a request.
 //!
-//! [`Store`] is one trait for an embedded engine and for distributed ones: keys and values, one atomic call on one
-//! key, no scan on a request's way, and an end on everything short-lived. What may happen once (a code, a refresh
-//! rotation, an assertion id) is decided here, by one conditional write, and is durable before it is answered.
+//! [`Store`] is one trait for an embedded engine and for distributed ones: keys and values, one
+//! atomic call on one key, no scan on a request's way, and an end on everything short-lived. What
+//! may happen once (a code, a refresh rotation, an assertion id) is decided here, by one
+//! conditional write, and is durable before it is answered.
 //!
-//! [`SqliteStore`] is the embedded default; [`MemoryStore`] serves the unit tests of the rooms above. Both pass
-//! `tests/contract.rs`, which every further engine must pass unchanged. [`revocation`] keeps the revocations of the
-//! whole server in memory, beside their durable rows.
+//! [`SqliteStore`] is the embedded default; [`MemoryStore`] serves the unit tests of the rooms
+//! above. Both pass `tests/contract.rs`, which every further engine must pass unchanged.
+//! [`revocation`] keeps the revocations of the whole server in memory, beside their durable rows.
 #![forbid(unsafe_code)]
 
 mod change;

@@ -1,4 +1,5 @@
-//! A store in memory, for unit tests of the rooms above: it passes the contract and forgets everything.
+//! A store in memory, for unit tests of the rooms above: it passes the contract and forgets
+//! everything.
 use crate::{Change, Key, Op, Outcome, Row, Store, StoreError, StoreFuture, Table};
 use std::{
     collections::BTreeMap,
@@ -91,7 +92,8 @@ impl MemoryStore {
         MemoryStore::default()
     }
 
-    // A panic while the lock is held leaves a map that is still whole: every step is one insert or remove.
+    // A panic while the lock is held leaves a map that is still whole: every step is one insert or
+    // remove.
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

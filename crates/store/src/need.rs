@@ -6,7 +6,8 @@ use crate::{Change, Op, Table};
 pub enum Need {
     /// It ends or revokes something, or records that: possible as long as anything is.
     Ends,
-    /// It notes that a proof was used, as the authentication of a revocation does: possible while half of the reserve is left.
+    /// It notes that a proof was used, as the authentication of a revocation does: possible while
+    /// half of the reserve is left.
     Proves,
     /// It makes something: not possible on a full disk.
     Grows,

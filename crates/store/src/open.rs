@@ -7,7 +7,8 @@ use std::{path::PathBuf, sync::Arc};
 pub enum Engine {
     /// The embedded one.
     Sqlite {
-        /// Holds the database; made where it is missing. On a local disk, and one process's at a time.
+        /// Holds the database; made where it is missing. On a local disk, and one process's at a
+        /// time.
         directory: PathBuf,
         /// Sizes.
         options: sqlite::Options,

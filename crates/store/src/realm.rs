@@ -1,20 +1,25 @@
 //! Many realms in one store, none of which can name another's rows.
 //!
-//! A realm's rows stand in partitions that begin with its name behind a mark; the default realm's have no mark, as all rows had before
-//! there were realms. A [`RealmStore`] writes the prefix on the way in and takes it off on the way out, so what is above it cannot even say
-//! the key of another realm's row: [`Store::page`] of a realm is the range of its prefix, and the default realm's leaves all ranges out.
+//! A realm's rows stand in partitions that begin with its name behind a mark; the default realm's
+//! have no mark, as all rows had before there were realms. A [`RealmStore`] writes the prefix on
+//! the way in and takes it off on the way out, so what is above it cannot even say the key of
+//! another realm's row: [`Store::page`] of a realm is the range of its prefix, and the default
+//! realm's leaves all ranges out.
 //!
-//! What it does not separate: [`Store::sweep`] and [`Store::check`] are the engine's, for all realms at once, and so is the disk.
+//! What it does not separate: [`Store::sweep`] and [`Store::check`] are the engine's, for all
+//! realms at once, and so is the disk.
 use crate::{Change, Key, Layer, Op, Outcome, Row, Store, StoreError, StoreFuture, Table};
 use std::{fmt, future::ready, sync::Arc};
 
-/// Begins the partitions of every realm but the default one. The default realm's partitions are names and addresses, which have no control
-/// characters, and random ids, of which one in 2^56 would be refused.
+/// Begins the partitions of every realm but the default one. The default realm's partitions are
+/// names and addresses, which have no control characters, and random ids, of which one in 2^56
+/// would be refused.
 const MARK: &[u8] = b"\0realm\0";
 /// Ends the realm's name: a name has no zero byte, so no prefix begins with another.
 const END: u8 = 0;
 
-/// The name of a realm: 1 to 32 of `a-z`, `0-9` and `-`, the first a letter. The default realm has none; its text is empty.
+/// The name of a realm: 1 to 32 of `a-z`, `0-9` and `-`, the first a letter. The default realm has
+/// none; its text is empty.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct RealmId(Arc<str>);
 
@@ -153,7 +158,8 @@ impl RealmStore {
         })
     }
 
-    /// The default realm's page: the engine's, without the rows behind the mark. They are one range, so at most one row and one more page are read.
+    /// The default realm's page: the engine's, without the rows behind the mark. They are one
+    /// range, so at most one row and one more page are read.
     async fn default_page(
         &self,
         table: Table,
@@ -171,8 +177,8 @@ impl RealmStore {
         if whole {
             return Ok(page);
         }
-        // The last partition that could begin with the mark is the mark itself, with its last byte one higher: nothing of
-        // a realm is behind it.
+        // The last partition that could begin with the mark is the mark itself, with its last byte
+        // one higher: nothing of a realm is behind it.
         let mut behind = MARK.to_vec();
         if let Some(last) = behind.last_mut() {
             *last += 1;
@@ -205,7 +211,8 @@ impl RealmStore {
     ) -> Result<Vec<(Key, Row)>, StoreError> {
         let after = match after {
             Some(after) => self.inward(after.clone())?,
-            // The prefix without its end: before every partition that begins with it, and itself nobody's.
+            // The prefix without its end: before every partition that begins with it, and itself
+            // nobody's.
             None => Key::new(table, &self.prefix[..self.prefix.len() - 1]),
         };
         let mut page = self.inner.page(table, Some(&after), limit, now).await?;

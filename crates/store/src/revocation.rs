@@ -1,12 +1,14 @@
 //! What has been revoked: in memory for every introspection, durable beside it.
 //!
-//! A token is dead if its own id, its grant, its session or a grant of the agent chain behind it was revoked, or if it
-//! was made at or before the epoch of its user, its client or an agent that acts in it. Reading takes no lock and asks no store. Writing is durable first and visible second, so that a
-//! revocation that was answered survives a crash; a failure of the store is an error, never "not revoked".
+//! A token is dead if its own id, its grant, its session or a grant of the agent chain behind it
+//! was revoked, or if it was made at or before the epoch of its user, its client or an agent that
+//! acts in it. Reading takes no lock and asks no store. Writing is durable first and visible
+//! second, so that a revocation that was answered survives a crash; a failure of the store is an
+//! error, never "not revoked".
 //!
-//! Revocations only grow: of two for one subject the later epoch and the later end hold, in whatever order they come.
-//! An entry ends when the longest-lived token that it can concern has expired, so it never outlives its use and never
-//! ends before it (the caller hands in that end).
+//! Revocations only grow: of two for one subject the later epoch and the later end hold, in
+//! whatever order they come. An entry ends when the longest-lived token that it can concern has
+//! expired, so it never outlives its use and never ends before it (the caller hands in that end).
 use crate::{
     Change, Key, Op, Outcome, Store, StoreError, Table,
     feed::{Changes, Feed},
@@ -23,7 +25,8 @@ pub struct RevocationIndex {
 }
 
 impl RevocationIndex {
-    /// Reads every revocation that has not ended. Nothing may be answered before this has succeeded.
+    /// Reads every revocation that has not ended. Nothing may be answered before this has
+    /// succeeded.
     ///
     /// # Errors
     /// The store's. An entry that cannot be read is an error: what it revoked must not come alive.
@@ -50,8 +53,9 @@ impl RevocationIndex {
         }
     }
 
-    /// Revokes. `end` (Unix seconds): when the last token that this can concern has expired. Returns when it is durable
-    /// and in effect. Doing it twice is harmless; the later epoch and the later end hold.
+    /// Revokes. `end` (Unix seconds): when the last token that this can concern has expired.
+    /// Returns when it is durable and in effect. Doing it twice is harmless; the later epoch and
+    /// the later end hold.
     ///
     /// # Errors
     /// The store's; then nothing was revoked, and the caller must not answer that it was.
@@ -92,8 +96,9 @@ impl RevocationIndex {
         Ok(())
     }
 
-    /// Commits a change and, in the same change, what is revoked with it: after a crash both are there or neither is.
-    /// Where the change is refused nothing is revoked. At most [`MAX_THEN`](crate::MAX_THEN) further writes in all.
+    /// Commits a change and, in the same change, what is revoked with it: after a crash both are
+    /// there or neither is. Where the change is refused nothing is revoked. At most
+    /// [`MAX_THEN`](crate::MAX_THEN) further writes in all.
     ///
     /// # Errors
     /// The store's; then the caller must not answer that anything was done.
@@ -124,7 +129,8 @@ impl RevocationIndex {
         Feed::new(self.store.clone(), &self.changes)
     }
 
-    /// Whether the token is revoked. An entry counts until it is swept: by then everything that it concerned has expired.
+    /// Whether the token is revoked. An entry counts until it is swept: by then everything that it
+    /// concerned has expired.
     pub fn is_revoked(&self, token: &RevocationQuery<'_>) -> bool {
         self.index.is_revoked(token)
     }

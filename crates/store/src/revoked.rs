@@ -1,14 +1,16 @@
 //! One revocation as a row of the store.
 //!
-//! The key is of the subject, the value its epoch (Unix milliseconds, big endian; 0 for a kind without one), the row's end the revocation's. Which
-//! kinds there are, and the first byte of their keys, is [`signet_revocation::KINDS`].
+//! The key is of the subject, the value its epoch (Unix milliseconds, big endian; 0 for a kind
+//! without one), the row's end the revocation's. Which kinds there are, and the first byte of their
+//! keys, is [`signet_revocation::KINDS`].
 use crate::{Key, Op, Row, StoreError, Table};
 use signet_revocation::{GrantId, Jti, Kind};
 
 /// Rows that are read at once, at start and for a follower.
 pub(crate) const PAGE: usize = 1024;
 
-/// Whom or what a revocation concerns, with ids as the server has them: the bytes of a `jti`, a grant and a delegation, and texts.
+/// Whom or what a revocation concerns, with ids as the server has them: the bytes of a `jti`, a
+/// grant and a delegation, and texts.
 pub type Subject = signet_revocation::Subject<Jti, GrantId, [u8; 32], String>;
 
 /// A revocation, and when the last token that it can concern has expired, Unix seconds.
@@ -33,8 +35,9 @@ pub(crate) fn key_of(subject: &Subject) -> Key {
     Key::new(Table::Revocation, partition)
 }
 
-/// What says so, as a write without a condition: its key is of what it says, so that no other revocation of the same subject is overwritten by
-/// it, whichever comes first, and reading joins them.
+/// What says so, as a write without a condition: its key is of what it says, so that no other
+/// revocation of the same subject is overwritten by it, whichever comes first, and reading joins
+/// them.
 pub(crate) fn put(subject: &Subject, end: u64) -> Op {
     let key = key_of(subject);
     let epoch_ms = subject.epoch_ms().unwrap_or(0).to_be_bytes().to_vec();

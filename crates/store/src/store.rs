@@ -7,8 +7,8 @@ pub type StoreFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>>
 
 /// Keys and values with versions and ends. See `tests/contract.rs` for the rules as tests.
 ///
-/// `now` is Unix seconds, handed in by the caller: rows whose end is at or before it do not exist, whether they have
-/// been swept or not.
+/// `now` is Unix seconds, handed in by the caller: rows whose end is at or before it do not exist,
+/// whether they have been swept or not.
 pub trait Store: Send + Sync + 'static {
     /// The row at a key. A write that was answered is seen by every later read.
     fn get<'a>(&'a self, key: &'a Key, now: u64) -> StoreFuture<'a, Option<Row>>;
@@ -16,8 +16,9 @@ pub trait Store: Send + Sync + 'static {
     /// One change, durable before it answers `Done`.
     fn commit(&self, change: Change, now: u64) -> StoreFuture<'_, Outcome>;
 
-    /// Several changes in order, each atomic, sharing one flush where the engine can. Stops after the first that is
-    /// refused: its outcome is the last of the answer, and those before it stay done.
+    /// Several changes in order, each atomic, sharing one flush where the engine can. Stops after
+    /// the first that is refused: its outcome is the last of the answer, and those before it stay
+    /// done.
     fn commit_each(&self, changes: Vec<Change>, now: u64) -> StoreFuture<'_, Vec<Outcome>>;
 
     /// Removes and returns: of racing callers one gets the row.
@@ -33,8 +34,9 @@ pub trait Store: Send + Sync + 'static {
         now: u64,
     ) -> StoreFuture<'a, Vec<(Key, Row)>>;
 
-    /// At most `limit` rows of a whole table after a key, in order of partition and sort: for start-up and the admin
-    /// API's lists. Never on a request's way. A page shorter than `limit` is the last.
+    /// At most `limit` rows of a whole table after a key, in order of partition and sort: for
+    /// start-up and the admin API's lists. Never on a request's way. A page shorter than `limit` is
+    /// the last.
     fn page<'a>(
         &'a self,
         table: Table,
@@ -43,21 +45,23 @@ pub trait Store: Send + Sync + 'static {
         now: u64,
     ) -> StoreFuture<'a, Vec<(Key, Row)>>;
 
-    /// Removes at most `limit` ended rows; the number removed. Where several clocks are in play, hand in a `now` that
-    /// lies behind the slowest of them: a row that was swept can be inserted again.
+    /// Removes at most `limit` ended rows; the number removed. Where several clocks are in play,
+    /// hand in a `now` that lies behind the slowest of them: a row that was swept can be inserted
+    /// again.
     fn sweep(&self, now: u64, limit: usize) -> StoreFuture<'_, usize>;
 
     /// Readiness: can it read and write?
     fn check(&self) -> StoreFuture<'_, ()>;
 
-    /// Whether the disk is full: only changes that end or revoke something are taken, and records of them; others are
-    /// refused as `Unavailable`. An engine that has no disk of its own is never full.
+    /// Whether the disk is full: only changes that end or revoke something are taken, and records
+    /// of them; others are refused as `Unavailable`. An engine that has no disk of its own is never
+    /// full.
     fn is_full(&self) -> bool {
         false
     }
 
-    /// Finishes what is queued and releases what the store holds. Waits for that; later calls are refused. Closing twice
-    /// does nothing.
+    /// Finishes what is queued and releases what the store holds. Waits for that; later calls are
+    /// refused. Closing twice does nothing.
     fn close(&self) {}
 }
 

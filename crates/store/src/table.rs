@@ -12,7 +12,8 @@ pub enum Table {
     SigningKey,
     /// partition: name of the setting
     Setting,
-    /// What the audit trail keeps in the store: its identity, where it ends, and lines that came with a change and are not yet in it.
+    /// What the audit trail keeps in the store: its identity, where it ends, and lines that came
+    /// with a change and are not yet in it.
     Audit,
     // Directory.
     /// partition: user id

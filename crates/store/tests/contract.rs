@@ -1,4 +1,5 @@
-//! What every engine must do, whatever it is made of. A new engine adds one line at the end of this file and passes.
+//! What every engine must do, whatever it is made of. A new engine adds one line at the end of this
+//! file and passes.
 use signet_store::{
     Change, Key, MemoryStore, Op, Outcome, RealmId, RealmStore, Row, SqliteStore, Store,
     StoreError, Table, sqlite,

@@ -1,7 +1,8 @@
-//! `kill -9` of a real process: what was answered `Done` is there afterwards, and nothing that happens once happened twice.
+//! `kill -9` of a real process: what was answered `Done` is there afterwards, and nothing that
+//! happens once happened twice.
 //!
-//! The child is this test program again, started with [`DIRECTORY`] set. It prints a line after each answer; a line
-//! that the parent reads was therefore printed after its change was durable.
+//! The child is this test program again, started with [`DIRECTORY`] set. It prints a line after
+//! each answer; a line that the parent reads was therefore printed after its change was durable.
 use signet_store::{Change, Key, Op, SqliteStore, Store, Table, sqlite::Options};
 use std::{
     collections::HashMap,
@@ -104,7 +105,8 @@ fn rand_seed() -> u64 {
     RandomState::new().hash_one(0)
 }
 
-/// How long a round runs before it is killed, in milliseconds: 150 to 400 (SplitMix64 of the seed and the round).
+/// How long a round runs before it is killed, in milliseconds: 150 to 400 (SplitMix64 of the seed
+/// and the round).
 fn pause(seed: u64, round: u64) -> u64 {
     let mut z = seed.wrapping_add((round + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -134,7 +136,8 @@ fn what_was_answered_survives_a_kill_and_nothing_happens_twice() {
         }
     });
 
-    // When each round is killed is left to chance, which is the point; a run that failed is repeated with its seed.
+    // When each round is killed is left to chance, which is the point; a run that failed is
+    // repeated with its seed.
     let seed = match std::env::var("CRASH_SEED") {
         Ok(seed) => seed.parse().expect("CRASH_SEED is a number"),
         Err(_) => rand_seed(),

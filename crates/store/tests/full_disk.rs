@@ -1,9 +1,9 @@
-//! A disk that is full for real: what ends something is still done, nothing is half done, a start is possible, and
-//! everything is when there is space again.
+//! A disk that is full for real: what ends something is still done, nothing is half done, a start
+//! is possible, and everything is when there is space again.
 //!
-//! The disk is a small tmpfs where this process may mount one. Where it may not, the same is asked of a child whose
-//! files are limited in size (RLIMIT_FSIZE): there is nothing to be given up then, so only what holds without a reserve is
-//! asked.
+//! The disk is a small tmpfs where this process may mount one. Where it may not, the same is asked
+//! of a child whose files are limited in size (RLIMIT_FSIZE): there is nothing to be given up then,
+//! so only what holds without a reserve is asked.
 use signet_store::{
     Change, Key, Op, Row, SqliteStore, Store, StoreError, Table,
     sqlite::{Options, RESERVE_FILE},

@@ -1,11 +1,13 @@
-//! What the verifier's cache keeps: the token, and the key, issuer and end that it depends on (known fault V12).
+//! What the verifier's cache keeps: the token, and the key, issuer and end that it depends on
+//! (known fault V12).
 
 use crate::{Verified, cache::Kept, compact_keys::CompactKeys, keys::PreparedKey};
 use std::sync::Arc;
 
 /// A token that a policy accepted.
 pub(crate) struct Accepted {
-    /// position of its issuer; none has the position of a token whose keys are the policy's own (compact tokens)
+    /// position of its issuer; none has the position of a token whose keys are the policy's own
+    /// (compact tokens)
     pub(crate) issuer: usize,
     pub(crate) key: Option<Arc<PreparedKey>>,
     pub(crate) compact: Option<Arc<CompactKeys>>,

@@ -1,4 +1,5 @@
-//! Opaque tokens: the way of a token whose issuer is asked about it (RFC 7662), and what is checked of the answer.
+//! Opaque tokens: the way of a token whose issuer is asked about it (RFC 7662), and what is checked
+//! of the answer.
 
 use crate::{
     Claims, Form, PolicyId, Presented, Refusal, Verified, claim_checks,
@@ -7,8 +8,8 @@ use crate::{
 };
 
 impl Verifier {
-    /// As [`Verifier::decide`], and asks the issuer where the policy says so: the one entry point for policies with
-    /// [`crate::Policy::introspect`]. `now` gives Unix seconds.
+    /// As [`Verifier::decide`], and asks the issuer where the policy says so: the one entry point
+    /// for policies with [`crate::Policy::introspect`]. `now` gives Unix seconds.
     pub async fn decide_asking(
         &self,
         policy: PolicyId,

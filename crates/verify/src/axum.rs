@@ -16,7 +16,8 @@ use crate::Verified;
 use axum_core::extract::FromRequestParts;
 use http::{StatusCode, request::Parts};
 
-/// A handler that asks for a token where no layer verified one is a mistake of the program, and answers 500.
+/// A handler that asks for a token where no layer verified one is a mistake of the program, and
+/// answers 500.
 impl<S: Sync> FromRequestParts<S> for Verified {
     type Rejection = StatusCode;
 

@@ -19,7 +19,8 @@ pub(crate) fn prove(
     replays: &ReplayGuard,
     nonce_key: &HmacNonceKey,
 ) -> Result<(), Refusal> {
-    // Whatever else it says: a confirmation that cannot be checked is not taken as none (known fault V11).
+    // Whatever else it says: a confirmation that cannot be checked is not taken as none (known
+    // fault V11).
     if claims.has_unknown_confirmation() {
         return Err(Refusal::UnknownConfirmation);
     }
@@ -39,8 +40,9 @@ pub(crate) fn prove(
     if claims.is_bound() && presented.binding_elsewhere {
         return Ok(());
     }
-    // RFC 9449 section 4.3 item 9 compares with the request's own URL. Where the host in it is what the client wrote, a proof
-    // made for another server would do: so the operator says which origins are his.
+    // RFC 9449 section 4.3 item 9 compares with the request's own URL. Where the host in it is what
+    // the client wrote, a proof made for another server would do: so the operator says which
+    // origins are his.
     if bound.jkt.is_some()
         && presented.scheme != Some(Scheme::Bearer)
         && let Some(proof) = presented.proof

@@ -1,4 +1,5 @@
-//! Building a verifier: everything that can be wrong with a configuration is found here, before the first token.
+//! Building a verifier: everything that can be wrong with a configuration is found here, before the
+//! first token.
 
 #[cfg(feature = "fetch")]
 use crate::introspector::Introspector;
@@ -118,7 +119,8 @@ impl Builder {
         self
     }
 
-    /// How many verified access tokens are kept, and how many bytes they may take together. 0 entries: none is kept.
+    /// How many verified access tokens are kept, and how many bytes they may take together. 0
+    /// entries: none is kept.
     #[must_use]
     pub fn cache(mut self, entries: usize, bytes: usize) -> Builder {
         self.cache_entries = entries;
@@ -126,17 +128,19 @@ impl Builder {
         self
     }
 
-    /// What remembers DPoP proofs and tokens that are accepted once. Without, a guard of [`ReplayGuard::DEFAULT_BYTES`] that
-    /// is this verifier's own. A verifier that takes another's place must get its guard ([`Verifier::replay_guard`]), or
-    /// accepts once more what the other one has seen.
+    /// What remembers DPoP proofs and tokens that are accepted once. Without, a guard of
+    /// [`ReplayGuard::DEFAULT_BYTES`] that is this verifier's own. A verifier that takes another's
+    /// place must get its guard ([`Verifier::replay_guard`]), or accepts once more what the other
+    /// one has seen.
     #[must_use]
     pub fn replay_guard(mut self, guard: Arc<ReplayGuard>) -> Builder {
         self.replay_guard = Some(guard);
         self
     }
 
-    /// The key of the nonces that DPoP proofs must carry ([`Policy::proof_nonces`]), at least 32 bytes: for several verifiers that stand
-    /// beside each other. Without, each verifier has a random one.
+    /// The key of the nonces that DPoP proofs must carry ([`Policy::proof_nonces`]), at least 32
+    /// bytes: for several verifiers that stand beside each other. Without, each verifier has a
+    /// random one.
     #[must_use]
     pub fn proof_nonce_key(mut self, key: &[u8]) -> Builder {
         self.proof_nonce_key = Some(Secret::new(key.to_vec()));

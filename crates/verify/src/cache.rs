@@ -1,13 +1,16 @@
 //! Tokens that verified, kept so that the next request with the same token costs a comparison.
 //!
-//! One mechanism for whoever keeps such tokens: the verifier, and Signet's server for the tokens that it issued itself. What is kept with
-//! a token, and when that ends, is the user's ([`Kept`]).
+//! One mechanism for whoever keeps such tokens: the verifier, and Signet's server for the tokens
+//! that it issued itself. What is kept with a token, and when that ends, is the user's ([`Kept`]).
 //!
-//! - Found by a keyed hash, confirmed by comparing the whole token: a forged body finds nothing (known faults V2 and A11).
+//! - Found by a keyed hash, confirmed by comparing the whole token: a forged body finds nothing
+//!   (known faults V2 and A11).
 //! - Bound to a scope, the policy that accepted the token: a hit never skips a stricter one (V1).
-//! - Only tokens that verified get in. There is nothing about refused ones, so nobody can fill it with junk.
-//! - Eight places for each hash value, and a second chance for those that were hit: many tokens that come once push each other out,
-//!   not those that come again. The key is random, so nobody can aim at a place.
+//! - Only tokens that verified get in. There is nothing about refused ones, so nobody can fill it
+//!   with junk.
+//! - Eight places for each hash value, and a second chance for those that were hit: many tokens
+//!   that come once push each other out, not those that come again. The key is random, so nobody
+//!   can aim at a place.
 //! - Looking up takes no lock and does not allocate.
 
 use arc_swap::ArcSwapOption;
@@ -28,7 +31,8 @@ pub trait Kept: Send + Sync {
     /// Bytes that keeping it takes, the token among them.
     fn weight(&self) -> usize;
 
-    /// Whether it is worth nothing any more, so that its place may be given away first. `now`: Unix seconds.
+    /// Whether it is worth nothing any more, so that its place may be given away first. `now`: Unix
+    /// seconds.
     fn is_dead(&self, now: u64) -> bool;
 }
 
@@ -67,7 +71,8 @@ pub struct TokenCache<T> {
 }
 
 impl<T: Kept> TokenCache<T> {
-    /// Room for about `entries` tokens, and at most `max_bytes` of them together. No entries: no cache.
+    /// Room for about `entries` tokens, and at most `max_bytes` of them together. No entries: no
+    /// cache.
     pub fn new(entries: usize, max_bytes: usize) -> TokenCache<T> {
         let sets = match entries {
             0 => 0,
@@ -155,7 +160,8 @@ impl<T: Kept> TokenCache<T> {
         if let Some(way) = (0..WAYS).find(worthless) {
             return way;
         }
-        // Any place that was not hit of late, starting anywhere; if all were, each loses its second chance.
+        // Any place that was not hit of late, starting anywhere; if all were, each loses its second
+        // chance.
         let start = (hash >> 56) as usize;
         let recent = set.recent.load(Relaxed);
         let mut ways = (0..WAYS).map(|step| (start + step) % WAYS);
@@ -183,8 +189,8 @@ impl<T: Kept> TokenCache<T> {
     }
 }
 
-/// A keyed hash: folded multiplications over sixteen bytes at a time. It need not resist more than aiming at places from outside, for a
-/// match is confirmed by the token itself.
+/// A keyed hash: folded multiplications over sixteen bytes at a time. It need not resist more than
+/// aiming at places from outside, for a match is confirmed by the token itself.
 struct HashKey([u64; 4]);
 
 impl HashKey {
@@ -294,7 +300,8 @@ mod tests {
                 }
             }
         }
-        // A set whose eight places were all hit loses one; 32 regulars in 32 sets of 8 are rarely that many in one.
+        // A set whose eight places were all hit loses one; 32 regulars in 32 sets of 8 are rarely
+        // that many in one.
         assert!(lost < 500, "{lost} of 160,000");
     }
 

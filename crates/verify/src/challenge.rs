@@ -1,4 +1,5 @@
-//! `WWW-Authenticate`: what a refused request is told, exactly as RFC 6750, RFC 9449 and RFC 9470 write it.
+//! `WWW-Authenticate`: what a refused request is told, exactly as RFC 6750, RFC 9449 and RFC 9470
+//! write it.
 
 use crate::{Answer, Binding, Policy, Refusal, Scheme};
 use signet_jose::dpop::PROOF_ALGORITHMS;
@@ -57,7 +58,8 @@ impl<'a> Challenge<'a> {
             separator = ',';
             text.push_str(name);
             text.push_str("=\"");
-            // RFC 6750 section 3 allows these characters and no others; the values are the operator's.
+            // RFC 6750 section 3 allows these characters and no others; the values are the
+            // operator's.
             let allowed = |c: &char| matches!(c, ' ' | '!' | '#'..='[' | ']'..='~');
             text.extend(value.chars().filter(allowed));
             text.push('"');

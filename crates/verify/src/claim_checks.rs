@@ -1,11 +1,14 @@
-//! The checks of claims, by when they can be made: before the signature (they can only refuse), once after it, and at every use.
+//! The checks of claims, by when they can be made: before the signature (they can only refuse),
+//! once after it, and at every use.
 
 use crate::{Claims, Policy, Refusal, TokenKind};
 
-/// How old a logout token without `exp` may be, in seconds, leeway aside. (`exp` came late to the specification.)
+/// How old a logout token without `exp` may be, in seconds, leeway aside. (`exp` came late to the
+/// specification.)
 pub(crate) const LOGOUT_MAX_AGE: u64 = 300;
 
-/// Before the signature: a token that fails here could not be accepted whoever signed it, and saves its signature check.
+/// Before the signature: a token that fails here could not be accepted whoever signed it, and saves
+/// its signature check.
 pub(crate) fn check_before_signature(
     claims: &Claims,
     policy: &Policy,
@@ -33,7 +36,8 @@ pub(crate) fn check_before_signature(
 }
 
 fn audience(claims: &Claims, policy: &Policy) -> Result<(), Refusal> {
-    // Kinds of tokens that must name an audience do so for whoever asks; plain access tokens need none where none is asked for.
+    // Kinds of tokens that must name an audience do so for whoever asks; plain access tokens need
+    // none where none is asked for.
     if policy.any_audience && policy.kind == TokenKind::PlainAccessToken {
         return Ok(());
     }
@@ -66,8 +70,9 @@ pub(crate) fn check_policy_of_compact(claims: &Claims, policy: &Policy) -> Resul
     demands(claims, policy)
 }
 
-/// Of a token that its issuer called active: what the issuer said about it, instead of what a signature would prove. Gives its end. `iss` is
-/// optional in an answer (RFC 7662 section 2.2), for it is known who was asked.
+/// Of a token that its issuer called active: what the issuer said about it, instead of what a
+/// signature would prove. Gives its end. `iss` is optional in an answer (RFC 7662 section 2.2), for
+/// it is known who was asked.
 #[cfg(feature = "fetch")]
 pub(crate) fn check_policy_of_introspected(
     claims: &Claims,
@@ -142,8 +147,8 @@ fn of_its_kind(claims: &Claims, policy: &Policy) -> Result<(), Refusal> {
             forbid(claims.has_events())
         }
         TokenKind::PlainAccessToken => {
-            // Nothing in the header tells an ID token from an access token here: the claims that only an ID token has do, and what
-            // Keycloak says in the payload.
+            // Nothing in the header tells an ID token from an access token here: the claims that
+            // only an ID token has do, and what Keycloak says in the payload.
             forbid(
                 claims.nonce().is_some() || claims.at_hash().is_some() || claims.c_hash().is_some(),
             )?;

@@ -1,7 +1,9 @@
-//! Claims, read once by schema: registered members become spans of the text, every other member stays reachable by name.
+//! Claims, read once by schema: registered members become spans of the text, every other member
+//! stays reachable by name.
 //!
-//! A claim of the wrong JSON type refuses the token: nothing is converted, so that the number 1 is never the user "1" (known fault
-//! V9). The whole document is held to strict JSON, members that no schema names included.
+//! A claim of the wrong JSON type refuses the token: nothing is converted, so that the number 1 is
+//! never the user "1" (known fault V9). The whole document is held to strict JSON, members that no
+//! schema names included.
 
 use signet_jose::json::{JsonError, Kind, Limits, Object, Reader, Value};
 use std::borrow::Cow;
@@ -95,8 +97,8 @@ impl Claims {
     /// Reads a payload.
     ///
     /// # Errors
-    /// [`JsonError`] where it is not strict JSON within the limits, or a registered claim has another type than its specification
-    /// says.
+    /// [`JsonError`] where it is not strict JSON within the limits, or a registered claim has
+    /// another type than its specification says.
     pub(crate) fn parse(payload: Vec<u8>, limits: &Limits) -> Result<Claims, JsonError> {
         if payload.len() > limits.bytes.min(u32::MAX as usize / 4) {
             return Err(JsonError::Limit);
@@ -173,7 +175,8 @@ impl Claims {
             "sid" => &mut self.sid,
             "grant_id" => &mut self.grant_id,
             "scope" => &mut self.scope,
-            // Keycloak says in the payload what kind of token this is. Others may mean something else by it: only a string counts.
+            // Keycloak says in the payload what kind of token this is. Others may mean something
+            // else by it: only a string counts.
             "typ" if r.kind()? == Kind::String => &mut self.payload_type,
             "exp" => return Self::date(r, &mut self.exp),
             "nbf" => return Self::date(r, &mut self.nbf),
@@ -183,7 +186,8 @@ impl Claims {
             "aud" => return Self::strings(r, spans, &mut self.more_aud),
             "agent_grants" => return Self::strings(r, spans, &mut self.agent_grants),
             "subject_jtis" => return Self::strings(r, spans, &mut self.subject_jtis),
-            // Others may mean something else by it: only an object has actors (RFC 8693 section 4.1).
+            // Others may mean something else by it: only an object has actors (RFC 8693 section
+            // 4.1).
             "act" if r.kind()? == Kind::Object => {
                 return Self::actors_in(r, spans, &mut self.actors);
             }
@@ -288,7 +292,8 @@ impl Claims {
         &self.text[..self.json_length]
     }
 
-    /// Any member by its name. Reads the document again: for members that have no method of their own.
+    /// Any member by its name. Reads the document again: for members that have no method of their
+    /// own.
     pub fn get(&self, name: &str) -> Option<Value<'_>> {
         self.object()?.remove(name)
     }
@@ -348,14 +353,15 @@ impl Claims {
     pub fn grant_id(&self) -> Option<&str> {
         self.str(self.grant_id)
     }
-    /// Every grant of the agent chain that the token was made from (Signet): base64url of 32 bytes each.
+    /// Every grant of the agent chain that the token was made from (Signet): base64url of 32 bytes
+    /// each.
     pub fn agent_grants(&self) -> impl Iterator<Item = &str> {
         self.agent_grants
             .iter()
             .filter_map(|span| self.str(Some(*span)))
     }
-    /// `jti` of every token that this one was exchanged from, the latest first (Signet): with one of
-    /// them revoked, this one is (RFC 7009 section 2.1 leaves that to the server).
+    /// `jti` of every token that this one was exchanged from, the latest first (Signet): with one
+    /// of them revoked, this one is (RFC 7009 section 2.1 leaves that to the server).
     pub fn subject_jtis(&self) -> impl Iterator<Item = &str> {
         self.subject_jtis
             .iter()
@@ -420,7 +426,8 @@ impl Claims {
     pub fn is_bound(&self) -> bool {
         self.cnf.there
     }
-    /// A `cnf` that is empty, or has a member that is not known here: it cannot be enforced (known fault V11).
+    /// A `cnf` that is empty, or has a member that is not known here: it cannot be enforced (known
+    /// fault V11).
     pub(crate) fn has_unknown_confirmation(&self) -> bool {
         self.cnf.there
             && (self.cnf.other || (self.cnf.jkt.is_none() && self.cnf.x5t_s256.is_none()))

@@ -1,4 +1,5 @@
-//! Compact tokens under the same policies: checked by signet-compact, then described by claims of the same names as a JWT's.
+//! Compact tokens under the same policies: checked by signet-compact, then described by claims of
+//! the same names as a JWT's.
 
 use crate::{
     Claims, Form, Policy, Refusal, Verified, Verifier, claim_checks,
@@ -42,7 +43,8 @@ impl Verifier {
         })
     }
 
-    /// Under the keys of the issuer that the token names. Its word is believed when a key of that very issuer made the signature.
+    /// Under the keys of the issuer that the token names. Its word is believed when a key of that
+    /// very issuer made the signature.
     pub(crate) fn check_compact_of_issuer(
         &self,
         active: &Active,
@@ -86,7 +88,8 @@ fn verify(
     now: u64,
 ) -> Result<(Vec<u8>, Form, [u8; 32]), Refusal> {
     let parsed = Token::parse(bytes).map_err(refusal)?;
-    // The binding is proven with the request, as a JWT's is; audiences, of which a policy may have several, are compared there too.
+    // The binding is proven with the request, as a JWT's is; audiences, of which a policy may have
+    // several, are compared there too.
     let demands = signet_compact::Policy {
         leeway: policy.leeway,
         confirmation: parsed.unverified_payload().confirmation,
@@ -94,11 +97,13 @@ fn verify(
     };
     let verified = keys.verify(bytes, &demands).map_err(refusal)?;
     let payload = verified.payload();
-    // Each value must be one JSON value by itself, or its text could close the object around it; and what has a field is not said twice.
+    // Each value must be one JSON value by itself, or its text could close the object around it;
+    // and what has a field is not said twice.
     let limits = signet_jose::json::Limits::default();
     let is_value = |text: &str| signet_jose::json::parse(text.as_bytes(), &limits).is_ok();
     let is_good = |claim: signet_compact::Claim<'_>| !claim.has_field() && is_value(claim.json);
-    // Scopes are joined by spaces below: a space within one (version 0 allows any text) would make two of it.
+    // Scopes are joined by spaces below: a space within one (version 0 allows any text) would make
+    // two of it.
     if !payload.claims.iter().all(is_good) || !payload.scopes.are_tokens() {
         return Err(Refusal::Claims);
     }
@@ -139,7 +144,8 @@ fn verify(
             }
             None => {}
         }
-        // `client_id`, `sid`, `grant_id` and the like stand where a JWT has them; none of them is one of those above.
+        // `client_id`, `sid`, `grant_id` and the like stand where a JWT has them; none of them is
+        // one of those above.
         for claim in payload.claims.iter() {
             w.member(claim.name).raw(claim.json.as_bytes());
         }

@@ -42,7 +42,8 @@ impl CompactKeys {
     }
 }
 
-/// One publication. Another one withdraws it as a whole: what it verified is verified again under the next.
+/// One publication. Another one withdraws it as a whole: what it verified is verified again under
+/// the next.
 #[cfg(feature = "compact")]
 pub(crate) struct CompactKeys {
     pub(crate) set: KeySet,
@@ -57,8 +58,9 @@ pub(crate) struct CompactKeys {
 
 #[cfg(feature = "compact")]
 impl CompactKeys {
-    /// Reads `{"keys": [{"kid", "alg", "key"}]}`, where `key` is a `VerifyingKey` message in base64url. A key of a kind that is not known
-    /// here verifies nothing, and is passed over; so is a zero-knowledge key whose proof system's verifying key is not among `pins`.
+    /// Reads `{"keys": [{"kid", "alg", "key"}]}`, where `key` is a `VerifyingKey` message in
+    /// base64url. A key of a kind that is not known here verifies nothing, and is passed over; so
+    /// is a zero-knowledge key whose proof system's verifying key is not among `pins`.
     #[cfg(feature = "fetch")]
     pub(crate) fn parse(text: &[u8], pins: &[[u8; 32]]) -> Result<CompactKeys, String> {
         let document = json::parse_object(text, &json::Limits::default());

@@ -1,11 +1,15 @@
-//! Asks an issuer about a token (RFC 7662): the question, what is believed of the answer, and for how long.
+//! Asks an issuer about a token (RFC 7662): the question, what is believed of the answer, and for
+//! how long.
 //!
-//! - The answer is believed for as long as was configured and never beyond its `exp`; it is found by a keyed hash and the whole token.
-//! - An answer that the token is not active is never kept, so nobody can fill a memory with tokens that he made up.
-//! - However many requests bring one token at once, the issuer is asked once. How many different tokens may be asked about at the same
-//!   time is bounded; beyond, and when the issuer does not answer in time, the token is refused as `introspection_unavailable`.
-//! - The issuer's word replaces a signature, and nothing else: audience, time, scopes, binding and revocation are checked like a JWT's. An
-//!   answer without `exp` is refused.
+//! - The answer is believed for as long as was configured and never beyond its `exp`; it is found
+//!   by a keyed hash and the whole token.
+//! - An answer that the token is not active is never kept, so nobody can fill a memory with tokens
+//!   that he made up.
+//! - However many requests bring one token at once, the issuer is asked once. How many different
+//!   tokens may be asked about at the same time is bounded; beyond, and when the issuer does not
+//!   answer in time, the token is refused as `introspection_unavailable`.
+//! - The issuer's word replaces a signature, and nothing else: audience, time, scopes, binding and
+//!   revocation are checked like a JWT's. An answer without `exp` is refused.
 
 use crate::{
     Claims, PolicyId, Refusal, Verified,
@@ -71,8 +75,9 @@ impl Kept for Known {
 }
 
 impl Introspector {
-    /// `issuer`: whose metadata names the `introspection_endpoint`, and whom an answer's `iss` must name if it is there. `max_age`: seconds
-    /// that an answer is believed; 0: never twice. `entries` and `bytes` bound what is kept.
+    /// `issuer`: whose metadata names the `introspection_endpoint`, and whom an answer's `iss` must
+    /// name if it is there. `max_age`: seconds that an answer is believed; 0: never twice.
+    /// `entries` and `bytes` bound what is kept.
     pub fn new(
         issuer: impl Into<String>,
         credentials: Credentials,
@@ -210,7 +215,8 @@ fn read(body: &[u8]) -> Result<Result<Claims, Refusal>, String> {
         Ok(claims) => claims,
         Err(_) => return Ok(Err(Refusal::Claims)),
     };
-    // RFC 9449 section 6.2: a bound token's key is in the answer. Without it nothing could be proven.
+    // RFC 9449 section 6.2: a bound token's key is in the answer. Without it nothing could be
+    // proven.
     match is_dpop && claims.jkt().is_none() {
         true => Ok(Err(Refusal::UnknownConfirmation)),
         false => Ok(Ok(claims)),
@@ -251,7 +257,8 @@ impl Introspector {
 impl Drop for Seat<'_> {
     fn drop(&mut self) {
         let mut under_way = self.introspector.flights();
-        // A flight that has landed takes nobody new; one that everybody left is over. All clones are made under the lock.
+        // A flight that has landed takes nobody new; one that everybody left is over. All clones
+        // are made under the lock.
         let ours = under_way
             .get(self.token)
             .is_some_and(|flight| Arc::ptr_eq(flight, &self.flight));

@@ -35,7 +35,8 @@ pub enum KeySource {
     /// The URL of a JWK Set.
     #[cfg(feature = "fetch")]
     JwksUrl(String),
-    /// The issuer's metadata (OpenID Connect Discovery section 4, RFC 8414 section 3) names its `jwks_uri`.
+    /// The issuer's metadata (OpenID Connect Discovery section 4, RFC 8414 section 3) names its
+    /// `jwks_uri`.
     #[cfg(feature = "fetch")]
     Discovery,
 }
@@ -43,13 +44,17 @@ pub enum KeySource {
 /// How keys are kept fresh. Of no effect on keys from memory.
 #[derive(Clone, Copy, Debug)]
 pub struct Freshness {
-    /// Time between two fetches where the answer does not say how long it stays good. A file is looked at every second instead.
+    /// Time between two fetches where the answer does not say how long it stays good. A file is
+    /// looked at every second instead.
     pub interval: Duration,
-    /// Where the answer says it (`Cache-Control: max-age`, RFC 9111 section 5.2.2.1), that counts, but never less than this.
+    /// Where the answer says it (`Cache-Control: max-age`, RFC 9111 section 5.2.2.1), that counts,
+    /// but never less than this.
     pub interval_min: Duration,
-    /// Nor more than this, or than the grace: a withdrawn key of which nobody tells is seen by then.
+    /// Nor more than this, or than the grace: a withdrawn key of which nobody tells is seen by
+    /// then.
     pub interval_max: Duration,
-    /// How long the last good keys are used when fetching fails. Then tokens are refused as `keys_unavailable`.
+    /// How long the last good keys are used when fetching fails. Then tokens are refused as
+    /// `keys_unavailable`.
     pub grace: Duration,
     /// Least time between two fetches that unknown `kid`s cause, however many come.
     pub cool_down: Duration,
@@ -109,9 +114,11 @@ impl Issuer {
         }
     }
 
-    /// Accepts zero-knowledge tokens under published keys of this proof system's verifying key, named by its SHA-256, besides those of
-    /// earlier calls. Without, published zero-knowledge keys are passed over: whoever made the parameters and kept their secrets
-    /// could prove anything, and that a key is published says nothing of it. So pin what a ceremony made that you have checked.
+    /// Accepts zero-knowledge tokens under published keys of this proof system's verifying key,
+    /// named by its SHA-256, besides those of earlier calls. Without, published zero-knowledge keys
+    /// are passed over: whoever made the parameters and kept their secrets could prove anything,
+    /// and that a key is published says nothing of it. So pin what a ceremony made that you have
+    /// checked.
     #[cfg(feature = "compact")]
     #[must_use]
     pub fn verifying_key(mut self, sha256: [u8; 32]) -> Issuer {

@@ -1,4 +1,5 @@
-//! The way of a signed JWT: form, header, key, what could only refuse, signature, and then what the signature makes believable.
+//! The way of a signed JWT: form, header, key, what could only refuse, signature, and then what the
+//! signature makes believable.
 
 use crate::{
     Claims, Form, Policy, Refusal, Verified, Verifier, claim_checks,
@@ -70,8 +71,9 @@ impl Verifier {
         })
     }
 
-    /// Checks the header, and where one issuer can have made the token, finds its key before anything else is decoded. With several
-    /// issuers, `iss` chooses among them, and so among their keys; it is believed when a key of that very issuer made the signature.
+    /// Checks the header, and where one issuer can have made the token, finds its key before
+    /// anything else is decoded. With several issuers, `iss` chooses among them, and so among their
+    /// keys; it is believed when a key of that very issuer made the signature.
     fn leads<'h>(
         &self,
         active: &Active,
@@ -104,7 +106,8 @@ impl Verifier {
         }
     }
 
-    /// The issuer's keys that the header leads to. An unknown key may be a new one: the refresher is told, and decides whether to fetch.
+    /// The issuer's keys that the header leads to. An unknown key may be a new one: the refresher
+    /// is told, and decides whether to fetch.
     fn keys(
         &self,
         issuer: usize,
@@ -166,7 +169,8 @@ impl Candidates {
         }
     }
 
-    /// Whether one of them could have made a signature of this length: if not, nothing else needs to be looked at.
+    /// Whether one of them could have made a signature of this length: if not, nothing else needs
+    /// to be looked at.
     fn fit(&self, signature: &[u8]) -> bool {
         let fits = |key: &PreparedKey| key.verifying_key().signature_len() == signature.len();
         fits(&self.first) || self.others.iter().any(|key| fits(key))

@@ -17,13 +17,15 @@ pub(crate) struct PreparedKey {
     key: VerifyingKey,
     /// what the key is, whatever it is called: its thumbprint
     identity: [u8; 32],
-    /// set when the key is in the issuer's set no longer: whatever it signed ends with it, cached or not
+    /// set when the key is in the issuer's set no longer: whatever it signed ends with it, cached
+    /// or not
     withdrawn: AtomicBool,
     /// the header of the first token that the key was found to have signed
     known: OnceLock<KnownHeader>,
 }
 
-/// A header as tokens carry it and what it says. An issuer writes the same one with each key, so it need not be read again.
+/// A header as tokens carry it and what it says. An issuer writes the same one with each key, so it
+/// need not be read again.
 #[derive(Debug)]
 struct KnownHeader {
     encoded: Box<[u8]>,
@@ -35,8 +37,8 @@ impl PreparedKey {
         &self.key
     }
 
-    /// Remembers the header of a token that this key signed. Only one that names the key: without a name, which key is meant depends on the
-    /// other keys.
+    /// Remembers the header of a token that this key signed. Only one that names the key: without a
+    /// name, which key is meant depends on the other keys.
     pub(crate) fn remember(&self, encoded: &[u8], header: &HeaderRef<'_>) {
         if self.known.get().is_none() && header.kid.is_some() && encoded.len() <= MAX_KNOWN {
             let typ = header.typ.as_deref().map(Box::from);
@@ -91,13 +93,15 @@ pub(crate) struct KeyTable {
 }
 
 impl KeyTable {
-    /// Every key of the set, for each of the algorithms that it may be used with. Keys that were there before stay the same objects.
+    /// Every key of the set, for each of the algorithms that it may be used with. Keys that were
+    /// there before stay the same objects.
     pub(crate) fn prepare(set: &JwkSet, algorithms: &[Algorithm], before: &KeyTable) -> KeyTable {
         let mut keys = Vec::new();
         for jwk in &set.keys {
             let identity = jwk.thumbprint();
             for algorithm in algorithms {
-                // A key that cannot be prepared (a weak one, a point off its curve) is as if it were not there.
+                // A key that cannot be prepared (a weak one, a point off its curve) is as if it
+                // were not there.
                 if let Ok(key) = jwk.verifying_key(*algorithm) {
                     keys.push(PreparedKey {
                         kid: jwk.kid.as_deref().map(Box::from),
@@ -163,7 +167,8 @@ impl KeyTable {
         })
     }
 
-    /// `kid` and `alg` are the sender's words: they choose among the issuer's own keys, and nothing else.
+    /// `kid` and `alg` are the sender's words: they choose among the issuer's own keys, and nothing
+    /// else.
     pub(crate) fn find(&self, kid: Option<&str>, alg: Algorithm, rule: WithoutKid) -> Found {
         let fits = |key: &&Arc<PreparedKey>| key.key.algorithm() == alg;
         let Some(kid) = kid else {

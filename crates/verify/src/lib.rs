@@ -60,7 +60,8 @@ pub use signet_jose::dpop::nonce::LIFETIME as PROOF_NONCE_LIFETIME;
 pub use verified::{Form, Verified};
 pub use verifier::{Decision, Verifier};
 
-/// Keys, revocations and answers about tokens over the network, fetched beside the requests (feature `fetch`).
+/// Keys, revocations and answers about tokens over the network, fetched beside the requests
+/// (feature `fetch`).
 #[cfg(feature = "fetch")]
 pub mod fetch {
     pub use crate::{
@@ -72,7 +73,8 @@ pub mod fetch {
     };
 }
 
-// What signatures of this crate name and other crates of this workspace define: nobody who uses this crate has to name those.
+// What signatures of this crate name and other crates of this workspace define: nobody who uses
+// this crate has to name those.
 
 /// Algorithms, and texts that are wiped and never printed.
 pub mod crypto {

@@ -1,7 +1,9 @@
-//! Counts that threads make beside each other: each thread writes to a place of its own, a reader adds them up.
+//! Counts that threads make beside each other: each thread writes to a place of its own, a reader
+//! adds them up.
 //!
-//! One counter that every core writes costs each of them a trip to the other's cache, several times a request: together more than finding the
-//! token. Threads beyond the number of places share them; nothing is lost then, it only takes longer.
+//! One counter that every core writes costs each of them a trip to the other's cache, several times
+//! a request: together more than finding the token. Threads beyond the number of places share them;
+//! nothing is lost then, it only takes longer.
 
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
@@ -24,7 +26,8 @@ impl<T> PerThread<T> {
     pub fn own(&self) -> &T {
         static NEXT: AtomicUsize = AtomicUsize::new(0);
         thread_local!(static PLACE: usize = NEXT.fetch_add(1, Relaxed) % PLACES);
-        // A thread that is ending has no such value any more; the first place takes what it still counts.
+        // A thread that is ending has no such value any more; the first place takes what it still
+        // counts.
         let place = PLACE.try_with(|place| *place).unwrap_or(0);
         &self.places[place].0
     }

@@ -1,17 +1,19 @@
-//! What a verifier demands of a token. Everything here is the verifier's; nothing of it is read from the token.
+//! What a verifier demands of a token. Everything here is the verifier's; nothing of it is read
+//! from the token.
 
 use crate::{Claims, WithoutKid};
 use signet_crypto::Algorithm;
 use std::{fmt, sync::Arc};
 
-/// What a token is taken for. A token of one kind is never accepted as another (RFC 8725 section 3.12, known fault V10).
+/// What a token is taken for. A token of one kind is never accepted as another (RFC 8725 section
+/// 3.12, known fault V10).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum TokenKind {
     /// A JWT access token with `typ: at+jwt` (RFC 9068).
     AccessToken,
-    /// A JWT access token of an issuer that does not follow RFC 9068: `typ` absent, `JWT` or `at+jwt`. What looks like an ID token or
-    /// a logout token is refused by its claims.
+    /// A JWT access token of an issuer that does not follow RFC 9068: `typ` absent, `JWT` or
+    /// `at+jwt`. What looks like an ID token or a logout token is refused by its claims.
     PlainAccessToken,
     /// An OpenID Connect ID token, checked by the client that it was issued to.
     IdToken,
@@ -35,7 +37,8 @@ impl TokenKind {
     }
 }
 
-/// Whether tokens must be bound to their sender. A token that is bound must always be proven, whatever this says.
+/// Whether tokens must be bound to their sender. A token that is bound must always be proven,
+/// whatever this says.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Binding {
     /// Bearer tokens are accepted, too.
@@ -70,8 +73,8 @@ impl PolicyId {
     }
 }
 
-/// A rule of the operator's own: true where the token may pass. It sees claims whose signature held, and runs once for a token that is
-/// cached, so it must depend on the claims alone.
+/// A rule of the operator's own: true where the token may pass. It sees claims whose signature
+/// held, and runs once for a token that is cached, so it must depend on the claims alone.
 pub type Rule = Arc<dyn Fn(&Claims) -> bool + Send + Sync>;
 
 /// Demands on tokens. Made by one of its constructors, then narrowed.
@@ -158,7 +161,8 @@ impl Policy {
         }
     }
 
-    /// RFC 9068 access tokens for this resource server. Any asymmetric algorithm, 60 seconds of leeway, 16 KiB.
+    /// RFC 9068 access tokens for this resource server. Any asymmetric algorithm, 60 seconds of
+    /// leeway, 16 KiB.
     pub fn access_token(audience: &str) -> Policy {
         Policy::new(TokenKind::AccessToken, audience)
     }
@@ -213,7 +217,8 @@ impl Policy {
         self
     }
 
-    /// The `typ` values that are accepted, instead of those of the kind; `None` is a token without `typ`.
+    /// The `typ` values that are accepted, instead of those of the kind; `None` is a token without
+    /// `typ`.
     #[must_use]
     pub fn types(mut self, types: &[Option<&str>]) -> Policy {
         self.types = types.iter().map(|typ| typ.map(str::to_owned)).collect();
@@ -234,7 +239,8 @@ impl Policy {
         self
     }
 
-    /// Refuses tokens that were issued longer ago, in seconds, whatever their `exp` says; `iat` is demanded then.
+    /// Refuses tokens that were issued longer ago, in seconds, whatever their `exp` says; `iat` is
+    /// demanded then.
     #[must_use]
     pub fn max_age(mut self, seconds: u64) -> Policy {
         self.max_age = Some(seconds);
@@ -248,7 +254,8 @@ impl Policy {
         self
     }
 
-    /// An authentication context that is good enough: one of those named must be the token's `acr` (RFC 9470).
+    /// An authentication context that is good enough: one of those named must be the token's `acr`
+    /// (RFC 9470).
     #[must_use]
     pub fn acr(mut self, acr: &str) -> Policy {
         self.acr.push(acr.to_owned());
@@ -276,18 +283,19 @@ impl Policy {
         self
     }
 
-    /// DPoP proofs must carry a nonce of this verifier (RFC 9449 section 9). One that does not is answered with `use_dpop_nonce` and a
-    /// nonce, which is good for [`crate::PROOF_NONCE_LIFETIME`] seconds: [`crate::Verifier::nonce_for`].
+    /// DPoP proofs must carry a nonce of this verifier (RFC 9449 section 9). One that does not is
+    /// answered with `use_dpop_nonce` and a nonce, which is good for
+    /// [`crate::PROOF_NONCE_LIFETIME`] seconds: [`crate::Verifier::nonce_for`].
     #[must_use]
     pub fn proof_nonces(mut self) -> Policy {
         self.proof_nonces = true;
         self
     }
 
-    /// An origin (`https://orders.example.com`, no path) that this resource server is reached at: the URL of a request
-    /// with a DPoP proof must be of one of them. To be said wherever the host of [`crate::Proof`]'s `url` is what the client
-    /// wrote (`Host`), for otherwise a proof that was made for another server of the same audience is accepted here. Without,
-    /// any origin.
+    /// An origin (`https://orders.example.com`, no path) that this resource server is reached at:
+    /// the URL of a request with a DPoP proof must be of one of them. To be said wherever the host
+    /// of [`crate::Proof`]'s `url` is what the client wrote (`Host`), for otherwise a proof that
+    /// was made for another server of the same audience is accepted here. Without, any origin.
     #[must_use]
     pub fn origin(mut self, origin: &str) -> Policy {
         // One that is none is found when the verifier is built.
@@ -343,7 +351,8 @@ impl Policy {
         self
     }
 
-    /// Whether each token (its `jti`) is accepted once only. Logout tokens are, unless this says otherwise.
+    /// Whether each token (its `jti`) is accepted once only. Logout tokens are, unless this says
+    /// otherwise.
     #[must_use]
     pub fn once(mut self, once: bool) -> Policy {
         self.once = once;
@@ -357,7 +366,8 @@ impl Policy {
         self
     }
 
-    /// Accepts compact tokens under these keys, too: in base64url, without a dot. For access tokens only.
+    /// Accepts compact tokens under these keys, too: in base64url, without a dot. For access tokens
+    /// only.
     #[cfg(feature = "compact")]
     #[must_use]
     pub fn compact(mut self, keys: signet_compact::KeySet) -> Policy {
@@ -365,8 +375,9 @@ impl Policy {
         self
     }
 
-    /// Also accepts compact tokens of its issuers, under the keys that their metadata names (`signet_compact_keys_uri`): of those whose keys
-    /// come from [`crate::KeySource::Discovery`]. They are kept fresh like the others. Where [`Policy::compact`] gave keys, those count.
+    /// Also accepts compact tokens of its issuers, under the keys that their metadata names
+    /// (`signet_compact_keys_uri`): of those whose keys come from [`crate::KeySource::Discovery`].
+    /// They are kept fresh like the others. Where [`Policy::compact`] gave keys, those count.
     #[cfg(all(feature = "fetch", feature = "compact"))]
     #[must_use]
     pub fn compact_of_issuers(mut self) -> Policy {
@@ -374,8 +385,8 @@ impl Policy {
         self
     }
 
-    /// Asks the policy's issuer about tokens (RFC 7662): of one issuer, for which the verifier has an introspector
-    /// ([`crate::Builder::introspector`]).
+    /// Asks the policy's issuer about tokens (RFC 7662): of one issuer, for which the verifier has
+    /// an introspector ([`crate::Builder::introspector`]).
     #[cfg(feature = "fetch")]
     #[must_use]
     pub fn introspect(mut self, which: Introspect) -> Policy {
@@ -397,7 +408,8 @@ impl Policy {
     #[cfg(feature = "fetch")]
     pub(crate) fn is_opaque(&self, token: &str) -> bool {
         let dots = token.bytes().filter(|byte| *byte == b'.').count();
-        // A header is a JSON object: its first character is `{`, which is `e` and a letter in base64url.
+        // A header is a JSON object: its first character is `{`, which is `e` and a letter in
+        // base64url.
         if matches!(dots, 2 | 4) && token.starts_with('e') {
             return false;
         }
@@ -427,8 +439,9 @@ impl Policy {
                 .is_ok_and(|bytes| signet_compact::Token::parse(&bytes).is_ok())
     }
 
-    /// Also accepts nested tokens (RFC 7519 section 5.2) that are encrypted to one of these keys: RSA-OAEP-256 or ECDH-ES, with AES-GCM. The
-    /// signed token inside is held to the whole policy. Without, an encrypted token is refused.
+    /// Also accepts nested tokens (RFC 7519 section 5.2) that are encrypted to one of these keys:
+    /// RSA-OAEP-256 or ECDH-ES, with AES-GCM. The signed token inside is held to the whole policy.
+    /// Without, an encrypted token is refused.
     #[must_use]
     pub fn decrypt(mut self, keys: impl IntoIterator<Item = signet_jose::jwe::NamedKey>) -> Policy {
         self.decryption = Some(keys.into_iter().collect());

@@ -19,7 +19,8 @@ pub struct Presented<'a> {
 }
 
 impl<'a> Presented<'a> {
-    /// A token without its scheme: ID and logout tokens, and access tokens that another component took out of a request.
+    /// A token without its scheme: ID and logout tokens, and access tokens that another component
+    /// took out of a request.
     pub fn token(token: &'a str) -> Presented<'a> {
         Presented {
             token,
@@ -27,10 +28,12 @@ impl<'a> Presented<'a> {
         }
     }
 
-    /// The value of an `Authorization` header field: scheme, spaces, token (RFC 9110 section 11.4: the scheme in any case).
+    /// The value of an `Authorization` header field: scheme, spaces, token (RFC 9110 section 11.4:
+    /// the scheme in any case).
     ///
     /// # Errors
-    /// [`Refusal::NoToken`] for another scheme, [`Refusal::Malformed`] where no single token follows.
+    /// [`Refusal::NoToken`] for another scheme, [`Refusal::Malformed`] where no single token
+    /// follows.
     pub fn authorization(value: &'a str) -> Result<Presented<'a>, Refusal> {
         let (scheme, token) = authorization::access_token(value).map_err(|error| match error {
             AuthorizationError::Scheme => Refusal::NoToken,
@@ -76,7 +79,8 @@ impl<'a> Presented<'a> {
         self
     }
 
-    /// With the access token that came beside an ID token: `at_hash` must be its hash, where there is one.
+    /// With the access token that came beside an ID token: `at_hash` must be its hash, where there
+    /// is one.
     #[must_use]
     pub fn access_token(mut self, access_token: &'a str) -> Presented<'a> {
         self.access_token = Some(access_token);
@@ -90,8 +94,9 @@ impl<'a> Presented<'a> {
         self
     }
 
-    /// The caller proves the token's binding (`cnf`) itself, or has no request to prove it with. Said in so many words, because a bound
-    /// token that is taken as bearer is worth stealing (known fault V11).
+    /// The caller proves the token's binding (`cnf`) itself, or has no request to prove it with.
+    /// Said in so many words, because a bound token that is taken as bearer is worth stealing
+    /// (known fault V11).
     #[must_use]
     pub fn binding_is_checked_elsewhere(mut self) -> Presented<'a> {
         self.binding_elsewhere = true;

@@ -1,9 +1,10 @@
 //! Keys kept fresh beside the requests, never in front of them.
 //!
-//! One task for each issuer, so there is one fetch at a time. It fetches ahead of the keys' end (what `Cache-Control` says of it, within the
-//! bounds of [`crate::Freshness`]), sooner where a token named an unknown key, and for that no more often than the cool-down, however many
-//! unknown keys come (known faults V3 and V13). What fails is tried again with growing, jittered pauses; meanwhile the last good keys count,
-//! for their grace.
+//! One task for each issuer, so there is one fetch at a time. It fetches ahead of the keys' end
+//! (what `Cache-Control` says of it, within the bounds of [`crate::Freshness`]), sooner where a
+//! token named an unknown key, and for that no more often than the cool-down, however many unknown
+//! keys come (known faults V3 and V13). What fails is tried again with growing, jittered pauses;
+//! meanwhile the last good keys count, for their grace.
 
 use crate::{
     Freshness, KeySource, Verifier,
@@ -49,7 +50,8 @@ impl Refresher {
         }
     }
 
-    /// Fetches every issuer's keys once, all at the same time. [`Verifier::health`] says how it went.
+    /// Fetches every issuer's keys once, all at the same time. [`Verifier::health`] says how it
+    /// went.
     pub async fn fetch_once(&self) {
         let mut tasks = JoinSet::new();
         for issuer in self
@@ -127,8 +129,8 @@ impl Timer for RuntimeClock {
     }
 }
 
-/// Makes one attempt after another, at the times that they themselves and `freshness` say. `wake`: a
-/// token named a key that is not there.
+/// Makes one attempt after another, at the times that they themselves and `freshness` say. `wake`:
+/// a token named a key that is not there.
 async fn again_and_again<A>(
     freshness: Freshness,
     wake: &Notify,
@@ -154,8 +156,8 @@ async fn again_and_again<A>(
     }
 }
 
-/// Before the keys' end, at eight to nine tenths of their time: many verifiers do not ask at once. But
-/// no sooner than the least time between two fetches, whatever the publisher says.
+/// Before the keys' end, at eight to nine tenths of their time: many verifiers do not ask at once.
+/// But no sooner than the least time between two fetches, whatever the publisher says.
 fn ahead_of(lifetime: Option<Duration>, freshness: &Freshness) -> Duration {
     let end = freshness.until_next(lifetime);
     let ahead = end.mul_f64(0.8 + 0.1 * chance());
@@ -177,7 +179,8 @@ fn chance() -> f64 {
     f64::from(signet_crypto::random::below(1001)) / 1000.0
 }
 
-/// Gives how long the new keys stay good, if their publisher said so, or how many attempts failed in a row.
+/// Gives how long the new keys stay good, if their publisher said so, or how many attempts failed
+/// in a row.
 async fn attempt(
     issuer: &IssuerState,
     outbound: &Outbound,
@@ -265,15 +268,16 @@ async fn fetch(issuer: &IssuerState, outbound: &Outbound) -> Result<Fetched, Str
 
 fn parse(text: &[u8]) -> Result<Published, String> {
     let published = JwkSet::parse_published(text).map_err(|error| error.to_string())?;
-    // A set whose entries are all of no use still withdraws what it no longer names. One without any entry says nothing:
-    // it is more likely a deployment under way than an emergency.
+    // A set whose entries are all of no use still withdraws what it no longer names. One without
+    // any entry says nothing: it is more likely a deployment under way than an emergency.
     match published.set.keys.is_empty() && published.left_out.is_empty() {
         false => Ok(published),
         true => Err("the set has no key".to_owned()),
     }
 }
 
-/// Puts a published set in place. What is left out of it is said once for each publication that changes it.
+/// Puts a published set in place. What is left out of it is said once for each publication that
+/// changes it.
 fn install(issuer: &IssuerState, published: &Published, now: u64) {
     issuer.install(&published.set, Some(now));
     if !issuer.is_news(&published.left_out) {
@@ -355,8 +359,8 @@ mod tests {
         }
     }
 
-    /// The moments of the first attempts, which come to this; `wanted`: tokens with unknown keys come
-    /// all the time.
+    /// The moments of the first attempts, which come to this; `wanted`: tokens with unknown keys
+    /// come all the time.
     fn moments(
         freshness: Freshness,
         wanted: bool,

@@ -1,9 +1,11 @@
-//! Why a token was refused: a code for the operator, an opaque answer for the peer, a counter for each.
+//! Why a token was refused: a code for the operator, an opaque answer for the peer, a counter for
+//! each.
 
 use crate::per_thread::PerThread;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// Which answer a refusal gets: the error codes of RFC 6750 section 3.1, RFC 9449 section 7.1 and RFC 9470 section 3.
+/// Which answer a refusal gets: the error codes of RFC 6750 section 3.1, RFC 9449 section 7.1 and
+/// RFC 9470 section 3.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Answer {
     /// 401 without an error code: the request had no token (RFC 6750 section 3.1).
@@ -56,7 +58,8 @@ impl Answer {
 
 macro_rules! refusals {
     ($($(#[$doc:meta])* $name:ident = $code:literal, $answer:ident, $text:literal;)*) => {
-        /// Why a token was refused. For logs and counters: a peer is told no more than [`Refusal::answer`].
+        /// Why a token was refused. For logs and counters: a peer is told no more than
+        /// [`Refusal::answer`].
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
         #[non_exhaustive]
         pub enum Refusal {
@@ -148,7 +151,8 @@ impl std::fmt::Display for Refusal {
 
 impl std::error::Error for Refusal {}
 
-/// What a verifier has decided so far. Plain relaxed counters, each thread's own: a refusal costs one addition, and no log line.
+/// What a verifier has decided so far. Plain relaxed counters, each thread's own: a refusal costs
+/// one addition, and no log line.
 #[derive(Debug, Default)]
 pub struct Counters {
     threads: PerThread<Counts>,

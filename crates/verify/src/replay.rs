@@ -1,19 +1,24 @@
-//! What may come once: DPoP proofs (RFC 9449 section 11.1) and tokens that a policy accepts once only, such as logout tokens.
+//! What may come once: DPoP proofs (RFC 9449 section 11.1) and tokens that a policy accepts once
+//! only, such as logout tokens.
 //!
-//! **Bounded in bytes.** An id is kept as three bytes of a keyed hash in a cuckoo filter (two buckets of four places for
-//! each id), so 64 MiB hold 50,000 proofs a second for the whole time in which each could come again. An id that is new is
-//! taken for a known one about once in two million times, and then that one proof is refused; a known one is never taken
-//! for new. The hash is keyed with randomness of the process: nobody can choose ids that crowd one bucket.
+//! **Bounded in bytes.** An id is kept as three bytes of a keyed hash in a cuckoo filter (two
+//! buckets of four places for each id), so 64 MiB hold 50,000 proofs a second for the whole time in
+//! which each could come again. An id that is new is taken for a known one about once in two
+//! million times, and then that one proof is refused; a known one is never taken for new. The hash
+//! is keyed with randomness of the process: nobody can choose ids that crowd one bucket.
 //!
-//! **Bounded by key.** While less than half of the bytes are in use, a key may bring as many ids as it likes. Beyond, a key
-//! that has more than its share of them is refused, and the others go on: who fills the guard locks himself out.
+//! **Bounded by key.** While less than half of the bytes are in use, a key may bring as many ids as
+//! it likes. Beyond, a key that has more than its share of them is refused, and the others go on:
+//! who fills the guard locks himself out.
 //!
-//! **Dated by what was signed.** An id belongs to the slot of its proof's `iat` or its token's `exp`, which a replay cannot
-//! change. So one slot is looked into, and a slot is dropped as a whole once nothing of it could be accepted any more.
-//! Nothing is forgotten sooner: where there is no room, further ids are refused.
+//! **Dated by what was signed.** An id belongs to the slot of its proof's `iat` or its token's
+//! `exp`, which a replay cannot change. So one slot is looked into, and a slot is dropped as a
+//! whole once nothing of it could be accepted any more. Nothing is forgotten sooner: where there is
+//! no room, further ids are refused.
 //!
-//! A guard outlives the verifier that it was made for: a reload hands it on ([`crate::Builder::replay_guard`]). It ends with
-//! the process; a policy with server nonces ([`crate::Policy::proof_nonces`]) refuses older proofs after a restart.
+//! A guard outlives the verifier that it was made for: a reload hands it on
+//! ([`crate::Builder::replay_guard`]). It ends with the process; a policy with server nonces
+//! ([`crate::Policy::proof_nonces`]) refuses older proofs after a restart.
 
 use signet_crypto::hash::Sha256;
 use std::{
@@ -26,7 +31,8 @@ use std::{
 
 /// Seconds that a slot spans.
 const SLOT: u64 = 8;
-/// Seconds that an id of a token is kept beyond the token's `exp`: the largest leeway that a policy may have, and a slot.
+/// Seconds that an id of a token is kept beyond the token's `exp`: the largest leeway that a policy
+/// may have, and a slot.
 const BEYOND_EXP: u64 = 600 + SLOT;
 /// Shards, each with its own lock.
 const SHARDS: usize = 8;
@@ -127,8 +133,8 @@ impl ReplayGuard {
     /// Bytes of a guard that nobody sized: 50,000 proofs a second.
     pub const DEFAULT_BYTES: usize = 64 << 20;
 
-    /// A guard that takes at most this many bytes, and [`ReplayGuard::OVERHEAD`] beside them. Memory is taken as it is
-    /// needed.
+    /// A guard that takes at most this many bytes, and [`ReplayGuard::OVERHEAD`] beside them.
+    /// Memory is taken as it is needed.
     pub fn new(bytes: usize) -> ReplayGuard {
         let row = || (0..COUNTERS).map(|_| AtomicU32::new(0)).collect();
         ReplayGuard {
@@ -165,8 +171,9 @@ impl ReplayGuard {
         self.proof_life.fetch_max(seconds, Relaxed);
     }
 
-    /// Whether this id comes for the first time; of several callers at once, one hears that it does. `key`: whose id it is,
-    /// the `jkt` of a proof or the issuer of a token. `now`: Unix seconds.
+    /// Whether this id comes for the first time; of several callers at once, one hears that it
+    /// does. `key`: whose id it is, the `jkt` of a proof or the issuer of a token. `now`: Unix
+    /// seconds.
     pub(crate) fn see(&self, key: &str, id: &str, dated: Dated, now: u64) -> Seen {
         self.turn(now);
         let hash = self.hash(key, id);
@@ -226,7 +233,8 @@ impl ReplayGuard {
         [&self.by_key[0][at(0)], &self.by_key[1][at(2)]]
     }
 
-    /// Once a slot, by one caller: drops what cannot be accepted any more, and lets the counters forget.
+    /// Once a slot, by one caller: drops what cannot be accepted any more, and lets the counters
+    /// forget.
     fn turn(&self, now: u64) {
         let slot = now / SLOT;
         let before = self.turned.load(Relaxed);
@@ -290,7 +298,8 @@ struct Hash {
 #[derive(Default)]
 struct Shard {
     slots: BTreeMap<Dated, Slot>,
-    /// Slots below these were dropped. If proofs may be older from now on (a reload), those of a dropped slot are still refused.
+    /// Slots below these were dropped. If proofs may be older from now on (a reload), those of a
+    /// dropped slot are still refused.
     dropped_proofs: u64,
     dropped_tokens: u64,
 }
@@ -312,8 +321,8 @@ impl Shard {
         bytes: &AtomicUsize,
         limit: usize,
     ) -> bool {
-        // A slot that has just gone by tells how much the next ones will need: one segment of the right size is denser than
-        // many. Slots of the past will not get as much any more.
+        // A slot that has just gone by tells how much the next ones will need: one segment of the
+        // right size is denser than many. Slots of the past will not get as much any more.
         let gone_by = Dated::Proof((now / SLOT).saturating_sub(2));
         let expected = match self.slots.get(&gone_by) {
             Some(before) if gone_by < at && matches!(at, Dated::Proof(_)) => before.count,
@@ -327,7 +336,8 @@ impl Shard {
         let free = limit.saturating_sub(bytes.load(Relaxed));
         let wanted = match slot.segments.is_empty() {
             true => expected,
-            // Generous where nothing was expected and there is room, tight otherwise: these places are lost to other slots.
+            // Generous where nothing was expected and there is room, tight otherwise: these places
+            // are lost to other slots.
             false if expected == 0 && free > limit / 2 => slot.count / 2,
             false => slot.count / 16,
         };
@@ -476,7 +486,8 @@ mod tests {
         for now in [940, 1050, 1100, 1107, 1108, 2000] {
             assert_eq!(see("a", "b", now), Seen::Before, "{now}");
         }
-        // Its slot was dropped. Even if proofs may be older from now on, one that may have been there is refused.
+        // Its slot was dropped. Even if proofs may be older from now on, one that may have been
+        // there is refused.
         assert_eq!(guard.usage().ids, 0);
         guard.keep_proofs_for(10_000);
         assert_eq!(see("a", "b", 2000), Seen::Before);
@@ -540,8 +551,9 @@ mod tests {
         }
     }
 
-    /// 50,000 proofs a second in 64 MiB for the longest time in which a default policy accepts one, in a model of a 64th of
-    /// both: six minutes of proofs, and one more while the first ones are dropped.
+    /// 50,000 proofs a second in 64 MiB for the longest time in which a default policy accepts one,
+    /// in a model of a 64th of both: six minutes of proofs, and one more while the first ones are
+    /// dropped.
     #[test]
     fn a_64th_of_64_mib_takes_a_64th_of_50000_proofs_a_second_for_their_window() {
         let guard = guard(ReplayGuard::DEFAULT_BYTES / 64, 360);

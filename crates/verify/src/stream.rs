@@ -1,8 +1,10 @@
 //! Reading an issuer's stream of revocations (the server's `/revocations`), beside the requests.
 //!
-//! One object a line: revocations, `{"synced": T}` when all earlier ones were told, and `{"heartbeat": T}` every few seconds. Whatever goes
-//! wrong (silence, an end, a line that is not understood) loses the stream: it is noted with its reason, and the reader begins again and is
-//! told everything anew. What it knows stays, for revocations only grow. How long tokens are accepted meanwhile is [`crate::OnStreamLoss`]'s.
+//! One object a line: revocations, `{"synced": T}` when all earlier ones were told, and
+//! `{"heartbeat": T}` every few seconds. Whatever goes wrong (silence, an end, a line that is not
+//! understood) loses the stream: it is noted with its reason, and the reader begins again and is
+//! told everything anew. What it knows stays, for revocations only grow. How long tokens are
+//! accepted meanwhile is [`crate::OnStreamLoss`]'s.
 
 use crate::{
     MemoryRevocations, Subject,
@@ -35,8 +37,8 @@ pub struct RevocationReader {
 }
 
 impl RevocationReader {
-    /// `issuer` is the name of the issuer, whose metadata says where the stream is (`signet_revocation_stream_uri`); `now` gives Unix
-    /// seconds.
+    /// `issuer` is the name of the issuer, whose metadata says where the stream is
+    /// (`signet_revocation_stream_uri`); `now` gives Unix seconds.
     pub fn new(
         issuer: impl Into<String>,
         credentials: Credentials,

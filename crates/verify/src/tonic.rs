@@ -1,7 +1,9 @@
-//! For `tonic`: an interceptor that lets calls pass with a token that was verified, which is then among the request's extensions.
+//! For `tonic`: an interceptor that lets calls pass with a token that was verified, which is then
+//! among the request's extensions.
 //!
-//! An interceptor does not know which method is called, so it cannot check a DPoP proof: tokens that are bound to a key are refused. Where
-//! such tokens are due, put [`crate::tower::Protect`] around the server instead, which sees the whole request.
+//! An interceptor does not know which method is called, so it cannot check a DPoP proof: tokens
+//! that are bound to a key are refused. Where such tokens are due, put [`crate::tower::Protect`]
+//! around the server instead, which sees the whole request.
 //!
 //! ```
 //! use signet_verify::{Issuer, KeySource, Policy, Verified, Verifier, tonic::Protect};

@@ -1,4 +1,5 @@
-//! Middleware for `tower`: requests pass with a token that was verified, or are answered with a challenge.
+//! Middleware for `tower`: requests pass with a token that was verified, or are answered with a
+//! challenge.
 //!
 //! ```
 //! use signet_verify::{Issuer, KeySource, Policy, Verified, Verifier, tower::Protect};
@@ -41,7 +42,8 @@ use std::{
 use tower_layer::Layer;
 use tower_service::Service;
 
-/// The SHA-256 of a client's certificate (DER), which a TLS acceptor puts among a request's extensions.
+/// The SHA-256 of a client's certificate (DER), which a TLS acceptor puts among a request's
+/// extensions.
 #[derive(Clone, Copy, Debug)]
 pub struct ClientCertificate(pub [u8; 32]);
 
@@ -53,14 +55,15 @@ struct Rules {
     now: Box<dyn Fn() -> u64 + Send + Sync>,
 }
 
-/// The layer. It decides without waiting: a token that an issuer would have to be asked about ([`Policy::introspect`](crate::Policy)) is
-/// refused here, unless the answer is known already.
+/// The layer. It decides without waiting: a token that an issuer would have to be asked about
+/// ([`Policy::introspect`](crate::Policy)) is refused here, unless the answer is known already.
 #[derive(Clone)]
 pub struct Protect(Arc<Rules>);
 
 impl Protect {
-    /// Demands the verifier's first policy. `base`: scheme and authority by which senders know this resource, for DPoP; it is configured and
-    /// not read from `Host`, which is the sender's word. `now` gives Unix seconds.
+    /// Demands the verifier's first policy. `base`: scheme and authority by which senders know this
+    /// resource, for DPoP; it is configured and not read from `Host`, which is the sender's word.
+    /// `now` gives Unix seconds.
     pub fn new(
         verifier: Arc<Verifier>,
         base: &str,

@@ -26,7 +26,8 @@ struct Facts {
     identity: OnceLock<[u8; 32]>,
 }
 
-/// A token that a [`crate::Verifier`] accepted, and nothing else: it cannot be made in any other way. Cloning is cheap.
+/// A token that a [`crate::Verifier`] accepted, and nothing else: it cannot be made in any other
+/// way. Cloning is cheap.
 #[derive(Clone, Debug)]
 pub struct Verified(Arc<Facts>);
 
@@ -68,8 +69,9 @@ impl Verified {
         self.0.form
     }
 
-    /// Names the token: SHA-256 over what was signed. Two signatures over the same claims (an ECDSA signature has two forms, s and
-    /// n - s) are one token, so that a deny list by this name cannot be walked around.
+    /// Names the token: SHA-256 over what was signed. Two signatures over the same claims (an ECDSA
+    /// signature has two forms, s and n - s) are one token, so that a deny list by this name cannot
+    /// be walked around.
     pub fn identity(&self) -> [u8; 32] {
         let signed = || match self.text().rsplit_once('.') {
             Some((signed, _)) => signet_crypto::hash::sha256(signed.as_bytes()),

@@ -1,4 +1,5 @@
-//! The verifier and its one entry point: which way a token goes, what a cache may answer, and what is decided for every request.
+//! The verifier and its one entry point: which way a token goes, what a cache may answer, and what
+//! is decided for every request.
 
 #[cfg(feature = "fetch")]
 use crate::introspector::Introspector;
@@ -48,7 +49,8 @@ pub struct Decision {
     pub cached: bool,
 }
 
-/// Decides about tokens. Built once, shared by all threads; [`Verifier::verify`] takes no lock and does no I/O.
+/// Decides about tokens. Built once, shared by all threads; [`Verifier::verify`] takes no lock and
+/// does no I/O.
 pub struct Verifier {
     pub(crate) policies: Vec<Active>,
     pub(crate) issuers: Vec<Arc<IssuerState>>,
@@ -88,8 +90,8 @@ impl Verifier {
         &self.policies[policy.0].policy
     }
 
-    /// The value of the `DPoP-Nonce` header field that goes with the answer to a refused request, where there is one (RFC 9449 section
-    /// 9): the proof must carry it. `now`: Unix seconds.
+    /// The value of the `DPoP-Nonce` header field that goes with the answer to a refused request,
+    /// where there is one (RFC 9449 section 9): the proof must carry it. `now`: Unix seconds.
     pub fn nonce_for(&self, refusal: Refusal, now: u64) -> Option<String> {
         let asked_for = refusal.answer() == crate::Answer::UseDpopNonce;
         asked_for
@@ -97,8 +99,8 @@ impl Verifier {
             .flatten()
     }
 
-    /// What remembers DPoP proofs and tokens that are accepted once: for the verifier that takes this one's place, and to see
-    /// how full it is.
+    /// What remembers DPoP proofs and tokens that are accepted once: for the verifier that takes
+    /// this one's place, and to see how full it is.
     pub fn replay_guard(&self) -> &Arc<ReplayGuard> {
         &self.replays
     }
@@ -118,8 +120,9 @@ impl Verifier {
 
     /// Decides about a token under a policy.
     ///
-    /// Cheap checks come first: the cache, the form, the header, the key's id, the claims that could only refuse, then the signature;
-    /// what depends on the request (sender constraint, nonce, revocation) comes last, and is never cached.
+    /// Cheap checks come first: the cache, the form, the header, the key's id, the claims that
+    /// could only refuse, then the signature; what depends on the request (sender constraint,
+    /// nonce, revocation) comes last, and is never cached.
     ///
     /// # Errors
     /// As [`Verifier::verify`].
@@ -190,7 +193,8 @@ impl Verifier {
         Ok(verified)
     }
 
-    /// A cached token, unless its key or issuer has gone meanwhile: then it is checked anew, and refused for the right reason.
+    /// A cached token, unless its key or issuer has gone meanwhile: then it is checked anew, and
+    /// refused for the right reason.
     fn find(&self, policy: PolicyId, token: &str, now: u64) -> Option<Verified> {
         self.cache.find(token, policy.0, |entry| {
             let issuer = self.issuers.get(entry.issuer);
@@ -214,7 +218,8 @@ impl Verifier {
         if let Some(keys) = &policy.decryption
             && jwe::has_form(token)
         {
-            // One refusal for all that can be wrong with it: no sender learns from the answer how far it came (RFC 7516 section 11.4).
+            // One refusal for all that can be wrong with it: no sender learns from the answer how
+            // far it came (RFC 7516 section 11.4).
             let inner = jwe::decrypt_nested(token, keys, policy.max_bytes);
             let inner = inner.map_err(|_| Refusal::Encryption)?;
             return self.check_jws(active, token, &inner, now);
@@ -278,8 +283,8 @@ impl Verifier {
         self.issuers.iter().find(|state| state.issuer.name == name)
     }
 
-    /// Puts other keys in place, for an issuer whose keys the caller holds. What withdrawn keys signed is refused from now on. False
-    /// where there is no such issuer.
+    /// Puts other keys in place, for an issuer whose keys the caller holds. What withdrawn keys
+    /// signed is refused from now on. False where there is no such issuer.
     pub fn set_keys(&self, issuer: &str, keys: &JwkSet) -> bool {
         let found = self.issuer(issuer);
         if let Some(state) = found {
@@ -288,8 +293,8 @@ impl Verifier {
         found.is_some()
     }
 
-    /// Disables an issuer, or enables it again: from now on none of its tokens is accepted, cached ones included. False where there is
-    /// no such issuer.
+    /// Disables an issuer, or enables it again: from now on none of its tokens is accepted, cached
+    /// ones included. False where there is no such issuer.
     pub fn set_enabled(&self, issuer: &str, enabled: bool) -> bool {
         let found = self.issuer(issuer);
         if let Some(state) = found {

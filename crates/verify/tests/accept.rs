@@ -1,5 +1,6 @@
-//! What a strict verifier must still accept: one that refuses everything is not strict, it is broken. Each has its number (`pos_01` to
-//! `pos_26`; the published vectors, `pos_09`, are read in signet-jose, too).
+//! What a strict verifier must still accept: one that refuses everything is not strict, it is
+//! broken. Each has its number (`pos_01` to `pos_26`; the published vectors, `pos_09`, are read in
+//! signet-jose, too).
 
 use crate::support::*;
 use signet_crypto::{Algorithm, SigningKey, hash::sha256};
@@ -456,7 +457,8 @@ fn a_compact_scope_with_a_space_in_it_is_not_two_scopes() {
     let mut token = Vec::new();
     key.sign_into(Version::V0, &payload, &mut token).unwrap();
     assert!(verify(&v, &base64url::encode(&token)).is_ok());
-    // The published format takes any text: the same token with a space, signed by an issuer that does not look.
+    // The published format takes any text: the same token with a space, signed by an issuer that
+    // does not look.
     let end = token.len() - 34;
     let at = (0..end).find(|at| token[*at..].starts_with(b"read:admin"));
     token[at.unwrap() + 4] = b' ';
@@ -576,7 +578,8 @@ fn compact_tokens_under_the_same_policy() {
 
 #[test]
 fn pos_09_the_form_of_published_tokens_is_read() {
-    // RFC 7515 appendix A.3: line breaks and escapes in the payload, no `typ`, no `kid`. Its key is the issuer's.
+    // RFC 7515 appendix A.3: line breaks and escapes in the payload, no `typ`, no `kid`. Its key is
+    // the issuer's.
     let set = br#"{"keys":[{"kty":"EC","crv":"P-256","x":"f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU","y":"x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0"}]}"#;
     let token = "eyJhbGciOiJFUzI1NiJ9.eyJpc3MiOiJqb2UiLA0KICJleHAiOjEzMDA4MTkzODAsDQogImh0dHA6Ly9leGFtcGxlLmNvbS9pc19yb290Ijp0cnVlfQ.DtEhU3ljbEg8L38VWAfUAqOyKAM6-Xx-F4GawxaepmXFCgfTjDxw5djxLa8ISlSApmWQxfKTUJqPP3-Kg6NU1Q";
     let keys = JwkSet::parse(set).unwrap();

@@ -1,4 +1,5 @@
-//! Keys from the network and from files: fetched beside the requests, bounded, and kept when fetching fails.
+//! Keys from the network and from files: fetched beside the requests, bounded, and kept when
+//! fetching fails.
 
 use crate::support::*;
 use signet_crypto::{Algorithm, SigningKey};
@@ -339,8 +340,8 @@ fn max_age_says_when_keys_are_fetched_again_within_the_bounds() {
             following("max-age=600", freshness),
             following("max-age=600", capped),
         );
-        // As long as it takes those that are to fetch again to have done so a few times. How long the pauses are,
-        // `refresh` tests where the clock stands still.
+        // As long as it takes those that are to fetch again to have done so a few times. How long
+        // the pauses are, `refresh` tests where the clock stands still.
         for (web, running) in [&soon, &late_capped] {
             running.until("more fetches", |_| web.fetches() >= 4).await;
         }

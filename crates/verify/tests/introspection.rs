@@ -19,7 +19,8 @@ use tokio::{
     net::TcpListener,
 };
 
-/// What RFC 7662 calls an authorization server: answers what the test puts in, and remembers what it was asked.
+/// What RFC 7662 calls an authorization server: answers what the test puts in, and remembers what
+/// it was asked.
 struct Stub {
     url: String,
     /// status and body

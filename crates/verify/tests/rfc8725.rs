@@ -1,5 +1,5 @@
-//! JSON Web Token Best Current Practices (RFC 8725): a test for each section of part 3, and for what its successor adds
-//! (draft-ietf-oauth-rfc8725bis).
+//! JSON Web Token Best Current Practices (RFC 8725): a test for each section of part 3, and for
+//! what its successor adds (draft-ietf-oauth-rfc8725bis).
 
 use crate::support::*;
 use signet_crypto::Algorithm;
@@ -154,7 +154,8 @@ fn section_3_9_the_audience_is_validated() {
 
 #[test]
 fn section_3_10_received_claims_lead_nowhere() {
-    // Nothing here fetches on a token's word: an unknown kid is refused, whatever address stands beside it.
+    // Nothing here fetches on a token's word: an unknown kid is refused, whatever address stands
+    // beside it.
     let good = access();
     let made = good
         .with_header("key-ES256", "' OR 1=1")

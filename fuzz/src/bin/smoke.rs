@@ -1,8 +1,8 @@
 //! Runs every target on stable Rust: first its corpus as it is, then deterministic mutations of it.
 //!
-//! `smoke [--seconds N] [--seed N] [--target NAME]`: N seconds for each target (5), another sequence of mutations, one
-//! target alone. An input that makes a target panic is written to `fuzz/artifacts/NAME/` and the exit status is 1; run
-//! `smoke --target NAME FILE` to see it again.
+//! `smoke [--seconds N] [--seed N] [--target NAME]`: N seconds for each target (5), another
+//! sequence of mutations, one target alone. An input that makes a target panic is written to
+//! `fuzz/artifacts/NAME/` and the exit status is 1; run `smoke --target NAME FILE` to see it again.
 #![forbid(unsafe_code)]
 
 use std::{

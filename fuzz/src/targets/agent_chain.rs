@@ -1,5 +1,5 @@
-//! Chains of grants, each after its length in two bytes. Rule: the quick answer, the explained one and the one with what was
-//! verified before are the same, and what is accepted begins at the root.
+//! Chains of grants, each after its length in two bytes. Rule: the quick answer, the explained one
+//! and the one with what was verified before are the same, and what is accepted begins at the root.
 
 use std::sync::OnceLock;
 

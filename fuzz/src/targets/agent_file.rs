@@ -1,4 +1,5 @@
-//! Identity files. Rule: what is read is the one encoding of the file, and no parameters out of bounds reach Argon2.
+//! Identity files. Rule: what is read is the one encoding of the file, and no parameters out of
+//! bounds reach Argon2.
 
 use signet_agent::file::IdentityFile;
 

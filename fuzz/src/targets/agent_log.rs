@@ -1,4 +1,5 @@
-//! Checkpoints and COSE receipts of logs, and grants' texts. Rule: one form each; proofs of any shape are refused, not panicked at.
+//! Checkpoints and COSE receipts of logs, and grants' texts. Rule: one form each; proofs of any
+//! shape are refused, not panicked at.
 
 use std::str::FromStr;
 use std::sync::OnceLock;

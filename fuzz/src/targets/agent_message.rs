@@ -1,5 +1,5 @@
-//! Messages of agents: identities, grants, receipts and the rest. Rule: what is accepted is the one encoding of what it says, in
-//! CBOR and in JSON, and verification does not panic.
+//! Messages of agents: identities, grants, receipts and the rest. Rule: what is accepted is the one
+//! encoding of what it says, in CBOR and in JSON, and verification does not panic.
 
 use signet_agent::anchor::Anchors;
 use signet_agent::attestation::Attestation;

@@ -1,5 +1,6 @@
-//! Authorization requests. Rules: nobody is sent anywhere that the client did not register; a request that is accepted has
-//! PKCE and asks for no more than its client may have; nobody gets a code who has no session.
+//! Authorization requests. Rules: nobody is sent anywhere that the client did not register; a
+//! request that is accepted has PKCE and asks for no more than its client may have; nobody gets a
+//! code who has no session.
 
 use std::sync::{Arc, LazyLock};
 

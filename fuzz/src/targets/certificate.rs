@@ -1,4 +1,5 @@
-//! Client certificates. Rule: what is read names its own bytes and a key that is a key or is refused.
+//! Client certificates. Rule: what is read names its own bytes and a key that is a key or is
+//! refused.
 
 use signet_crypto::{PublicKey, certificate::ClientCertificate, hash::sha256};
 

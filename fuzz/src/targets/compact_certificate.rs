@@ -1,4 +1,5 @@
-//! Key certificates. Rules: what parses is the one encoding of what it says; what is accepted is what the holder certified, its proof aside.
+//! Key certificates. Rules: what parses is the one encoding of what it says; what is accepted is
+//! what the holder certified, its proof aside.
 
 use std::sync::LazyLock;
 

@@ -1,4 +1,5 @@
-//! Compact JWS: split, header, signature. Rules: what verifies is exactly what the key signed, in exactly one spelling.
+//! Compact JWS: split, header, signature. Rules: what verifies is exactly what the key signed, in
+//! exactly one spelling.
 
 use std::sync::LazyLock;
 

@@ -1,4 +1,5 @@
-//! Files of compact keys. Rules: a key that is read is written to the same bytes; a file is of one kind; what a key signs, it verifies.
+//! Files of compact keys. Rules: a key that is read is written to the same bytes; a file is of one
+//! kind; what a key signs, it verifies.
 
 use signet_compact::{Algorithm, Payload, Policy, SigningKey, VerifyingKey, Version};
 use signet_crypto::hash::sha256;

@@ -1,4 +1,5 @@
-//! Compact tokens. Rules: what parses re-encodes to the same bytes; what verifies is what the key signed, byte for byte.
+//! Compact tokens. Rules: what parses re-encodes to the same bytes; what verifies is what the key
+//! signed, byte for byte.
 
 use std::sync::LazyLock;
 

@@ -1,4 +1,5 @@
-//! DPoP proofs (RFC 9449). Rule: a proof that verifies under the fixed Ed25519 key is, byte for byte, what that key signs.
+//! DPoP proofs (RFC 9449). Rule: a proof that verifies under the fixed Ed25519 key is, byte for
+//! byte, what that key signs.
 
 use std::sync::LazyLock;
 

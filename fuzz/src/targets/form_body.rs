@@ -1,4 +1,5 @@
-//! Form bodies and query strings. Rule: what is accepted reads the same after it was written, and stays within the bounds.
+//! Form bodies and query strings. Rule: what is accepted reads the same after it was written, and
+//! stays within the bounds.
 
 use signet_oauth::params::{MAX_COUNT, MAX_NAME_BYTES, MAX_VALUE_BYTES, Params};
 

@@ -1,4 +1,5 @@
-//! JSON and claims. Rules: what is accepted reads the same after it was written; both readers agree on what is JSON.
+//! JSON and claims. Rules: what is accepted reads the same after it was written; both readers agree
+//! on what is JSON.
 
 use signet_jose::{
     json::{Limits, parse, parse_object},

@@ -1,5 +1,5 @@
-//! JWKs and key sets. Rules: an accepted key is written and read as itself, keeps its thumbprint, and never carries a
-//! private part.
+//! JWKs and key sets. Rules: an accepted key is written and read as itself, keeps its thumbprint,
+//! and never carries a private part.
 
 use signet_crypto::Algorithm;
 use signet_jose::{

@@ -1,4 +1,5 @@
-//! Nested JWE: split, header, key, content. Rules: nothing panics, and only what the vectors' maker encrypted is ever opened.
+//! Nested JWE: split, header, key, content. Rules: nothing panics, and only what the vectors' maker
+//! encrypted is ever opened.
 
 use std::sync::LazyLock;
 

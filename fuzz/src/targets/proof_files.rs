@@ -1,4 +1,5 @@
-//! Proofs, verifying keys, parameters, tables and ceremonies' transcripts. Rule: one form each, and nothing that a file claims of itself is a panic.
+//! Proofs, verifying keys, parameters, tables and ceremonies' transcripts. Rule: one form each, and
+//! nothing that a file claims of itself is a panic.
 
 use std::sync::LazyLock;
 
@@ -22,7 +23,8 @@ static FILES: LazyLock<[Vec<u8>; 4]> = LazyLock::new(|| {
     ]
 });
 
-/// One input: read as each kind, and as changes of a whole file (which, and then a place and a byte each time).
+/// One input: read as each kind, and as changes of a whole file (which, and then a place and a byte
+/// each time).
 pub fn run(data: &[u8]) {
     read(data);
     let Some((which, changes)) = data.split_first() else {

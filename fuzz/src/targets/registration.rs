@@ -1,5 +1,5 @@
-//! Dynamic client registration (RFC 7591). Rules: what is registered is stored and read as itself, has redirect URIs that
-//! its kind of client may have, and nothing that only the server sets.
+//! Dynamic client registration (RFC 7591). Rules: what is registered is stored and read as itself,
+//! has redirect URIs that its kind of client may have, and nothing that only the server sets.
 
 use std::sync::LazyLock;
 

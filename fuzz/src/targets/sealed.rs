@@ -1,5 +1,5 @@
-//! Sealed codes and refresh tokens. Rule: nothing opens that this server did not seal, and what was sealed and is not what
-//! it claims to be does not panic.
+//! Sealed codes and refresh tokens. Rule: nothing opens that this server did not seal, and what was
+//! sealed and is not what it claims to be does not panic.
 
 use std::sync::LazyLock;
 

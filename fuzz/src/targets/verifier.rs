@@ -1,5 +1,6 @@
-//! The verifier's one entry point. Rules: nothing panics; of tokens under an issuer's public key only the one that the issuer signed is
-//! accepted, whatever is made of it; and a token that whoever has the secret signed is accepted only if issuer, audience and end hold.
+//! The verifier's one entry point. Rules: nothing panics; of tokens under an issuer's public key
+//! only the one that the issuer signed is accepted, whatever is made of it; and a token that
+//! whoever has the secret signed is accepted only if issuer, audience and end hold.
 
 use std::sync::OnceLock;
 
@@ -97,8 +98,8 @@ fn presented(text: &str) {
     let _ = public.verify(&beside.proof(proof), NOW);
 }
 
-/// The input as header and payload, parted by the first line break, signed by whoever has the secret: behind the signature, claims are
-/// read by the same rules.
+/// The input as header and payload, parted by the first line break, signed by whoever has the
+/// secret: behind the signature, claims are read by the same rules.
 fn signed(data: &[u8]) {
     let Fixture { secret, key, .. } = fixture();
     let (header, payload) = match data.iter().position(|byte| *byte == b'\n') {

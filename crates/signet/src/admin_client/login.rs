@@ -1,5 +1,6 @@
-//! How a person or a script gets an access token for the admin API. Nothing reads a page: a person meets the server's pages in
-//! his own browser, whatever they look like and however many factors they ask for.
+//! How a person or a script gets an access token for the admin API. Nothing reads a page: a person
+//! meets the server's pages in his own browser, whatever they look like and however many factors
+//! they ask for.
 
 use std::{
     io::IsTerminal,
@@ -242,8 +243,8 @@ fn endpoint(metadata: &Value, name: &str) -> Result<String, Failure> {
         .ok_or_else(|| Failure::unusable(format!("the server's metadata has no {name}")))
 }
 
-/// The access token of a token response, if it may administer. Scope is left out where it is what was asked for (RFC 6749
-/// section 5.1).
+/// The access token of a token response, if it may administer. Scope is left out where it is what
+/// was asked for (RFC 6749 section 5.1).
 fn admin_token(tokens: &Value, who: &str) -> Result<Secret<String>, Failure> {
     let scope = tokens["scope"].as_str().unwrap_or(ADMIN);
     if !scope.split(' ').any(|s| [ADMIN, ADMIN_READ].contains(&s)) {

@@ -1,8 +1,9 @@
 //! A session with the admin API of a running server.
 //!
-//! Who calls is decided in this order: a token (SIGNET_ADMIN_TOKEN), a client's credentials (a file or the environment), a
-//! person's login, and for a development server on this machine the client that its dev.json has for this. Nothing is kept:
-//! each command gets a token of its own, which expires within minutes.
+//! Who calls is decided in this order: a token (SIGNET_ADMIN_TOKEN), a client's credentials (a file
+//! or the environment), a person's login, and for a development server on this machine the client
+//! that its dev.json has for this. Nothing is kept: each command gets a token of its own, which
+//! expires within minutes.
 
 mod login;
 mod redirect;
@@ -39,16 +40,18 @@ pub struct Target {
     /// PEM file of the authority that the server's certificate comes from [also: SIGNET_CA_CERT].
     #[arg(long, value_name = "FILE")]
     ca_cert: Option<PathBuf>,
-    /// The administrator to log in as. With SIGNET_PASSWORD no browser is needed, where a password alone is enough for the
-    /// account.
+    /// The administrator to log in as. With SIGNET_PASSWORD no browser is needed, where a password
+    /// alone is enough for the account.
     #[arg(long, value_name = "NAME")]
     login: Option<String>,
-    /// How to log in [default: password with SIGNET_PASSWORD; else the browser, or a device code where there is no screen].
+    /// How to log in [default: password with SIGNET_PASSWORD; else the browser, or a device code
+    /// where there is no screen].
     #[arg(long, value_enum, value_name = "WAY")]
     login_by: Option<Way>,
-    /// For scripts: a JSON file with the client_id and client_secret of a client that has the scope signet:admin, or, to read
-    /// only, signet:admin.read and says so in its member scope [also: SIGNET_CLIENT_ID, SIGNET_CLIENT_SECRET and
-    /// SIGNET_CLIENT_SCOPE, or a token in SIGNET_ADMIN_TOKEN].
+    /// For scripts: a JSON file with the client_id and client_secret of a client that has the scope
+    /// signet:admin, or, to read only, signet:admin.read and says so in its member scope [also:
+    /// SIGNET_CLIENT_ID, SIGNET_CLIENT_SECRET and SIGNET_CLIENT_SCOPE, or a token in
+    /// SIGNET_ADMIN_TOKEN].
     #[arg(long, value_name = "FILE", conflicts_with_all = ["login", "login_by"])]
     credentials: Option<PathBuf>,
 }
@@ -75,7 +78,8 @@ fn variable(name: &str) -> Option<String> {
 }
 
 impl Target {
-    /// The server that is named, by the argument or the environment; none: the development server of a directory.
+    /// The server that is named, by the argument or the environment; none: the development server
+    /// of a directory.
     pub fn server(&self) -> Option<String> {
         self.server.clone().or_else(|| match self.data_dir {
             Some(_) => None,
@@ -210,7 +214,8 @@ impl Session {
         Ok(self.call(Method::GET, path, None, None).await?.value)
     }
 
-    /// Any call. `if_match`: the ETag of what is replaced. A refusal by the server is exit 1 with its own code and words.
+    /// Any call. `if_match`: the ETag of what is replaced. A refusal by the server is exit 1 with
+    /// its own code and words.
     pub async fn call(
         &self,
         method: Method,

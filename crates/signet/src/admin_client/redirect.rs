@@ -1,4 +1,5 @@
-//! The end of a login in the browser: a port of the loopback address that takes one answer (RFC 8252 section 7.3).
+//! The end of a login in the browser: a port of the loopback address that takes one answer (RFC
+//! 8252 section 7.3).
 
 use std::time::Duration;
 
@@ -41,8 +42,8 @@ impl Redirect {
         &self.uri
     }
 
-    /// Waits for the answer to the request with this `state`, and gives its code. Whatever else knocks is answered 404 and
-    /// changes nothing: any program of this machine can.
+    /// Waits for the answer to the request with this `state`, and gives its code. Whatever else
+    /// knocks is answered 404 and changes nothing: any program of this machine can.
     pub async fn answer(&self, state: &str, issuer: &str) -> Result<Secret<String>, Failure> {
         loop {
             let (mut stream, _) =

@@ -15,8 +15,9 @@ use crate::proof_parameters::{self, Origin, hex};
 /// `signet compact ceremony ...`
 #[derive(Debug, Subcommand)]
 pub enum Ceremony {
-    /// Contribute secrets of your own, which are forgotten at once. Phase 1 makes the powers, phase 2 the circuit's parameters; each wants two
-    /// contributors or more, and is sound if one of them was honest. Keep the hash that is printed.
+    /// Contribute secrets of your own, which are forgotten at once. Phase 1 makes the powers, phase
+    /// 2 the circuit's parameters; each wants two contributors or more, and is sound if one of them
+    /// was honest. Keep the hash that is printed.
     #[command(
         after_help = "Example:\n  signet compact ceremony contribute --alg groth16-poseidon --out 1.transcript\n  signet compact ceremony contribute --in 1.transcript --out 2.transcript\n  signet compact ceremony contribute --in 2.transcript --phase 2 --out 3.transcript"
     )]

@@ -15,7 +15,8 @@ use super::{Failure, Output, output};
 /// `signet compact certificate ...`
 #[derive(Debug, Subcommand)]
 pub enum Certificate {
-    /// Prove that a public key belongs to the holder of a zero-knowledge key. It does not prove that its private half is held: tokens do.
+    /// Prove that a public key belongs to the holder of a zero-knowledge key. It does not prove
+    /// that its private half is held: tokens do.
     #[command(
         after_help = "Example:\n  signet compact certificate issue --key holder.key --public-key verifying.key --expires-at 1900000000 --out key.certificate"
     )]

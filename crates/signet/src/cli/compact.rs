@@ -22,7 +22,8 @@ use crate::{input, proof_parameters};
 /// `signet compact ...`
 #[derive(Debug, Subcommand)]
 pub enum Compact {
-    /// Make a key. The secret file is readable by its owner only; an existing file is not overwritten.
+    /// Make a key. The secret file is readable by its owner only; an existing file is not
+    /// overwritten.
     #[command(
         after_help = "Example:\n  signet compact keygen --alg ed25519 --out signing.key --public-out verifying.key"
     )]
@@ -49,7 +50,8 @@ pub enum Compact {
         after_help = "Example:\n  signet compact public --key signing.key --out verifying.key"
     )]
     Public(Public),
-    /// Proving parameters that nobody knows the secrets of: several parties contribute, anybody checks.
+    /// Proving parameters that nobody knows the secrets of: several parties contribute, anybody
+    /// checks.
     #[command(
         subcommand,
         after_help = "Example:\n  signet compact ceremony verify 4.transcript"
@@ -142,7 +144,8 @@ pub struct Sign {
     /// A further claim, NAME=JSON; may be repeated (version 1).
     #[arg(long = "claim")]
     claims: Vec<String>,
-    /// How the token names its key: 1 the short hash, 2 the public key, 3 the whole hash. Default: 1, and 3 for zero-knowledge keys.
+    /// How the token names its key: 1 the short hash, 2 the public key, 3 the whole hash. Default:
+    /// 1, and 3 for zero-knowledge keys.
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=3))]
     key_id_type: Option<u32>,
     /// The certificate of the signing key, which the token then names (version 1).
@@ -170,7 +173,8 @@ pub struct Verify {
     /// Unix seconds to check the times at, in place of the clock.
     #[arg(long)]
     now: Option<u64>,
-    /// The certificate of the key that signed the token; `--key` is then the zero-knowledge key that vouches for it.
+    /// The certificate of the key that signed the token; `--key` is then the zero-knowledge key
+    /// that vouches for it.
     #[arg(long)]
     certificate: Option<PathBuf>,
     #[command(flatten)]

@@ -29,7 +29,8 @@ pub enum ConfigCommand {
     Schema,
 }
 
-/// Does the command. `check` answers no (exit 1) if there is a problem; a file that cannot be read is exit 2.
+/// Does the command. `check` answers no (exit 1) if there is a problem; a file that cannot be read
+/// is exit 2.
 pub fn run(command: ConfigCommand, output: &Output) -> Result<(), Failure> {
     match command {
         ConfigCommand::Schema => {

@@ -13,7 +13,8 @@ pub struct Gate {
     /// The TOML configuration file.
     #[arg(long, value_name = "FILE", required_unless_present = "issuer", conflicts_with_all = ["issuer", "audience", "ca_cert"])]
     config: Option<PathBuf>,
-    /// Quick start: the issuer whose access tokens are accepted. Its keys are found through its metadata.
+    /// Quick start: the issuer whose access tokens are accepted. Its keys are found through its
+    /// metadata.
     #[arg(long, value_name = "URL", requires = "audience")]
     issuer: Option<String>,
     /// Quick start: the audience that tokens must have.

@@ -124,7 +124,8 @@ pub enum Command {
         after_help = "Example:\n  signet agents list --data-dir .signet"
     )]
     Agents(admin::AgentsCommand),
-    /// Serve one agent identity to a model's host, over the Model Context Protocol on standard input and output.
+    /// Serve one agent identity to a model's host, over the Model Context Protocol on standard
+    /// input and output.
     #[command(
         after_help = "Example:\n  signet mcp --identity alice.aid --policy policy.toml --grants grants/"
     )]

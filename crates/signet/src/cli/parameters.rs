@@ -1,9 +1,10 @@
 //! Which parameters of the proof system a verifier believes, and what every answer says of them.
 //!
-//! Whoever knows the secrets behind a verifying key of the proof system can prove anything under it, and no key file tells who does. So a key file is
-//! believed in three ways: its verifying key is one that was named by its hash (`--verifying-key-sha256`, as `ceremony verify` prints it); or it is the
-//! one of the parameters in this data directory, which knows whether it made them for development or checked their ceremony; or the caller says
-//! `--development`, and takes what comes.
+//! Whoever knows the secrets behind a verifying key of the proof system can prove anything under
+//! it, and no key file tells who does. So a key file is believed in three ways: its verifying key
+//! is one that was named by its hash (`--verifying-key-sha256`, as `ceremony verify` prints it); or
+//! it is the one of the parameters in this data directory, which knows whether it made them for
+//! development or checked their ceremony; or the caller says `--development`, and takes what comes.
 
 use std::path::Path;
 
@@ -18,8 +19,9 @@ use crate::proof_parameters::{self, Origin};
 /// What a verifier believes.
 #[derive(Debug, Args)]
 pub struct Trust {
-    /// SHA-256, in hexadecimal, of a proof system's verifying key that is believed, as `ceremony verify` prints it; may be repeated. No other is then.
-    /// Without it, that of the data directory's own parameters is.
+    /// SHA-256, in hexadecimal, of a proof system's verifying key that is believed, as `ceremony
+    /// verify` prints it; may be repeated. No other is then. Without it, that of the data
+    /// directory's own parameters is.
     #[arg(long = "verifying-key-sha256", value_name = "HEX", value_parser = sha256)]
     pins: Vec<Pin>,
     /// Believe parameters of unknown origin too: whoever made them may be able to prove anything.
@@ -47,7 +49,8 @@ pub struct Used {
 }
 
 impl Used {
-    /// `development`, `ceremony`, `pinned` (named by its hash, and nothing else known of it) or `unknown`.
+    /// `development`, `ceremony`, `pinned` (named by its hash, and nothing else known of it) or
+    /// `unknown`.
     pub fn name(&self) -> &'static str {
         match (self.origin, self.pinned) {
             (Some(origin), _) => origin.name(),
@@ -83,11 +86,13 @@ impl Used {
 }
 
 impl Trust {
-    /// Reads a `VerifyingKey`, or a symmetric `SigningKey`. A zero-knowledge key comes with the parameters that it is checked under, if they are
-    /// believed; the signing key of one is checked under the data directory's own.
+    /// Reads a `VerifyingKey`, or a symmetric `SigningKey`. A zero-knowledge key comes with the
+    /// parameters that it is checked under, if they are believed; the signing key of one is checked
+    /// under the data directory's own.
     ///
     /// # Errors
-    /// Exit 2 for what is no key of these; exit 1, `untrusted_parameters`, for parameters that are not believed.
+    /// Exit 2 for what is no key of these; exit 1, `untrusted_parameters`, for parameters that are
+    /// not believed.
     pub fn verifying_key(
         &self,
         path: &Path,

@@ -78,7 +78,8 @@ pub fn run(arguments: Serve, _output: &Output) -> Result<(), Failure> {
     serve::run(source).map_err(Failure::unusable)
 }
 
-/// An address, or a name that has one; of several the first IPv4 one, as `localhost` means 127.0.0.1 to most.
+/// An address, or a name that has one; of several the first IPv4 one, as `localhost` means
+/// 127.0.0.1 to most.
 pub(super) fn address(text: &str) -> Result<SocketAddr, Failure> {
     let unusable = || Failure::unusable(format!("--listen wants HOST:PORT, not \"{text}\""));
     let found: Vec<SocketAddr> = text.to_socket_addrs().map_err(|_| unusable())?.collect();

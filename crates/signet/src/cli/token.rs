@@ -23,7 +23,8 @@ pub enum Token {
         #[arg(value_parser = token_argument, allow_hyphen_values = true)]
         token: String,
     },
-    /// Verify a token: signature, type, issuer, times, audience. Exit 0: it verified; 1: it did not.
+    /// Verify a token: signature, type, issuer, times, audience. Exit 0: it verified; 1: it did
+    /// not.
     #[command(
         after_help = "Example:\n  signet token verify --issuer https://localhost:8443 --ca-cert .signet/ca.pem \"$TOKEN\""
     )]
@@ -53,7 +54,8 @@ pub struct Verify {
     token: String,
 }
 
-/// A token may begin with a hyphen (base64url has it); a misspelt option is still a misspelt option.
+/// A token may begin with a hyphen (base64url has it); a misspelt option is still a misspelt
+/// option.
 fn token_argument(text: &str) -> Result<String, String> {
     if text.starts_with("--") {
         return Err("no such option".into());
@@ -146,7 +148,8 @@ fn verify(arguments: &Verify, output: &Output) -> Result<(), Failure> {
     output.print(&answer, || output::pretty(&claims))
 }
 
-/// The issuer's keys, by way of its metadata (RFC 8414 section 3, OpenID Connect Discovery section 4).
+/// The issuer's keys, by way of its metadata (RFC 8414 section 3, OpenID Connect Discovery section
+/// 4).
 async fn discover(issuer: &str, ca_cert: Option<&PathBuf>) -> Result<JwkSet, String> {
     let trust: Vec<PathBuf> = ca_cert.into_iter().cloned().collect();
     let client = HttpClient::new(&trust)?;

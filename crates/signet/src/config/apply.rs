@@ -1,7 +1,8 @@
-//! From the configuration to what the server works with: settings, registry entries, policy, limits.
+//! From the configuration to what the server works with: settings, registry entries, policy,
+//! limits.
 //!
-//! Each function reports every fault that it meets, with its place in the file; `signet config check` and `serve` share
-//! them, so that what was checked is what is served.
+//! Each function reports every fault that it meets, with its place in the file; `signet config
+//! check` and `serve` share them, so that what was checked is what is served.
 
 use std::{collections::BTreeSet, path::Path, sync::Arc, time::Duration as Wait};
 
@@ -40,7 +41,8 @@ const ALGORITHMS: [&str; 9] = [
     "ML-DSA-87",
 ];
 
-/// Collects faults; a value that could not be made is `None`, and the caller goes on to find the next fault.
+/// Collects faults; a value that could not be made is `None`, and the caller goes on to find the
+/// next fault.
 #[derive(Default)]
 pub struct Faults(pub Vec<Fault>);
 
@@ -148,8 +150,8 @@ pub fn settings(config: &Config, faults: &mut Faults) -> Settings {
         .iter()
         .filter(|l| l.protocol == model::ListenProtocol::Mtls)
         .find_map(|l| l.public_url.clone())
-        // Behind a proxy that hands certificates over, it has an listener_kind for them, or the issuer's own endpoints take them:
-        // they are their own aliases then.
+        // Behind a proxy that hands certificates over, it has an listener_kind for them, or the
+        // issuer's own endpoints take them: they are their own aliases then.
         .or_else(|| {
             let proxy = config.proxy.as_ref()?;
             proxy.client_certificate_header.as_ref()?;

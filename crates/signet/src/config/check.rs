@@ -1,4 +1,5 @@
-//! What a well-formed configuration must still mean: references that resolve, listeners that can be served, no doubles.
+//! What a well-formed configuration must still mean: references that resolve, listeners that can be
+//! served, no doubles.
 
 use std::{collections::HashSet, path::Path};
 
@@ -15,8 +16,8 @@ use super::{
     read::nearest,
 };
 
-/// What is probably not meant, and may be right: scopes that the file uses and does not define. They may have been made by the
-/// admin API, so they are no faults.
+/// What is probably not meant, and may be right: scopes that the file uses and does not define.
+/// They may have been made by the admin API, so they are no faults.
 pub fn notes(config: &Config) -> Vec<Fault> {
     let standard = Registry::standard_scopes();
     let known: Vec<&str> = standard

@@ -1,4 +1,5 @@
-//! A length of time in the configuration: seconds as a number, or a number with a unit ("90s", "10m", "8h", "30d").
+//! A length of time in the configuration: seconds as a number, or a number with a unit ("90s",
+//! "10m", "8h", "30d").
 
 use std::fmt;
 

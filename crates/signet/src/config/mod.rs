@@ -1,4 +1,5 @@
-//! One TOML file: its model, how it is read, what is checked beyond its shape, and what the server makes of it.
+//! One TOML file: its model, how it is read, what is checked beyond its shape, and what the server
+//! makes of it.
 
 pub mod apply;
 pub mod check;

@@ -1,5 +1,5 @@
-//! The configuration as types. Field documentation is the operator's manual: the JSON Schema (`signet config schema`)
-//! and the names that a misspelt key is compared with come from here.
+//! The configuration as types. Field documentation is the operator's manual: the JSON Schema
+//! (`signet config schema`) and the names that a misspelt key is compared with come from here.
 
 use std::{
     collections::BTreeMap,
@@ -21,10 +21,11 @@ pub use entries::{Client, Resource, Scope, User};
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
-    /// The issuer identifier: https, no query, no fragment, no trailing slash. Clients compare it byte for byte.
+    /// The issuer identifier: https, no query, no fragment, no trailing slash. Clients compare it
+    /// byte for byte.
     pub issuer: String,
-    /// Directory of the sealing key and, with the embedded store, of the database. Mode 0700 is wise. A relative path starts at
-    /// this file's directory.
+    /// Directory of the sealing key and, with the embedded store, of the database. Mode 0700 is
+    /// wise. A relative path starts at this file's directory.
     #[serde(default = "default_data_dir")]
     pub data_dir: PathBuf,
     /// Where the server listens. At least one `https` or `http` listener.
@@ -73,10 +74,12 @@ pub struct Config {
     /// Figures for monitoring.
     #[serde(default)]
     pub metrics: Metrics,
-    /// Clients that this file owns. They win over clients of the same id in the store, and the admin API cannot change them.
+    /// Clients that this file owns. They win over clients of the same id in the store, and the
+    /// admin API cannot change them.
     #[serde(default)]
     pub clients: Vec<Client>,
-    /// UserServices that are made at start where they do not exist yet; existing ones are never changed.
+    /// UserServices that are made at start where they do not exist yet; existing ones are never
+    /// changed.
     #[serde(default)]
     pub users: Vec<User>,
     /// Resource servers (RFC 8707) that this file owns.
@@ -95,13 +98,14 @@ fn default_data_dir() -> PathBuf {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Listener {
-    /// Address and port, e.g. "0.0.0.0:443" or "[::]:443"; or "fd:0", the first socket that systemd hands over.
+    /// Address and port, e.g. "0.0.0.0:443" or "[::]:443"; or "fd:0", the first socket that systemd
+    /// hands over.
     pub address: ListenAddress,
     /// What is spoken there.
     #[serde(default)]
     pub protocol: ListenProtocol,
-    /// Base URL under which clients reach an `mtls` listener, e.g. "https://mtls.id.example.com". Goes into
-    /// `mtls_endpoint_aliases` (RFC 8705 section 5).
+    /// Base URL under which clients reach an `mtls` listener, e.g. "https://mtls.id.example.com".
+    /// Goes into `mtls_endpoint_aliases` (RFC 8705 section 5).
     pub public_url: Option<String>,
 }
 
@@ -162,8 +166,9 @@ pub struct Tls {
     pub certificate: PathBuf,
     /// PEM file of the private key (PKCS#8, SEC1 or PKCS#1). Read again on SIGHUP.
     pub key: PathBuf,
-    /// PEM file of the authorities whose client certificates `mtls` listeners accept for `tls_client_auth`. Self-signed
-    /// client certificates are compared with the client's registered keys instead.
+    /// PEM file of the authorities whose client certificates `mtls` listeners accept for
+    /// `tls_client_auth`. Self-signed client certificates are compared with the client's registered
+    /// keys instead.
     pub client_ca: Option<PathBuf>,
     /// Speak TLS 1.2 too, for old clients.
     #[serde(default)]
@@ -179,18 +184,21 @@ pub struct Proxy {
     /// The one header in which the proxy names the client.
     #[serde(default)]
     pub forwarded_header: ForwardedHeader,
-    /// Header in which the proxy puts the client's certificate (RFC 9440 `Client-Cert`, or URL-encoded PEM).
+    /// Header in which the proxy puts the client's certificate (RFC 9440 `Client-Cert`, or
+    /// URL-encoded PEM).
     pub client_certificate_header: Option<String>,
-    /// Base URL of the proxy's listener_kind that asks for client certificates, e.g. "https://mtls.id.example.com". Goes into
-    /// `mtls_endpoint_aliases` (RFC 8705 section 5), so that no browser is asked for one. Default: the issuer's own
-    /// endpoints take them.
+    /// Base URL of the proxy's listener_kind that asks for client certificates, e.g.
+    /// "https://mtls.id.example.com". Goes into `mtls_endpoint_aliases` (RFC 8705 section 5), so
+    /// that no browser is asked for one. Default: the issuer's own endpoints take them.
     pub client_certificate_url: Option<String>,
-    /// Does the proxy check the certificate's chain before it passes it on? Only then does `tls_client_auth` work behind it.
+    /// Does the proxy check the certificate's chain before it passes it on? Only then does
+    /// `tls_client_auth` work behind it.
     #[serde(default)]
     pub verifies_client_certificates: bool,
 }
 
-/// How a proxy names the client. One only: a proxy that sets the one passes on what a client wrote in the other.
+/// How a proxy names the client. One only: a proxy that sets the one passes on what a client wrote
+/// in the other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ForwardedHeader {
@@ -207,10 +215,12 @@ pub enum ForwardedHeader {
 pub struct Store {
     /// Engine; `sqlite` is the embedded one.
     pub engine: StoreEngine,
-    /// Directory of the database, on a local disk; a relative path starts at `data_dir`. Default: `data_dir`.
+    /// Directory of the database, on a local disk; a relative path starts at `data_dir`. Default:
+    /// `data_dir`.
     pub directory: Option<PathBuf>,
-    /// Bytes of a file beside the database that is given up when the disk is full, so that revocations and logouts are
-    /// still done; 0: none, else 1048576 to 1073741824. Default: 16777216.
+    /// Bytes of a file beside the database that is given up when the disk is full, so that
+    /// revocations and logouts are still done; 0: none, else 1048576 to 1073741824. Default:
+    /// 16777216.
     pub reserve_bytes: u64,
 }
 
@@ -281,14 +291,16 @@ pub enum SmtpSecurity {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Keys {
-    /// Algorithms the server signs with; a key of each is made and published. Leave ML-DSA out where clients use a library that
-    /// refuses a whole key set for one key type (AKP) that it does not know.
+    /// Algorithms the server signs with; a key of each is made and published. Leave ML-DSA out
+    /// where clients use a library that refuses a whole key set for one key type (AKP) that it does
+    /// not know.
     pub algorithms: Vec<String>,
     /// Access tokens, unless the client or resource says otherwise.
     pub access_token: String,
     /// ID tokens, unless the client says otherwise.
     pub id_token: String,
-    /// Compact access tokens. With `hmac-sha256` only this server can check them: resource servers introspect.
+    /// Compact access tokens. With `hmac-sha256` only this server can check them: resource servers
+    /// introspect.
     pub compact: CompactAlgorithm,
     /// Age at which a key is replaced.
     pub rotate_after: Duration,
@@ -427,7 +439,8 @@ pub struct Protocol {
     pub dpop_proof_max_age: Duration,
     /// Seconds between polls of a device.
     pub device_poll_interval: Duration,
-    /// Time in which a sender-constrained client's retry of one refresh is answered again; 0: never.
+    /// Time in which a sender-constrained client's retry of one refresh is answered again; 0:
+    /// never.
     pub refresh_retry_window: Duration,
     /// How far a client's clock may be ahead.
     pub clock_leeway: Duration,
@@ -456,13 +469,15 @@ pub struct Registration {
     pub enabled: bool,
     /// May anybody register, without an initial access token?
     pub open: bool,
-    /// Do registered clients need PKCE? False makes a plain OpenID Connect Basic deployment possible.
+    /// Do registered clients need PKCE? False makes a plain OpenID Connect Basic deployment
+    /// possible.
     pub require_pkce: bool,
     /// Scopes that a registered client may ask for where it names none.
     pub default_scope: Vec<String>,
     /// Grant types that a registered client may ask for.
     pub grant_types: Vec<String>,
-    /// May a registered client ask for signatures with ML-DSA? Its keys then stand in everybody's key set.
+    /// May a registered client ask for signatures with ML-DSA? Its keys then stand in everybody's
+    /// key set.
     pub ml_dsa: bool,
 }
 
@@ -487,11 +502,14 @@ impl Default for Registration {
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Agents {
-    /// May people bind identities to their accounts, and clients with `may_exchange_agent_grants` exchange the chains that begin there?
+    /// May people bind identities to their accounts, and clients with `may_exchange_agent_grants`
+    /// exchange the chains that begin there?
     pub enabled: bool,
-    /// The identities (`agent:...`) that chains may begin at. Default: every one that a person bound.
+    /// The identities (`agent:...`) that chains may begin at. Default: every one that a person
+    /// bound.
     pub roots: Vec<String>,
-    /// Custom constraints (`x-NAME`) that are fulfilled here, each with its value. A grant with another one is refused.
+    /// Custom constraints (`x-NAME`) that are fulfilled here, each with its value. A grant with
+    /// another one is refused.
     pub constraints: BTreeMap<String, String>,
 }
 
@@ -501,9 +519,11 @@ pub struct Agents {
 pub struct Outbound {
     /// PEM file of further authorities that outbound connections believe.
     pub trust: Option<PathBuf>,
-    /// May outbound fetches reach private and loopback addresses? Only where every client is trusted.
+    /// May outbound fetches reach private and loopback addresses? Only where every client is
+    /// trusted.
     pub allow_private_addresses: bool,
-    /// May they reach this machine's loopback addresses (and speak plain http there)? For development.
+    /// May they reach this machine's loopback addresses (and speak plain http there)? For
+    /// development.
     pub allow_loopback: bool,
 }
 
@@ -513,7 +533,8 @@ pub struct Outbound {
 pub struct Limits {
     /// Open connections, of all listeners together.
     pub connections: u64,
-    /// Open connections of one address (one /64 of IPv6); 0: no bound. Loopback and trusted proxies are not counted.
+    /// Open connections of one address (one /64 of IPv6); 0: no bound. Loopback and trusted proxies
+    /// are not counted.
     pub connections_per_address: u32,
     /// Time for a TLS handshake.
     pub handshake_timeout: Duration,
@@ -529,8 +550,9 @@ pub struct Limits {
     pub threads: Option<usize>,
     /// Threads that hash passwords (19 MiB each while they do). Default: half of the processors.
     pub password_threads: Option<usize>,
-    /// Logins that may wait for such a thread; beyond that the answer is 503 with Retry-After. Browsers that the account's owner has
-    /// logged in from have a quarter as many places of their own beside these.
+    /// Logins that may wait for such a thread; beyond that the answer is 503 with Retry-After.
+    /// Browsers that the account's owner has logged in from have a quarter as many places of their
+    /// own beside these.
     pub password_queue: usize,
 }
 
@@ -552,8 +574,9 @@ impl Default for Limits {
     }
 }
 
-/// Limits of guessing: passwords, one-time codes, client secrets, user codes of devices. Beyond them the answer is 429 with
-/// Retry-After. A browser in which a person has logged in before has a count of its own, so others lock nobody out.
+/// Limits of guessing: passwords, one-time codes, client secrets, user codes of devices. Beyond
+/// them the answer is 429 with Retry-After. A browser in which a person has logged in before has a
+/// count of its own, so others lock nobody out.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct LoginLimits {
@@ -589,10 +612,12 @@ impl Default for LoginLimits {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Log {
-    /// A level ("info"), or directives as in RUST_LOG ("info,signet_server=debug"). RUST_LOG wins. Default: info.
+    /// A level ("info"), or directives as in RUST_LOG ("info,signet_server=debug"). RUST_LOG wins.
+    /// Default: info.
     pub level: Option<String>,
-    /// Which requests get a line (route, status, time, address, client; never a query string or a token): only those that
-    /// were refused or failed, or all. "all" costs about as much as a small answer.
+    /// Which requests get a line (route, status, time, address, client; never a query string or a
+    /// token): only those that were refused or failed, or all. "all" costs about as much as a small
+    /// answer.
     pub requests: LogRequests,
     /// Default: text on a terminal, JSON otherwise.
     pub format: Option<LogFormat>,
@@ -629,8 +654,9 @@ pub enum LogRequests {
 pub struct Audit {
     /// Keep one. Without it nothing of what the server decided can be proved later.
     pub enabled: bool,
-    /// This node's name: 1 to 32 of a-z, 0-9 and -, beginning with a letter. It is in the names of its segments and in
-    /// its identity, and stays what it was at the first start. Default: "node-1".
+    /// This node's name: 1 to 32 of a-z, 0-9 and -, beginning with a letter. It is in the names of
+    /// its segments and in its identity, and stays what it was at the first start. Default:
+    /// "node-1".
     pub node: Option<String>,
     /// Directory of the log, on a local disk; a relative path starts at `data_dir`.
     pub directory: PathBuf,
@@ -638,17 +664,19 @@ pub struct Audit {
     pub segment_bytes: u64,
     /// A segment whose first record is this old is closed by the next record, 1m to 366d.
     pub segment_age: Duration,
-    /// Where closed segments are handed to; a relative path starts at `data_dir`. It is not made: one that is not mounted
-    /// must not be filled in its place. Without `keep_for` and `keep_bytes` they leave as soon as they are closed.
+    /// Where closed segments are handed to; a relative path starts at `data_dir`. It is not made:
+    /// one that is not mounted must not be filled in its place. Without `keep_for` and `keep_bytes`
+    /// they leave as soon as they are closed.
     pub archive_directory: Option<PathBuf>,
-    /// How long closed segments stay in `directory`, 1m and more. Then they go to the archive or, without one, are
-    /// removed. Default: they stay.
+    /// How long closed segments stay in `directory`, 1m and more. Then they go to the archive or,
+    /// without one, are removed. Default: they stay.
     pub keep_for: Option<Duration>,
-    /// Most bytes of all segments in `directory`, 131072 and more; the oldest closed ones leave beyond it. Default: no
-    /// bound.
+    /// Most bytes of all segments in `directory`, 131072 and more; the oldest closed ones leave
+    /// beyond it. Default: no bound.
     pub keep_bytes: Option<u64>,
-    /// How many milliseconds a decision waits for others to share a signature and a flush with, 10 to 10000: about as much is lost on
-    /// a crash. Lines of state changes wait for nothing: they commit with their change.
+    /// How many milliseconds a decision waits for others to share a signature and a flush with, 10
+    /// to 10000: about as much is lost on a crash. Lines of state changes wait for nothing: they
+    /// commit with their change.
     pub interval_ms: u64,
     /// Most lines a second of refusals of a new kind, 1 to 10000. Refusals that say the same are
     /// counted, a line a minute; beyond this one line says how many are left out.
@@ -676,7 +704,8 @@ impl Default for Audit {
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Metrics {
-    /// Also for other machines than this one: metrics tell an unauthenticated caller about load and attacks.
+    /// Also for other machines than this one: metrics tell an unauthenticated caller about load and
+    /// attacks.
     pub open: bool,
 }
 

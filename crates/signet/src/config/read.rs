@@ -1,4 +1,5 @@
-//! Reading the file: every unknown key at once with its line and the nearest known name, then the types, then the meaning.
+//! Reading the file: every unknown key at once with its line and the nearest known name, then the
+//! types, then the meaning.
 
 use std::{
     fmt,
@@ -17,7 +18,8 @@ use super::{check, model::Config};
 /// Values of a wrong type that are named at once.
 const MAX_TYPE_ERRORS: usize = 50;
 
-/// Something wrong with the file. `line` and `column` count from 1; 0 where the fault is not at one place.
+/// Something wrong with the file. `line` and `column` count from 1; 0 where the fault is not at one
+/// place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     pub line: usize,
@@ -110,14 +112,16 @@ pub fn schema() -> Json {
     schemars::schema_for!(Config).to_value()
 }
 
-/// Every value of a wrong type, not only the first: a value that was found wrong is taken out, and the rest is read again.
+/// Every value of a wrong type, not only the first: a value that was found wrong is taken out, and
+/// the rest is read again.
 fn type_errors(text: &str, first: &toml::de::Error) -> Vec<Problem> {
     let mut problems = vec![from_toml(text, first)];
     let Ok(mut root) = DeTable::parse(text) else {
         return problems;
     };
     let mut wrong = first.span();
-    // Each turn takes a value out, so the file's own length bounds this; nobody reads more than a page of faults.
+    // Each turn takes a value out, so the file's own length bounds this; nobody reads more than a
+    // page of faults.
     while let Some(span) = wrong.take()
         && problems.len() < MAX_TYPE_ERRORS
         && take_out(root.get_mut(), span.start)
@@ -125,7 +129,8 @@ fn type_errors(text: &str, first: &toml::de::Error) -> Vec<Problem> {
         let Err(error) = Config::deserialize(toml::Deserializer::from(root.clone())) else {
             break;
         };
-        // What is missing now may be what was taken out; if it was missing before, it is said when the rest is mended.
+        // What is missing now may be what was taken out; if it was missing before, it is said when
+        // the rest is mended.
         if error.message().starts_with("missing field") {
             break;
         }
@@ -194,10 +199,12 @@ fn position(text: &str, offset: usize) -> (usize, usize) {
     (line, column)
 }
 
-/// Former names, which go on to be read: the name, and what it is called now. Whoever writes both is told that one is twice there.
+/// Former names, which go on to be read: the name, and what it is called now. Whoever writes both
+/// is told that one is twice there.
 const FORMER: &[(&str, &str)] = &[("guessing", "login_limits")];
 
-/// Walks the file beside its schema. A table whose schema closes its members reports each member it does not name.
+/// Walks the file beside its schema. A table whose schema closes its members reports each member it
+/// does not name.
 fn unknown_keys(
     text: &str,
     table: &DeTable<'_>,
@@ -297,7 +304,8 @@ pub(crate) fn nearest<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> O
         .map(|(_, k)| k.to_owned())
 }
 
-/// Line and column of `clients[1].redirect_uris[0]`, or of the nearest part of it that the file has.
+/// Line and column of `clients[1].redirect_uris[0]`, or of the nearest part of it that the file
+/// has.
 fn locate(text: &str, root: &DeTable<'_>, path: &str) -> (usize, usize) {
     let mut offset = None;
     let mut table = Some(root);

@@ -1,4 +1,5 @@
-//! Secrets are never written into the configuration: it names the file or the environment variable that holds one.
+//! Secrets are never written into the configuration: it names the file or the environment variable
+//! that holds one.
 
 use std::{
     fmt,
@@ -19,13 +20,15 @@ const MAX_BYTES: u64 = 64 * 1024;
 #[derive(Clone, Debug, JsonSchema)]
 #[schemars(deny_unknown_fields, rename_all = "snake_case")]
 pub enum SecretRef {
-    /// The file's content, without one trailing line end. A relative path starts at the configuration file's directory.
+    /// The file's content, without one trailing line end. A relative path starts at the
+    /// configuration file's directory.
     File(PathBuf),
     /// The environment variable's value.
     Env(String),
 }
 
-/// Read by hand: the derived reader's errors repeat what stands there, and what stands there by mistake is the secret.
+/// Read by hand: the derived reader's errors repeat what stands there, and what stands there by
+/// mistake is the secret.
 impl<'de> Deserialize<'de> for SecretRef {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<SecretRef, D::Error> {
         deserializer.deserialize_any(Reader)

@@ -19,7 +19,8 @@ pub struct Certificate {
     pub ca_pem: Vec<u8>,
 }
 
-/// Makes the CA if there is none, and a certificate if there is none, it ends soon, or it does not name `host`.
+/// Makes the CA if there is none, and a certificate if there is none, it ends soon, or it does not
+/// name `host`.
 pub fn ensure(directory: &Path, host: &str, now: u64) -> Result<Certificate, String> {
     let path = |name: &str| directory.join(name);
     let read = |name: &str| std::fs::read_to_string(path(name)).ok();
@@ -34,7 +35,8 @@ pub fn ensure(directory: &Path, host: &str, now: u64) -> Result<Certificate, Str
             .map_err(|e| format!("{}: {e}", path(CA_CERT).display()))?,
         _ => {
             let ca = DevelopmentCa::generate().map_err(|e| failed(&e))?;
-            // The key first: a certificate without its key would be taken for a whole CA by other programs.
+            // The key first: a certificate without its key would be taken for a whole CA by other
+            // programs.
             write(CA_KEY, ca.key_pem().expose())?;
             write(CA_CERT, &ca.cert_pem())?;
             ca

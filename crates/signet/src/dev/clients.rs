@@ -66,7 +66,8 @@ fn resource(file: &DevFile) -> Resource {
     }
 }
 
-/// The administrative commands of this machine: client_credentials with the scope of the admin API, and nothing else.
+/// The administrative commands of this machine: client_credentials with the scope of the admin API,
+/// and nothing else.
 fn administrator(credentials: &Credentials, keyring: &Keyring, now: u64) -> Result<Client, String> {
     let mut client = confidential(credentials, keyring, now)?;
     client.client_name = Some("Commands of this machine".into());
@@ -99,8 +100,8 @@ fn service(file: &DevFile, keyring: &Keyring, now: u64) -> Result<Client, String
 fn web(file: &DevFile, keyring: &Keyring, now: u64) -> Result<Client, String> {
     let mut client = confidential(&file.clients.web, keyring, now)?;
     client.client_name = Some("Example web application".into());
-    // It stands for a program on a developer's machine, on whatever port that has: RFC 8252 section 7.3 lets a native application's
-    // loopback redirect have any.
+    // It stands for a program on a developer's machine, on whatever port that has: RFC 8252 section
+    // 7.3 lets a native application's loopback redirect have any.
     client.application_type = signet_oauth::client::ApplicationType::Native;
     client.grant_types = vec![
         GrantType::AuthorizationCode,

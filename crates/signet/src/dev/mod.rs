@@ -1,7 +1,8 @@
 //! Development mode: everything that a first try needs, made under one directory, and kept there.
 //!
-//! The order is what makes a crash harmless: the credentials are chosen and written aside (`dev.json.part`) before anything
-//! is made from them; `dev.json` appears when the server has answered. A start that finds the file aside goes on with it.
+//! The order is what makes a crash harmless: the credentials are chosen and written aside
+//! (`dev.json.part`) before anything is made from them; `dev.json` appears when the server has
+//! answered. A start that finds the file aside goes on with it.
 
 mod account;
 mod certificate;
@@ -45,7 +46,8 @@ pub struct DevFile {
     pub user: Account,
     pub clients: Clients,
     pub mail_dir: PathBuf,
-    /// What the administrative commands of this machine use. Directories of earlier versions have none.
+    /// What the administrative commands of this machine use. Directories of earlier versions have
+    /// none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub admin_client: Option<Credentials>,
 }
@@ -117,7 +119,8 @@ pub fn issuer(wish: &DevOptions, port: u16) -> String {
         .unwrap_or_else(|| format!("https://localhost:{port}"))
 }
 
-/// Makes what is not there yet: directory, CA, certificate, credentials. `public`, `mtls`: the bound addresses.
+/// Makes what is not there yet: directory, CA, certificate, credentials. `public`, `mtls`: the
+/// bound addresses.
 pub fn prepare(
     wish: &DevOptions,
     public: SocketAddr,
@@ -147,7 +150,8 @@ pub fn prepare(
     };
     let moved = file.issuer != issuer;
     if moved {
-        // Another port or name than the last time: the file must say where the server is; its secrets stay.
+        // Another port or name than the last time: the file must say where the server is; its
+        // secrets stay.
         tracing::warn!(
             was = file.issuer,
             is = issuer,
@@ -203,8 +207,8 @@ impl Dev {
         private_file::write(path, &text).map_err(|e| format!("{}: {e}", path.display()))
     }
 
-    /// What to try next, in ten lines that a terminal of 80 columns shows whole. `program`: how this command was called. No
-    /// line has a secret: the output may be a log.
+    /// What to try next, in ten lines that a terminal of 80 columns shows whole. `program`: how
+    /// this command was called. No line has a secret: the output may be a log.
     pub fn greeting(&self, program: &str) -> String {
         let issuer = &self.file.issuer;
         let dir = &self.directory;
@@ -227,7 +231,8 @@ Mail goes to {mail}. Ctrl-C stops; the next start keeps everything.",
     }
 }
 
-/// A path for people and shells: relative to where they are, if that is shorter, and quoted where it has to be.
+/// A path for people and shells: relative to where they are, if that is shorter, and quoted where
+/// it has to be.
 fn shown(path: &Path) -> String {
     let here = std::env::current_dir().unwrap_or_default();
     let text = path
@@ -372,8 +377,8 @@ fn configuration(
             allow_loopback: true,
         },
         limits: model::Limits::default(),
-        // Everybody here comes from one address, and a test suite registers clients and mails codes by the hundred. What is
-        // counted per account stays as it is.
+        // Everybody here comes from one address, and a test suite registers clients and mails codes
+        // by the hundred. What is counted per account stays as it is.
         login_limits: model::LoginLimits {
             per_address: 10_000,
             mails: 1_000,
@@ -389,7 +394,8 @@ fn configuration(
     }
 }
 
-/// What development mode logs: the lives of twenty keys, each with its long name, concern nobody at a first start.
+/// What development mode logs: the lives of twenty keys, each with its long name, concern nobody at
+/// a first start.
 pub fn log() -> model::Log {
     model::Log {
         level: Some("info,signet_registry::keys=warn".into()),

@@ -16,8 +16,9 @@ use super::{
 };
 use crate::proof_parameters;
 
-/// Everything that a reload replaces. `revocations` is asked about every token; issuers are asked through `outbound`; `replays` is what every
-/// setup of this process has, so that no proof is good once more after a reload.
+/// Everything that a reload replaces. `revocations` is asked about every token; issuers are asked
+/// through `outbound`; `replays` is what every setup of this process has, so that no proof is good
+/// once more after a reload.
 pub fn setup(
     config: &GateConfig,
     base: &Path,
@@ -69,7 +70,8 @@ pub fn setup(
 fn make_proxies(config: &GateConfig, base: &Path) -> Result<Proxies, String> {
     let Some(proxy) = &config.proxy else {
         return match config.certificate_header {
-            // Anybody could write it, and certificates are public: a stolen bound token would be a bearer token.
+            // Anybody could write it, and certificates are public: a stolen bound token would be a
+            // bearer token.
             Some(_) => Err(
                 "certificate_header needs [proxy]: who may say what a client's certificate is"
                     .into(),
@@ -192,7 +194,8 @@ fn make_policy(policy: &model::Policy, base: &Path) -> Result<Policy, String> {
         made = made.leeway(leeway.0);
     }
     for origin in &policy.origins {
-        // A path or a query would be dropped without a word, and more be accepted than the operator wrote.
+        // A path or a query would be dropped without a word, and more be accepted than the operator
+        // wrote.
         let is_origin = origin
             .split_once("://")
             .is_some_and(|(_, rest)| !rest.trim_end_matches('/').contains(['/', '?', '#']));
@@ -249,7 +252,8 @@ pub fn outbound(config: &GateConfig, base: &Path) -> Result<OutboundOptions, Str
     })
 }
 
-/// The quick start's configuration: one issuer, one policy. An issuer on this machine may be reached on this machine.
+/// The quick start's configuration: one issuer, one policy. An issuer on this machine may be
+/// reached on this machine.
 pub fn quick(issuer: &str, audience: &str, ca_cert: Option<&Path>) -> Result<GateConfig, String> {
     let host = issuer.split_once("://").map_or("", |(_, rest)| rest);
     let host = &host[..host.find('/').unwrap_or(host.len())];

@@ -216,8 +216,10 @@ async fn watch_replays(replays: Arc<ReplayGuard>) {
     }
 }
 
-/// The next setup has its keys and its revocations before it takes over, so that no token is refused, and no revoked one accepted, for the
-/// change alone. It has the same replay guard, and what the present one knows of revocations. A file that is not good changes nothing. The listener's address and threads stay as they are.
+/// The next setup has its keys and its revocations before it takes over, so that no token is
+/// refused, and no revoked one accepted, for the change alone. It has the same replay guard, and
+/// what the present one knows of revocations. A file that is not good changes nothing. The
+/// listener's address and threads stay as they are.
 async fn reload(
     source: &Source,
     gate: &Gate,

@@ -28,12 +28,14 @@ pub struct GateConfig {
     pub identity: Option<BTreeMap<String, String>>,
     /// The header field in which the proxy hands over a client's certificate.
     pub certificate_header: Option<String>,
-    /// How the proxy shows that it is one: without, nothing that it says about a request is believed.
+    /// How the proxy shows that it is one: without, nothing that it says about a request is
+    /// believed.
     pub proxy: Option<Proxy>,
     /// What remembers DPoP proofs and logout tokens.
     #[serde(default)]
     pub replay: Replay,
-    /// A file of at least 32 bytes that gates beside each other share, so that each knows the others' DPoP nonces.
+    /// A file of at least 32 bytes that gates beside each other share, so that each knows the
+    /// others' DPoP nonces.
     pub dpop_nonce_key_file: Option<PathBuf>,
     /// Verified tokens that are kept.
     #[serde(default)]
@@ -94,7 +96,8 @@ pub struct Issuer {
     pub jwks_file: Option<PathBuf>,
     /// URL of its keys. With neither, its metadata says where they are.
     pub jwks_url: Option<String>,
-    /// Time between two fetches where the answer does not say how long it stays good (`Cache-Control: max-age`).
+    /// Time between two fetches where the answer does not say how long it stays good
+    /// (`Cache-Control: max-age`).
     #[serde(default = "default_interval")]
     pub interval: Duration,
     /// Where it says it: never sooner than this.
@@ -112,7 +115,8 @@ pub struct Issuer {
     /// Whether readiness waits for its keys.
     #[serde(default = "yes")]
     pub required: bool,
-    /// SHA-256, in hexadecimal, of each proof system's verifying key under which its zero-knowledge tokens are accepted.
+    /// SHA-256, in hexadecimal, of each proof system's verifying key under which its zero-knowledge
+    /// tokens are accepted.
     #[serde(default)]
     pub verifying_key_sha256: Vec<String>,
     /// Its stream of revocations, if that is followed.
@@ -272,7 +276,8 @@ pub struct Policy {
     /// JOSE names; all asymmetric ones if none is named.
     #[serde(default)]
     pub algorithms: Vec<String>,
-    /// `typ` values; those of the kind if none is named. The empty text stands for a token without `typ`.
+    /// `typ` values; those of the kind if none is named. The empty text stands for a token without
+    /// `typ`.
     #[serde(default)]
     pub types: Vec<String>,
     /// Clients that tokens may have been issued to.

@@ -15,7 +15,8 @@ use super::{
 };
 use crate::serve::SystemClock;
 
-/// How long a reload waits for the streams of the next setup, where those of the present one are whole.
+/// How long a reload waits for the streams of the next setup, where those of the present one are
+/// whole.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// One issuer's stream.
@@ -83,7 +84,8 @@ pub fn follow(followed: &[Followed], outbound: &Arc<Outbound>) -> JoinSet<()> {
     tasks
 }
 
-/// Whether every stream of `next` is whole, but for those that are lost at `present`: they may become whole later. Waits for it.
+/// Whether every stream of `next` is whole, but for those that are lost at `present`: they may
+/// become whole later. Waits for it.
 pub async fn are_current(present: &[Followed], next: &[Followed]) -> bool {
     let is_lost = |issuer: &str| {
         let mut known = present.iter().filter(|one| one.issuer == issuer);
@@ -101,8 +103,8 @@ pub async fn are_current(present: &[Followed], next: &[Followed]) -> bool {
     tokio::time::timeout(PATIENCE, become_so).await.is_ok()
 }
 
-/// Hands what `present` holds on to `next`, issuer by issuer: while a stream is lost, nothing but this memory knows what it told. To be called
-/// right before `next` takes over.
+/// Hands what `present` holds on to `next`, issuer by issuer: while a stream is lost, nothing but
+/// this memory knows what it told. To be called right before `next` takes over.
 pub fn hand_on(present: &[Followed], next: &[Followed]) {
     for one in next {
         for known in present.iter().filter(|known| known.issuer == one.issuer) {

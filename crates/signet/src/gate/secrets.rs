@@ -1,4 +1,5 @@
-//! Secrets of the validation service: from a file or from the environment, never from the configuration itself.
+//! Secrets of the validation service: from a file or from the environment, never from the
+//! configuration itself.
 
 use std::path::Path;
 
@@ -12,7 +13,8 @@ use super::model::{self, ClientSecret};
 /// Longest file of a secret or a private key that is read, in bytes.
 const LONGEST: u64 = 16 * 1024;
 
-/// A client's id and secret; a line end behind the secret is not part of it. `what` begins the message of an error.
+/// A client's id and secret; a line end behind the secret is not part of it. `what` begins the
+/// message of an error.
 pub fn credentials(what: &str, client: &ClientSecret, base: &Path) -> Result<Credentials, String> {
     let secret = match (&client.client_secret_file, &client.client_secret_env) {
         (Some(file), None) => read(what, &base.join(file))?,
@@ -34,7 +36,8 @@ pub fn credentials(what: &str, client: &ClientSecret, base: &Path) -> Result<Cre
     Ok(Credentials::new(&client.client_id, secret))
 }
 
-/// The text of a secret's file, without the line end that editors add. `what` begins the message of an error.
+/// The text of a secret's file, without the line end that editors add. `what` begins the message of
+/// an error.
 pub fn read(what: &str, file: &Path) -> Result<Secret<String>, String> {
     let failed = |e: std::io::Error| format!("{what}: {}: {e}", file.display());
     if std::fs::metadata(file).map_err(failed)?.len() > LONGEST {

@@ -1,4 +1,5 @@
-//! What the data directory says of its parameters: a file of JSON beside each file of points, which pins its hash.
+//! What the data directory says of its parameters: a file of JSON beside each file of points, which
+//! pins its hash.
 
 use std::fs;
 use std::io;

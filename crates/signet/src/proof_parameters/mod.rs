@@ -1,5 +1,5 @@
-//! Proving parameters in the data directory: one set for each zero-knowledge algorithm, found by a manifest that pins its hash, and the tables that a
-//! prover has prepared from them.
+//! Proving parameters in the data directory: one set for each zero-knowledge algorithm, found by a
+//! manifest that pins its hash, and the tables that a prover has prepared from them.
 
 mod manifest;
 mod tables;
@@ -48,7 +48,8 @@ fn load(
     }
 }
 
-/// Puts parameters in place. Existing ones are replaced only if `replace`; otherwise whoever came first wins, and nothing is said.
+/// Puts parameters in place. Existing ones are replaced only if `replace`; otherwise whoever came
+/// first wins, and nothing is said.
 pub fn install(
     data_dir: &Path,
     algorithm: Algorithm,
@@ -122,7 +123,8 @@ pub fn prover(data_dir: &Path, algorithm: Algorithm) -> Result<Arc<Prover>, Fail
     tables::prepare(data_dir, algorithm, &parameters, &found.1)
 }
 
-/// SHA-256 of the installed parameters' verifying key, and where they come from; `None` where none are.
+/// SHA-256 of the installed parameters' verifying key, and where they come from; `None` where none
+/// are.
 pub fn installed_key(
     data_dir: &Path,
     algorithm: Algorithm,

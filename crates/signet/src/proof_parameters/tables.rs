@@ -1,4 +1,5 @@
-//! A prover's tables, kept beside the parameters that they were prepared from: preparing those of SHA-256 takes seconds, mapping them none.
+//! A prover's tables, kept beside the parameters that they were prepared from: preparing those of
+//! SHA-256 takes seconds, mapping them none.
 
 use std::fmt::Display;
 use std::fs;
@@ -13,8 +14,8 @@ use super::manifest::{self, TablesManifest, hex};
 use crate::output::{Failure, note};
 use crate::{mapped, private_file};
 
-/// A prover on kept tables, if there are some of these parameters. What is stale or damaged is not used: it will be prepared anew, from parameters whose
-/// own hash is checked.
+/// A prover on kept tables, if there are some of these parameters. What is stale or damaged is not
+/// used: it will be prepared anew, from parameters whose own hash is checked.
 pub(super) fn kept(
     data_dir: &Path,
     algorithm: Algorithm,
@@ -52,7 +53,8 @@ pub(super) fn kept(
     }
 }
 
-/// Prepares tables and keeps them. A directory that cannot be written to only costs the next process the time.
+/// Prepares tables and keeps them. A directory that cannot be written to only costs the next
+/// process the time.
 pub(super) fn prepare(
     data_dir: &Path,
     algorithm: Algorithm,

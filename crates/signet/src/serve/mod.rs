@@ -1,7 +1,9 @@
-//! Wiring: configuration, store, keys and application become a server that answers until a signal ends it.
+//! Wiring: configuration, store, keys and application become a server that answers until a signal
+//! ends it.
 //!
-//! The order: sockets first (a port that is taken must say so before anything is made; in development mode the port is part
-//! of the issuer), then the data directory with its lock, the application, the threads that answer, and last whoever waits for readiness.
+//! The order: sockets first (a port that is taken must say so before anything is made; in
+//! development mode the port is part of the issuer), then the data directory with its lock, the
+//! application, the threads that answer, and last whoever waits for readiness.
 
 pub mod parts;
 mod reload;
@@ -95,15 +97,15 @@ async fn start(source: Source, level: log::LogLevel) -> Result<Server, String> {
     let mut terminate = signal(SignalKind::terminate()).map_err(failed)?;
     let mut interrupt = signal(SignalKind::interrupt()).map_err(failed)?;
     let mut hangup = signal(SignalKind::hangup()).map_err(failed)?;
-    // A file that must not grow (RLIMIT_FSIZE) fails its write, as a full disk does; unhandled, the signal that comes with
-    // it would end the process.
+    // A file that must not grow (RLIMIT_FSIZE) fails its write, as a full disk does; unhandled, the
+    // signal that comes with it would end the process.
     let file_size = SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw());
     let _file_size = signal(file_size).map_err(failed)?;
 
     let clock = Arc::new(SystemClock);
     let now = clock.now();
-    // The store is opened before anything else of the data directory is touched: it holds the directory's lock, and what
-    // lies there may be another running server's.
+    // The store is opened before anything else of the data directory is touched: it holds the
+    // directory's lock, and what lies there may be another running server's.
     let (config, base, file, mut dev, bound, store) = match source {
         Source::File { file, loaded } => {
             let bound = sockets::bind(&loaded.config)?;

@@ -59,7 +59,8 @@ pub fn open_store(config: &Config) -> Result<Arc<dyn Store>, String> {
     }
 }
 
-/// Opens the embedded store of a directory, and with it takes the directory's lock. Makes the directory where it is missing.
+/// Opens the embedded store of a directory, and with it takes the directory's lock. Makes the
+/// directory where it is missing.
 pub fn open_store_in(directory: &Path, options: sqlite::Options) -> Result<Arc<dyn Store>, String> {
     private_file::directory(directory).map_err(|e| format!("{}: {e}", directory.display()))?;
     let engine = Engine::Sqlite {

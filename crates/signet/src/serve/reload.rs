@@ -1,6 +1,8 @@
-//! SIGHUP: the configuration is read again, and what can change while requests are answered changes at once.
+//! SIGHUP: the configuration is read again, and what can change while requests are answered changes
+//! at once.
 //!
-//! A file that is not good changes nothing. Requests under way keep the snapshot that they began with.
+//! A file that is not good changes nothing. Requests under way keep the snapshot that they began
+//! with.
 
 use std::{path::PathBuf, sync::Arc};
 
@@ -34,7 +36,8 @@ pub struct Reloader {
 }
 
 impl Reloader {
-    /// Reads the file again and puts clients, resources, scopes, settings, certificates and log level in place.
+    /// Reads the file again and puts clients, resources, scopes, settings, certificates and log
+    /// level in place.
     pub async fn reload(&mut self, realm: &Realm) {
         let Some(file) = &self.file else {
             self.certificates();
@@ -82,7 +85,8 @@ impl Reloader {
             return;
         }
         for fault in faults.0 {
-            // Files can change between the check and now; what could not be made is missing, and said.
+            // Files can change between the check and now; what could not be made is missing, and
+            // said.
             tracing::error!(path = fault.path, "{}", fault.message);
         }
         if !self.level.apply(&next.log) {

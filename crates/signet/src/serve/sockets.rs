@@ -40,7 +40,8 @@ pub fn workers(limit: Option<usize>) -> usize {
         .max(1)
 }
 
-/// These limits, with no more connections than the process may open files; it may as many as the system lets it.
+/// These limits, with no more connections than the process may open files; it may as many as the
+/// system lets it.
 pub fn within_files(limits: Limits) -> Limits {
     descriptors::fit(limits, descriptors::raise())
 }
@@ -73,13 +74,14 @@ pub fn bind(config: &Config) -> Result<Bound, String> {
     Ok(Bound(bound))
 }
 
-/// Development mode's public listener. It comes first: a port that is taken says so before anything is made.
+/// Development mode's public listener. It comes first: a port that is taken says so before anything
+/// is made.
 pub fn bind_dev(listen: SocketAddr) -> Result<Bound, String> {
     Ok(Bound(vec![bind_one(listen, workers(None))?]))
 }
 
-/// Adds development mode's listener for client certificates, on a free port: the last one's if it is free. Writes the
-/// port into the directory, which must be this process's own by now.
+/// Adds development mode's listener for client certificates, on a free port: the last one's if it
+/// is free. Writes the port into the directory, which must be this process's own by now.
 pub fn bind_dev_mtls(mut bound: Bound, directory: &Path) -> Result<Bound, String> {
     let (ip, workers) = (bound.public().ip(), workers(None));
     let note = directory.join("mtls.port");
@@ -110,8 +112,9 @@ pub fn bind_one(address: SocketAddr, workers: usize) -> Result<Listening, String
         _ => format!("cannot listen on {address}: {e}"),
     };
     if address.port() != 0 {
-        // The workers' sockets share a port (SO_REUSEPORT), with another server of the same user too, each getting some of
-        // the other's connections. A socket that does not share finds that out.
+        // The workers' sockets share a port (SO_REUSEPORT), with another server of the same user
+        // too, each getting some of the other's connections. A socket that does not share finds
+        // that out.
         drop(TcpListener::bind(address).map_err(failed)?);
     }
     Listening::bind(address, workers).map_err(failed)

@@ -1,4 +1,5 @@
-//! Socket activation (sd_listen_fds(3)): listening sockets that were open before this process began.
+//! Socket activation (sd_listen_fds(3)): listening sockets that were open before this process
+//! began.
 //!
 //! The one place of the house where a descriptor is taken by its number.
 #![allow(unsafe_code)]
@@ -16,7 +17,8 @@ const MAX: RawFd = 64;
 
 static TAKEN: AtomicBool = AtomicBool::new(false);
 
-/// The sockets handed over, in order. Empty without a manager, if they are meant for another process, or the second time.
+/// The sockets handed over, in order. Empty without a manager, if they are meant for another
+/// process, or the second time.
 pub fn inherited_listeners() -> Vec<TcpListener> {
     let number = |name: &str| {
         std::env::var(name)
@@ -31,9 +33,10 @@ pub fn inherited_listeners() -> Vec<TcpListener> {
     }
     (FIRST..FIRST + count)
         .map(|fd| {
-            // SAFETY: the manager's contract gives this process (LISTEN_PID is ours) the descriptors 3 .. 3 + LISTEN_FDS,
-            // open and owned by nobody else here; `TAKEN` lets each be taken once. A descriptor that is closed after all
-            // makes every later call on it fail with EBADF, and nothing worse.
+            // SAFETY: the manager's contract gives this process (LISTEN_PID is ours) the
+            // descriptors 3 .. 3 + LISTEN_FDS, open and owned by nobody else here; `TAKEN` lets
+            // each be taken once. A descriptor that is closed after all makes every later call on
+            // it fail with EBADF, and nothing worse.
             let owned = unsafe { OwnedFd::from_raw_fd(fd) };
             TcpListener::from(owned)
         })

@@ -1,4 +1,5 @@
-//! The service manager: telling it how things are, and taking sockets that it opened. Without it nothing happens.
+//! The service manager: telling it how things are, and taking sockets that it opened. Without it
+//! nothing happens.
 
 mod inherited;
 
@@ -46,8 +47,8 @@ fn send(name: &[u8], message: &[u8]) -> std::io::Result<()> {
     Ok(())
 }
 
-/// The monotonic clock, which the standard library does not show. The kernel's text has hundredths of a second; rounded
-/// up, because the manager ignores an answer from before its question.
+/// The monotonic clock, which the standard library does not show. The kernel's text has hundredths
+/// of a second; rounded up, because the manager ignores an answer from before its question.
 fn monotonic_usec() -> u64 {
     let text = std::fs::read_to_string("/proc/uptime").unwrap_or_default();
     let seconds: f64 = text

@@ -22,7 +22,8 @@ pub struct Gate {
 }
 
 impl Gate {
-    /// With this configuration, and a variable `TEST_GATE_SECRET` of what is in the directory's file `secret`.
+    /// With this configuration, and a variable `TEST_GATE_SECRET` of what is in the directory's
+    /// file `secret`.
     pub fn start(directory: &Path, name: &str, configuration: &str) -> Gate {
         let file = directory.join(format!("{name}.toml"));
         std::fs::write(&file, format!("listen = \"127.0.0.1:0\"\n{configuration}")).unwrap();

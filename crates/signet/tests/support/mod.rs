@@ -1,4 +1,5 @@
-//! Real processes for the tests: a server on free ports in a directory of its own, the command line, and a small browser.
+//! Real processes for the tests: a server on free ports in a directory of its own, the command
+//! line, and a small browser.
 #![allow(dead_code)] // Each test file uses a part.
 
 pub mod gate;
@@ -86,7 +87,8 @@ impl Server {
         }
     }
 
-    /// A development server on a port of the system's choice, when it answers. A restart takes the same one, which its issuer names.
+    /// A development server on a port of the system's choice, when it answers. A restart takes the
+    /// same one, which its issuer names.
     pub fn dev(directory: &Path) -> (Server, Dev) {
         let listen = "127.0.0.1:0";
         let data = directory.join("data");
@@ -109,7 +111,8 @@ impl Server {
         (server, dev)
     }
 
-    /// A server of a configuration file whose listener is `127.0.0.1:0`, when it answers; and its port.
+    /// A server of a configuration file whose listener is `127.0.0.1:0`, when it answers; and its
+    /// port.
     pub fn configured(file: &Path, log: &Path) -> (Server, u16) {
         let mut server = Server::start(&["--config", file.to_str().unwrap()], log);
         server.wait_for(|| port_in(log, "ready").is_some());
@@ -339,8 +342,9 @@ impl Browser {
         back.expect("the login ends with the client")
     }
 
-    /// Follows redirects and fills in forms as this user, who allows everything. `fields`: what else is typed where it is
-    /// asked for. Gives the first redirect that begins with `end`; none where a page has no form.
+    /// Follows redirects and fills in forms as this user, who allows everything. `fields`: what
+    /// else is typed where it is asked for. Gives the first redirect that begins with `end`; none
+    /// where a page has no form.
     pub async fn walk(
         &mut self,
         start: &str,

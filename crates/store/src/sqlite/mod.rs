@@ -1,10 +1,12 @@
-//! The embedded engine: SQLite in WAL mode, one writer thread that commits in groups, readers beside it.
+//! The embedded engine: SQLite in WAL mode, one writer thread that commits in groups, readers
+//! beside it.
 //!
-//! Writes and lists become jobs on a bounded queue, and the asynchronous caller waits for its answer. When a queue is full
-//! the call is refused at once (`Unavailable`): waiting longer would only make the queue longer. A read of one key is done
-//! where it is asked for: a row that was written a moment ago lies in memory and costs a few microseconds, where handing
-//! the question to another thread and back costs ten times that. Only when all connections for such reads are taken does it
-//! queue with the lists. The data directory belongs to one process at a time.
+//! Writes and lists become jobs on a bounded queue, and the asynchronous caller waits for its
+//! answer. When a queue is full the call is refused at once (`Unavailable`): waiting longer would
+//! only make the queue longer. A read of one key is done where it is asked for: a row that was
+//! written a moment ago lies in memory and costs a few microseconds, where handing the question to
+//! another thread and back costs ten times that. Only when all connections for such reads are taken
+//! does it queue with the lists. The data directory belongs to one process at a time.
 mod open;
 mod queue;
 mod reserve;
@@ -39,13 +41,15 @@ type Read = Box<dyn FnOnce(&Connection) + Send>;
 /// How large the store's queues and its pool are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Options {
-    /// Threads that read lists, and as many connections for reads of one key where they are asked for.
+    /// Threads that read lists, and as many connections for reads of one key where they are asked
+    /// for.
     pub readers: usize,
     /// Most writes that wait. Beyond it: `Unavailable`.
     pub write_queue: usize,
     /// Most reads that wait. Beyond it: `Unavailable`.
     pub read_queue: usize,
-    /// Bytes on the disk that are kept for changes which end or revoke something when it is full; 0: none.
+    /// Bytes on the disk that are kept for changes which end or revoke something when it is full;
+    /// 0: none.
     pub reserve: u64,
 }
 
@@ -60,7 +64,8 @@ impl Default for Options {
     }
 }
 
-/// What the writer has done since the store was opened. `jobs / groups` is how many requests shared a flush.
+/// What the writer has done since the store was opened. `jobs / groups` is how many requests shared
+/// a flush.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Statistics {
     /// flushes
@@ -183,7 +188,8 @@ impl SqliteStore {
         }
     }
 
-    /// An error of a read. A damaged file is served no further: what can still be read of it may be wrong.
+    /// An error of a read. A damaged file is served no further: what can still be read of it may be
+    /// wrong.
     fn read_failed(damaged: &AtomicBool, error: rusqlite::Error) -> StoreError {
         if sql::is_damage(&error) && !damaged.swap(true, SeqCst) {
             tracing::error!(%error, "the database is damaged: nothing more is answered from it");

@@ -149,7 +149,8 @@ fn private_directory(path: &Path) -> Result<(), OpenError> {
     builder.create(path).map_err(io_error(path))
 }
 
-/// The lock on a directory. It ends with the file handle, so also with the process, however that ends.
+/// The lock on a directory. It ends with the file handle, so also with the process, however that
+/// ends.
 pub(super) struct Lock {
     file: File,
     /// The process that had it before did not close the store.
@@ -165,8 +166,8 @@ impl Lock {
     }
 }
 
-/// Takes the lock of a directory. Its file holds a process id from here until the store is closed: where it does before
-/// that, a process ended without closing.
+/// Takes the lock of a directory. Its file holds a process id from here until the store is closed:
+/// where it does before that, a process ended without closing.
 pub(super) fn lock(directory: &Path) -> Result<Lock, OpenError> {
     private_directory(directory)?;
     let path = directory.join(LOCK_FILE);
@@ -202,8 +203,8 @@ fn is_full(error: &io::Error) -> bool {
 }
 
 impl OpenError {
-    /// Whether it may be that the disk is full: the engine says so in several ways, where it cannot make the files that
-    /// it works with.
+    /// Whether it may be that the disk is full: the engine says so in several ways, where it cannot
+    /// make the files that it works with.
     pub(super) fn may_be_full(&self, directory: &Path) -> bool {
         match self {
             OpenError::Full { .. } => true,
@@ -225,9 +226,9 @@ impl OpenError {
     }
 }
 
-/// Reads the whole database and compares its structure, after a process that did not close it. A damaged page could hide
-/// a revocation, so nothing is served before. About three seconds for each GB that the system has in memory, and as long as
-/// the disk takes for what it has not.
+/// Reads the whole database and compares its structure, after a process that did not close it. A
+/// damaged page could hide a revocation, so nothing is served before. About three seconds for each
+/// GB that the system has in memory, and as long as the disk takes for what it has not.
 pub(super) fn check(connection: &Connection, path: &Path) -> Result<(), OpenError> {
     let started = std::time::Instant::now();
     let said: String = connection
@@ -247,7 +248,8 @@ pub(super) fn check(connection: &Connection, path: &Path) -> Result<(), OpenErro
     Ok(())
 }
 
-/// The writer's connection. Makes the layout in an empty file, and refuses what is not Signet's before it writes.
+/// The writer's connection. Makes the layout in an empty file, and refuses what is not Signet's
+/// before it writes.
 pub(super) fn writer(path: &Path) -> Result<Connection, OpenError> {
     // SQLite gives its log and index files the mode of the database.
     private_file(path)?;

@@ -70,7 +70,8 @@ impl<T> Queue<T> {
         }
     }
 
-    /// Waits for a job, then takes what else has queued up, `limit` in all. False once the queue is closed and empty.
+    /// Waits for a job, then takes what else has queued up, `limit` in all. False once the queue is
+    /// closed and empty.
     pub(super) fn pop_group(&self, limit: usize, group: &mut Vec<T>) -> bool {
         let Some(first) = self.pop() else {
             return false;

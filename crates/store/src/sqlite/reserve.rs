@@ -1,9 +1,10 @@
 //! A reserve of disk space, kept for what must be possible when the disk is full.
 //!
-//! A file of zeros lies beside the database. When the engine says that the disk is full, a part of it is
-//! given up and the store takes only changes that end or revoke something, until there is space for the
-//! whole reserve, and as much again, to be put back. The last part is kept for the next start: opening a
-//! database takes space, too, and a server that cannot start cannot be asked what is revoked.
+//! A file of zeros lies beside the database. When the engine says that the disk is full, a part of
+//! it is given up and the store takes only changes that end or revoke something, until there is
+//! space for the whole reserve, and as much again, to be put back. The last part is kept for the
+//! next start: opening a database takes space, too, and a server that cannot start cannot be asked
+//! what is revoked.
 //!
 //! What it cannot prevent: another program on the same disk may take what was given up.
 use crate::Need;
@@ -21,7 +22,8 @@ use std::{
 /// The reserve within the store's directory.
 pub const RESERVE_FILE: &str = "reserve";
 
-/// Disk space that the store keeps for revocations and removals when the disk is full, in bytes, where nothing else is set
+/// Disk space that the store keeps for revocations and removals when the disk is full, in bytes,
+/// where nothing else is set
 pub const DEFAULT_RESERVE: u64 = 16777216;
 
 /// The reserve is given up in so many parts, the last of them by a start alone.
@@ -132,7 +134,8 @@ impl Reserve {
         }
     }
 
-    /// Puts the reserve back where there is space for it and as much again. From time to time only, while the disk is full.
+    /// Puts the reserve back where there is space for it and as much again. From time to time only,
+    /// while the disk is full.
     pub(super) fn look(&mut self) {
         if self.is_full() && Instant::now() >= self.next_look {
             self.next_look = Instant::now() + LOOK_EVERY;

@@ -1,4 +1,5 @@
-//! The statements. All tables share one SQL table, clustered by key; one partial index finds expired rows.
+//! The statements. All tables share one SQL table, clustered by key; one partial index finds
+//! expired rows.
 use crate::{Key, Op, Outcome, Row, StoreError, Table};
 use rusqlite::{CachedStatement, Connection, OptionalExtension, ToSql, params};
 
@@ -75,7 +76,8 @@ const RESERVE: &str =
 /// How many versions are reserved at once: one more page is written for each so many changes.
 const RESERVED: u64 = 1 << 16;
 
-/// Versions come from one counter for all keys, so that none repeats even after a row was removed and made again.
+/// Versions come from one counter for all keys, so that none repeats even after a row was removed
+/// and made again.
 #[derive(Default)]
 pub(super) struct Versions {
     next: u64,
@@ -83,7 +85,8 @@ pub(super) struct Versions {
 }
 
 impl Versions {
-    /// The next version, reserved within the transaction that is open. Forget the reservation if that is rolled back.
+    /// The next version, reserved within the transaction that is open. Forget the reservation if
+    /// that is rolled back.
     fn next(&mut self, connection: &Connection) -> rusqlite::Result<u64> {
         if self.next >= self.until {
             let until: i64 = connection
@@ -303,8 +306,8 @@ pub(super) fn is_damage(error: &rusqlite::Error) -> bool {
     )
 }
 
-/// Whether the engine was refused space. Where it could not enlarge a file that it works with, it says no more than that
-/// reading or writing failed.
+/// Whether the engine was refused space. Where it could not enlarge a file that it works with, it
+/// says no more than that reading or writing failed.
 pub(super) fn may_be_full(error: &rusqlite::Error, nearly_full: impl FnOnce() -> bool) -> bool {
     use rusqlite::ErrorCode::{DiskFull, SystemIoFailure};
     match error.sqlite_error_code() {

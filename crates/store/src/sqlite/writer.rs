@@ -1,8 +1,10 @@
-//! The one writer: it commits what has queued up in one transaction, so that many requests share one flush.
+//! The one writer: it commits what has queued up in one transaction, so that many requests share
+//! one flush.
 //!
-//! While a flush is under way further jobs queue up; they are the next group. A change that is refused writes nothing
-//! (its condition is part of its first statement), so it cannot disturb its neighbours. If the engine itself fails, the
-//! whole group is rolled back and every member is told so: nobody is answered `Done` who is not on the disk.
+//! While a flush is under way further jobs queue up; they are the next group. A change that is
+//! refused writes nothing (its condition is part of its first statement), so it cannot disturb its
+//! neighbours. If the engine itself fails, the whole group is rolled back and every member is told
+//! so: nobody is answered `Done` who is not on the disk.
 use super::{open, queue::Queue, reserve::Reserve, sql};
 use crate::{Change, Key, Need, Outcome, Row, StoreError};
 use rusqlite::Connection;
@@ -15,7 +17,8 @@ use tokio::sync::oneshot;
 /// Most jobs that share one flush: bounds how long the first of them waits.
 const MAX_GROUP: usize = 512;
 
-/// Where a job is answered. What was done waits here for the flush; where that fails, the job can be done again.
+/// Where a job is answered. What was done waits here for the flush; where that fails, the job can
+/// be done again.
 pub(super) struct Reply<T> {
     to: oneshot::Sender<Result<T, StoreError>>,
     done: Option<T>,
@@ -30,7 +33,8 @@ impl<T> From<oneshot::Sender<Result<T, StoreError>>> for Reply<T> {
 impl<T> Reply<T> {
     // A caller that has gone away is no reason to stop: sending may fail.
     fn send(self) {
-        // Invariant: called for jobs that were applied. A caller of any other hears that its job was not done.
+        // Invariant: called for jobs that were applied. A caller of any other hears that its job
+        // was not done.
         if let Some(done) = self.done {
             drop(self.to.send(Ok(done)));
         }
@@ -129,7 +133,8 @@ impl Writer {
                 self.counters.jobs.fetch_add(size, Ordering::Relaxed);
             }
         }
-        // Leaves one file behind instead of three. The log is complete without it, so a failure is no loss.
+        // Leaves one file behind instead of three. The log is complete without it, so a failure is
+        // no loss.
         if let Err(error) = self
             .connection
             .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
@@ -179,7 +184,8 @@ impl Writer {
         }
     }
 
-    /// While the disk is full the log is folded in soon, so that it uses its own space again instead of more.
+    /// While the disk is full the log is folded in soon, so that it uses its own space again
+    /// instead of more.
     fn fold_more_often(&mut self) -> rusqlite::Result<()> {
         let full = self.reserve.is_full();
         if full == self.folds_often {
@@ -242,7 +248,8 @@ impl Writer {
             Job::Sweep { now, limit, reply } => {
                 reply.done = Some(sql::sweep(&self.connection, *now, *limit)?);
             }
-            // A transaction that changes nothing proves nothing: SQLite compares, and writes no page whose bytes stay the same.
+            // A transaction that changes nothing proves nothing: SQLite compares, and writes no
+            // page whose bytes stay the same.
             Job::Check { reply } => {
                 self.connection.execute(
                     "INSERT INTO counter (name, value) VALUES ('check', 1)

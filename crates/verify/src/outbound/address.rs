@@ -1,4 +1,5 @@
-//! Which addresses are public: everything that names this host, this network, or hides another address inside is not.
+//! Which addresses are public: everything that names this host, this network, or hides another
+//! address inside is not.
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// True for addresses of the open internet only.
@@ -41,8 +42,8 @@ fn is_public_v4(address: Ipv4Addr) -> bool {
 
 fn is_public_v6(address: Ipv6Addr) -> bool {
     let [a, b, ..] = address.segments();
-    // Only 2000::/3 is assigned to hosts. Outside lie ::1, ::/96, fc00::/7, fe80::/10, multicast, and NAT64
-    // (64:ff9b::/96, 64:ff9b:1::/48), which hides an IPv4 address.
+    // Only 2000::/3 is assigned to hosts. Outside lie ::1, ::/96, fc00::/7, fe80::/10, multicast,
+    // and NAT64 (64:ff9b::/96, 64:ff9b:1::/48), which hides an IPv4 address.
     let global_unicast = a & 0xe000 == 0x2000;
     // 2001::/23 are protocol assignments, with Teredo (2001::/32), which hides an IPv4 address.
     let protocol = a == 0x2001 && b < 0x0200;

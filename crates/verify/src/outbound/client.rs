@@ -54,7 +54,8 @@ impl Default for OutboundOptions {
     }
 }
 
-/// Why nothing was fetched. The text is for the log: a caller on the outside learns no more than "could not be fetched".
+/// Why nothing was fetched. The text is for the log: a caller on the outside learns no more than
+/// "could not be fetched".
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FetchError {
@@ -87,7 +88,8 @@ pub enum FetchError {
 /// The fetcher. One per process.
 pub struct Outbound {
     options: OutboundOptions,
-    /// Made at the first https fetch: reading the system's certificates costs time and memory that many servers never need.
+    /// Made at the first https fetch: reading the system's certificates costs time and memory that
+    /// many servers never need.
     tls: OnceCell<Arc<ClientConfig>>,
     turns: Semaphore,
 }
@@ -154,7 +156,8 @@ impl Outbound {
             .unwrap_or(Err(FetchError::TimedOut))
     }
 
-    /// A 200 answer whose body has no end: neither its length nor its time is bounded here. The head is.
+    /// A 200 answer whose body has no end: neither its length nor its time is bounded here. The
+    /// head is.
     pub(crate) async fn stream(&self, outgoing: &Outgoing<'_>) -> Result<Streaming, FetchError> {
         timeout(self.options.timeout, self.open(outgoing))
             .await
@@ -180,7 +183,8 @@ impl Outbound {
         exchange(stream, &target, outgoing).await
     }
 
-    /// Resolves once, checks each address, and connects to the first that answers of those that passed.
+    /// Resolves once, checks each address, and connects to the first that answers of those that
+    /// passed.
     async fn connect(&self, target: &Target) -> Result<TcpStream, FetchError> {
         let addresses: Vec<SocketAddr> = match target.host.parse::<IpAddr>() {
             Ok(address) => vec![SocketAddr::new(address, target.port)],
@@ -260,7 +264,8 @@ where
         let _ = connection.await;
     });
     let mut answer = std::pin::pin!(sender.send_request(request));
-    // The connection is driven here and not by a task of its own: when this future is dropped, so is the socket.
+    // The connection is driven here and not by a task of its own: when this future is dropped, so
+    // is the socket.
     let (answer, connection) = tokio::select! {
         answer = &mut answer => (answer, Some(connection)),
         () = &mut connection => (answer.await, None),

@@ -3,9 +3,11 @@
 use http::{HeaderMap, header};
 use std::time::Duration;
 
-/// `max-age` less `Age`; zero for `no-store` and `no-cache`; none where the answer says nothing that can be read.
+/// `max-age` less `Age`; zero for `no-store` and `no-cache`; none where the answer says nothing
+/// that can be read.
 ///
-/// `s-maxage` is for caches that several users share, which this is not; `Expires` needs the other side's clock.
+/// `s-maxage` is for caches that several users share, which this is not; `Expires` needs the other
+/// side's clock.
 pub(crate) fn lifetime(headers: &HeaderMap) -> Option<Duration> {
     let mut max_age = None;
     for value in headers.get_all(header::CACHE_CONTROL) {
@@ -13,7 +15,8 @@ pub(crate) fn lifetime(headers: &HeaderMap) -> Option<Duration> {
             let (name, argument) = directive.split_once('=').unwrap_or((directive, ""));
             match name.trim().to_ascii_lowercase().as_str() {
                 "no-store" | "no-cache" => return Some(Duration::ZERO),
-                // The first one counts, and one that is no number is as if it were stale (section 4.2.1).
+                // The first one counts, and one that is no number is as if it were stale (section
+                // 4.2.1).
                 "max-age" if max_age.is_none() => max_age = Some(seconds(argument).unwrap_or(0)),
                 _ => {}
             }

@@ -13,7 +13,8 @@ pub(crate) async fn url_of(
     found.ok_or_else(|| format!("the metadata of {issuer} names no {member}"))
 }
 
-/// URLs that the issuer's metadata names, each if it is there: OpenID Connect Discovery section 4, then RFC 8414 section 3.
+/// URLs that the issuer's metadata names, each if it is there: OpenID Connect Discovery section 4,
+/// then RFC 8414 section 3.
 pub(crate) async fn urls_of<const N: usize>(
     issuer: &str,
     members: [&str; N],

@@ -4,8 +4,8 @@ use super::{Revocation, RevocationHealth, Revocations};
 use crate::Claims;
 use std::sync::Arc;
 
-/// Revocations of several issuers. A token of an issuer that is not among them is not revoked; one that names no issuer (a compact token of
-/// version 0) must be live for all of them.
+/// Revocations of several issuers. A token of an issuer that is not among them is not revoked; one
+/// that names no issuer (a compact token of version 0) must be live for all of them.
 #[derive(Default)]
 pub struct RevocationsByIssuer(Vec<(String, Arc<dyn Revocations>)>);
 

@@ -12,7 +12,8 @@ use std::sync::{
 /// What to do when the source of revocations was not heard of for some time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum OnStreamLoss {
-    /// What is known goes on to count; tokens that were revoked meanwhile are accepted until their end.
+    /// What is known goes on to count; tokens that were revoked meanwhile are accepted until their
+    /// end.
     FailOpen,
     /// Every token is refused after this many seconds.
     FailClosedAfter(u64),
@@ -34,7 +35,8 @@ pub struct MemoryRevocations {
 }
 
 impl MemoryRevocations {
-    /// Nothing revoked. With [`OnStreamLoss::FailClosedAfter`], nothing is accepted before [`MemoryRevocations::heard`] was called.
+    /// Nothing revoked. With [`OnStreamLoss::FailClosedAfter`], nothing is accepted before
+    /// [`MemoryRevocations::heard`] was called.
     pub fn new(on_stream_loss: OnStreamLoss) -> MemoryRevocations {
         MemoryRevocations {
             issuer: String::new(),
@@ -61,7 +63,8 @@ impl MemoryRevocations {
         }
     }
 
-    /// The source of revocations is lost, or cannot be reached: from now on something may be missed.
+    /// The source of revocations is lost, or cannot be reached: from now on something may be
+    /// missed.
     pub fn lost(&self, why: impl Into<String>) {
         self.current.store(false, Relaxed);
         *self.error.lock().unwrap_or_else(PoisonError::into_inner) = Some(why.into());
@@ -72,14 +75,16 @@ impl MemoryRevocations {
         self.current.load(Relaxed)
     }
 
-    /// Revokes. `end`: Unix seconds at which the last token concerned has expired; never shortened by a second call.
+    /// Revokes. `end`: Unix seconds at which the last token concerned has expired; never shortened
+    /// by a second call.
     pub fn revoke(&self, subject: Subject<'_>, end: u64) {
         self.index
             .revoke(subject.map(Box::from, Box::from, Box::from, Box::from), end);
     }
 
-    /// Takes over what another one holds, and when it was last heard of: for the one that takes its place, whose source need not have told
-    /// anything yet. Whether something is missed, this one has to hear itself.
+    /// Takes over what another one holds, and when it was last heard of: for the one that takes its
+    /// place, whose source need not have told anything yet. Whether something is missed, this one
+    /// has to hear itself.
     pub fn take_over(&self, other: &MemoryRevocations) {
         self.index.take_over(&other.index);
         self.heard_at
@@ -156,8 +161,9 @@ impl signet_revocation::Facts for Facts<'_> {
     }
 }
 
-/// When a token was issued, Unix milliseconds. A `jti` of Signet begins with the millisecond; it is believed within the second that `iat`
-/// names. Otherwise that second's beginning counts, and a token that does not say when it was issued is as old as can be.
+/// When a token was issued, Unix milliseconds. A `jti` of Signet begins with the millisecond; it is
+/// believed within the second that `iat` names. Otherwise that second's beginning counts, and a
+/// token that does not say when it was issued is as old as can be.
 fn issued_ms(claims: &Claims) -> u64 {
     let second = claims.iat().unwrap_or(0);
     let millisecond = |jti: &str| -> Option<u64> {

@@ -73,7 +73,8 @@ fn non_canonical_base64() {
     ] {
         refused(&v, &good, &token, &[Refusal::Malformed]);
     }
-    // The last character of a signature of 64 bytes has four bits that no byte uses (known fault V6).
+    // The last character of a signature of 64 bytes has four bits that no byte uses (known fault
+    // V6).
     let alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
     let last = alphabet.find(signature.chars().last().unwrap()).unwrap();
     for spare in 1..16 {

@@ -1,4 +1,5 @@
-//! Every attack of the table in the crate's documentation: a token that is accepted, one mutation, a refusal.
+//! Every attack of the table in the crate's documentation: a token that is accepted, one mutation,
+//! a refusal.
 
 mod binding;
 mod claims;

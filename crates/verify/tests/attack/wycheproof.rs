@@ -33,14 +33,21 @@ macro_rules! rows {
         let token = unsigned(algorithm);
         let mut rows = 0;
         for group in &set.test_groups {
-            // A key that must not be used is none: nothing can be built, and so nothing be accepted.
+            // A key that must not be used is none: nothing can be built, and so nothing be
+            // accepted.
             let Some(v) = verifier_with(&group.der, algorithm) else {
                 continue;
             };
             for test in group.tests.iter().filter(|test| !test.sig.is_empty()) {
                 let forged = format!("{token}.{}", encode(&test.sig));
                 let refusal = verify(&v, &forged).map(drop).unwrap_err();
-                assert_eq!(refusal, Refusal::Signature, "{} {}", stringify!($set), test.tc_id);
+                assert_eq!(
+                    refusal,
+                    Refusal::Signature,
+                    "{} {}",
+                    stringify!($set),
+                    test.tc_id
+                );
                 rows += 1;
             }
         }
@@ -48,7 +55,8 @@ macro_rules! rows {
     }};
 }
 
-/// Zero, one, the order and beyond, points at infinity, DER, wrong lengths, and good signatures of other messages.
+/// Zero, one, the order and beyond, points at infinity, DER, wrong lengths, and good signatures of
+/// other messages.
 #[test]
 fn the_signatures_of_project_wycheproof_under_their_keys() {
     let (v, good) = (verifier(), access().signed());

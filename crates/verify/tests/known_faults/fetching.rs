@@ -102,7 +102,8 @@ fn v03_no_fetch_stands_in_a_requests_way_and_one_slow_issuer_stalls_nobody() {
         let task = tokio::spawn(Refresher::new(v.clone(), outbound(), || NOW).run());
         until("keys", || v.health(NOW)[1].state == HealthState::Healthy).await;
         until("the slow one is asked", || asked.load(Relaxed) == 1).await;
-        // A fetch is under way. No answer here waits for it: this thread is the refresher's too, and does not yield.
+        // A fetch is under way. No answer here waits for it: this thread is the refresher's too,
+        // and does not yield.
         let of_slow = access().with(ISSUER, "https://slow");
         for n in 0..10_000 {
             let kid = of_slow.with_header("key-ES256", &format!("unknown-{n}"));

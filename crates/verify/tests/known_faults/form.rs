@@ -43,7 +43,8 @@ fn v06_a_token_has_one_spelling() {
             refused(&v, &token, &other, &[Refusal::Malformed]);
         }
     }
-    // 64 bytes are 85 characters and two bits: the last character has four spare bits, and fifteen other spellings.
+    // 64 bytes are 85 characters and two bits: the last character has four spare bits, and fifteen
+    // other spellings.
     let last = signature.chars().last().unwrap();
     let alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
     let mut spellings = 0;

@@ -5,9 +5,10 @@ use std::sync::{
     atomic::{AtomicUsize, Ordering::Relaxed},
 };
 
-/// What could make throughput collapse when connections grow is something that they share and wait for, or that grows with them. There
-/// is neither: a thousand users in turns of a few on many threads, idle ones between, get right answers of one verifier, at the same
-/// time, and what it keeps stays within its bound. (How fast is the load bench's matter.)
+/// What could make throughput collapse when connections grow is something that they share and wait
+/// for, or that grows with them. There is neither: a thousand users in turns of a few on many
+/// threads, idle ones between, get right answers of one verifier, at the same time, and what it
+/// keeps stays within its bound. (How fast is the load bench's matter.)
 #[test]
 fn v04_a_thousand_users_at_once_get_right_answers_of_one_verifier_within_its_bounds() {
     const THREADS: usize = 16;

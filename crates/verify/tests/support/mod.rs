@@ -1,4 +1,5 @@
-//! What the tests share: an issuer with a key of each algorithm, tokens to mutate, and verifiers that accept them.
+//! What the tests share: an issuer with a key of each algorithm, tokens to mutate, and verifiers
+//! that accept them.
 #![allow(dead_code, reason = "each test file uses its part")]
 
 use signet_crypto::{Algorithm, SigningKey};
@@ -181,7 +182,8 @@ pub fn verify(verifier: &Verifier, token: &str) -> Result<Verified, Refusal> {
     verifier.verify(&Presented::token(token), NOW)
 }
 
-/// The rule of every attack: the token is accepted, its mutation is refused, for one of these reasons; and the token is accepted still.
+/// The rule of every attack: the token is accepted, its mutation is refused, for one of these
+/// reasons; and the token is accepted still.
 #[track_caller]
 pub fn refused(verifier: &Verifier, good: &str, mutated: &str, reasons: &[Refusal]) {
     assert!(

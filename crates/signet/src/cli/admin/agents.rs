@@ -1,4 +1,5 @@
-//! `signet agents`: agents at a server. (`signet agent` is about identities, grants and receipts of one's own.)
+//! `signet agents`: agents at a server. (`signet agent` is about identities, grants and receipts of
+//! one's own.)
 
 use std::path::PathBuf;
 

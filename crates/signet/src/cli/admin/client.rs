@@ -179,7 +179,8 @@ pub fn run(command: ClientCommand, output: &Output) -> Result<(), Failure> {
     }
 }
 
-/// Says which scopes of a client nobody has defined: it may ask for them, and they mean nothing to anybody.
+/// Says which scopes of a client nobody has defined: it may ask for them, and they mean nothing to
+/// anybody.
 async fn undefined_scopes(session: &Session, client: &Value) -> Result<(), Failure> {
     let scopes = session.get("/scopes").await?;
     let known: Vec<&str> = scopes["items"]

@@ -1,5 +1,5 @@
-//! `NAME=VALUE` arguments: members of a record, as the admin API names them. `NAME+=VALUE` and `NAME-=VALUE` add one element of
-//! a list and take one out.
+//! `NAME=VALUE` arguments: members of a record, as the admin API names them. `NAME+=VALUE` and
+//! `NAME-=VALUE` add one element of a list and take one out.
 
 use serde_json::{Map, Value};
 
@@ -13,7 +13,8 @@ enum Act {
     Take,
 }
 
-/// One argument. The value is JSON where it reads as such (true, 600, ["a"], null), and text otherwise.
+/// One argument. The value is JSON where it reads as such (true, 600, ["a"], null), and text
+/// otherwise.
 #[derive(Clone, Debug)]
 pub struct Field {
     name: String,
@@ -70,13 +71,14 @@ impl Field {
     }
 }
 
-/// Whether all of these only add and take out: then they can be done again on what somebody else wrote meanwhile.
+/// Whether all of these only add and take out: then they can be done again on what somebody else
+/// wrote meanwhile.
 pub fn merge(fields: &[Field]) -> bool {
     fields.iter().all(|field| field.act != Act::Set)
 }
 
-/// Puts the fields into a record. `lists`: the members whose values are lists; one that was written without brackets is a list
-/// of its words.
+/// Puts the fields into a record. `lists`: the members whose values are lists; one that was written
+/// without brackets is a list of its words.
 pub fn put(
     record: &mut Map<String, Value>,
     fields: &[Field],

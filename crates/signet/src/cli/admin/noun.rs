@@ -1,4 +1,5 @@
-//! Keys, scopes and resource servers, and what all nouns of the admin API share. Each verb is one request; people get tables, scripts the API's own JSON.
+//! Keys, scopes and resource servers, and what all nouns of the admin API share. Each verb is one
+//! request; people get tables, scripts the API's own JSON.
 
 use clap::{Args, Subcommand};
 use http::Method;
@@ -53,13 +54,15 @@ pub enum KeyCommand {
         /// One `alg` of the list of keys; all unless given.
         #[arg(long)]
         alg: Option<String>,
-        /// The current keys may be in other hands: withdraw them at once, with everything that they signed.
+        /// The current keys may be in other hands: withdraw them at once, with everything that they
+        /// signed.
         #[arg(long)]
         compromised: bool,
         /// With --compromised: the published next keys, too.
         #[arg(long, requires = "compromised")]
         standby_too: bool,
-        /// Not a signing key, but the key that encrypts data at rest: a new one, and everything re-encrypted.
+        /// Not a signing key, but the key that encrypts data at rest: a new one, and everything
+        /// re-encrypted.
         #[arg(long, conflicts_with_all = ["alg", "compromised"])]
         sealing: bool,
         #[command(flatten)]
@@ -412,12 +415,13 @@ pub fn members(value: &Value) -> String {
     output::table(&["member", "value"], &rows)
 }
 
-/// How often additions to a list are tried on what others wrote meanwhile. Each time somebody else's went through.
+/// How often additions to a list are tried on what others wrote meanwhile. Each time somebody
+/// else's went through.
 const MAX_TRIES: usize = 32;
 
-/// Changes members of an item: reads it, and replaces what was read, or nothing if somebody else was faster: then it is exit 1
-/// and `conflict`, but for additions and removals of single elements, which merge. A member set to null goes back to its
-/// default.
+/// Changes members of an item: reads it, and replaces what was read, or nothing if somebody else
+/// was faster: then it is exit 1 and `conflict`, but for additions and removals of single elements,
+/// which merge. A member set to null goes back to its default.
 pub async fn change(
     session: &Session,
     noun: &Noun,

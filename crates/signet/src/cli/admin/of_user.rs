@@ -1,4 +1,5 @@
-//! Sessions and grants: the API keeps them under their user; the commands find the user where none is named.
+//! Sessions and grants: the API keeps them under their user; the commands find the user where none
+//! is named.
 
 use clap::Subcommand;
 use http::Method;

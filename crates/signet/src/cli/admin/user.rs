@@ -1,4 +1,5 @@
-//! `signet user`: over the admin API, or, for the first administrator, straight into the store of a server that is not running.
+//! `signet user`: over the admin API, or, for the first administrator, straight into the store of a
+//! server that is not running.
 
 use std::{
     path::{Path, PathBuf},
@@ -51,7 +52,8 @@ pub enum UserCommand {
         #[command(flatten)]
         target: Target,
     },
-    /// Make a user. With --config or --data-dir of a server that is not running, without a server: the first administrator.
+    /// Make a user. With --config or --data-dir of a server that is not running, without a server:
+    /// the first administrator.
     #[command(
         after_help = "Example:\n  signet user add root --admin --config /etc/signet/signet.toml"
     )]
@@ -113,7 +115,8 @@ pub struct Add {
     /// No password: the person logs in with a mailed code.
     #[arg(long, requires = "email")]
     without_password: bool,
-    /// Without a server: the configuration that it will be started with; says where the database is.
+    /// Without a server: the configuration that it will be started with; says where the database
+    /// is.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["server", "data_dir", "login", "credentials"])]
     config: Option<PathBuf>,
     #[command(flatten)]
@@ -199,7 +202,8 @@ pub fn path(id: &str) -> String {
     format!("{}/{}", USERS.path(), percent_encode(id))
 }
 
-/// Address and password have operations of their own; rights and profile are replaced with a compare.
+/// Address and password have operations of their own; rights and profile are replaced with a
+/// compare.
 async fn set(
     session: &Session,
     name: &str,
@@ -225,7 +229,8 @@ async fn set(
         for (member, value) in changes {
             match member.as_str() {
                 "admin" | "enabled" => body[member] = value,
-                // Everything else is a claim of the profile (OpenID Connect Core section 5.1); the server knows which.
+                // Everything else is a claim of the profile (OpenID Connect Core section 5.1); the
+                // server knows which.
                 _ => body["profile"][member] = value,
             }
         }
@@ -258,8 +263,8 @@ fn run_add(add: Add, output: &Output) -> Result<(), Failure> {
             "the server is running: name it by --server, or stop it",
         ));
     }
-    // The administrator first: who may not make users is not asked for a password of one. What --password-stdin gives is
-    // read before, as nothing is asked.
+    // The administrator first: who may not make users is not asked for a password of one. What
+    // --password-stdin gives is read before, as nothing is asked.
     let early = add.password_stdin || add.password_file.is_some() || add.without_password;
     let known = early.then(|| new_secret(&add, false)).transpose()?;
     block_on(Session::with(&add.target, async |session| {
@@ -327,7 +332,8 @@ fn place(add: &Add) -> Result<Option<PathBuf>, Failure> {
     else {
         return Ok(None);
     };
-    // A server was here, and its database is not: [store] directory names another place, and only the file knows it.
+    // A server was here, and its database is not: [store] directory names another place, and only
+    // the file knows it.
     let has = |name: &str| directory.join(name).exists();
     if has("sealing-keys.json") && !has("signet.db") {
         return Err(Failure::unusable(format!(

@@ -10,13 +10,15 @@ use super::{Failure, files, log};
 /// `--anchor-log` and `--anchor-keeper`.
 #[derive(Debug, Args)]
 pub struct Anchoring {
-    /// A log. What a key signed that was later compromised still counts if a log had taken it in before. May be repeated.
+    /// A log. What a key signed that was later compromised still counts if a log had taken it in
+    /// before. May be repeated.
     #[arg(long = "anchor-log", requires = "keepers")]
     logs: Vec<PathBuf>,
     /// The document of one who keeps such a log and whose word counts. May be repeated.
     #[arg(long = "anchor-keeper")]
     keepers: Vec<PathBuf>,
-    /// What a retired key signed counts only if such a log had taken it in before the rotation, whatever date it has.
+    /// What a retired key signed counts only if such a log had taken it in before the rotation,
+    /// whatever date it has.
     #[arg(long)]
     require_anchors: bool,
 }

@@ -39,8 +39,8 @@ pub struct Verify {
     /// What is to be done.
     #[arg(long, value_parser = capability)]
     capability: Capability,
-    /// What constraints are about: audience=A, network=IP, max-uses=N and budget=N[:UNIT] (the totals, this use included),
-    /// x-NAME=VALUE, nonce=N. May be repeated.
+    /// What constraints are about: audience=A, network=IP, max-uses=N and budget=N[:UNIT] (the
+    /// totals, this use included), x-NAME=VALUE, nonce=N. May be repeated.
     #[arg(long)]
     context: Vec<String>,
     /// The holder's proof of possession.
@@ -66,7 +66,8 @@ pub struct Verify {
     /// The document of an agent of the chain, as new as it can be had. May be repeated.
     #[arg(long = "document")]
     documents: Vec<PathBuf>,
-    /// The grants, the root's first; revocations, documents, declarations and births may stand among them.
+    /// The grants, the root's first; revocations, documents, declarations and births may stand
+    /// among them.
     #[arg(required = true)]
     files: Vec<PathBuf>,
 }
@@ -382,7 +383,8 @@ fn listed(steps: &[Step]) -> Vec<serde_json::Value> {
         .collect()
 }
 
-/// Checks a chain of objects that came in one message, with nothing from files: the answer, yes or no, link by link.
+/// Checks a chain of objects that came in one message, with nothing from files: the answer, yes or
+/// no, link by link.
 pub fn check_given(
     root: VerifiedDocument,
     capability: &Capability,

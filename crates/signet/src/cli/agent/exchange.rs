@@ -1,4 +1,5 @@
-//! `exchange`: a chain of grants for an access token. `publish`: a signed revocation or declaration for a server.
+//! `exchange`: a chain of grants for an access token. `publish`: a signed revocation or declaration
+//! for a server.
 
 use std::path::{Path, PathBuf};
 
@@ -44,7 +45,8 @@ pub struct Exchange {
     identity: Identity,
     #[command(flatten)]
     at: At,
-    /// The client that exchanges; its secret comes from SIGNET_CLIENT_SECRET or --client-secret-file.
+    /// The client that exchanges; its secret comes from SIGNET_CLIENT_SECRET or
+    /// --client-secret-file.
     #[arg(long)]
     client_id: String,
     /// A file with the client's secret.
@@ -78,7 +80,8 @@ pub struct Exchange {
 pub struct Publish {
     #[command(flatten)]
     at: At,
-    /// The revocation or declaration, with its signer's document, as `signet agent revoke` writes it.
+    /// The revocation or declaration, with its signer's document, as `signet agent revoke` writes
+    /// it.
     file: PathBuf,
 }
 

@@ -90,7 +90,8 @@ pub fn check(file: &File) -> Result<(), Refusal> {
     }
 }
 
-/// A revocation: one that cannot be read may concern what is asked, so there is no answer without it.
+/// A revocation: one that cannot be read may concern what is asked, so there is no answer without
+/// it.
 pub fn add_revocation(
     path: &Path,
     revocations: &mut Revocations,
@@ -167,7 +168,8 @@ pub fn unlock(path: &Path) -> Result<(VerifiedDocument, SigningKeys), Failure> {
     Ok((file.document().clone(), keys))
 }
 
-/// The document to believe: the one that was named, or a later one of the same agent that continues it.
+/// The document to believe: the one that was named, or a later one of the same agent that continues
+/// it.
 pub fn newest<'a>(
     named: &'a VerifiedDocument,
     others: impl Iterator<Item = &'a VerifiedDocument>,

@@ -27,10 +27,12 @@ pub struct GrantArguments {
     /// The public document of the grantee.
     #[arg(long)]
     to: PathBuf,
-    /// What is granted, `action:resource`; `*` alone or after a last `/` stands for all. May be repeated.
+    /// What is granted, `action:resource`; `*` alone or after a last `/` stands for all. May be
+    /// repeated.
     #[arg(long = "capability", required = true, num_args = 1.., value_parser = capability)]
     capabilities: Vec<Capability>,
-    /// audience=A, not-before=UNIX, max-uses=N, budget=N[:UNIT], network=CIDR or x-NAME=VALUE. May be repeated.
+    /// audience=A, not-before=UNIX, max-uses=N, budget=N[:UNIT], network=CIDR or x-NAME=VALUE. May
+    /// be repeated.
     #[arg(long = "constraint", num_args = 1..)]
     constraints: Vec<String>,
     /// How long it counts: 90s, 10m, 8h, 30d.
@@ -63,10 +65,12 @@ pub struct Prove {
     /// What the verifier asked to be answered.
     #[arg(long)]
     nonce: Option<String>,
-    /// In place of a grant: the challenge of a server's account page, where the identity is to be bound.
+    /// In place of a grant: the challenge of a server's account page, where the identity is to be
+    /// bound.
     #[arg(long, conflicts_with_all = ["grant", "nonce", "thumbprint"])]
     challenge: Option<String>,
-    /// For an exchange at a server: the base64url thumbprint of the key (`jkt`) or certificate that the token is to be bound to.
+    /// For an exchange at a server: the base64url thumbprint of the key (`jkt`) or certificate that
+    /// the token is to be bound to.
     #[arg(long, conflicts_with = "nonce", allow_hyphen_values = true)]
     thumbprint: Option<Hash>,
     #[command(flatten)]

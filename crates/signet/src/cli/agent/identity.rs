@@ -63,8 +63,9 @@ pub struct Rotate {
     /// The current key is not to be believed any more.
     #[arg(long)]
     compromised: bool,
-    /// An earlier key is not to be believed any more either, since this Unix second, or since it began. Its number is that of
-    /// `signet agent show`. What a log had taken in before still counts. May be repeated.
+    /// An earlier key is not to be believed any more either, since this Unix second, or since it
+    /// began. Its number is that of `signet agent show`. What a log had taken in before still
+    /// counts. May be repeated.
     #[arg(long = "compromised-key", value_name = "NUMBER[@SINCE]", value_parser = earlier_key)]
     compromised_keys: Vec<(u64, Option<u64>)>,
 }
@@ -315,8 +316,8 @@ pub fn rotate(arguments: &Rotate, output: &Output) -> Result<(), Failure> {
             now(),
         )
         .map_err(|reason| refused(reason, "the rotation"))?;
-    // In this order the right next key is on the disk at every moment: beside, before the identity commits to it; in its
-    // place once the identity has.
+    // In this order the right next key is on the disk at every moment: beside, before the identity
+    // commits to it; in its place once the identity has.
     write(
         &seal(Kind::Next, &document, &following, &passphrase)?,
         &following_path,

@@ -19,12 +19,14 @@ use crate::input;
 /// `signet agent lineage ...`
 #[derive(Debug, Subcommand)]
 pub enum LineageCommand {
-    /// Record that one agent made another; both sign. The child's passphrase: SIGNET_CHILD_PASSPHRASE or a prompt.
+    /// Record that one agent made another; both sign. The child's passphrase:
+    /// SIGNET_CHILD_PASSPHRASE or a prompt.
     #[command(
         after_help = "Example:\n  signet agent lineage birth --identity parent.aid --child child.aid --capability read:files/* --out birth.json"
     )]
     Birth(MakeBirth),
-    /// Verify a line of descent, the oldest birth first. Exit 0: it holds, and nobody of it was ended; 1: it does not.
+    /// Verify a line of descent, the oldest birth first. Exit 0: it holds, and nobody of it was
+    /// ended; 1: it does not.
     #[command(
         after_help = "Example:\n  signet agent lineage verify --document parent.json --document child.json birth.json"
     )]

@@ -1,8 +1,9 @@
-//! `log append|verify|checkpoint|prove|check`: receipts, and other signed objects, in a file that nobody can rewrite.
+//! `log append|verify|checkpoint|prove|check`: receipts, and other signed objects, in a file that
+//! nobody can rewrite.
 //!
-//! The file has one JSON object a line: `{"TYPE":"..."}`, as in `{"receipt":"..."}` or `{"grant":"..."}`, and
-//! `{"checkpoint":"..."}`, each the base64url of a COSE message. A leaf of the tree is the whole message, so not a byte of the
-//! file can change unseen.
+//! The file has one JSON object a line: `{"TYPE":"..."}`, as in `{"receipt":"..."}` or
+//! `{"grant":"..."}`, and `{"checkpoint":"..."}`, each the base64url of a COSE message. A leaf of
+//! the tree is the whole message, so not a byte of the file can change unseen.
 
 use std::fs::OpenOptions;
 use std::io::Write;
@@ -189,7 +190,8 @@ pub fn anchor(
     let failed = |reason| refused(reason, &path.display().to_string());
     let entries = Entries::read(path)?;
     let by = entries.checkpoints.first().map(|first| first.by.agent);
-    // Of several documents of one keeper, the newest knows best which of its keys is not to be believed.
+    // Of several documents of one keeper, the newest knows best which of its keys is not to be
+    // believed.
     let keeper = keepers
         .iter()
         .filter(|document| Some(document.id()) == by)

@@ -21,7 +21,8 @@ use super::{Failure, Output};
 /// `signet agent ...`
 #[derive(Debug, Subcommand)]
 pub enum Agent {
-    /// Make an identity: FILE, and its next key in FILE.next, to be kept elsewhere. Passphrase: SIGNET_PASSPHRASE or a prompt.
+    /// Make an identity: FILE, and its next key in FILE.next, to be kept elsewhere. Passphrase:
+    /// SIGNET_PASSPHRASE or a prompt.
     #[command(after_help = "Example:\n  signet agent create --name alice --out alice.aid")]
     Create(identity::Create),
     /// Show an identity: id, name, public keys, rotations.
@@ -32,7 +33,8 @@ pub enum Agent {
     /// Begin to use the next key, and commit to a further one.
     #[command(after_help = "Example:\n  signet agent rotate alice.aid --reason yearly")]
     Rotate(identity::Rotate),
-    /// Change the passphrase of an identity file (SIGNET_PASSPHRASE, then SIGNET_NEW_PASSPHRASE, or prompts).
+    /// Change the passphrase of an identity file (SIGNET_PASSPHRASE, then SIGNET_NEW_PASSPHRASE, or
+    /// prompts).
     #[command(after_help = "Example:\n  signet agent passphrase alice.aid")]
     Passphrase(identity::Passphrase),
     /// Sign and verify receipts.
@@ -46,12 +48,14 @@ pub enum Agent {
         after_help = "Example:\n  signet agent grant --identity alice.aid --to bob.json --capability read:calendar --expires-in 1h --out grant.json"
     )]
     Grant(Box<grant::GrantArguments>),
-    /// Prove that one holds a grant, or an identity that a server asks about, for an audience and this moment.
+    /// Prove that one holds a grant, or an identity that a server asks about, for an audience and
+    /// this moment.
     #[command(
         after_help = "Example:\n  signet agent prove --identity bob.aid --grant grant.json --audience https://api.example.com\n  signet agent prove --identity alice.aid --audience https://localhost:8443 --challenge TEXT"
     )]
     Prove(grant::Prove),
-    /// Exchange a chain of grants for an access token, bound to a session's key that is certified by the identity's.
+    /// Exchange a chain of grants for an access token, bound to a session's key that is certified
+    /// by the identity's.
     #[command(
         after_help = "Example:\n  signet agent exchange --identity carol.aid --issuer https://localhost:8443 --ca-cert .signet/ca.pem --client-id service --resource https://api.example.com alice-to-bob.json bob-to-carol.json"
     )]

@@ -1,5 +1,6 @@
-//! The session's key of an agent: an Ed25519 key that tokens are bound to (DPoP, RFC 9449), as a private JWK (RFC 8037) in a file that only
-//! its owner reads. The identity's own key stays in its file; it certifies this one in the proof that an exchange is made with.
+//! The session's key of an agent: an Ed25519 key that tokens are bound to (DPoP, RFC 9449), as a
+//! private JWK (RFC 8037) in a file that only its owner reads. The identity's own key stays in its
+//! file; it certifies this one in the proof that an exchange is made with.
 
 use std::path::{Path, PathBuf};
 

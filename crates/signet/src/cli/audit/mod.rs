@@ -1,7 +1,8 @@
 //! `signet audit`: looking at the audit trail, verifying it, handing it to an auditor.
 //!
-//! A trail on this machine is read from its files, with a server or without one; another server's through its admin API. Verifying
-//! believes neither: it needs the bytes, and, to know whose signatures they have to be, the public document.
+//! A trail on this machine is read from its files, with a server or without one; another server's
+//! through its admin API. Verifying believes neither: it needs the bytes, and, to know whose
+//! signatures they have to be, the public document.
 
 mod show;
 mod source;
@@ -19,12 +20,14 @@ pub enum AuditCommand {
         after_help = "Example:\n  signet audit tail --lines 50 --data-dir .signet\n  signet audit tail --follow --json --server https://id.example.com --login root"
     )]
     Tail(show::Tail),
-    /// Verify a trail: an exported file, a directory, or a server's. Exit 0: it is as it was signed; 1: it is not, and at which line.
+    /// Verify a trail: an exported file, a directory, or a server's. Exit 0: it is as it was
+    /// signed; 1: it is not, and at which line.
     #[command(
         after_help = "Example:\n  signet audit verify --data-dir .signet --keep kept.txt\n  signet audit verify trail.audit --identity audit-identity.json --checkpoint kept.txt"
     )]
     Verify(verify::Verify),
-    /// Write the whole trail to one file: lines, checkpoints and the public document, for `audit verify` without a server.
+    /// Write the whole trail to one file: lines, checkpoints and the public document, for `audit
+    /// verify` without a server.
     #[command(after_help = "Example:\n  signet audit export --data-dir .signet --out trail.audit")]
     Export(show::Export),
 }

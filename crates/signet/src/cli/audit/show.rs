@@ -42,7 +42,8 @@ pub struct Tail {
     /// Only lines of this action: token.issue, login, admin.
     #[arg(long, value_name = "ACTION")]
     action: Option<String>,
-    /// Only lines whose subject this is: a user's name, mail address or id; where no server is asked, an id.
+    /// Only lines whose subject this is: a user's name, mail address or id; where no server is
+    /// asked, an id.
     #[arg(long, value_name = "NAME")]
     user: Option<String>,
     /// Only lines of the last 90s, 10m, 8h, 30d.
@@ -194,7 +195,8 @@ fn text(line: &Value) -> String {
     out.trim_end().to_owned()
 }
 
-/// User ids as the names that people know: asked for once each. Only a server knows them; a file keeps the ids.
+/// User ids as the names that people know: asked for once each. Only a server knows them; a file
+/// keeps the ids.
 async fn with_names(source: &Source<'_>, known: &mut HashMap<String, String>, lines: &mut [Value]) {
     let Source::Server(session) = source else {
         return;
@@ -301,7 +303,8 @@ async fn bundle(source: &Source<'_>, out: &Path) -> Result<u64, Failure> {
                 .map_err(|e| Failure::unusable(format!("cannot read {about}: {e}")))
         });
         read.await?;
-        // A batch that is being written is whole a moment later. What stays broken is exported as it is: verifying finds it.
+        // A batch that is being written is whole a moment later. What stays broken is exported as
+        // it is: verifying finds it.
         if ends_signed(&all) {
             break;
         }

@@ -25,7 +25,8 @@ pub enum Source<'a> {
 /// What else a trail on this machine needs to be found.
 #[derive(Debug, Clone, Args)]
 pub struct Where {
-    /// The directory that closed segments were handed to ([audit] archive_directory), for a trail on this machine.
+    /// The directory that closed segments were handed to ([audit] archive_directory), for a trail
+    /// on this machine.
     #[arg(long, value_name = "DIR")]
     archive: Option<PathBuf>,
     /// The node whose trail it is, where a directory holds several.
@@ -80,7 +81,8 @@ fn unreadable(path: &Path) -> impl Fn(std::io::Error) -> Failure {
 }
 
 impl Source<'_> {
-    /// Does `work` with each segment's bytes in order; what it is called in messages comes with them.
+    /// Does `work` with each segment's bytes in order; what it is called in messages comes with
+    /// them.
     pub async fn each_segment(
         &self,
         mut work: impl FnMut(&mut dyn Read, &str) -> Result<(), Failure>,

@@ -24,9 +24,11 @@ const BETWEEN: Duration = Duration::from_millis(300);
 /// `signet audit verify`
 #[derive(Debug, Args)]
 pub struct Verify {
-    /// An exported file, a directory of segments, or a data directory. Without it, the trail of --data-dir or --server.
+    /// An exported file, a directory of segments, or a data directory. Without it, the trail of
+    /// --data-dir or --server.
     trail: Option<PathBuf>,
-    /// The public document of the one whose trail it has to be (identity.json beside the segments, kept from before).
+    /// The public document of the one whose trail it has to be (identity.json beside the segments,
+    /// kept from before).
     #[arg(long, value_name = "DOCUMENT")]
     identity: Option<PathBuf>,
     /// A checkpoint that was kept from before: shows that nothing was cut off or begun anew since.

@@ -1,7 +1,9 @@
-//! The code flow of a development server, walked through as a browser without JavaScript would: for `signet dev token` only.
+//! The code flow of a development server, walked through as a browser without JavaScript would: for
+//! `signet dev token` only.
 //!
-//! It fills in the forms of login and consent by the names that they promise to keep: `username`, `password`, `decision`, and
-//! whatever is hidden. An account with a second factor stops it; real administration never comes this way.
+//! It fills in the forms of login and consent by the names that they promise to keep: `username`,
+//! `password`, `decision`, and whatever is hidden. An account with a second factor stops it; real
+//! administration never comes this way.
 
 use bytes::Bytes;
 use http::{Method, StatusCode};

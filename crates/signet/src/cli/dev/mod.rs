@@ -44,11 +44,12 @@ pub struct Token {
     /// For whom: the service's own token, or a person's by way of an application.
     #[arg(long, value_enum, default_value = "service")]
     client: ClientName,
-    /// Who logs in, with `web` and `native` [default: alice]. The password of anybody that dev.json has not comes from
-    /// SIGNET_PASSWORD or a prompt.
+    /// Who logs in, with `web` and `native` [default: alice]. The password of anybody that dev.json
+    /// has not comes from SIGNET_PASSWORD or a prompt.
     #[arg(long, value_name = "NAME")]
     user: Option<String>,
-    /// A scope to ask for [default: what the client may have; with a person openid, profile and email].
+    /// A scope to ask for [default: what the client may have; with a person openid, profile and
+    /// email].
     #[arg(long, value_name = "SCOPE")]
     scope: Vec<String>,
     /// A resource server that the token is for (RFC 8707) [default: the issuer].

@@ -1,8 +1,9 @@
 //! Asking the person.
 //!
-//! The host shows the question (elicitation). Up to protocol version 2025-11-25 the server sends it while the call waits; from
-//! 2026-07-28 on the call is answered with the question, and made again with the answer. The second call has to be the first one
-//! again, byte for byte of its arguments, within minutes, once: an approval of one thing is none of another.
+//! The host shows the question (elicitation). Up to protocol version 2025-11-25 the server sends it
+//! while the call waits; from 2026-07-28 on the call is answered with the question, and made again
+//! with the answer. The second call has to be the first one again, byte for byte of its arguments,
+//! within minutes, once: an approval of one thing is none of another.
 //!
 //! A host that cannot ask has not been given an approval, so nothing is signed.
 
@@ -82,7 +83,8 @@ fn approves(answer: &ElicitResult) -> bool {
 const NOT_APPROVED: &str = "the person did not approve it; nothing was signed";
 
 impl Approvals {
-    /// Asks whether `message` is approved. `Err`: the call's answer, which is the question itself where the host carries it.
+    /// Asks whether `message` is approved. `Err`: the call's answer, which is the question itself
+    /// where the host carries it.
     pub async fn ask(
         &self,
         message: &str,
@@ -123,7 +125,8 @@ impl Approvals {
         }
     }
 
-    /// The question as the call's answer; or, in the call that comes back with it, the person's answer.
+    /// The question as the call's answer; or, in the call that comes back with it, the person's
+    /// answer.
     fn ask_by_answer(
         &self,
         question: ElicitRequestParams,

@@ -1,8 +1,10 @@
-//! `signet mcp`: an identity as a server of the Model Context Protocol, on standard input and output.
+//! `signet mcp`: an identity as a server of the Model Context Protocol, on standard input and
+//! output.
 //!
-//! A model's host starts it with one identity file, and it serves that identity and no other: nothing that comes in names a key. The
-//! passphrase is asked for before the first message, and never over the protocol. What is signed is signed because a policy
-//! allows it or a person approved it there and then ([`approval`]); where neither can be had, it is refused.
+//! A model's host starts it with one identity file, and it serves that identity and no other:
+//! nothing that comes in names a key. The passphrase is asked for before the first message, and
+//! never over the protocol. What is signed is signed because a policy allows it or a person
+//! approved it there and then ([`approval`]); where neither can be had, it is refused.
 
 mod approval;
 mod policy;
@@ -25,7 +27,8 @@ pub struct Mcp {
     /// The identity file that is served. Passphrase: SIGNET_PASSPHRASE or a prompt on the terminal.
     #[arg(long, value_name = "FILE")]
     identity: PathBuf,
-    /// What may be signed without asking, what is asked for, and what is refused (TOML). Without it a person is asked for every signature.
+    /// What may be signed without asking, what is asked for, and what is refused (TOML). Without it
+    /// a person is asked for every signature.
     #[arg(long, value_name = "FILE")]
     policy: Option<PathBuf>,
     /// Grants to this identity, or directories of them: what it may do. May be repeated.

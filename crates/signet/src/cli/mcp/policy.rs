@@ -1,11 +1,12 @@
 //! Which signatures need a person.
 //!
-//! A policy is a list of rules, of which the first that fits decides. What no rule fits is refused, unless `otherwise` says
-//! "ask". Without a policy file a person is asked for each signature.
+//! A policy is a list of rules, of which the first that fits decides. What no rule fits is refused,
+//! unless `otherwise` says "ask". Without a policy file a person is asked for each signature.
 //!
-//! Each capability of a grant is judged by itself, and the strictest of the verdicts is the grant's: what is refused alone is
-//! refused in company. An `allow` rule fits what it covers, within its bounds; an `ask` or `refuse` rule fits whatever it
-//! overlaps, beyond its bounds. So a wider request meets at least the rules that a narrower one meets.
+//! Each capability of a grant is judged by itself, and the strictest of the verdicts is the
+//! grant's: what is refused alone is refused in company. An `allow` rule fits what it covers,
+//! within its bounds; an `ask` or `refuse` rule fits whatever it overlaps, beyond its bounds. So a
+//! wider request meets at least the rules that a narrower one meets.
 
 use std::path::Path;
 
@@ -43,15 +44,16 @@ pub enum Signing {
 #[serde(deny_unknown_fields)]
 struct Rule {
     tool: Signing,
-    /// `sign_receipt`: the action, where a `*` at the end stands for anything. `allow` takes it as it is written; the others
-    /// pass over case and spacing.
+    /// `sign_receipt`: the action, where a `*` at the end stands for anything. `allow` takes it as
+    /// it is written; the others pass over case and spacing.
     action: Option<String>,
-    /// `make_grant`: the capability is covered by this one; for `ask` and `refuse`, has anything in common with it.
+    /// `make_grant`: the capability is covered by this one; for `ask` and `refuse`, has anything in
+    /// common with it.
     capability: Option<String>,
     /// `make_grant`: it lasts no longer; for `ask` and `refuse`, it lasts longer.
     longest: Option<Duration>,
-    /// `make_grant`: it may be delegated no further than so many times; for `ask` and `refuse`, further. Of these and
-    /// `longest`, where both are named, going beyond one is enough.
+    /// `make_grant`: it may be delegated no further than so many times; for `ask` and `refuse`,
+    /// further. Of these and `longest`, where both are named, going beyond one is enough.
     deepest: Option<u64>,
     verdict: Verdict,
 }
@@ -173,7 +175,8 @@ impl Policy {
         Ok(policy)
     }
 
-    /// The verdict: of the first rule that fits a receipt; the strictest of those on each capability of a grant.
+    /// The verdict: of the first rule that fits a receipt; the strictest of those on each
+    /// capability of a grant.
     pub fn decide(&self, wanted: &Wanted<'_>) -> Verdict {
         let verdict = |fits: &dyn Fn(&Rule) -> bool| {
             let rule = self.rules.iter().find(|rule| fits(rule));
@@ -182,7 +185,8 @@ impl Policy {
         match wanted {
             Wanted::Receipt { action } => {
                 let decided = verdict(&|rule| rule.fits_receipt(action));
-                // Letters of other alphabets look like those of a rule that was to stop this: a person sees which they are.
+                // Letters of other alphabets look like those of a rule that was to stop this: a
+                // person sees which they are.
                 let plain = action.bytes().all(|byte| matches!(byte, b' '..=b'~'));
                 decided.max(if plain { Verdict::Allow } else { Verdict::Ask })
             }

@@ -1,8 +1,9 @@
 //! What the person is asked.
 //!
-//! One fact a line, what can do most harm first: what, for how long, how far, to whom. Every text that somebody else wrote is
-//! quoted as a JSON string in ASCII, so it ends no line, turns no direction and looks like nothing that it is not; what the
-//! grantee calls himself comes last. Nothing is signed that stands in no line.
+//! One fact a line, what can do most harm first: what, for how long, how far, to whom. Every text
+//! that somebody else wrote is quoted as a JSON string in ASCII, so it ends no line, turns no
+//! direction and looks like nothing that it is not; what the grantee calls himself comes last.
+//! Nothing is signed that stands in no line.
 
 use signet_agent::capability::Capability;
 use signet_agent::grant::Grant;
@@ -19,7 +20,8 @@ const MAX_SHOWN: usize = 8;
 /// Characters of content that are shown.
 const MAX_CONTENT: usize = 500;
 
-/// A text as a JSON string of printable ASCII; what is beyond `most` characters is left out and counted.
+/// A text as a JSON string of printable ASCII; what is beyond `most` characters is left out and
+/// counted.
 fn quoted(text: &str, most: usize) -> String {
     use std::fmt::Write;
     let mut out = String::from("\"");

@@ -74,7 +74,8 @@ pub struct CheckGrant {
     pub grants: Vec<Map<String, Value>>,
     /// The holder's proof of possession.
     pub proof: Option<Map<String, Value>>,
-    /// What constraints are about: audience=A, network=IP, max-uses=N, budget=N[:UNIT], x-NAME=VALUE, nonce=N.
+    /// What constraints are about: audience=A, network=IP, max-uses=N, budget=N[:UNIT],
+    /// x-NAME=VALUE, nonce=N.
     #[serde(default)]
     pub context: Vec<String>,
 }
