@@ -230,6 +230,7 @@ fn keys_come_from_jwks_uri_and_an_unknown_kid_does_not_flood_it() {
     };
     send(&key).expect(200);
     send(&key).expect(200);
+    server.stop_clock();
     assert_eq!(fetches.load(SeqCst), 1);
     let unknown = JwtSigner::new(SigningKey::generate(Algorithm::Es256).unwrap(), "k2");
     for _ in 0..5 {
@@ -302,6 +303,7 @@ fn a_client_whose_keys_are_new_or_could_not_be_fetched_does_not_wait_long() {
             .form(&[GRANT, TYPE, ("client_assertion", &text)])
             .send(&server)
     };
+    server.stop_clock();
     let key = |kid: &str| JwtSigner::new(SigningKey::generate(Algorithm::Es256).unwrap(), kid);
     let first = key("first");
     // Its server is down, for a moment.

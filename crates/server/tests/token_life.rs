@@ -724,14 +724,14 @@ fn a_clock_that_was_forward_for_one_sweep_undoes_neither_once_nor_a_revocation()
     // As far as a step may go that is not noticed before a sweep.
     server.pass(1500);
     swept(&server);
-    server.clock.0.fetch_sub(1_500_000, SeqCst);
+    server.clock.passed.fetch_sub(1_500_000, SeqCst);
     token(&server, &redeem(&spent)).expect_error(400, "invalid_grant");
     assert!(!is_active(&server, &access));
     // And where something was removed, the server's time does not go back behind it.
     server.pass(86_400);
     swept(&server);
     let floor = server.realm.now() - signet_server::time::MARGIN;
-    server.clock.0.fetch_sub(86_400_000, SeqCst);
+    server.clock.passed.fetch_sub(86_400_000, SeqCst);
     assert_eq!(server.realm.now(), floor);
     token(&server, &redeem(&spent)).expect_error(400, "invalid_grant");
     assert!(!is_active(&server, &access));

@@ -1,10 +1,10 @@
 //! DPoP proofs (RFC 9449), the stateless half.
 //!
 //! [`verify`] checks everything of section 4.3 that a proof, a method, a URL and a moment decide
-//! (items 2 to 9 and 11). [`presentation`] checks the binding of an access token and `ath` (item 12)
-//! on top, [`nonce`] makes and knows the server's nonces (item 10). Left to the caller, because they
-//! need state or the rest of the request: that there is exactly one `DPoP` header field (item 1),
-//! and that a `jti` is seen once.
+//! (items 2 to 9 and 11). [`presentation`] checks the binding of an access token and `ath` (item
+//! 12) on top, [`nonce`] makes and knows the server's nonces (item 10). Left to the caller, because
+//! they need state or the rest of the request: that there is exactly one `DPoP` header field (item
+//! 1), and that a `jti` is seen once.
 
 mod htu;
 pub mod nonce;

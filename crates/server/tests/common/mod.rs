@@ -44,12 +44,22 @@ pub const SECRET: &str = "test-secret-test-secret-test-secret-test-se";
 
 /// The system's time, moved by as much as the test wants.
 #[derive(Default)]
-pub struct TestClock(pub AtomicU64);
+pub struct TestClock {
+    /// milliseconds that a test let pass
+    pub passed: AtomicU64,
+    /// where it stands still, Unix milliseconds; 0: it goes on
+    pub stopped: AtomicU64,
+}
 
 impl Clock for TestClock {
     fn now_ms(&self) -> u64 {
         let system = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
-        u64::try_from(system.as_millis()).unwrap() + self.0.load(SeqCst)
+        let system = u64::try_from(system.as_millis()).unwrap();
+        let now = match self.stopped.load(SeqCst) {
+            0 => system,
+            stopped => stopped,
+        };
+        now + self.passed.load(SeqCst)
     }
 }
 
@@ -393,7 +403,13 @@ impl Server {
 
     /// Moves the server's clock on.
     pub fn pass(&self, seconds: u64) {
-        self.clock.0.fetch_add(seconds * 1000, SeqCst);
+        self.clock.passed.fetch_add(seconds * 1000, SeqCst);
+    }
+
+    /// Time stands still from now on, but for [`Server::pass`]: for what counts in seconds.
+    pub fn stop_clock(&self) {
+        let now = self.clock.now_ms() - self.clock.passed.load(SeqCst);
+        self.clock.stopped.store(now, SeqCst);
     }
 
     /// Accepts no more; what is under way goes on.
