@@ -397,41 +397,42 @@ async fn answer<S: Serves>(
             "the request has too many header fields\n",
         );
     }
-    let (head, incoming) = request.into_parts();
+    let method = request.method().clone();
     // A client that waits for "100 Continue" has sent nothing, and sends nothing once it sees a
     // refusal (RFC 9110 section 10.1.1): asking for the body only to drop it would make it come.
-    if incoming.is_end_stream() || head.headers.contains_key(header::EXPECT) {
-        let request = http::Request::from_parts(head, Body::from(incoming));
-        return respond(service, connection, request).await;
+    let is_watched =
+        !request.body().is_end_stream() && !request.headers().contains_key(header::EXPECT);
+    let mut unread = None;
+    let request = request.map(|incoming| match is_watched {
+        false => Body::from(incoming),
+        true => {
+            let (body, rest) = Body::watched(incoming);
+            unread = Some(rest);
+            body
+        }
+    });
+    // Pinned where it is made: a handler is large, and moving it costs more than polling it.
+    let handler = pin!(service.respond(connection, request));
+    let response = match panics::caught(handler).await {
+        Ok(response) => response,
+        Err(Panicked) => panicked(service, connection, &method),
+    };
+    if let Some(unread) = unread {
+        unread.drain(limits.body_bytes).await;
     }
-    let (body, unread) = Body::watched(incoming);
-    let request = http::Request::from_parts(head, body);
-    let response = respond(service, connection, request).await;
-    unread.drain(limits.body_bytes).await;
     response
 }
 
-/// The service's answer, or 500 where it panicked.
-async fn respond<S: Serves>(
-    service: &S,
-    connection: &Connection,
-    request: http::Request<Body>,
-) -> Response {
-    let method = request.method().clone();
-    match panics::caught(service.respond(connection, request)).await {
-        Ok(response) => response,
-        Err(Panicked) => {
-            service.connections().panicked.fetch_add(1, Relaxed);
-            tracing::error!(%method, peer = %connection.peer, "a handler panicked");
-            let mut response =
-                response::text(StatusCode::INTERNAL_SERVER_ERROR, "internal server error\n");
-            let no_store = HeaderValue::from_static("no-store");
-            response
-                .headers_mut()
-                .insert(header::CACHE_CONTROL, no_store);
-            response
-        }
-    }
+/// The answer where the handler panicked.
+fn panicked<S: Serves>(service: &S, connection: &Connection, method: &http::Method) -> Response {
+    service.connections().panicked.fetch_add(1, Relaxed);
+    tracing::error!(%method, peer = %connection.peer, "a handler panicked");
+    let mut response = response::text(StatusCode::INTERNAL_SERVER_ERROR, "internal server error\n");
+    let no_store = HeaderValue::from_static("no-store");
+    response
+        .headers_mut()
+        .insert(header::CACHE_CONTROL, no_store);
+    response
 }
 
 async fn serve<S: Serves, T>(

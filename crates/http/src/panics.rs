@@ -11,7 +11,8 @@ use std::{
     cell::Cell,
     future::poll_fn,
     panic::{AssertUnwindSafe, catch_unwind},
-    pin::pin,
+    pin::Pin,
+    task::Poll,
 };
 
 thread_local!(static CAUGHT: Cell<bool> = const { Cell::new(false) });
@@ -39,14 +40,18 @@ impl Drop for Catching {
 }
 
 /// Runs a handler to its end, which may be a panic.
-pub(crate) async fn caught<T>(handler: impl Future<Output = T>) -> Result<T, Panicked> {
-    let mut handler = pin!(handler);
+pub(crate) async fn caught<T>(
+    mut handler: Pin<&mut impl Future<Output = T>>,
+) -> Result<T, Panicked> {
     poll_fn(|context| {
         let _catching = Catching::begin();
         // What the handler borrows is shared with others and whole at every step; itself it is not
         // polled again.
-        catch_unwind(AssertUnwindSafe(|| handler.as_mut().poll(context)))
-            .map_or(std::task::Poll::Ready(Err(Panicked)), |poll| poll.map(Ok))
+        match catch_unwind(AssertUnwindSafe(|| handler.as_mut().poll(context))) {
+            Ok(Poll::Ready(answer)) => Poll::Ready(Ok(answer)),
+            Ok(Poll::Pending) => Poll::Pending,
+            Err(_) => Poll::Ready(Err(Panicked)),
+        }
     })
     .await
 }
@@ -66,7 +71,10 @@ pub fn end_the_process_elsewhere() {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::task::{Context, Poll, Waker};
+    use std::{
+        pin::pin,
+        task::{Context, Waker},
+    };
 
     fn run<T>(future: impl Future<Output = T>) -> T {
         match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
@@ -78,9 +86,9 @@ mod tests {
     #[test]
     fn a_panic_is_caught_within_a_handler_and_nowhere_else() {
         assert!(!CAUGHT.get());
-        let done = run(caught(async { CAUGHT.get() }));
+        let done = run(caught(pin!(async { CAUGHT.get() })));
         assert!(matches!(done, Ok(true)));
-        let panicked = run(caught(async { panic!("a fault of the program") }));
+        let panicked = run(caught(pin!(async { panic!("a fault of the program") })));
         assert!(matches!(panicked, Err::<(), _>(Panicked)));
         assert!(!CAUGHT.get());
     }

@@ -138,12 +138,22 @@ impl ClientRequest {
         if !credentials.needs_keys(client) {
             return None;
         }
+        // Boxed, as whatever is seldom awaited on the way of a token: it would make every request's
+        // future larger.
+        Box::pin(self.published_keys(credentials, client)).await
+    }
+
+    async fn published_keys(
+        &self,
+        credentials: &Credentials<'_>,
+        client: &Client,
+    ) -> Option<Arc<ClientKeys>> {
         let realm = &self.context.realm;
-        let kid = credentials.key_id();
         let payer = Payer {
             budgets: &realm.budgets,
             peer: self.context.peer,
         };
+        let (kid, now) = (credentials.key_id(), self.now());
         match realm
             .client_keys
             .of(&realm.host.outbound, payer, client, kid, now)
@@ -209,11 +219,11 @@ impl ClientRequest {
                 invalid_grant("the refresh token's family was revoked or has expired")
             }
             Refusal::CodeReplay { grant_id } => {
-                self.end_replayed(grant_id, "an authorization code").await?;
+                Box::pin(self.end_replayed(grant_id, "an authorization code")).await?;
                 invalid_grant("the code was used before; its grant is revoked")
             }
             Refusal::RefreshReplay { grant_id } => {
-                self.end_replayed(grant_id, "a refresh token").await?;
+                Box::pin(self.end_replayed(grant_id, "a refresh token")).await?;
                 invalid_grant("an old refresh token; its family is revoked")
             }
         })

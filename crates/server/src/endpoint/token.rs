@@ -40,7 +40,7 @@ pub(super) async fn handle(context: Context) -> Response {
             call.add_next_nonce(&mut answer);
             answer
         }
-        Err(error) => call.refuse_counted(&error).await,
+        Err(error) => Box::pin(call.refuse_counted(&error)).await,
     }
 }
 
@@ -54,11 +54,11 @@ async fn answer(call: &ClientRequest) -> Result<Vec<u8>, OAuthError> {
         Ok::<_, OAuthError>((begun, needs))
     })?;
     let device = match needs.device {
-        Some(id) => DevicePoll::read(call, id).await?,
+        Some(id) => Box::pin(DevicePoll::read(call, id)).await?,
         None => None,
     };
     let chain = match needs.chain {
-        true => Some(Chain::read(call).await?),
+        true => Some(Box::pin(Chain::read(call)).await?),
         false => None,
     };
     let looked_up = LookedUp {
@@ -84,7 +84,7 @@ async fn answer(call: &ClientRequest) -> Result<Vec<u8>, OAuthError> {
                     ErrorCode::AuthorizationPending | ErrorCode::SlowDown
                 )
             {
-                device.polled(call).await?;
+                Box::pin(device.polled(call)).await?;
             }
             return Err(error);
         }
@@ -93,14 +93,14 @@ async fn answer(call: &ClientRequest) -> Result<Vec<u8>, OAuthError> {
         .note_client(&decision.issue.access_token.client_id);
     if call.snapshot().settings.registration.open {
         let client_id = &decision.issue.access_token.client_id;
-        call.context.realm.mark_used(client_id).await;
+        Box::pin(call.context.realm.mark_used(client_id)).await;
     }
     let person = issue::person(&call.context, &decision.issue).await?;
     session_goes_on(call, &decision).await?;
     let mut then = listed(&decision, call.now());
     let id = issue::token_id(&call.context);
     if let Some(chain) = &chain {
-        then.extend(chain.list(call, &decision, &id).await?);
+        then.extend(Box::pin(chain.list(call, &decision, &id)).await?);
     }
     let scope = decision.issue.access_token.scope.to_string();
     let actors = actors(decision.issue.access_token.act.as_deref());
@@ -117,14 +117,14 @@ async fn answer(call: &ClientRequest) -> Result<Vec<u8>, OAuthError> {
         return Ok(body);
     }
     // What is spent and what is said about it are there together, or neither is.
-    let (committed, was_carried) =
-        audit::with_record(event, call.commit(&decision.once, then)).await;
+    let commit = audit::with_record(event, call.commit(&decision.once, then));
+    let (committed, was_carried) = Box::pin(commit).await;
     committed?;
     if !was_carried {
         call.context.realm.audit().record(event);
     }
     if let Some(chain) = &chain {
-        chain.look_again(call).await?;
+        Box::pin(chain.look_again(call)).await?;
     }
     issue::answer(&call.context, &decision.issue, person.as_ref(), id)
 }
