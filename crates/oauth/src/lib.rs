@@ -11,7 +11,6 @@
 //! server goes through [`access_token`]: [`introspect`], [`revoke`], [`userinfo`] and token
 //! exchange all use that one look-up. The front side begins in [`authorize`].
 #![forbid(unsafe_code)]
-#![allow(unreachable_pub, reason = "not sorted yet: see the workspace lints")]
 pub mod access_token;
 pub mod agent_grants;
 pub mod authorize;

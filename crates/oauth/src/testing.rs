@@ -13,7 +13,7 @@ use signet_crypto::{
 };
 
 /// An issuer with one key, of this id.
-pub struct OneKey(pub &'static str, pub VerifyingKey);
+pub(crate) struct OneKey(pub &'static str, pub VerifyingKey);
 
 impl IssuerKeys for OneKey {
     fn verifying_key(&self, kid: &str) -> Option<&VerifyingKey> {
@@ -25,7 +25,7 @@ impl IssuerKeys for OneKey {
 }
 
 /// An index in which nothing was revoked.
-pub struct NothingRevoked;
+pub(crate) struct NothingRevoked;
 
 impl Revocations for NothingRevoked {
     fn is_revoked(&self, _: &RevocationQuery<'_>) -> Result<bool, Unavailable> {
@@ -33,18 +33,18 @@ impl Revocations for NothingRevoked {
     }
 }
 
-pub fn keyring() -> Keyring {
+pub(crate) fn keyring() -> Keyring {
     Keyring::new(SealingKey::generate(), Vec::new())
 }
 
-pub fn scope(text: &str) -> ScopeSet {
+pub(crate) fn scope(text: &str) -> ScopeSet {
     ScopeSet::parse(text).unwrap()
 }
 
-pub const NOW: u64 = 1_800_000_000;
-pub const CHALLENGE: &str = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
+pub(crate) const NOW: u64 = 1_800_000_000;
+pub(crate) const CHALLENGE: &str = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
 
-pub fn code() -> AuthorizationCode {
+pub(crate) fn code() -> AuthorizationCode {
     AuthorizationCode {
         id: CodeId::new([1; 16]),
         grant_id: GrantId::new([2; 16]),
@@ -68,7 +68,7 @@ pub fn code() -> AuthorizationCode {
     }
 }
 
-pub fn refresh_token() -> RefreshToken {
+pub(crate) fn refresh_token() -> RefreshToken {
     RefreshToken {
         grant_id: GrantId::new([2; 16]),
         generation: 3,

@@ -17,7 +17,6 @@
 //!   both end.
 //! - [`outbound`]: the only place that opens connections on a client's word.
 #![forbid(unsafe_code)]
-#![allow(unreachable_pub, reason = "not sorted yet: see the workspace lints")]
 
 pub mod account;
 pub mod admin;

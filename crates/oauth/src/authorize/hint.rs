@@ -4,7 +4,7 @@ use crate::request::IssuerKeys;
 use signet_jose::{jws, jwt::Claims};
 
 /// The longest hint, in bytes.
-pub const MAX_HINT_BYTES: usize = 16 * 1024;
+pub(super) const MAX_HINT_BYTES: usize = 16 * 1024;
 
 /// What an ID token of ours said. It may have ended (OpenID Connect Core section 3.1.2.1,
 /// RP-Initiated Logout section 2).

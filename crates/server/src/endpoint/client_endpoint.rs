@@ -46,7 +46,7 @@ pub(super) struct ClientRequest {
 impl ClientRequest {
     /// Reads the form and the headers that decide. `Err` is the answer, boxed because it is large
     /// and rare.
-    pub async fn read(
+    pub(super) async fn read(
         mut context: Context,
         endpoint: EndpointId,
     ) -> Result<ClientRequest, Box<Response>> {
@@ -58,7 +58,7 @@ impl ClientRequest {
     }
 
     /// As `read`, for requests without a form.
-    pub fn with_params(
+    pub(super) fn with_params(
         context: Context,
         endpoint: EndpointId,
         params: Params,
@@ -98,11 +98,11 @@ impl ClientRequest {
         })
     }
 
-    pub fn authorization(&self) -> Option<&str> {
+    pub(super) fn authorization(&self) -> Option<&str> {
         self.authorization.as_deref()
     }
 
-    pub fn request(&self) -> Request<'_> {
+    pub(super) fn request(&self) -> Request<'_> {
         Request {
             params: &self.params,
             authorization: self.authorization(),
@@ -116,22 +116,22 @@ impl ClientRequest {
         }
     }
 
-    pub fn snapshot(&self) -> &Arc<Snapshot> {
+    pub(super) fn snapshot(&self) -> &Arc<Snapshot> {
         &self.context.snapshot
     }
 
-    pub fn now(&self) -> u64 {
+    pub(super) fn now(&self) -> u64 {
         self.context.now()
     }
 
     /// Asks the rules, with their view of this request's snapshot.
-    pub fn decide<T>(&self, decide: impl FnOnce(&request::Context<'_>) -> T) -> T {
+    pub(super) fn decide<T>(&self, decide: impl FnOnce(&request::Context<'_>) -> T) -> T {
         rules::with(&self.context, decide)
     }
 
     /// The public keys that decide about the client, where they do. A set that cannot be fetched is
     /// as if empty: the authentication fails, and the log says why.
-    pub async fn keys(&self, credentials: &Credentials<'_>) -> Option<Arc<ClientKeys>> {
+    pub(super) async fn keys(&self, credentials: &Credentials<'_>) -> Option<Arc<ClientKeys>> {
         let now = self.now();
         let registry = &self.context.snapshot.registry;
         let client = registry.client(&credentials.client_id, now)?;
@@ -169,7 +169,7 @@ impl ClientRequest {
 
     /// Authenticates the client and commits what that consumed. For endpoints other than the token
     /// endpoint, where it is part of the one decision.
-    pub async fn authenticate(&self) -> Result<Authenticated, OAuthError> {
+    pub(super) async fn authenticate(&self) -> Result<Authenticated, OAuthError> {
         let authenticated = self.authenticate_uncommitted().await?;
         if let Some(once) = &authenticated.once {
             self.commit(std::slice::from_ref(once), Vec::new()).await?;
@@ -189,7 +189,7 @@ impl ClientRequest {
 
     /// Commits once-only conditions. A replayed code or refresh token ends its grant here, before
     /// anything is answered.
-    pub async fn commit(&self, once: &[SingleUse], then: Vec<Op>) -> Result<(), OAuthError> {
+    pub(super) async fn commit(&self, once: &[SingleUse], then: Vec<Op>) -> Result<(), OAuthError> {
         let realm = &self.context.realm;
         if once.is_empty() && then.is_empty() {
             return Ok(());
@@ -252,7 +252,7 @@ impl ClientRequest {
     }
 
     /// A line of this request, about its client where that is known.
-    pub fn event(&self, action: Action) -> Event<'_> {
+    pub(super) fn event(&self, action: Action) -> Event<'_> {
         let event = self.context.event(action);
         match self.context.log.client_id.get() {
             Some(client_id) => event.client(client_id),
@@ -306,7 +306,7 @@ impl ClientRequest {
     }
 
     /// The store's failure: counted, logged, and said in no detail.
-    pub fn store_failed(&self, error: &StoreError) -> OAuthError {
+    pub(super) fn store_failed(&self, error: &StoreError) -> OAuthError {
         store_failed(&self.context, error)
     }
 
@@ -314,7 +314,7 @@ impl ClientRequest {
     /// that fails too often hears 429. Only failures ask the store for this: a good secret is never
     /// held up. What counts is guessed secrets: an assertion or a certificate that does not hold is
     /// no guess, and a client's own retry must not shut it out.
-    pub async fn refuse_counted(&self, error: &OAuthError) -> Response {
+    pub(super) async fn refuse_counted(&self, error: &OAuthError) -> Response {
         let secret = self.params.get("client_secret").is_some()
             || self.context.headers.contains_key(header::AUTHORIZATION);
         if error.code != ErrorCode::InvalidClient || !secret {
@@ -344,7 +344,7 @@ impl ClientRequest {
 
     /// What a client without a secret causes is counted; nobody else's is. The answer where it is
     /// one too many.
-    pub fn spend(&self, act: Act, client: &Client) -> Result<(), OAuthError> {
+    pub(super) fn spend(&self, act: Act, client: &Client) -> Result<(), OAuthError> {
         if !client.is_public() {
             return Ok(());
         }
@@ -360,7 +360,7 @@ impl ClientRequest {
     }
 
     /// The answer of an error, with a fresh nonce where one is asked for.
-    pub fn refuse(&self, error: &OAuthError) -> Response {
+    pub(super) fn refuse(&self, error: &OAuthError) -> Response {
         self.context.note_error(error);
         self.record_refusal(error);
         let mut answer = response::error(error);
@@ -380,7 +380,7 @@ impl ClientRequest {
 
     /// Where nonces are required, every answer to a proof brings the next one (RFC 9449 section
     /// 8.2).
-    pub fn add_next_nonce(&self, answer: &mut Response) {
+    pub(super) fn add_next_nonce(&self, answer: &mut Response) {
         if self.dpop.is_some() && self.context.snapshot.settings.dpop_nonce_required {
             self.add_nonce(answer);
         }

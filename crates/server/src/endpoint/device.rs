@@ -29,7 +29,7 @@ const ACTION: &str = "device";
 
 /// GET, also by `verification_uri_complete`: the code is filled in, and the person still presses
 /// the button.
-pub async fn show(context: Context) -> Response {
+pub(super) async fn show(context: Context) -> Response {
     let (visit, params) = match BrowserRequest::of_query(context).await {
         Ok(visit) => visit,
         Err(answer) => return answer,
@@ -57,7 +57,7 @@ fn enter_page(visit: &BrowserRequest, code: Option<&str>, notice: Option<Notice>
 }
 
 /// POST: the code, or the answer.
-pub async fn submit(context: Context) -> Response {
+pub(super) async fn submit(context: Context) -> Response {
     let (visit, form, interaction) = match BrowserRequest::of_form(context).await {
         Ok(visit) => visit,
         Err(answer) => return answer,

@@ -10,7 +10,7 @@ use crate::interaction::{Goal, Interaction, Page, open_resume};
 use crate::login::flow::{self, Outcome};
 
 /// GET: goes on with a request that was posted.
-pub async fn show(mut context: Context) -> Response {
+pub(super) async fn show(mut context: Context) -> Response {
     let params = match context.query_params() {
         Ok(params) => params,
         Err(error) => return error_page(&mut context, &error),
@@ -27,7 +27,7 @@ pub async fn show(mut context: Context) -> Response {
 }
 
 /// POST: a form of a page.
-pub async fn submit(context: Context) -> Response {
+pub(super) async fn submit(context: Context) -> Response {
     let (visit, form, interaction) = match BrowserRequest::of_form(context).await {
         Ok(visit) => visit,
         Err(answer) => return answer,

@@ -10,7 +10,7 @@ use crate::page;
 use crate::page::words::{host_of, name_of};
 
 /// GET, and a POST of a client.
-pub async fn show(mut context: Context) -> Response {
+pub(super) async fn show(mut context: Context) -> Response {
     match context.query_params() {
         Ok(params) => request(context, &params).await,
         Err(error) => error_page(&mut context, &error),
@@ -18,7 +18,7 @@ pub async fn show(mut context: Context) -> Response {
 }
 
 /// POST: a client's request, or the answer to the question of the page.
-pub async fn submit(mut context: Context) -> Response {
+pub(super) async fn submit(mut context: Context) -> Response {
     let form = match context.form().await {
         Ok(form) => form,
         Err(error) => return error_page(&mut context, &error.into()),
