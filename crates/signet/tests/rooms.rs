@@ -206,3 +206,52 @@ fn a_circle_is_seen_however_it_is_written() {
         assert_eq!(tied(rooms), BTreeSet::new(), "{other}");
     }
 }
+
+/// The crates that a manifest names under `[dependencies]`, without the prefix.
+fn dependencies(manifest: &str) -> Vec<&str> {
+    let section = manifest.split("\n[").find_map(|section| {
+        let section = section.trim_start_matches('[');
+        section.strip_prefix("dependencies]")
+    });
+    let lines = section.unwrap_or_default().lines();
+    lines
+        .filter_map(|line| line.strip_prefix("signet-"))
+        .filter_map(|line| line.split(['.', ' ', '=']).next())
+        .collect()
+}
+
+#[test]
+fn every_crate_depends_on_lower_floors_only_as_the_architecture_page_says() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let page = fs::read_to_string(root.join("ARCHITECTURE.md")).expect("the page");
+    let floors: BTreeMap<&str, u32> = page
+        .lines()
+        .filter_map(|line| {
+            let (floor, rest) = line.strip_prefix("| ")?.split_once(" | `signet")?;
+            let (_, name) = rest.split_once("(crates/")?;
+            Some((name.split_once(')')?.0, floor.parse().ok()?))
+        })
+        .collect();
+    let mut arrows = 0;
+    for entry in fs::read_dir(root.join("crates")).expect("the crates") {
+        let path = entry.expect("an entry").path();
+        let name = path.file_name().expect("a name").to_string_lossy();
+        let Ok(manifest) = fs::read_to_string(path.join("Cargo.toml")) else {
+            continue;
+        };
+        let own = floors
+            .get(&*name)
+            .unwrap_or_else(|| panic!("{name} has no floor"));
+        for below in dependencies(&manifest) {
+            let floor = floors
+                .get(below)
+                .unwrap_or_else(|| panic!("{below} has no floor"));
+            assert!(
+                floor < own,
+                "{name} (floor {own}) depends on {below} (floor {floor})"
+            );
+            arrows += 1;
+        }
+    }
+    assert!(arrows > 50, "{arrows} arrows were read");
+}
