@@ -984,3 +984,19 @@ fn nonsense_is_answered_and_never_panicked_at() {
     ];
     assert_eq!(room.run(&missing).status.code(), Some(2));
 }
+
+#[test]
+fn a_challenge_or_nonce_may_begin_with_a_hyphen() {
+    let folder = tempfile::tempdir().unwrap();
+    for said in [["--challenge", "-9bYQ"], ["--nonce", "-9bYQ"]] {
+        let output = std::process::Command::new(crate::support::SIGNET)
+            .current_dir(folder.path())
+            .args(["agent", "prove", "--identity", "none.aid", "--grant"])
+            .args(["none.grant", "--audience", "https://id.example"])
+            .args(said)
+            .output()
+            .unwrap();
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(!stderr.contains("unexpected argument"), "{stderr}");
+    }
+}

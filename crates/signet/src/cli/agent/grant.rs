@@ -63,11 +63,15 @@ pub struct Prove {
     #[arg(long)]
     audience: String,
     /// What the verifier asked to be answered.
-    #[arg(long)]
+    #[arg(long, allow_hyphen_values = true)]
     nonce: Option<String>,
     /// In place of a grant: the challenge of a server's account page, where the identity is to be
     /// bound.
-    #[arg(long, conflicts_with_all = ["grant", "nonce", "thumbprint"])]
+    #[arg(
+        long,
+        conflicts_with_all = ["grant", "nonce", "thumbprint"],
+        allow_hyphen_values = true
+    )]
     challenge: Option<String>,
     /// For an exchange at a server: the base64url thumbprint of the key (`jkt`) or certificate that
     /// the token is to be bound to.
