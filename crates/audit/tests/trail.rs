@@ -833,7 +833,7 @@ fn on_a_full_disk_refusals_go_first_and_changes_are_recorded() {
     }
     let had = audit.figures().0;
     for number in 0..30 {
-        let name = format!("stranger-{number}");
+        let name = format!("caller-{number}");
         audit.record(event(&name).refused("invalid_client"));
     }
     audit.record(event("alice"));

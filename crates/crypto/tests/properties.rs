@@ -1,4 +1,4 @@
-//! Rules over arbitrary inputs: what was made is read back, and nothing that a stranger sends makes
+//! Rules over arbitrary inputs: what was made is read back, and nothing that anybody sends makes
 //! anything panic.
 
 use std::sync::LazyLock;

@@ -787,8 +787,8 @@ fn a_new_sealing_key_leaves_what_people_and_clients_hold_in_force() {
         server.realm.keyring().current_id()
     );
 
-    // Long after, nothing that the first key sealed is alive: it is forgotten, and what rests still
-    // opens.
+    // Long after, nothing that the first key sealed is alive: it is forgotten, and data at rest
+    // still opens.
     server.pass(40 * 86_400);
     let operator = Operator::of(&server);
     assert_eq!(operator.post(target, &json!({}), 200)["sealing_keys"], 2);

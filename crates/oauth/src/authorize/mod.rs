@@ -8,7 +8,7 @@
 //! GET or POST /authorize
 //!   validate(&params, &context)          -> AuthorizationRequest, or AuthorizeError:
 //!                                           Page (show it, send nobody anywhere) or Redirect (send `response::error`)
-//!   needs(&request, &client, session)    -> Needs: what the caller reads from its store, and says in `Facts::looked_up`
+//!   needs(&request, &client, session)    -> Needs: the caller's store is read; `Facts::looked_up`
 //!   decide(&request, &client, &facts)    -> Step
 //!     Step::Stop(error)                  -> show it, send nobody anywhere
 //!     Step::Login { reason }             -> login page; the request travels sealed (`to_bytes`) in the interaction

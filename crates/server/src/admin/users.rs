@@ -202,8 +202,8 @@ async fn remove(realm: Arc<Realm>, id: UserId) -> Result<(), Problem> {
     if !realm.people.users.may(&user).remove {
         return Err(UserError::KeptElsewhere("the account").into());
     }
-    // From here on nothing new begins, and everything has ended; then the record goes. Each step
-    // can be repeated.
+    // From here on nothing new begins, and everything was revoked; then the record goes. Each
+    // step can be repeated.
     end_with(&realm, &user.id, |draft| draft.user.enabled = false).await?;
     loop {
         let consents = crate::consent::list(&*realm.store, &user.id, now).await?;

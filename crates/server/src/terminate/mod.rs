@@ -138,7 +138,7 @@ impl Realm {
     ///
     /// # Errors
     /// Of the record, and the store's. After an error the record may have been changed; then
-    /// everything made before has ended with it, and only what people are shown may still be
+    /// everything made before was revoked with it, and only what people are shown may still be
     /// listed.
     pub async fn change_user_and_end_everything(
         &self,

@@ -80,7 +80,7 @@ pub struct Verify {
     #[arg(long)]
     content: Option<PathBuf>,
     /// The id of the last receipt, if it is known.
-    #[arg(long)]
+    #[arg(long, allow_hyphen_values = true)]
     head: Option<Hash>,
     /// How many receipts the chain has, if it is known.
     #[arg(long)]
