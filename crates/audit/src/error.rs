@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use signet_store::StoreError;
 
-use crate::node::NodeId;
+use signet_store::NodeId;
 
 /// Why the trail could not be opened. For the operator.
 #[derive(Debug, thiserror::Error)]

@@ -16,7 +16,8 @@ use signet_jose::base64url;
 use signet_store::{Change, Op, Outcome, Row, Store};
 
 use crate::error::AuditError;
-use crate::node::NodeId;
+use crate::node;
+use signet_store::NodeId;
 
 const PURPOSE: Purpose = Purpose::Other("audit_identity");
 
@@ -113,7 +114,7 @@ impl AuditIdentity {
         now: u64,
     ) -> Result<AuditIdentity, AuditError> {
         loop {
-            if let Some(row) = store.get(&node.row(ROW), now).await? {
+            if let Some(row) = store.get(&node::row(node, ROW), now).await? {
                 let (stored, document) = Stored::read(&row)?;
                 let keys = open(ring, &document, "current", &stored.current)?;
                 if keys.set() != document.current().set() {
@@ -129,7 +130,7 @@ impl AuditIdentity {
                 next: seal(ring, &made.document, "next", &made.next)?,
             };
             let insert = Op::Insert {
-                key: node.row(ROW),
+                key: node::row(node, ROW),
                 value: stored.encode(),
                 end: None,
             };
@@ -157,7 +158,7 @@ pub(crate) async fn rewrap(
     now: u64,
 ) -> Result<bool, AuditError> {
     loop {
-        let Some(row) = store.get(&node.row(ROW), now).await? else {
+        let Some(row) = store.get(&node::row(node, ROW), now).await? else {
             return Ok(false);
         };
         let (mut stored, document) = Stored::read(&row)?;
@@ -175,7 +176,7 @@ pub(crate) async fn rewrap(
             return Ok(false);
         }
         let replace = Op::Replace {
-            key: node.row(ROW),
+            key: node::row(node, ROW),
             version: row.version,
             value: stored.encode(),
             end: None,

@@ -20,7 +20,7 @@ use signet_cbor::{Decoder, Encoder};
 
 use crate::event::{Content, Entry, MAX_CONTENT};
 use crate::identity;
-use crate::node::NodeId;
+use signet_store::NodeId;
 
 /// Longest frame of the audit trail that is read, in bytes: a head with a document of many
 /// rotations fits

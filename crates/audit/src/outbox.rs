@@ -23,8 +23,9 @@ use signet_store::{
 };
 
 use crate::event::{Entry, Event, MAX_CONTENT};
-use crate::node::NodeId;
+use crate::node;
 use crate::shared::Shared;
+use signet_store::NodeId;
 
 /// Attempts to remove a row that others keep changing.
 const MAX_TRIES: usize = 8;
@@ -80,7 +81,7 @@ pub async fn outside_act<T>(work: impl Future<Output = T>) -> T {
 pub fn carrying(store: Arc<dyn Store>, node: &NodeId) -> Arc<dyn Store> {
     Arc::new(RecordedStore {
         inner: store,
-        pending: node.pending(),
+        pending: node::pending(node),
         trail: None,
     })
 }
@@ -109,7 +110,7 @@ fn waiting(event: &Event<'_>) -> Waiting {
 }
 
 pub(crate) fn pending_key(node: &NodeId, id: &[u8; 16]) -> Key {
-    Key::with_sort(Table::Audit, node.pending(), id.as_slice())
+    Key::with_sort(Table::Audit, node::pending(node), id.as_slice())
 }
 
 /// Reads such a row.
@@ -156,7 +157,7 @@ impl RecordedStore {
     pub(crate) fn new(inner: Arc<dyn Store>, trail: Arc<Shared>) -> RecordedStore {
         RecordedStore {
             inner,
-            pending: trail.node.pending(),
+            pending: node::pending(&trail.node),
             trail: Some(trail),
         }
     }

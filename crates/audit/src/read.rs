@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use signet_agent::Refusal;
 
 use crate::line::{Frame, Line, frame_bounds};
-use crate::node::NodeId;
 use crate::segment::{Places, Segment};
+use signet_store::NodeId;
 
 /// The audit identity's public document, beside the segments that are written.
 pub const DOCUMENT_FILE: &str = "identity.json";

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use signet_agent::Refusal;
 
 use crate::line::{Frame, frame_bounds};
-use crate::node::NodeId;
+use signet_store::NodeId;
 
 const SUFFIX: &str = ".audit";
 const COMPRESSED: &str = ".audit.zst";

@@ -11,9 +11,9 @@ use signet_store::Store;
 
 use crate::counters::Counters;
 use crate::event::Entry;
-use crate::node::NodeId;
 use crate::refusals::Refusals;
 use crate::segment::Places;
+use signet_store::NodeId;
 
 /// Decisions that may wait for the audit trail's writer; beyond it they are counted, and the count
 /// is a line.

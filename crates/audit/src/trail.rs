@@ -16,11 +16,12 @@ use crate::error::AuditError;
 use crate::event::Event;
 use crate::identity::{self, AuditIdentity};
 use crate::keeper::{Keep, Keeper};
-use crate::node::NodeId;
+use crate::node;
 use crate::outbox::{RecordedStore, with_record};
 use crate::segment::Places;
 use crate::shared::{MAX_QUEUED, Shared};
 use crate::writer::{self, Opened, Writer};
+use signet_store::NodeId;
 
 /// Where the trail rests, and how often it is written.
 #[derive(Clone, Debug)]
@@ -88,7 +89,7 @@ impl Audit {
         clock: Arc<dyn Clock>,
     ) -> Result<(Audit, Opened), AuditError> {
         let now = clock.now();
-        let node = NodeId::claim(&*store, options.node.as_ref(), now).await?;
+        let node = node::claim(&*store, options.node.as_ref(), now).await?;
         // Records that wait in the store under its first name would never be written.
         if let Some(wanted) = options.node.filter(|wanted| *wanted != node) {
             return Err(AuditError::OtherNode {

@@ -12,7 +12,7 @@ use signet_agent::{Hash, Refusal};
 
 use crate::event::{Action, SegmentFacts};
 use crate::line::{Frame, Head, Line};
-use crate::node::NodeId;
+use signet_store::NodeId;
 
 /// Where and why a log does not hold.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -29,12 +29,13 @@ use crate::event::{Action, Entry, Event};
 use crate::identity::AuditIdentity;
 use crate::keeper::{self, Departure};
 use crate::line::{self, Frame, Head};
-use crate::node::NodeId;
+use crate::node;
 use crate::outbox;
 use crate::read;
 use crate::segment::{self, Appending, Form, Found, Segment};
 use crate::shared::Shared;
 use crate::verify::{Broken, Left, Signatures, State, Verifier};
+use signet_store::NodeId;
 
 /// Most lines of the audit trail that share a signature
 const MAX_BATCH: usize = 16384;
@@ -168,7 +169,7 @@ impl Remembered {
         now: u64,
     ) -> Result<Option<Remembered>, StoreError> {
         let corrupt = |_| StoreError::Corrupt("the end of the audit trail".to_owned());
-        let row = store.get(&node.row(HEAD), now).await?;
+        let row = store.get(&node::row(node, HEAD), now).await?;
         row.map(|row| Remembered::decode(&row.value).map_err(corrupt))
             .transpose()
     }
@@ -663,7 +664,7 @@ impl Writer {
 
     async fn collect_rows(&mut self) -> Result<(), StoreError> {
         let now = self.clock.now();
-        let pending = self.shared.node.pending();
+        let pending = node::pending(&self.shared.node);
         let mut after = Vec::new();
         loop {
             let rows = self
@@ -772,7 +773,7 @@ impl Writer {
             return Ok(());
         }
         let head = Op::Put {
-            key: self.shared.node.row(HEAD),
+            key: node::row(&self.shared.node, HEAD),
             value: Remembered::encode(&self.state, self.gone),
             end: None,
         };

@@ -592,7 +592,7 @@ fn a_node_keeps_its_name_and_writes_no_other_nodes_log() {
     let segment = place.segments(false).remove(0);
     assert_eq!(segment.node.as_str(), "west");
     assert_eq!(people(&place.segments(false)), ["alice", "person-0"]);
-    let stored = block_on(NodeId::stored(&*place.store, NOW)).unwrap();
+    let stored = block_on(signet_audit::stored_node(&*place.store, NOW)).unwrap();
     assert_eq!(stored.as_str(), "west");
     // Without a name it stays what it was; with another one it is refused.
     place.write(place.options(), 1);

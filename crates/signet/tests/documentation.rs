@@ -20,6 +20,8 @@ const CRATES: [&str; 12] = [
     "jose",
     "crypto",
     "store",
+    "consensus",
+    "cluster",
 ];
 
 fn sources(folder: &Path, found: &mut Vec<PathBuf>) {

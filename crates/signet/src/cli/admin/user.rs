@@ -10,7 +10,7 @@ use std::{
 use clap::{Args, Subcommand};
 use http::Method;
 use serde_json::{Map, Value, json};
-use signet_audit::{self as audit, Action, Event, NodeId};
+use signet_audit::{self as audit, Action, Event};
 use signet_crypto::{Secret, password};
 use signet_directory::{Local, NewUser, Profile, UserError, check_new};
 use signet_server::admin::USERS;
@@ -385,7 +385,7 @@ async fn add_offline(
         .subject("local")
         .operation("createUser")
         .target(&add.name);
-    let node = NodeId::stored(&*store, now).await;
+    let node = signet_audit::stored_node(&*store, now).await;
     let node = node.map_err(|e| Failure::unusable(e.to_string()))?;
     let users = Local::new(audit::carrying(store.clone(), &node));
     let (made, _) = audit::with_record(event, users.create(new, now)).await;

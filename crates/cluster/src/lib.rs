@@ -1,0 +1,10 @@
+//! Nodes that tell each other what they believe.
+//!
+//! Knows no client, key or token: what travels is bytes with a name and a time, which the rooms
+//! above merge.
+#![forbid(unsafe_code)]
+
+pub mod entry;
+pub mod hlc;
+
+pub use signet_store::NodeId;

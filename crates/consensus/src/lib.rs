@@ -1,0 +1,4 @@
+//! The embedded store, replicated by consensus.
+#![forbid(unsafe_code)]
+
+pub use signet_store::NodeId;
