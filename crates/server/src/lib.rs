@@ -34,6 +34,7 @@ pub mod interaction;
 pub mod issue;
 pub mod login;
 pub mod metrics;
+pub mod nodes;
 pub mod once;
 pub mod outbound;
 pub mod recover;

@@ -142,6 +142,8 @@ text_segments! {
     Identifier = "identifier",
     /// A scope.
     ScopeName = "name",
+    /// A node.
+    NodeName = "node",
 }
 
 /// A page of a list: everything after `after`, at most `limit`.

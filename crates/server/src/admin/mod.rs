@@ -22,6 +22,7 @@ mod grants;
 mod input;
 mod keys;
 mod model;
+mod nodes;
 mod noun;
 mod openapi;
 mod operation;
@@ -36,6 +37,7 @@ pub use agents::AGENTS;
 pub use clients::CLIENTS;
 pub use grants::GRANTS;
 pub use keys::KEYS;
+pub use nodes::NODES;
 pub use noun::{Field, Noun};
 pub use resources::{RESOURCES, SCOPES};
 pub use sessions::SESSIONS;
@@ -47,7 +49,7 @@ use operation::Row;
 
 /// Every operation, in the order of the document.
 fn operations() -> impl Iterator<Item = &'static dyn Row> {
-    let tables: [&[&dyn Row]; 8] = [
+    let tables: [&[&dyn Row]; 9] = [
         clients::OPERATIONS,
         users::OPERATIONS,
         sessions::OPERATIONS,
@@ -56,6 +58,7 @@ fn operations() -> impl Iterator<Item = &'static dyn Row> {
         keys::OPERATIONS,
         resources::OPERATIONS,
         audit::OPERATIONS,
+        nodes::OPERATIONS,
     ];
     tables.into_iter().flatten().copied()
 }
@@ -123,7 +126,7 @@ mod tests {
         let document = openapi::document("https://id.example", operations());
         let document: Value = serde_json::from_slice(&document).expect("JSON");
         for noun in [
-            CLIENTS, USERS, SESSIONS, GRANTS, AGENTS, KEYS, RESOURCES, SCOPES,
+            CLIENTS, USERS, SESSIONS, GRANTS, AGENTS, KEYS, RESOURCES, SCOPES, NODES,
         ] {
             let answer = &document["paths"][noun.list]["get"]["responses"]["200"];
             let schema = &answer["content"]["application/json"]["schema"];

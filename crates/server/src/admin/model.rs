@@ -355,6 +355,23 @@ pub(super) struct SealingRotation {
     pub(super) sealing_keys: usize,
 }
 
+/// Who is let in.
+#[derive(Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct InviteNode {
+    /// How long the token can be used, seconds: 10 to 86400; 600 unless given.
+    pub(super) expires_in: Option<u64>,
+}
+
+/// An invitation.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct NodeInvitation {
+    /// One line, for `signet serve --join`. Single-use, and a secret until it is used.
+    pub(super) token: String,
+    /// Unix seconds.
+    pub(super) expires_at: u64,
+}
+
 /// A resource server.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Resource")]

@@ -1,6 +1,7 @@
 //! The process: what all of its realms share.
 use crate::{
     metrics::Metrics,
+    nodes::Nodes,
     outbound::{Outbound, OutboundOptions},
     time::FloorClock,
 };
@@ -58,6 +59,8 @@ pub struct HostParts {
     pub passwords: PasswordOptions,
     /// The paths that requests are counted by.
     pub routes: Vec<&'static str>,
+    /// The nodes of the installation that this process is one of.
+    pub nodes: Arc<dyn Nodes>,
 }
 
 /// The process. It knows no realm: realms know it.
@@ -72,6 +75,8 @@ pub struct Host {
     pub outbound: Arc<Outbound>,
     /// The threads that hash passwords.
     pub passwords: Arc<PasswordPool>,
+    /// The nodes of the installation that this process is one of.
+    pub nodes: Arc<dyn Nodes>,
 }
 
 impl Host {
@@ -83,6 +88,7 @@ impl Host {
             metrics: Metrics::new(parts.routes),
             outbound: Arc::new(Outbound::new(parts.outbound)),
             passwords: Arc::new(PasswordPool::new(parts.passwords)),
+            nodes: parts.nodes,
         })
     }
 

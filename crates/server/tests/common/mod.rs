@@ -25,11 +25,12 @@ use signet_server::{
     delta::{Configuration, Delta},
     http::{Router, service::Service},
     keys::{self, KeyKind, Moment, SealingFile, SigningKeys},
+    nodes::SingleNode,
     outbound::OutboundOptions,
     state::{Host, HostParts, Partition, Parts, Policy, Realm, RealmId, Replica},
     user_services::UserServiceOptions,
 };
-use signet_store::{MemoryStore, RevocationIndex, Store};
+use signet_store::{MemoryStore, NodeId, RevocationIndex, Store};
 use std::{
     net::SocketAddr,
     sync::{
@@ -306,6 +307,10 @@ impl Server {
                 outbound: setup.outbound,
                 passwords: setup.passwords,
                 routes: router.paths().collect(),
+                nodes: Arc::new(SingleNode {
+                    name: NodeId::default(),
+                    url: setup.settings.issuer.clone(),
+                }),
             }),
             store: setup
                 .store

@@ -100,6 +100,12 @@ pub enum Command {
     /// Administer resource servers.
     #[command(subcommand, after_help = "Example:\n  signet resource list")]
     Resource(admin::ResourceCommand),
+    /// See the nodes of an installation, let further ones join, remove them.
+    #[command(
+        subcommand,
+        after_help = "Example:\n  signet node list --data-dir .signet"
+    )]
+    Node(admin::NodeCommand),
     /// The audit trail: who was allowed what, in a log that nobody can rewrite unseen.
     #[command(
         subcommand,
@@ -166,6 +172,7 @@ pub fn run() -> ExitCode {
         Command::Grant(command) => admin::grant(command, &output),
         Command::Scope(command) => admin::scope(command, &output),
         Command::Resource(command) => admin::resource(command, &output),
+        Command::Node(command) => admin::node(command, &output),
         Command::Audit(command) => audit::run(command, &output),
         Command::Compact(command) => compact::run(command, &output),
         Command::Agent(command) => agent::run(command, &output),

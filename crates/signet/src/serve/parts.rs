@@ -2,7 +2,7 @@
 
 use std::{path::Path, sync::Arc, time::Duration};
 
-use signet_audit::{self as audit, Action, Audit, AuditOptions, Event, Keep, NodeId, Places};
+use signet_audit::{self as audit, Action, Audit, AuditOptions, Event, Keep, Places};
 use signet_crypto::{
     Clock, Secret, password,
     seal::{Keyring, Purpose},
@@ -13,6 +13,7 @@ use signet_server::{
     delta::Configuration,
     keys::{self, KeyKind, Moment, SealingFile, SigningKeys},
     mail::{Mailer, SmtpOptions, SmtpSecurity},
+    nodes::SingleNode,
     outbound::OutboundOptions,
     registry,
     state::{Host, HostParts, Partition, Parts, Realm, RealmId, Replica},
@@ -20,7 +21,7 @@ use signet_server::{
     time::Kept,
     user_services::UserServiceOptions,
 };
-use signet_store::{Engine, RevocationIndex, Store, sqlite};
+use signet_store::{Engine, NodeId, RevocationIndex, Store, sqlite};
 
 use crate::{
     config::{
@@ -156,6 +157,10 @@ pub async fn build(
         outbound: outbound(config, base, dev)?,
         passwords: passwords(config),
         routes,
+        nodes: Arc::new(SingleNode {
+            name: NodeId::default(),
+            url: config.issuer.clone(),
+        }),
     });
     let parts = Parts {
         partition,

@@ -3,12 +3,14 @@
 mod agents;
 mod client;
 mod fields;
+mod node;
 mod noun;
 mod of_user;
 mod user;
 
 pub use agents::{AgentsCommand, run as agents};
 pub use client::{ClientCommand, run as client};
+pub use node::{NodeCommand, node};
 pub use noun::{KeyCommand, ResourceCommand, ScopeCommand, key, resource, scope};
 pub use of_user::{GrantCommand, SessionCommand, grant, session};
 pub use user::{UserCommand, find as user_id, run as user};

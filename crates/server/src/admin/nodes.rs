@@ -1,0 +1,93 @@
+//! The nodes of this installation.
+use super::{
+    caller::Right::{Read, Write},
+    input::NodeName,
+    model::{InviteNode, List, NodeInvitation},
+    noun::Noun,
+    operation::{Method, Operation, Row, run},
+    output::{Created, Json},
+    problem::Problem,
+};
+use crate::{
+    nodes::{Node, NodesError},
+    state::Realm,
+};
+use http::StatusCode;
+use signet_store::NodeId;
+use std::{ops::RangeInclusive, sync::Arc};
+
+const LIST: &str = "/admin/v1/nodes";
+const ONE: &str = "/admin/v1/nodes/{node}";
+const INVITE: &str = "/admin/v1/nodes/invitations";
+
+/// How long an invitation lasts where the caller does not say, seconds.
+const INVITATION: u64 = 600;
+/// How long it may last, seconds.
+const INVITATIONS: RangeInclusive<u64> = 10..=86_400;
+
+/// Nodes.
+pub const NODES: Noun = Noun {
+    name: "node",
+    list: LIST,
+    id: "name",
+    columns: &[
+        "name",
+        "url",
+        "state",
+        "role",
+        "self",
+        "lag_ms",
+        "clock_skew_ms",
+    ],
+    sorted_by: None,
+    written: &[],
+};
+
+#[rustfmt::skip]
+pub(super) const OPERATIONS: &[&dyn Row] = &[
+    &Operation::new("listNodes", Read, Method::Get, LIST, "List the nodes of the installation, as the answering one sees them", run!(list)),
+    &Operation::new("inviteNode", Write, Method::Post, INVITE, "Make a single-use token that lets one node join", run!(invite)),
+    &Operation::new("removeNode", Write, Method::Delete, ONE, "Remove a node for good: nothing that it signs counts any more", run!(remove)),
+];
+
+async fn list(realm: Arc<Realm>, (): ()) -> Result<Json<List<Node>>, Problem> {
+    let items = realm.host.nodes.list().await?;
+    Ok(Json(List { items, next: None }))
+}
+
+async fn invite(
+    realm: Arc<Realm>,
+    Json(wanted): Json<InviteNode>,
+) -> Result<Created<Json<NodeInvitation>>, Problem> {
+    let seconds = wanted.expires_in.unwrap_or(INVITATION);
+    if !INVITATIONS.contains(&seconds) {
+        return Err(Problem::invalid("expires_in must be 10 to 86400 seconds"));
+    }
+    let invitation = realm.host.nodes.invite(seconds).await?;
+    Ok(Created(Json(NodeInvitation {
+        token: invitation.token,
+        expires_at: invitation.expires_at,
+    })))
+}
+
+async fn remove(realm: Arc<Realm>, NodeName(name): NodeName) -> Result<(), Problem> {
+    let name = NodeId::parse(&name).map_err(|_| Problem::not_found())?;
+    Ok(realm.host.nodes.remove(&name).await?)
+}
+
+impl From<NodesError> for Problem {
+    fn from(error: NodesError) -> Problem {
+        match error {
+            NodesError::NotFound => Problem::not_found(),
+            NodesError::NotPossible(why) => Problem::new(StatusCode::CONFLICT, "not_possible", why),
+            NodesError::Unavailable(why) => {
+                tracing::warn!(why, "the nodes could not be changed");
+                Problem::new(
+                    StatusCode::SERVICE_UNAVAILABLE,
+                    "temporarily_unavailable",
+                    why,
+                )
+            }
+        }
+    }
+}

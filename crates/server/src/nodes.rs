@@ -1,0 +1,164 @@
+//! The nodes of this installation, as an administrator sees and changes them. What a node is made
+//! of is the wiring's: here is what the admin API needs of it.
+use schemars::JsonSchema;
+use serde::Serialize;
+use signet_store::NodeId;
+use std::{future::Future, pin::Pin};
+
+/// What every call returns.
+pub type NodesFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, NodesError>> + Send + 'a>>;
+
+/// Whether a node takes part.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum NodeState {
+    /// It is connected and knows what this node knows.
+    Ready,
+    /// It is connected, and fetches what it missed.
+    Syncing,
+    /// It does not answer.
+    Unreachable,
+}
+
+/// What a node does for a store that is replicated by consensus.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum NodeRole {
+    /// It orders the changes.
+    Leader,
+    /// It keeps a copy that counts for the majority.
+    Voter,
+    /// It passes changes on to the leader.
+    Forwarder,
+}
+
+/// A node.
+#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+pub struct Node {
+    /// Its name.
+    pub name: String,
+    /// Where its public listener is.
+    pub url: String,
+    /// Whether it takes part, as seen from the node that answers.
+    pub state: NodeState,
+    /// Only where the store is replicated by consensus.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub role: Option<NodeRole>,
+    /// Whether it is the node that answers.
+    #[serde(rename = "self")]
+    pub is_self: bool,
+    /// How long ago it was known to have everything that the answering node has, milliseconds; 0
+    /// while it has. None where it was never heard.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lag_ms: Option<u64>,
+    /// Changes that it has not acknowledged.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lag_deltas: Option<u64>,
+    /// Host and port of its cluster listener.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub addresses: Vec<String>,
+    /// Where it stands, as the configuration calls it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub zone: Option<String>,
+    /// Bytes that were sent to it since the connection began.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sent_bytes: Option<u64>,
+    /// Bytes that were received from it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub received_bytes: Option<u64>,
+    /// By how much its clock is ahead of this node's, milliseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub clock_skew_ms: Option<i64>,
+    /// When both were last compared, Unix seconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub compared_at: Option<u64>,
+    /// Whether the last comparison found a difference that is not yet mended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub diverged: Option<bool>,
+}
+
+/// An invitation.
+pub struct Invitation {
+    /// One line, for `signet serve --join`. Single-use, and a secret until it is used.
+    pub token: String,
+    /// Unix seconds.
+    pub expires_at: u64,
+}
+
+/// Why it was not done.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum NodesError {
+    /// Not with this configuration: what to put right.
+    #[error("{0}")]
+    NotPossible(String),
+    /// There is no such node.
+    #[error("there is no such node")]
+    NotFound,
+    /// It cannot be done now.
+    #[error("{0}")]
+    Unavailable(String),
+}
+
+/// The nodes, from the one that answers.
+pub trait Nodes: Send + Sync {
+    /// All of them, this one included, by name.
+    fn list(&self) -> NodesFuture<'_, Vec<Node>>;
+
+    /// Lets one node join within `seconds`.
+    fn invite(&self, seconds: u64) -> NodesFuture<'_, Invitation>;
+
+    /// Removes a node for good: nothing that it signs counts any more.
+    fn remove<'a>(&'a self, name: &'a NodeId) -> NodesFuture<'a, ()>;
+}
+
+/// A process that is an installation by itself and takes no other in.
+pub struct SingleNode {
+    /// Its name.
+    pub name: NodeId,
+    /// Where its public listener is.
+    pub url: String,
+}
+
+impl Nodes for SingleNode {
+    fn list(&self) -> NodesFuture<'_, Vec<Node>> {
+        let node = Node::alone(&self.name, &self.url);
+        Box::pin(std::future::ready(Ok(vec![node])))
+    }
+
+    fn invite(&self, _: u64) -> NodesFuture<'_, Invitation> {
+        let why = "this server has no cluster listener: [cluster] listen in its configuration";
+        let refused = Err(NodesError::NotPossible(why.to_owned()));
+        Box::pin(std::future::ready(refused))
+    }
+
+    fn remove<'a>(&'a self, name: &'a NodeId) -> NodesFuture<'a, ()> {
+        let refused = if *name == self.name {
+            NodesError::NotPossible("it is the only node: stop it instead".to_owned())
+        } else {
+            NodesError::NotFound
+        };
+        Box::pin(std::future::ready(Err(refused)))
+    }
+}
+
+impl Node {
+    /// The node that answers, of which nothing is known but who it is.
+    pub fn alone(name: &NodeId, url: &str) -> Node {
+        Node {
+            name: name.as_str().to_owned(),
+            url: url.to_owned(),
+            state: NodeState::Ready,
+            role: None,
+            is_self: true,
+            lag_ms: Some(0),
+            lag_deltas: Some(0),
+            addresses: Vec::new(),
+            zone: None,
+            sent_bytes: None,
+            received_bytes: None,
+            clock_skew_ms: None,
+            compared_at: None,
+            diverged: None,
+        }
+    }
+}
