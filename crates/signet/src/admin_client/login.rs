@@ -86,6 +86,8 @@ impl ClientLogin {
 pub struct Login<'a> {
     pub client: &'a HttpClient,
     pub issuer: &'a str,
+    /// Where the node is that is spoken to; the issuer, where it has no address of its own.
+    pub base: &'a str,
 }
 
 impl Login<'_> {
@@ -101,7 +103,7 @@ impl Login<'_> {
             ("content-type", "application/x-www-form-urlencoded"),
             ("authorization", basic.as_str()),
         ];
-        let url = endpoint(&metadata, "token_endpoint")?;
+        let url = self.endpoint(&metadata, "token_endpoint")?;
         let answer = self.send(&url, &headers, form(&body)).await?;
         admin_token(&super::read(&answer, &url)?, &client.client_id)
     }
@@ -112,7 +114,7 @@ impl Login<'_> {
         username: &str,
         password: &Secret<String>,
     ) -> Result<Secret<String>, Failure> {
-        let url = format!("{}/password-login", self.issuer);
+        let url = format!("{}/password-login", self.base);
         let body = json!({ "username": username, "password": password.expose() });
         let headers = [("content-type", "application/json")];
         let answer = self.send(&url, &headers, body.to_string()).await?;
@@ -136,7 +138,7 @@ impl Login<'_> {
             ("code_challenge_method", "S256"),
         ];
         query.extend(username.map(|name| ("login_hint", name)));
-        let start = endpoint(&metadata, "authorization_endpoint")?;
+        let start = self.endpoint(&metadata, "authorization_endpoint")?;
         let start = format!("{start}?{}", form(&query));
         note(&format!("Log in with your browser:\n  {start}"));
         if let Some(opener) = opener() {
@@ -153,7 +155,7 @@ impl Login<'_> {
             ("code", back.expose()),
             ("code_verifier", &verifier),
         ]);
-        let url = endpoint(&metadata, "token_endpoint")?;
+        let url = self.endpoint(&metadata, "token_endpoint")?;
         let answer = self.send(&url, &FORM, body).await?;
         admin_token(
             &super::read(&answer, &url)?,
@@ -164,7 +166,7 @@ impl Login<'_> {
     /// A code that the person types into a browser anywhere.
     pub async fn by_device(&self) -> Result<Secret<String>, Failure> {
         let metadata = self.metadata().await?;
-        let url = endpoint(&metadata, "device_authorization_endpoint")?;
+        let url = self.endpoint(&metadata, "device_authorization_endpoint")?;
         let body = form(&[("client_id", CLIENT_ID), ("scope", SCOPE)]);
         let answer = self.send(&url, &FORM, body).await?;
         let begun = super::read(&answer, &url)?;
@@ -179,7 +181,7 @@ impl Login<'_> {
             member("user_code")?
         ));
         let device_code = member("device_code")?;
-        let url = endpoint(&metadata, "token_endpoint")?;
+        let url = self.endpoint(&metadata, "token_endpoint")?;
         let body = form(&[
             ("grant_type", "urn:ietf:params:oauth:grant-type:device_code"),
             ("client_id", CLIENT_ID),
@@ -211,7 +213,7 @@ impl Login<'_> {
     }
 
     async fn metadata(&self) -> Result<Value, Failure> {
-        let url = format!("{}/.well-known/openid-configuration", self.issuer);
+        let url = format!("{}/.well-known/openid-configuration", self.base);
         let answer = self
             .client
             .get(&url, &[])
@@ -232,16 +234,20 @@ impl Login<'_> {
             None => Err(Failure::unusable(format!("{url} names no issuer"))),
         }
     }
+
+    /// An endpoint of the metadata, at the node that is spoken to.
+    fn endpoint(&self, metadata: &Value, name: &str) -> Result<String, Failure> {
+        let url = metadata[name]
+            .as_str()
+            .ok_or_else(|| Failure::unusable(format!("the server's metadata has no {name}")))?;
+        Ok(match url.strip_prefix(self.issuer) {
+            Some(path) => format!("{}{path}", self.base),
+            None => url.to_owned(),
+        })
+    }
 }
 
 const FORM: [(&str, &str); 1] = [("content-type", "application/x-www-form-urlencoded")];
-
-fn endpoint(metadata: &Value, name: &str) -> Result<String, Failure> {
-    metadata[name]
-        .as_str()
-        .map(str::to_owned)
-        .ok_or_else(|| Failure::unusable(format!("the server's metadata has no {name}")))
-}
 
 /// The access token of a token response, if it may administer. Scope is left out where it is what
 /// was asked for (RFC 6749 section 5.1).

@@ -180,10 +180,13 @@ impl Session {
             }
         };
         let issuer = issuer.trim_end_matches('/').to_owned();
+        let base = dev.as_ref().and_then(|dev| dev.node.as_ref());
+        let base = base.map_or_else(|| issuer.clone(), |node| node.url.clone());
         let client = HttpClient::new(trust.as_slice()).map_err(Failure::unusable)?;
         let login = Login {
             client: &client,
             issuer: &issuer,
+            base: &base,
         };
         let token = match target.caller(dev.as_ref())? {
             Caller::Token(token) => token,
@@ -203,7 +206,7 @@ impl Session {
             }
         };
         Ok(Session {
-            base: format!("{issuer}/admin/v1"),
+            base: format!("{base}/admin/v1"),
             client,
             token,
         })

@@ -50,6 +50,25 @@ pub struct DevFile {
     /// none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub admin_client: Option<Credentials>,
+    /// The node that this directory is of, where it joined another.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node: Option<DevNode>,
+}
+
+/// A node of several.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DevNode {
+    /// Its name.
+    pub name: String,
+    /// Where it answers everything that the issuer answers.
+    pub url: String,
+}
+
+impl DevFile {
+    /// Where the server of this directory answers: its own address, where it is a node of several.
+    pub fn url(&self) -> &str {
+        self.node.as_ref().map_or(&self.issuer, |node| &node.url)
+    }
 }
 
 /// A person's credentials.
@@ -316,6 +335,7 @@ fn fresh(directory: &Path, issuer: &str, mail_dir: &Path) -> DevFile {
             client_secret: secret(),
             redirect_uris: Vec::new(),
         }),
+        node: None,
     }
 }
 

@@ -21,7 +21,7 @@ const MAX_STEPS: usize = 12;
 /// One request of an application.
 pub struct Flow<'a> {
     pub client: &'a HttpClient,
-    pub issuer: &'a str,
+    pub server: &'a str,
     pub client_id: &'a str,
     pub redirect_uri: &'a str,
     pub scope: &'a str,
@@ -48,7 +48,7 @@ impl Flow<'_> {
             ("code_challenge_method", "S256"),
         ];
         query.extend(self.resources);
-        let start = format!("{}/authorize?{}", self.issuer, form(&query));
+        let start = format!("{}/authorize?{}", self.server, form(&query));
         let back = self.walk(start, username, password).await?;
         let query = back.split_once('?').map_or("", |(_, query)| query);
         if let Some(error) = query_parameter(query, "error") {
@@ -127,13 +127,13 @@ impl Flow<'_> {
         Err(Failure::unusable("the login led nowhere"))
     }
 
-    /// The password goes to the issuer and nowhere else. Its pages' forms are relative to it.
+    /// The password goes to the server and nowhere else. Its pages' forms are relative to it.
     fn own(&self, to: &str) -> Result<String, Failure> {
         let absolute = match to.contains("://") {
             true => to.to_owned(),
-            false => format!("{}/{}", self.issuer, to.trim_start_matches('/')),
+            false => format!("{}/{}", self.server, to.trim_start_matches('/')),
         };
-        match absolute.strip_prefix(self.issuer) {
+        match absolute.strip_prefix(self.server) {
             Some(rest) if rest.starts_with(['/', '?']) => Ok(absolute),
             _ => Err(Failure::unusable("the login leads to another server")),
         }
@@ -154,7 +154,7 @@ impl Flow<'_> {
         let method = match post {
             Some(_) => {
                 headers.push(("content-type", "application/x-www-form-urlencoded"));
-                headers.push(("origin", self.issuer));
+                headers.push(("origin", self.server));
                 Method::POST
             }
             None => Method::GET,
@@ -241,11 +241,11 @@ mod tests {
     }
 
     #[test]
-    fn the_password_goes_to_the_issuer_only() {
+    fn the_password_goes_to_the_server_only() {
         let client = HttpClient::new(&[]).unwrap();
         let flow = Flow {
             client: &client,
-            issuer: "https://localhost:8443",
+            server: "https://localhost:8443",
             client_id: "web",
             redirect_uri: "http://127.0.0.1/callback",
             scope: "openid",

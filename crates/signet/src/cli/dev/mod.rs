@@ -178,7 +178,7 @@ async fn of_person(
     let resources: Vec<_> = resources(arguments).collect();
     let flow = code_flow::Flow {
         client,
-        issuer: &file.issuer,
+        server: file.url(),
         client_id: &application.client_id,
         redirect_uri: redirect,
         scope: &scope,
@@ -211,7 +211,7 @@ async fn post_token(
         }
         None => fields.push(("client_id", &application.client_id)),
     }
-    let url = format!("{}/token", file.issuer);
+    let url = format!("{}/token", file.url());
     let body = Bytes::from(form(&fields));
     let answer = client
         .send(Method::POST, &url, &headers, body)
