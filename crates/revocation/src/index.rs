@@ -190,6 +190,24 @@ impl<J: Hash + Eq, G: Hash + Eq, D: Hash + Eq, T: Hash + Eq + Borrow<str>> Index
                     .any(|id| self.agent_grant.find(Some(id)).is_some())
     }
 
+    /// What is known of a subject: its epoch (Unix milliseconds, 0 for kinds without one) and its
+    /// end (Unix seconds).
+    pub fn known(&self, subject: &Subject<J, G, D, T>) -> Option<(u64, u64)> {
+        fn of<K: Hash + Eq>(entries: &Entries<K>, key: &K) -> Option<(u64, u64)> {
+            let entry = *entries.map.pin().get(key)?;
+            Some((entry.epoch_ms, entry.end))
+        }
+        match subject {
+            Subject::Jti(id) => of(&self.jti, id),
+            Subject::Grant(id) => of(&self.grant, id),
+            Subject::Session(sid) => of(&self.session, sid),
+            Subject::User(user, _) => of(&self.user, user),
+            Subject::Client(client, _) => of(&self.client, client),
+            Subject::AgentGrant(id) => of(&self.agent_grant, id),
+            Subject::Agent(agent, _) => of(&self.agent, agent),
+        }
+    }
+
     /// Takes over everything that another one holds.
     pub fn take_over(&self, other: &Index<J, G, D, T>)
     where

@@ -122,6 +122,20 @@ impl<J, G, D, T> Subject<J, G, D, T> {
         }
     }
 
+    /// The same subject with another epoch, where its kind has one.
+    #[must_use]
+    pub fn with_epoch(self, epoch_ms: u64) -> Subject<J, G, D, T> {
+        match self {
+            Subject::User(user, _) => Subject::User(user, epoch_ms),
+            Subject::Client(client, _) => Subject::Client(client, epoch_ms),
+            Subject::Agent(agent, _) => Subject::Agent(agent, epoch_ms),
+            other @ (Subject::Jti(_)
+            | Subject::Grant(_)
+            | Subject::Session(_)
+            | Subject::AgentGrant(_)) => other,
+        }
+    }
+
     /// Puts it together again. `jti`, `grant`, `delegation` and `text` read the id that the kind
     /// has; `epoch_ms` counts for the kinds that have one.
     ///

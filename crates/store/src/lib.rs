@@ -34,7 +34,7 @@ pub use need::Need;
 pub use node::{InvalidNodeId, NodeId};
 pub use open::{Engine, open};
 pub use realm::{InvalidRealmId, RealmId, RealmStore};
-pub use revocation::RevocationIndex;
+pub use revocation::{Announce, RevocationIndex};
 pub use revoked::{Revoked, Subject};
 pub use sqlite::{OpenError, SqliteStore};
 pub use store::{Layer, Store, StoreFuture};

@@ -15,13 +15,25 @@ use crate::{
     revoked::{PAGE, Revoked, Subject, epoch_of, key_of, put, read},
 };
 use signet_revocation::{GrantId, Index, Jti, RevocationQuery};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
+
+/// Who tells other nodes what was revoked here.
+pub trait Announce: Send + Sync {
+    /// What the change of a revocation writes with it, so that nodes that do not hear of it can
+    /// read it; unconditional operations. One at most, so that there is room for it in every
+    /// change.
+    fn row(&self, revoked: &[Revoked], now: u64) -> Option<Op>;
+
+    /// It is durable, and in effect on this node. Never waits.
+    fn durable(&self, revoked: &[Revoked]);
+}
 
 /// All revocations of the server.
 pub struct RevocationIndex {
     store: Arc<dyn Store>,
     changes: Changes,
     index: Index<Jti, GrantId, [u8; 32], String>,
+    announce: OnceLock<Arc<dyn Announce>>,
 }
 
 impl RevocationIndex {
@@ -35,34 +47,98 @@ impl RevocationIndex {
             store,
             changes: Changes::new(),
             index: Index::default(),
+            announce: OnceLock::new(),
         };
+        index.reload(now).await?;
+        Ok(index)
+    }
+
+    /// Takes in every revocation of the store: where changes of other nodes may have been missed.
+    ///
+    /// # Errors
+    /// As [`RevocationIndex::load`].
+    pub async fn reload(&self, now: u64) -> Result<(), StoreError> {
         let mut after: Option<Key> = None;
         loop {
-            let page = index
+            let page = self
                 .store
                 .page(Table::Revocation, after.as_ref(), PAGE, now)
                 .await?;
             for (key, row) in &page {
-                let Revoked { subject, end } = read(key, row)?;
-                index.index.revoke(subject, end);
+                self.apply(read(key, row)?);
             }
             if page.len() < PAGE {
-                return Ok(index);
+                return Ok(());
             }
             after = page.into_iter().next_back().map(|(key, _)| key);
         }
     }
 
+    /// From now on other nodes are told, by this. Once.
+    pub fn announce_by(&self, announce: Arc<dyn Announce>) {
+        // A second one is refused: changes under way may hold the first.
+        let _ = self.announce.set(announce);
+    }
+
+    /// Puts a durable revocation in effect: here, and for whoever follows. Whether it says
+    /// anything that was not known.
+    pub fn apply(&self, revoked: Revoked) -> bool {
+        let Revoked { subject, end } = revoked;
+        if self.holds(&subject, end) {
+            return false;
+        }
+        self.index.revoke(subject.clone(), end);
+        self.changes.tell(subject, end);
+        true
+    }
+
+    /// Whether this, or more, is known of the subject.
+    pub fn holds(&self, subject: &Subject, end: u64) -> bool {
+        let known = self.index.known(subject);
+        known.is_some_and(|(epoch_ms, known_end)| {
+            epoch_ms >= subject.epoch_ms().unwrap_or(0) && known_end >= end
+        })
+    }
+
+    /// Whether a revocation that says less than what is known of its subject is superseded by it.
+    pub fn supersedes(&self, subject: &Subject, end: u64) -> bool {
+        let known = self.index.known(subject);
+        known.is_some_and(|(epoch_ms, known_end)| {
+            let own_epoch_ms = subject.epoch_ms().unwrap_or(0);
+            epoch_ms >= own_epoch_ms
+                && known_end >= end
+                && (epoch_ms, known_end) != (own_epoch_ms, end)
+        })
+    }
+
     /// Revokes. `end` (Unix seconds): when the last token that this can concern has expired.
-    /// Returns when it is durable and in effect. Doing it twice is harmless; the later epoch and
-    /// the later end hold.
+    /// Returns when it is durable and in effect on this node; others are being told. Doing it twice
+    /// is harmless; the later epoch and the later end hold.
     ///
     /// # Errors
     /// The store's; then nothing was revoked, and the caller must not answer that it was.
     pub async fn revoke(&self, subject: Subject, end: u64, now: u64) -> Result<(), StoreError> {
+        if let Some(revoked) = self.revoke_here(subject, end, now).await?
+            && let Some(announce) = self.announce.get()
+        {
+            announce.durable(&[revoked]);
+        }
+        Ok(())
+    }
+
+    /// As [`RevocationIndex::revoke`], for a caller who tells other nodes: what is to be told. None
+    /// where whatever it concerned has expired.
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn revoke_here(
+        &self,
+        subject: Subject,
+        end: u64,
+        now: u64,
+    ) -> Result<Option<Revoked>, StoreError> {
         if end <= now {
-            // Whatever it concerned has expired already.
-            return Ok(());
+            return Ok(None);
         }
         let key = key_of(&subject);
         let own_epoch_ms = subject.epoch_ms().unwrap_or(0);
@@ -75,6 +151,10 @@ impl RevocationIndex {
                 ),
                 None => (own_epoch_ms, end),
             };
+            // A row that is wider than what is revoked now may be another node's, whose word may
+            // not have come here: what is in effect and told is what the row says.
+            let subject = subject.clone().with_epoch(epoch_ms);
+            let revoked = Revoked { subject, end };
             let (key, value, end) = (key.clone(), epoch_ms.to_be_bytes().to_vec(), Some(end));
             let op = match known {
                 Some(row) => Op::Replace {
@@ -85,15 +165,21 @@ impl RevocationIndex {
                 },
                 None => Op::Insert { key, value, end },
             };
-            match self.store.commit(Change::new(op), now).await? {
-                Outcome::Done { .. } => break,
+            let announce = self.announce.get();
+            let row = announce.and_then(|by| by.row(std::slice::from_ref(&revoked), now));
+            let change = Change {
+                first: op,
+                then: row.into_iter().collect(),
+            };
+            match self.store.commit(change, now).await? {
+                Outcome::Done { .. } => {
+                    self.apply(revoked.clone());
+                    return Ok(Some(revoked));
+                }
                 // Somebody else revoked the same at the same moment: theirs and ours are joined.
                 Outcome::Refused(row) => known = row,
             }
         }
-        self.index.revoke(subject.clone(), end);
-        self.changes.tell(subject, end);
-        Ok(())
     }
 
     /// Commits a change and, in the same change, what is revoked with it: after a crash both are
@@ -114,11 +200,17 @@ impl RevocationIndex {
             .iter()
             .map(|revoked| put(&revoked.subject, revoked.end));
         change.then.extend(rows);
+        let announce = self.announce.get().filter(|_| !lasting.is_empty());
+        change
+            .then
+            .extend(announce.and_then(|by| by.row(&lasting, now)));
         let outcome = self.store.commit(change, now).await?;
         if outcome.is_done() {
-            for Revoked { subject, end } in lasting {
-                self.index.revoke(subject.clone(), end);
-                self.changes.tell(subject, end);
+            for revoked in &lasting {
+                self.apply(revoked.clone());
+            }
+            if let Some(announce) = announce {
+                announce.durable(&lasting);
             }
         }
         Ok(outcome)

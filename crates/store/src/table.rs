@@ -12,6 +12,9 @@ pub enum Table {
     SigningKey,
     /// partition: name of the setting
     Setting,
+    /// partition: kind and name of a record of the registry; when each of its members was written,
+    /// and by which node. Only where several nodes write one store.
+    Stamps,
     /// What the audit trail keeps in the store: its identity, where it ends, and lines that came
     /// with a change and are not yet in it.
     Audit,
@@ -64,6 +67,10 @@ pub enum Table {
     AgentHolding,
     /// partition: id of an agent's grant; how often it was used
     AgentUse,
+    /// partition: a span of time, sort: place in it; what changed of registry, keys and
+    /// revocations, for nodes that did not hear it from each other. Only where several nodes write
+    /// one store.
+    ChangeLog,
 }
 
 impl Table {
@@ -73,6 +80,7 @@ impl Table {
         Table::Resource,
         Table::SigningKey,
         Table::Setting,
+        Table::Stamps,
         Table::Audit,
         Table::User,
         Table::UserLookup,
@@ -97,6 +105,7 @@ impl Table {
         Table::AgentGrant,
         Table::AgentHolding,
         Table::AgentUse,
+        Table::ChangeLog,
     ];
 
     /// The table's number on disk and whether its rows must carry an end.
@@ -106,6 +115,7 @@ impl Table {
             Table::Resource => (2, false),
             Table::SigningKey => (3, false),
             Table::Setting => (4, false),
+            Table::Stamps => (15, false),
             Table::Audit => (8, false),
             Table::User => (5, false),
             Table::UserLookup => (6, false),
@@ -130,6 +140,7 @@ impl Table {
             Table::AgentGrant => (27, true),
             Table::AgentHolding => (28, true),
             Table::AgentUse => (29, true),
+            Table::ChangeLog => (30, true),
         }
     }
 
