@@ -1,5 +1,20 @@
-//! Hybrid logical time.
+//! Hybrid logical time: Unix milliseconds that never run backwards, also across nodes.
+//!
+//! A stamp made after another one was heard is later than it, whatever the two wall clocks say. So
+//! a write that knew of another one wins over it, and a node whose clock is minutes ahead cannot
+//! make its writes win for ever: whoever hears of them writes later stamps from then on. A stamp
+//! that is further ahead than [`MAX_AHEAD_MS`] is not believed at all, so one broken clock cannot
+//! carry the others away.
+//!
+//! After Kulkarni, Demirbas, Madappa, Avva and Leone: Logical Physical Clocks (2014).
 use signet_store::NodeId;
+use std::{
+    fmt,
+    sync::{Mutex, PoisonError},
+};
+
+/// How far ahead of the local wall clock a stamp may be, in milliseconds.
+pub const MAX_AHEAD_MS: u64 = 600_000;
 
 /// When something was written: Unix milliseconds by the writer's hybrid clock, a counter within the
 /// millisecond, and the writer. Ordered in this order; no two writes have the same.
@@ -11,4 +26,155 @@ pub struct Stamp {
     pub seq: u32,
     /// Who wrote.
     pub node: NodeId,
+}
+
+impl fmt::Display for Stamp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}@{}", self.ms, self.seq, self.node)
+    }
+}
+
+/// A stamp is further ahead of the local wall clock than [`MAX_AHEAD_MS`]: the writer's clock is
+/// wrong, or this node's.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("the stamp is {ahead_ms} ms ahead of this node's clock")]
+pub struct TooFarAhead {
+    /// By how many milliseconds.
+    pub ahead_ms: u64,
+}
+
+/// A node's hybrid clock. Cheap to ask; never waits for more than another thread's addition.
+#[derive(Debug)]
+pub struct Hlc {
+    node: NodeId,
+    last: Mutex<(u64, u32)>,
+}
+
+impl Hlc {
+    /// The clock of a node that has written nothing yet.
+    pub fn new(node: NodeId) -> Hlc {
+        Hlc {
+            node,
+            last: Mutex::new((0, 0)),
+        }
+    }
+
+    /// Whose clock it is.
+    pub fn node(&self) -> &NodeId {
+        &self.node
+    }
+
+    /// What is known from before a restart: no stamp is made that is not later than this one, even
+    /// if the wall clock was set back meanwhile. For what this node itself kept; what others say
+    /// goes through [`observe`](Self::observe).
+    pub fn resume(&self, floor: &Stamp) {
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        *last = (*last).max((floor.ms, floor.seq));
+    }
+
+    /// The stamp of a write that happens now: later than every stamp that this clock made or
+    /// observed. `wall_ms` is the wall clock, Unix milliseconds.
+    pub fn now(&self, wall_ms: u64) -> Stamp {
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        *last = if wall_ms > last.0 {
+            (wall_ms, 0)
+        } else {
+            match last.1.checked_add(1) {
+                Some(seq) => (last.0, seq),
+                None => (last.0.saturating_add(1), 0),
+            }
+        };
+        Stamp {
+            ms: last.0,
+            seq: last.1,
+            node: self.node.clone(),
+        }
+    }
+
+    /// A stamp was heard: everything written here from now on is later.
+    ///
+    /// # Errors
+    /// [`TooFarAhead`]; then the clock has not moved, and what carries the stamp must not be
+    /// believed.
+    pub fn observe(&self, stamp: &Stamp, wall_ms: u64) -> Result<(), TooFarAhead> {
+        let ahead_ms = stamp.ms.saturating_sub(wall_ms);
+        if ahead_ms > MAX_AHEAD_MS {
+            return Err(TooFarAhead { ahead_ms });
+        }
+        self.resume(stamp);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn node(name: &str) -> NodeId {
+        NodeId::parse(name).expect("a name")
+    }
+
+    #[test]
+    fn stamps_of_a_clock_always_ascend() {
+        let clock = Hlc::new(node("a"));
+        let mut last = clock.now(1_000);
+        for wall in [1_000, 999, 0, 1_001, 5, u64::MAX, 3] {
+            let next = clock.now(wall);
+            assert!(next > last, "{next} after {last}");
+            last = next;
+        }
+    }
+
+    #[test]
+    fn the_counter_within_a_millisecond_carries_over() {
+        let clock = Hlc::new(node("a"));
+        let full = Stamp {
+            ms: 50,
+            seq: u32::MAX,
+            node: node("b"),
+        };
+        clock.observe(&full, 50).expect("not ahead");
+        let next = clock.now(50);
+        assert_eq!((next.ms, next.seq), (51, 0));
+    }
+
+    #[test]
+    fn what_was_heard_is_earlier_than_what_is_written_next() {
+        let (fast, slow) = (Hlc::new(node("fast")), Hlc::new(node("slow")));
+        let theirs = fast.now(1_000_000 + 300_000);
+        slow.observe(&theirs, 1_000_000).expect("five minutes");
+        assert!(slow.now(1_000_000) > theirs);
+        assert!(slow.now(1_000_001) > theirs);
+    }
+
+    #[test]
+    fn a_stamp_too_far_ahead_does_not_move_the_clock() {
+        let clock = Hlc::new(node("a"));
+        let wrong = Stamp {
+            ms: 10 + MAX_AHEAD_MS + 1,
+            seq: 0,
+            node: node("b"),
+        };
+        assert_eq!(
+            clock.observe(&wrong, 10),
+            Err(TooFarAhead {
+                ahead_ms: MAX_AHEAD_MS + 1
+            })
+        );
+        assert_eq!(clock.now(10).ms, 10);
+        let bound = Stamp {
+            ms: 10 + MAX_AHEAD_MS,
+            ..wrong
+        };
+        assert_eq!(clock.observe(&bound, 10), Ok(()));
+        assert_eq!(clock.now(10).ms, bound.ms);
+    }
+
+    #[test]
+    fn a_restart_with_a_clock_set_back_writes_no_earlier_stamp() {
+        let before = Hlc::new(node("a")).now(9_000_000_000);
+        let restarted = Hlc::new(node("a"));
+        restarted.resume(&before);
+        assert!(restarted.now(5) > before);
+    }
 }

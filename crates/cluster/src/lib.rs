@@ -4,7 +4,9 @@
 //! above merge.
 #![forbid(unsafe_code)]
 
+pub mod crdt;
 pub mod entry;
 pub mod hlc;
+pub mod spread;
 
 pub use signet_store::NodeId;
