@@ -6,8 +6,10 @@
 
 mod development;
 mod name;
+mod node;
 
 pub use development::DevelopmentCa;
+pub use node::{NodeCertificate, spki_sha256};
 
 use std::net::IpAddr;
 

@@ -17,6 +17,7 @@ pub mod clock;
 pub mod decrypt;
 pub mod hash;
 pub mod kdf;
+pub mod kem;
 pub mod key;
 pub mod mac;
 pub mod password;
