@@ -6,7 +6,11 @@
 
 pub mod crdt;
 pub mod entry;
+mod file;
 pub mod hlc;
+pub mod identity;
+pub mod member;
 pub mod spread;
+pub mod transport;
 
 pub use signet_store::NodeId;
