@@ -22,7 +22,7 @@ use std::{
 /// The file within the data directory's folder `cluster`; mode 0600.
 pub const IDENTITY_FILE: &str = "identity";
 
-/// The file takes less than 4 KiB.
+/// Longest file of a node's keys that is read, in bytes.
 const MAX_FILE_BYTES: u64 = 16 * 1024;
 
 /// Why a node's keys could not be had. For the operator.
@@ -128,8 +128,7 @@ impl Identity {
         let read = file.take(MAX_FILE_BYTES).read_to_end(&mut bytes);
         let bytes = Secret::new(bytes);
         match read {
-            Ok(_) => Identity::from_bytes(bytes.expose())
-                .ok_or(IdentityError::Unreadable { path }),
+            Ok(_) => Identity::from_bytes(bytes.expose()).ok_or(IdentityError::Unreadable { path }),
             Err(source) => Err(IdentityError::Io { path, source }),
         }
     }

@@ -463,7 +463,10 @@ impl Members {
         let members = Members::new();
         match std::fs::read(&path) {
             Ok(bytes) => {
-                let mut table = members.table.write().unwrap_or_else(PoisonError::into_inner);
+                let mut table = members
+                    .table
+                    .write()
+                    .unwrap_or_else(PoisonError::into_inner);
                 read_file(&bytes, &mut table).ok_or_else(|| {
                     let text = format!("{} is not a list of members", path.display());
                     io::Error::new(io::ErrorKind::InvalidData, text)
@@ -521,7 +524,9 @@ impl Members {
     pub fn entries(&self) -> Vec<Entry> {
         self.read(|table| {
             let known = table.known.iter();
-            known.map(|(fingerprint, k)| k.entry(*fingerprint)).collect()
+            known
+                .map(|(fingerprint, k)| k.entry(*fingerprint))
+                .collect()
         })
     }
 
@@ -598,4 +603,165 @@ fn read_file(mut bytes: &[u8], table: &mut Table) -> Option<()> {
         bytes = rest;
     }
     Some(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::identity::Identity;
+
+    fn node(name: &str) -> NodeId {
+        NodeId::parse(name).expect(name)
+    }
+
+    fn stamp(ms: u64) -> Stamp {
+        Stamp {
+            ms,
+            seq: 0,
+            node: node("a"),
+        }
+    }
+
+    fn member(identity: &Identity, name: &str, ms: u64) -> Member {
+        Member {
+            node: node(name),
+            keys: identity.public().clone(),
+            joined: stamp(ms),
+            written: stamp(ms),
+            addresses: vec!["127.0.0.1:9443".into(), "[::1]:9443".into()],
+            url: "https://localhost:8443".into(),
+            zone: "z".into(),
+            hub: true,
+        }
+    }
+
+    fn put(members: &Members, known: Known, fingerprint: Fingerprint) -> bool {
+        members.merge(fingerprint, known).expect("merged")
+    }
+
+    #[test]
+    fn what_is_known_has_one_encoding() {
+        let identity = Identity::generate().expect("keys");
+        let member = member(&identity, "a", 1);
+        let removed = Known::Removed {
+            node: node("a"),
+            at: stamp(2),
+        };
+        for known in [Known::Member(member), removed] {
+            let bytes = known.to_bytes();
+            assert_eq!(Known::from_bytes(&bytes), Ok(known));
+            for cut in [0, 1, bytes.len() - 1] {
+                assert!(Known::from_bytes(&bytes[..cut]).is_err());
+            }
+            let longer = [bytes.as_slice(), &[0]].concat();
+            assert!(Known::from_bytes(&longer).is_err());
+        }
+    }
+
+    #[test]
+    fn a_member_stands_under_its_own_fingerprint_only() {
+        let (one, other) = (Identity::generate(), Identity::generate());
+        let (one, other) = (one.expect("keys"), other.expect("keys"));
+        let known = Known::Member(member(&one, "a", 1));
+        let entry = known.entry(other.fingerprint(&node("a")));
+        assert!(Known::from_entry(&entry).is_err());
+        // The same keys under another name are another identity.
+        assert_ne!(one.fingerprint(&node("a")), one.fingerprint(&node("b")));
+        let entry = known.entry(one.fingerprint(&node("a")));
+        assert!(Known::from_entry(&entry).is_ok());
+    }
+
+    #[test]
+    fn any_order_and_repetition_gives_the_same_table() {
+        let identity = Identity::generate().expect("keys");
+        let fingerprint = identity.fingerprint(&node("a"));
+        let first = member(&identity, "a", 1);
+        let mut moved = first.clone();
+        moved.written = stamp(5);
+        moved.addresses = vec!["db:1".into()];
+        let mut rival = moved.clone();
+        rival.url = "https://other".into();
+        let removed = |ms| Known::Removed {
+            node: node("a"),
+            at: stamp(ms),
+        };
+        let living = [first, moved, rival].map(Known::Member);
+        let sets: [Vec<Known>; 2] = [
+            living.to_vec(),
+            [living.as_slice(), &[removed(9), removed(7)]].concat(),
+        ];
+        for states in sets {
+            let mut ends = Vec::new();
+            for rotation in 0..states.len() {
+                for reversed in [false, true] {
+                    let mut order = states.clone();
+                    order.rotate_left(rotation);
+                    if reversed {
+                        order.reverse();
+                    }
+                    let members = Members::new();
+                    for known in order.iter().chain(&order) {
+                        put(&members, known.clone(), fingerprint);
+                    }
+                    let said: Vec<bool> = order
+                        .into_iter()
+                        .map(|known| put(&members, known, fingerprint))
+                        .collect();
+                    assert!(said.iter().all(|changed| !changed));
+                    ends.push(members.known(&fingerprint));
+                }
+            }
+            assert!(ends.iter().all(|end| *end == ends[0]));
+        }
+    }
+
+    #[test]
+    fn a_removed_identity_counts_no_more_and_its_name_may_return_with_new_keys() {
+        let (old, new) = (Identity::generate(), Identity::generate());
+        let (old, new) = (old.expect("keys"), new.expect("keys"));
+        let directory = tempfile::tempdir().expect("a directory");
+        let members = Members::open(directory.path()).expect("opened");
+        let mut changes = members.changes();
+        let name = node("a");
+        let first = old.fingerprint(&name);
+        put(&members, Known::Member(member(&old, "a", 1)), first);
+        assert!(changes.has_changed().expect("a table"));
+        changes.mark_unchanged();
+        let spki = old.public().spki_sha256;
+        assert_eq!(members.by_spki(&spki), Some(name.clone()));
+
+        let (fingerprint, removal) = members.removal(&name, stamp(2)).expect("there");
+        assert!(put(&members, removal.clone(), fingerprint));
+        assert!(changes.has_changed().expect("a table"));
+        // However late its description says it was written.
+        let mut later = member(&old, "a", 1);
+        later.written = stamp(1 << 50);
+        assert!(!put(&members, Known::Member(later), first));
+        assert_eq!(members.by_spki(&spki), None);
+        assert!(members.find(&name).is_none());
+        assert!(members.is_current(&removal.entry(first)));
+
+        let second = new.fingerprint(&name);
+        put(&members, Known::Member(member(&new, "a", 3)), second);
+        let found = members.find(&name).expect("back");
+        assert_eq!(found.member.keys, *new.public());
+
+        // All of it outlives the process.
+        let again = Members::open(directory.path()).expect("opened");
+        assert_eq!(again.entries(), members.entries());
+        assert_eq!(again.names(), [name]);
+        assert_eq!(again.by_spki(&spki), None);
+    }
+
+    #[test]
+    fn addresses_are_hosts_with_ports() {
+        for address in ["a:1", "a.b-c_d:65535", "127.0.0.1:80", "[::1]:443"] {
+            assert!(is_address(address), "{address}");
+        }
+        for address in [
+            "", ":1", "a", "a:", "a:0", "a:65536", "a:+1", "::1:80", "a b:1", "[a]:1", "a/b:1",
+        ] {
+            assert!(!is_address(address), "{address}");
+        }
+    }
 }

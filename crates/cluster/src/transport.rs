@@ -123,7 +123,8 @@ pub trait Serve: Send + Sync + 'static {
     ///
     /// # Errors
     /// The text reaches the caller as [`CallError::Refused`].
-    fn serve(&self, from: &NodeId, request: Vec<u8>) -> BoxFuture<'static, Result<Vec<u8>, String>>;
+    fn serve(&self, from: &NodeId, request: Vec<u8>)
+    -> BoxFuture<'static, Result<Vec<u8>, String>>;
 }
 
 /// The services of this node, by number.
