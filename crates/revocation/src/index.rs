@@ -2,8 +2,11 @@
 //!
 //! A token is revoked if its own id, that of a token it was exchanged from, its grant, its session
 //! or a delegation of the agent chain behind it was, or if it was issued at or before the epoch of
-//! its user, its client or an agent that acts in it. Revocations only grow: of two for one subject
-//! the later epoch and the later end hold, in whatever order they come.
+//! its user, its client, an agent that acts in it or the issuer. Revocations only grow: of two for
+//! one subject the later epoch and the later end hold, in whatever order they come.
+//!
+//! An index belongs to one issuer, so an entry for the issuer concerns every token that is asked
+//! about.
 
 use crate::Subject;
 use std::{
@@ -94,6 +97,14 @@ impl<K: Hash + Eq> Entries<K> {
         self.map.pin().get(key?).map(|entry| entry.epoch_ms)
     }
 
+    /// The latest epoch of all entries.
+    fn latest(&self) -> Option<u64> {
+        if !self.is_used() {
+            return None;
+        }
+        self.map.pin().values().map(|entry| entry.epoch_ms).max()
+    }
+
     fn take_over(&self, other: &Entries<K>)
     where
         K: Clone,
@@ -113,6 +124,7 @@ pub struct Index<J, G, D, T> {
     client: Entries<T>,
     agent_grant: Entries<D>,
     agent: Entries<T>,
+    issuer: Entries<T>,
 }
 
 impl<J: Hash + Eq, G: Hash + Eq, D: Hash + Eq, T: Hash + Eq> Default for Index<J, G, D, T> {
@@ -125,6 +137,7 @@ impl<J: Hash + Eq, G: Hash + Eq, D: Hash + Eq, T: Hash + Eq> Default for Index<J
             client: Entries::new(),
             agent_grant: Entries::new(),
             agent: Entries::new(),
+            issuer: Entries::new(),
         }
     }
 }
@@ -143,6 +156,7 @@ impl<J: Hash + Eq, G: Hash + Eq, D: Hash + Eq, T: Hash + Eq + Borrow<str>> Index
             Subject::Client(client, _) => self.client.join(client, entry),
             Subject::AgentGrant(id) => self.agent_grant.join(id, entry),
             Subject::Agent(agent, _) => self.agent.join(agent, entry),
+            Subject::Issuer(issuer, _) => self.issuer.join(issuer, entry),
         }
     }
 
@@ -178,7 +192,7 @@ impl<J: Hash + Eq, G: Hash + Eq, D: Hash + Eq, T: Hash + Eq + Borrow<str>> Index
             self.agent.find(user),
             self.agent.find(client),
         ];
-        let mut epoch_ms = epochs.into_iter().flatten().max();
+        let mut epoch_ms = epochs.into_iter().flatten().max().max(self.issuer.latest());
         if self.agent.is_used() {
             let acting = token.agents().filter_map(|id| self.agent.find(Some(id)));
             epoch_ms = epoch_ms.max(acting.max());
@@ -223,6 +237,7 @@ impl<J: Hash + Eq, G: Hash + Eq, D: Hash + Eq, T: Hash + Eq + Borrow<str>> Index
         self.client.take_over(&other.client);
         self.agent_grant.take_over(&other.agent_grant);
         self.agent.take_over(&other.agent);
+        self.issuer.take_over(&other.issuer);
     }
 
     /// Removes every entry whose end is before `time`, Unix seconds. To be called now and then.
@@ -237,11 +252,18 @@ impl<J: Hash + Eq, G: Hash + Eq, D: Hash + Eq, T: Hash + Eq + Borrow<str>> Index
         sweep(&self.client, time);
         sweep(&self.agent_grant, time);
         sweep(&self.agent, time);
+        sweep(&self.issuer, time);
     }
 
     /// How many entries there are.
     pub fn len(&self) -> usize {
-        let texts = [&self.session, &self.user, &self.client, &self.agent];
+        let texts = [
+            &self.session,
+            &self.user,
+            &self.client,
+            &self.agent,
+            &self.issuer,
+        ];
         let texts: usize = texts.iter().map(|entries| entries.map.len()).sum();
         texts + self.jti.map.len() + self.grant.map.len() + self.agent_grant.map.len()
     }

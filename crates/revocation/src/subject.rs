@@ -17,6 +17,8 @@ pub enum Kind {
     AgentGrant,
     /// An agent.
     Agent,
+    /// The issuer: everything.
+    Issuer,
 }
 
 /// How a kind is written.
@@ -42,7 +44,7 @@ const fn row(kind: Kind, member: &'static str, tag: u8, has_epoch: bool) -> Kind
 }
 
 /// Every kind, in the order of [`Kind`].
-pub const KINDS: [KindRow; 7] = [
+pub const KINDS: [KindRow; 8] = [
     row(Kind::Jti, "jti", b'j', false),
     row(Kind::Grant, "grant_id", b'g', false),
     row(Kind::Session, "sid", b's', false),
@@ -50,6 +52,7 @@ pub const KINDS: [KindRow; 7] = [
     row(Kind::Client, "client_id", b'c', true),
     row(Kind::AgentGrant, "agent_grant", b'd', false),
     row(Kind::Agent, "agent", b'a', true),
+    row(Kind::Issuer, "iss", b'i', true),
 ];
 
 impl Kind {
@@ -93,6 +96,8 @@ pub enum Subject<J, G, D, T> {
     /// All tokens, issued up to this moment, that an agent acts in: as an actor (`act`), as the
     /// subject or as the client.
     Agent(T, u64),
+    /// Everything of an issuer (`iss`) that was issued up to this moment.
+    Issuer(T, u64),
 }
 
 impl<J, G, D, T> Subject<J, G, D, T> {
@@ -106,6 +111,7 @@ impl<J, G, D, T> Subject<J, G, D, T> {
             Subject::Client(..) => Kind::Client,
             Subject::AgentGrant(_) => Kind::AgentGrant,
             Subject::Agent(..) => Kind::Agent,
+            Subject::Issuer(..) => Kind::Issuer,
         }
     }
 
@@ -115,7 +121,8 @@ impl<J, G, D, T> Subject<J, G, D, T> {
         match self {
             Subject::User(_, epoch_ms)
             | Subject::Client(_, epoch_ms)
-            | Subject::Agent(_, epoch_ms) => Some(*epoch_ms),
+            | Subject::Agent(_, epoch_ms)
+            | Subject::Issuer(_, epoch_ms) => Some(*epoch_ms),
             Subject::Jti(_) | Subject::Grant(_) | Subject::Session(_) | Subject::AgentGrant(_) => {
                 None
             }
@@ -157,6 +164,7 @@ impl<J, G, D, T> Subject<J, G, D, T> {
             Kind::Client => Subject::Client(text()?, epoch_ms),
             Kind::AgentGrant => Subject::AgentGrant(delegation()?),
             Kind::Agent => Subject::Agent(text()?, epoch_ms),
+            Kind::Issuer => Subject::Issuer(text()?, epoch_ms),
         })
     }
 
@@ -176,6 +184,7 @@ impl<J, G, D, T> Subject<J, G, D, T> {
             Subject::Client(own, epoch_ms) => Subject::Client(text(own), epoch_ms),
             Subject::AgentGrant(own) => Subject::AgentGrant(delegation(own)),
             Subject::Agent(own, epoch_ms) => Subject::Agent(text(own), epoch_ms),
+            Subject::Issuer(own, epoch_ms) => Subject::Issuer(text(own), epoch_ms),
         }
     }
 
@@ -194,7 +203,8 @@ impl<J, G, D, T> Subject<J, G, D, T> {
             Subject::Session(own)
             | Subject::User(own, _)
             | Subject::Client(own, _)
-            | Subject::Agent(own, _) => text(own),
+            | Subject::Agent(own, _)
+            | Subject::Issuer(own, _) => text(own),
         }
     }
 }

@@ -86,6 +86,7 @@ async fn an_epoch_spares_what_was_made_after_it() {
         Subject::User("alice".into(), 900_000),
         Subject::Client("web".into(), 900_000),
         Subject::Agent("inner".into(), 900_000),
+        Subject::Issuer("https://id.example".into(), 900_000),
     ] {
         let (_, index) = empty().await;
         index.revoke(epoch, END, NOW).await.expect("revokes");

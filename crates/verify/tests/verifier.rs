@@ -120,6 +120,10 @@ fn revocation_ends_cached_tokens_by_whatever_they_hang_on() {
             Subject::Agent("web", NOW * 1000),
             Subject::Agent("webs", NOW * 1000),
         ),
+        (
+            Subject::Issuer(ISSUER, NOW * 1000),
+            Subject::Issuer(ISSUER, (NOW - 11) * 1000),
+        ),
     ] {
         let index = Arc::new(MemoryRevocations::new(OnStreamLoss::FailOpen));
         let v = Verifier::builder()
