@@ -219,6 +219,7 @@ impl<J: Hash + Eq, G: Hash + Eq, D: Hash + Eq, T: Hash + Eq + Borrow<str>> Index
             Subject::Client(client, _) => of(&self.client, client),
             Subject::AgentGrant(id) => of(&self.agent_grant, id),
             Subject::Agent(agent, _) => of(&self.agent, agent),
+            Subject::Issuer(issuer, _) => of(&self.issuer, issuer),
         }
     }
 

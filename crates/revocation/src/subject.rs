@@ -136,6 +136,7 @@ impl<J, G, D, T> Subject<J, G, D, T> {
             Subject::User(user, _) => Subject::User(user, epoch_ms),
             Subject::Client(client, _) => Subject::Client(client, epoch_ms),
             Subject::Agent(agent, _) => Subject::Agent(agent, epoch_ms),
+            Subject::Issuer(issuer, _) => Subject::Issuer(issuer, epoch_ms),
             other @ (Subject::Jti(_)
             | Subject::Grant(_)
             | Subject::Session(_)
