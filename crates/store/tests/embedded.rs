@@ -273,9 +273,9 @@ async fn a_database_that_is_found_damaged_is_served_no_further() {
     store.close();
     let path = directory.path().join(DATABASE_FILE);
     let mut bytes = fs::read(&path).expect("reads");
-    // Half of the pages behind the first two, which hold the layout.
+    // Half of the pages behind the first six, which hold the layout and begin its tables.
     let page = 4096;
-    for number in (3..bytes.len() / page).step_by(2) {
+    for number in (7..bytes.len() / page).step_by(2) {
         bytes[number * page..number * page + 64].fill(0xa5);
     }
     fs::write(&path, &bytes).expect("writes");

@@ -9,6 +9,7 @@
 //! does it queue with the lists. The data directory belongs to one process at a time.
 mod open;
 mod queue;
+pub mod replica;
 mod reserve;
 mod sql;
 mod writer;
@@ -23,7 +24,7 @@ use reserve::Reserve;
 use rusqlite::Connection;
 use std::{
     io,
-    path::Path,
+    path::{Path, PathBuf},
     sync::{
         Arc, Mutex, PoisonError,
         atomic::{
@@ -82,6 +83,7 @@ struct Connections {
 
 /// The embedded store. Dropping it finishes what is queued, and waits for that.
 pub struct SqliteStore {
+    path: PathBuf,
     writes: Arc<Queue<Job>>,
     reads: Arc<Queue<Read>>,
     counters: Arc<Counters>,
@@ -117,7 +119,12 @@ impl SqliteStore {
             }
         };
         reserve.begin();
+        let replicated = replica::is_replicated(&connections.writer)
+            .map_err(|error| open::engine_error(&path)(error))?;
+        let mut versions = sql::Versions::default();
+        versions.set_exact(replicated);
         let mut store = SqliteStore {
+            path: path.clone(),
             writes: Arc::new(Queue::new(options.write_queue)),
             reads: Arc::new(Queue::new(options.read_queue)),
             counters: Arc::default(),
@@ -134,7 +141,9 @@ impl SqliteStore {
             damaged: store.damaged.clone(),
             queue: store.writes.clone(),
             counters: store.counters.clone(),
-            versions: sql::Versions::default(),
+            versions,
+            replicated,
+            relaxed: false,
         };
         store.spawn(&path, "store-writer", move || writer.run())?;
         for (nearby, connection) in connections.readers {

@@ -86,7 +86,7 @@ fn io_error(path: &Path) -> impl FnOnce(io::Error) -> OpenError + '_ {
     }
 }
 
-fn engine_error(path: &Path) -> impl Fn(rusqlite::Error) -> OpenError + '_ {
+pub(super) fn engine_error(path: &Path) -> impl Fn(rusqlite::Error) -> OpenError + '_ {
     use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase};
     |error| match error.sqlite_error_code() {
         Some(DatabaseCorrupt | NotADatabase) => OpenError::Corrupt {
@@ -265,6 +265,10 @@ pub(super) fn writer(path: &Path) -> Result<Connection, OpenError> {
     identify(&connection, path)?;
     connection
         .pragma_update(None, "journal_mode", "WAL")
+        .map_err(&error)?;
+    // Nothing is written where they are there already.
+    connection
+        .execute_batch(sql::REPLICA_SCHEMA)
         .map_err(&error)?;
     // FULL: a commit returns after its log is flushed. That is the meaning of `Done`.
     connection

@@ -53,6 +53,10 @@ impl<T> Queue<T> {
         Ok(())
     }
 
+    pub(super) fn is_closed(&self) -> bool {
+        self.state().closed
+    }
+
     /// Waits for a job; None once the queue is closed and empty.
     pub(super) fn pop(&self) -> Option<T> {
         let mut state = self.state();

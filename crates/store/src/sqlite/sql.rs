@@ -1,6 +1,6 @@
 //! The statements. All tables share one SQL table, clustered by key; one partial index finds
 //! expired rows.
-use crate::{Key, Op, Outcome, Row, StoreError, Table};
+use crate::{Change, Key, Op, Outcome, Row, StoreError, Table};
 use rusqlite::{CachedStatement, Connection, OptionalExtension, ToSql, params};
 
 /// The layout that this program reads and writes (`PRAGMA user_version`).
@@ -25,6 +25,18 @@ pub(super) const SCHEMA: &str = "
         value INTEGER NOT NULL
     ) WITHOUT ROWID, STRICT;
     INSERT INTO counter (name, value) VALUES ('version', 0);
+";
+
+/// What the consensus keeps beside the rows. Not in a store that was made before it: see `open`.
+pub(super) const REPLICA_SCHEMA: &str = "
+    CREATE TABLE IF NOT EXISTS log (
+        position INTEGER PRIMARY KEY,
+        entry BLOB NOT NULL
+    ) STRICT;
+    CREATE TABLE IF NOT EXISTS note (
+        name BLOB PRIMARY KEY,
+        value BLOB NOT NULL
+    ) WITHOUT ROWID, STRICT;
 ";
 
 const GET: &str = "SELECT value, version, ends_at FROM entry
@@ -82,13 +94,23 @@ const RESERVED: u64 = 1 << 16;
 pub(super) struct Versions {
     next: u64,
     until: u64,
+    /// Of a replicated store: the counter itself is the last version, so that the same changes give
+    /// the same versions on every node and after every restart.
+    exact: bool,
+    dirty: bool,
 }
 
 impl Versions {
     /// The next version, reserved within the transaction that is open. Forget the reservation if
     /// that is rolled back.
     fn next(&mut self, connection: &Connection) -> rusqlite::Result<u64> {
-        if self.next >= self.until {
+        if self.exact {
+            if self.until == 0 {
+                self.next = version(connection)?;
+                self.until = u64::MAX;
+            }
+            self.dirty = true;
+        } else if self.next >= self.until {
             let until: i64 = connection
                 .prepare_cached(RESERVE)?
                 .query_row([RESERVED as i64], |row| row.get(0))?;
@@ -100,8 +122,42 @@ impl Versions {
     }
 
     pub(super) fn forget(&mut self) {
-        *self = Versions::default();
+        *self = Versions {
+            exact: self.exact,
+            ..Versions::default()
+        };
     }
+
+    pub(super) fn set_exact(&mut self, exact: bool) {
+        *self = Versions {
+            exact,
+            ..Versions::default()
+        };
+    }
+
+    /// Before the end of a transaction: what was given out is in it.
+    pub(super) fn keep(&mut self, connection: &Connection) -> rusqlite::Result<()> {
+        if self.dirty {
+            set_version(connection, self.next)?;
+            self.dirty = false;
+        }
+        Ok(())
+    }
+}
+
+/// The counter of versions.
+pub(super) fn version(connection: &Connection) -> rusqlite::Result<u64> {
+    let value: i64 = connection
+        .prepare_cached("SELECT value FROM counter WHERE name = 'version'")?
+        .query_row([], |row| row.get(0))?;
+    Ok(value.max(0) as u64)
+}
+
+pub(super) fn set_version(connection: &Connection, version: u64) -> rusqlite::Result<()> {
+    connection
+        .prepare_cached("UPDATE counter SET value = ?1 WHERE name = 'version'")?
+        .execute([seconds(version)])?;
+    Ok(())
 }
 
 /// SQLite's integers are signed: what lies beyond them is as good as for ever.
@@ -109,7 +165,7 @@ pub(super) fn seconds(time: u64) -> i64 {
     i64::try_from(time).unwrap_or(i64::MAX)
 }
 
-fn row_at(row: &rusqlite::Row<'_>, column: usize) -> rusqlite::Result<Row> {
+pub(super) fn row_at(row: &rusqlite::Row<'_>, column: usize) -> rusqlite::Result<Row> {
     Ok(Row {
         value: row.get(column)?,
         version: row.get::<_, i64>(column + 1)?.max(0) as u64,
@@ -139,8 +195,24 @@ pub(super) fn take(connection: &Connection, key: &Key, now: u64) -> rusqlite::Re
         .optional()
 }
 
+/// Does one change within the transaction that is open. A refused one writes nothing.
+pub(super) fn change(
+    connection: &Connection,
+    versions: &mut Versions,
+    change: &Change,
+    now: u64,
+) -> rusqlite::Result<Outcome> {
+    let outcome = apply(connection, versions, &change.first, now)?;
+    if outcome.is_done() {
+        for op in &change.then {
+            apply(connection, versions, op, now)?;
+        }
+    }
+    Ok(outcome)
+}
+
 /// Does one operation within the transaction that is open, if its condition holds.
-pub(super) fn apply(
+fn apply(
     connection: &Connection,
     versions: &mut Versions,
     op: &Op,

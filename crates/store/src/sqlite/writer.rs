@@ -5,7 +5,13 @@
 //! refused writes nothing (its condition is part of its first statement), so it cannot disturb its
 //! neighbours. If the engine itself fails, the whole group is rolled back and every member is told
 //! so: nobody is answered `Done` who is not on the disk.
-use super::{open, queue::Queue, reserve::Reserve, sql};
+use super::{
+    open,
+    queue::Queue,
+    replica::{self, Space, Work},
+    reserve::Reserve,
+    sql,
+};
 use crate::{Change, Key, Need, Outcome, Row, StoreError};
 use rusqlite::Connection;
 use std::sync::{
@@ -69,6 +75,8 @@ pub(super) enum Job {
     Check {
         reply: Reply<()>,
     },
+    /// Of the consensus that replicates the store.
+    Work(Box<dyn Work>),
 }
 
 impl Job {
@@ -78,7 +86,29 @@ impl Job {
             Job::CommitEach { changes, .. } => {
                 changes.iter().map(Need::of).max().unwrap_or(Need::Ends)
             }
-            Job::Take { .. } | Job::Sweep { .. } | Job::Check { .. } => Need::Ends,
+            Job::Take { .. } | Job::Sweep { .. } | Job::Check { .. } | Job::Work(_) => Need::Ends,
+        }
+    }
+
+    /// Whether a replicated store takes it only from the consensus.
+    fn is_change(&self) -> bool {
+        match self {
+            Job::Commit { .. } | Job::CommitEach { .. } | Job::Take { .. } | Job::Sweep { .. } => {
+                true
+            }
+            Job::Check { .. } | Job::Work(_) => false,
+        }
+    }
+
+    /// Whether it may be answered only when it has reached the disk.
+    fn is_flushed(&self) -> bool {
+        match self {
+            Job::Commit { .. }
+            | Job::CommitEach { .. }
+            | Job::Take { .. }
+            | Job::Sweep { .. }
+            | Job::Check { .. } => true,
+            Job::Work(work) => work.is_flushed(),
         }
     }
 
@@ -90,6 +120,7 @@ impl Job {
             Job::Take { reply, .. } => reply.send(),
             Job::Sweep { reply, .. } => reply.send(),
             Job::Check { reply } => reply.send(),
+            Job::Work(work) => work.done(Ok(())),
         }
     }
 
@@ -100,6 +131,7 @@ impl Job {
             Job::Take { reply, .. } => reply.fail(error),
             Job::Sweep { reply, .. } => reply.fail(error),
             Job::Check { reply } => reply.fail(error),
+            Job::Work(work) => work.done(Err(error)),
         }
     }
 }
@@ -120,6 +152,10 @@ pub(super) struct Writer {
     pub(super) queue: Arc<Queue<Job>>,
     pub(super) counters: Arc<Counters>,
     pub(super) versions: sql::Versions,
+    /// Changes come from the consensus alone.
+    pub(super) replicated: bool,
+    /// Whether a commit returns before its log is flushed.
+    pub(super) relaxed: bool,
 }
 
 impl Writer {
@@ -151,10 +187,14 @@ impl Writer {
             }
             if self.reserve.is_full() {
                 self.refuse_growth(group);
-                if group.is_empty() {
-                    return false;
-                }
             }
+            if self.replicated {
+                refuse_changes(group);
+            }
+            if group.is_empty() {
+                return false;
+            }
+            let replicated = self.replicated;
             let Err(error) = self.try_group(group) else {
                 group.drain(..).for_each(Job::answer);
                 return true;
@@ -164,7 +204,8 @@ impl Writer {
             {
                 tracing::error!(%error, "a failed group could not be rolled back");
             }
-            self.versions.forget();
+            self.replicated = replicated;
+            self.versions.set_exact(replicated);
             if sql::may_be_full(&error, || self.reserve.is_nearly_full()) {
                 let was_full = self.reserve.is_full();
                 // The first time, the group may fit without what only makes something.
@@ -211,13 +252,26 @@ impl Writer {
     }
 
     fn try_group(&mut self, group: &mut [Job]) -> rusqlite::Result<()> {
+        self.relax(!group.iter().any(Job::is_flushed))?;
         self.connection
             .prepare_cached("BEGIN IMMEDIATE")?
             .execute([])?;
         for job in group {
             self.apply(job)?;
         }
+        self.versions.keep(&self.connection)?;
         self.connection.prepare_cached("COMMIT")?.execute([])?;
+        Ok(())
+    }
+
+    /// NORMAL: a commit is in its order in the log, and flushed with the next one that is. What a
+    /// crash takes away is the end of the log, so never this commit without those behind it.
+    fn relax(&mut self, relaxed: bool) -> rusqlite::Result<()> {
+        if relaxed != self.relaxed {
+            let mode = if relaxed { "NORMAL" } else { "FULL" };
+            self.connection.pragma_update(None, "synchronous", mode)?;
+            self.relaxed = relaxed;
+        }
         Ok(())
     }
 
@@ -258,18 +312,26 @@ impl Writer {
                 )?;
                 reply.done = Some(());
             }
+            Job::Work(work) => work.run(&mut Space {
+                connection: &self.connection,
+                versions: &mut self.versions,
+                replicated: &mut self.replicated,
+            })?,
         }
         Ok(())
     }
 
     fn change(&mut self, change: &Change, now: u64) -> rusqlite::Result<Outcome> {
-        let outcome = sql::apply(&self.connection, &mut self.versions, &change.first, now)?;
-        if outcome.is_done() {
-            for op in &change.then {
-                sql::apply(&self.connection, &mut self.versions, op, now)?;
-            }
-        }
-        Ok(outcome)
+        sql::change(&self.connection, &mut self.versions, change, now)
+    }
+}
+
+/// Answers what a replicated store takes only from the consensus. A group may hold the work that
+/// makes the store replicated, and changes behind it: those are done before it is answered, and so
+/// are part of what the consensus begins with.
+fn refuse_changes(group: &mut Vec<Job>) {
+    for job in group.extract_if(.., |job| job.is_change()) {
+        job.fail(StoreError::Invalid(replica::REPLICATED));
     }
 }
 
@@ -298,6 +360,8 @@ mod tests {
             queue: Arc::new(Queue::new(8)),
             counters: Arc::default(),
             versions: sql::Versions::default(),
+            replicated: false,
+            relaxed: false,
         };
         let log = file.with_extension("db-wal");
         let written = || std::fs::metadata(&log).map_or(0, |m| m.len());
@@ -327,6 +391,8 @@ mod tests {
             queue: Arc::new(Queue::new(8)),
             counters: Arc::default(),
             versions: sql::Versions::default(),
+            replicated: false,
+            relaxed: false,
         };
         let mut answers = Vec::new();
         let mut group: Vec<Job> = [
