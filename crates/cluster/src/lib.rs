@@ -9,8 +9,10 @@ pub mod entry;
 mod file;
 pub mod hlc;
 pub mod identity;
+pub mod links;
 pub mod member;
 pub mod spread;
+mod tls;
 pub mod transport;
 
 pub use signet_store::NodeId;

@@ -1,2 +1,4 @@
 //! What the crate promises, as tests.
 mod crdt;
+mod links;
+mod node;
