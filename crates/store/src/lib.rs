@@ -5,8 +5,9 @@
 //! may happen once (a code, a refresh rotation, an assertion id) is decided here, by one
 //! conditional write, and is durable before it is answered.
 //!
-//! [`SqliteStore`] is the embedded default; [`MemoryStore`] serves the unit tests of the rooms
-//! above. Both pass `tests/contract.rs`, which every further engine must pass unchanged.
+//! [`SqliteStore`] is the embedded default, [`PostgresStore`] is for several nodes over one
+//! database, and [`MemoryStore`] serves the unit tests of the rooms above. All pass
+//! `tests/contract.rs`, which every further engine must pass unchanged.
 //! [`revocation`] keeps the revocations of the whole server in memory, beside their durable rows.
 #![forbid(unsafe_code)]
 
@@ -18,6 +19,7 @@ mod memory;
 mod need;
 mod node;
 mod open;
+pub mod postgres;
 mod realm;
 pub mod revocation;
 mod revoked;
@@ -32,7 +34,8 @@ pub use key::{Key, MAX_KEY_BYTES, Row};
 pub use memory::MemoryStore;
 pub use need::Need;
 pub use node::{InvalidNodeId, NodeId};
-pub use open::{Engine, open};
+pub use open::{Engine, EngineError, open};
+pub use postgres::PostgresStore;
 pub use realm::{InvalidRealmId, RealmId, RealmStore};
 pub use revocation::{Announce, RevocationIndex};
 pub use revoked::{Revoked, Subject};

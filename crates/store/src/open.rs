@@ -1,5 +1,9 @@
 //! From a setting to a store: the one place that names the engines.
-use crate::{OpenError, SqliteStore, Store, sqlite};
+use crate::{
+    OpenError, PostgresStore, SqliteStore, Store,
+    postgres::{self, PostgresError},
+    sqlite,
+};
 use std::{path::PathBuf, sync::Arc};
 
 /// Which engine, and what it needs to be opened.
@@ -13,6 +17,22 @@ pub enum Engine {
         /// Sizes.
         options: sqlite::Options,
     },
+    /// The distributed one: a server that speaks PostgreSQL's protocol, for any number of nodes.
+    Postgres {
+        /// Where it is.
+        options: postgres::Options,
+    },
+}
+
+/// Why a store could not be opened. For the operator.
+#[derive(Debug, thiserror::Error)]
+pub enum EngineError {
+    /// The embedded engine.
+    #[error(transparent)]
+    Embedded(#[from] OpenError),
+    /// The distributed engine.
+    #[error(transparent)]
+    Postgres(#[from] PostgresError),
 }
 
 impl Engine {
@@ -25,14 +45,16 @@ impl Engine {
     }
 }
 
-/// Opens a store, or makes it.
+/// Opens a store. The embedded one is made where it is missing; the distributed one is made by
+/// [`PostgresStore::migrate`].
 ///
 /// # Errors
-/// See [`OpenError`].
-pub fn open(engine: &Engine) -> Result<Arc<dyn Store>, OpenError> {
+/// See [`EngineError`].
+pub fn open(engine: &Engine) -> Result<Arc<dyn Store>, EngineError> {
     match engine {
         Engine::Sqlite { directory, options } => {
             Ok(Arc::new(SqliteStore::open(directory, *options)?))
         }
+        Engine::Postgres { options } => Ok(Arc::new(PostgresStore::open(options)?)),
     }
 }

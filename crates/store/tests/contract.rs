@@ -402,6 +402,13 @@ fn embedded() -> Opened {
     }
 }
 
+fn distributed() -> Opened {
+    Opened {
+        store: Arc::new(crate::server::shared().store()),
+        _directory: None,
+    }
+}
+
 /// A realm's view, in a store that has rows of the default realm and of two others in every table.
 fn view(realm: &str) -> Opened {
     let whole: Arc<dyn Store> = Arc::new(MemoryStore::new());
@@ -582,4 +589,11 @@ macro_rules! contract {
     };
 }
 
-contract!(memory, embedded, realm, realm_on_disk, default_realm);
+contract!(
+    memory,
+    embedded,
+    distributed,
+    realm,
+    realm_on_disk,
+    default_realm
+);

@@ -4,4 +4,6 @@ mod contract;
 mod crash;
 mod embedded;
 mod full_disk;
+mod postgres;
 mod revocation;
+mod server;

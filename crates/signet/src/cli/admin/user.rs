@@ -14,7 +14,7 @@ use signet_audit::{self as audit, Action, Event};
 use signet_crypto::{Secret, password};
 use signet_directory::{Local, NewUser, Profile, UserError, check_new};
 use signet_server::admin::USERS;
-use signet_store::{Engine, OpenError, Store};
+use signet_store::{Engine, EngineError, OpenError, Store};
 
 use super::{
     fields::Field,
@@ -351,7 +351,7 @@ fn offline(directory: &Path) -> Result<Option<Arc<dyn Store>>, Failure> {
     private_file::directory(directory).map_err(|e| failed(&e))?;
     match signet_store::open(&Engine::sqlite(directory)) {
         Ok(store) => Ok(Some(store)),
-        Err(OpenError::InUse { .. }) => Ok(None),
+        Err(EngineError::Embedded(OpenError::InUse { .. })) => Ok(None),
         Err(e) => Err(failed(&e)),
     }
 }

@@ -1,0 +1,1 @@
+//! The distributed engine, over a real server.
