@@ -191,6 +191,7 @@ impl Server {
         }
         guard.env("DIRECTORY", &self.directory);
         guard.stdin(Stdio::piped()).stdout(Stdio::piped());
+        guard.stderr(Stdio::null());
         let mut guard = guard.spawn().expect("starts");
         let mut said = BufReader::new(guard.stdout.take().expect("piped"));
         let mut line = String::new();

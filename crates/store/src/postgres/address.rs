@@ -55,7 +55,8 @@ pub enum TlsMode {
     Never,
 }
 
-/// A parsed URL.
+/// A parsed URL. Only servers that take writes are used (`target_session_attrs=read-write`, which is
+/// implied).
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Address {
     /// Tried in this order, until one takes writes.
@@ -73,8 +74,6 @@ pub struct Address {
     pub client_certificate: Option<(PathBuf, PathBuf)>,
     /// Password file (`passfile`).
     pub password_file: Option<PathBuf>,
-    /// Only servers that take writes are used, whatever `target_session_attrs` says.
-    _private: (),
 }
 
 /// Without anything secret, because there is nothing secret in it.
@@ -177,7 +176,6 @@ impl Address {
             root_certificates: None,
             client_certificate: None,
             password_file: None,
-            _private: (),
         };
         address.query(query)?;
         Ok(address)
