@@ -19,6 +19,10 @@ pub struct Settings {
     /// base of mtls_endpoint_aliases; None: no listener asks for client certificates, and mTLS is
     /// not offered
     pub mtls_base: Option<String>,
+    /// one of several nodes that serve the issuer: where this one is found itself, scheme and
+    /// authority without a path. It answers there as it does under the issuer's name; what it issues
+    /// names the issuer all the same
+    pub node_base: Option<String>,
     /// authorization codes; 60 (FAPI 2.0 section 5.3.2.1: at most 60)
     pub code_lifetime: u64,
     /// access tokens; 600
@@ -124,6 +128,7 @@ impl Settings {
         Settings {
             issuer: issuer.into(),
             mtls_base: None,
+            node_base: None,
             code_lifetime: MINUTE,
             access_token_lifetime: 10 * MINUTE,
             id_token_lifetime: 10 * MINUTE,
@@ -168,10 +173,30 @@ impl Settings {
         })
     }
 
-    /// Every spelling of an endpoint's URL that a DPoP proof's `htu` may name: the ordinary one and
-    /// its mTLS alias.
+    /// The issuer as this node is found: its own base with the issuer's path. None where the issuer
+    /// is served by one node, or by all of them under one name.
+    pub fn node_issuer(&self) -> Option<String> {
+        let (origin, _) = split_issuer(self.node_base.as_deref()?);
+        let (_, path) = split_issuer(&self.issuer);
+        Some(format!("{origin}{path}"))
+    }
+
+    /// The URL of an endpoint under this node's own base.
+    pub fn node_url(&self, id: EndpointId) -> Option<String> {
+        Some(id.url(&self.node_issuer()?))
+    }
+
+    /// Whether this names the issuer to this server: the issuer itself, or this node of it.
+    pub fn is_issuer(&self, text: &str) -> bool {
+        text == self.issuer || self.node_issuer().is_some_and(|node| node == text)
+    }
+
+    /// Every spelling of an endpoint's URL that a DPoP proof's `htu` may name: the ordinary one,
+    /// this node's own, and its mTLS alias.
     pub fn urls(&self, id: EndpointId) -> impl Iterator<Item = String> {
-        std::iter::once(self.url(id)).chain(self.mtls_url(id))
+        std::iter::once(self.url(id))
+            .chain(self.node_url(id))
+            .chain(self.mtls_url(id))
     }
 
     /// What cannot be served: each entry is a sentence for the operator. Empty: all is well.
@@ -194,6 +219,10 @@ impl Settings {
         check(
             self.mtls_base.as_deref().is_none_or(is_base),
             "the mTLS base must be an https URL without query, fragment and trailing slash",
+        );
+        check(
+            self.node_base.as_deref().is_none_or(is_base),
+            "the node's own URL must be an https URL without query, fragment and trailing slash",
         );
         for (name, value, low, high) in self.lifetimes() {
             check(

@@ -6,18 +6,18 @@
 //! now on, not what to do: applying it twice is harmless, and of two for one record the one that
 //! was made later holds.
 //!
-//! A delta of a record has a form on the wire ([`Delta::to_bytes`]), which is that of its row in
-//! the store. Signing keys travel as they are at rest: their private halves sealed. The
-//! configuration is a node's own file and has none.
+//! What other nodes tell of a record comes as a state that merges ([`Delta::Heard`]): see
+//! [`crate::kinds`]. The configuration is a node's own file and is told to nobody.
 use std::sync::Arc;
 
+use signet_cluster::{crdt::Record, entry::Entry};
 use signet_oauth::{
     client::Client,
     registry::{Registry, Resource, ScopeEntry},
     settings::Settings,
 };
 
-use crate::records;
+use crate::{kinds::RecordKind, records};
 
 /// What the configuration says: settings and the records that it declares. They hold over stored
 /// ones of the same name.
@@ -73,17 +73,24 @@ pub enum Delta {
     },
     /// The node's configuration, whole.
     Configuration(Configuration),
+    /// The state of a record, or a part of it, where several nodes write: merged with what is
+    /// known.
+    Heard {
+        /// Which kind of record.
+        kind: RecordKind,
+        /// Its name within the kind.
+        name: String,
+        /// What merges.
+        state: Record,
+        /// It was read in the store: it counts, however old it is.
+        stored: bool,
+    },
 }
 
 /// Why bytes are no delta.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("these bytes are no change of the registry")]
 pub struct Malformed;
-
-const CLIENT: u8 = 1;
-const RESOURCE: u8 = 2;
-const SCOPE: u8 = 3;
-const KEY: u8 = 4;
 
 impl Delta {
     /// A client that was written.
@@ -110,83 +117,71 @@ impl Delta {
         }
     }
 
-    /// The form on the wire: a byte for the kind, the length of the name (4 bytes, big-endian), the
-    /// name, and the record as its row has it; nothing after the name where there is no record.
-    /// None for the configuration.
-    pub fn to_bytes(&self) -> Option<Vec<u8>> {
-        let (kind, name, record) = match self {
-            Delta::Client { client_id, record } => (
-                CLIENT,
-                client_id,
-                record.as_ref().map(|client| client.to_json()),
-            ),
-            Delta::Resource { identifier, record } => (
-                RESOURCE,
-                identifier,
-                record.as_ref().map(|r| records::write_resource(r)),
-            ),
-            Delta::Scope { name, record } => {
-                (SCOPE, name, record.as_ref().map(records::write_scope))
-            }
-            Delta::Key { kid, record } => (KEY, kid, record.clone()),
-            Delta::Configuration(_) => return None,
-        };
-        let length = u32::try_from(name.len()).ok()?;
-        let mut bytes = vec![kind];
-        bytes.extend_from_slice(&length.to_be_bytes());
-        bytes.extend_from_slice(name.as_bytes());
-        bytes.extend(record.unwrap_or_default());
-        Some(bytes)
+    /// What a node was told.
+    ///
+    /// # Errors
+    /// [`Malformed`]: not a record's, or not one that can be read. Another version of the server may
+    /// tell of kinds that this one does not know.
+    pub fn of_entry(entry: &Entry) -> Result<Delta, Malformed> {
+        let kind = RecordKind::of_number(entry.kind).ok_or(Malformed)?;
+        let name = std::str::from_utf8(&entry.name).map_err(|_| Malformed)?;
+        let state = Record::from_bytes(&entry.fragment).map_err(|_| Malformed)?;
+        Ok(Delta::Heard {
+            kind,
+            name: name.to_owned(),
+            state,
+            stored: false,
+        })
     }
 
-    /// Reads what [`Delta::to_bytes`] wrote.
+    /// The record of a kind and name, from its stored form; none: there is none any more.
     ///
     /// # Errors
     /// [`Malformed`]; also where name and record disagree.
-    pub fn from_bytes(bytes: &[u8]) -> Result<Delta, Malformed> {
-        let (kind, rest) = bytes.split_first().ok_or(Malformed)?;
-        let (length, rest) = rest.split_first_chunk::<4>().ok_or(Malformed)?;
-        let length = usize::try_from(u32::from_be_bytes(*length)).map_err(|_| Malformed)?;
-        let (name, record) = rest.split_at_checked(length).ok_or(Malformed)?;
-        let name = std::str::from_utf8(name).map_err(|_| Malformed)?.to_owned();
-        let record = (!record.is_empty()).then_some(record);
-        let delta = match *kind {
-            CLIENT => {
-                let record = record.map(Client::from_json).transpose();
+    pub fn of_stored(
+        kind: RecordKind,
+        name: &str,
+        stored: Option<&[u8]>,
+    ) -> Result<Delta, Malformed> {
+        let own = name.to_owned();
+        let delta = match kind {
+            RecordKind::Client => {
+                let record = stored.map(Client::from_json).transpose();
                 Delta::Client {
-                    client_id: name.clone(),
+                    client_id: own,
                     record: record.map_err(|_| Malformed)?.map(Arc::new),
                 }
             }
-            RESOURCE => {
-                let record = record.map(records::read_resource).transpose();
+            RecordKind::Resource => {
+                let record = stored.map(records::read_resource).transpose();
                 Delta::Resource {
-                    identifier: name.clone(),
+                    identifier: own,
                     record: record.map_err(|_| Malformed)?.map(Arc::new),
                 }
             }
-            SCOPE => {
-                let record = record.map(records::read_scope).transpose();
+            RecordKind::Scope => {
+                let record = stored.map(records::read_scope).transpose();
                 Delta::Scope {
-                    name: name.clone(),
+                    name: own,
                     record: record.map_err(|_| Malformed)?,
                 }
             }
-            KEY => Delta::Key {
-                kid: name.clone(),
-                record: record.map(<[u8]>::to_vec),
+            RecordKind::Key => Delta::Key {
+                kid: own,
+                record: stored.map(<[u8]>::to_vec),
             },
-            _ => return Err(Malformed),
+            // The index has them, not the registry.
+            RecordKind::Revocation => return Err(Malformed),
         };
         let named = match &delta {
             Delta::Client { record, .. } => record.as_ref().map(|record| &record.client_id),
             Delta::Resource { record, .. } => record.as_ref().map(|record| &record.identifier),
             Delta::Scope { record, .. } => record.as_ref().map(|record| &record.name),
             // A key's record names its key, which `Replica::apply` compares when it opens it.
-            Delta::Key { .. } | Delta::Configuration(_) => None,
+            Delta::Key { .. } | Delta::Configuration(_) | Delta::Heard { .. } => None,
         };
         match named {
-            Some(named) if *named != name => Err(Malformed),
+            Some(named) if named != name => Err(Malformed),
             _ => Ok(delta),
         }
     }
@@ -197,14 +192,10 @@ mod tests {
     use super::*;
     use signet_oauth::scope::ScopeSet;
 
-    fn round_trip(delta: &Delta) -> Delta {
-        Delta::from_bytes(&delta.to_bytes().unwrap()).unwrap()
-    }
-
     #[test]
-    fn every_record_comes_back_from_its_bytes() {
-        let client = Arc::new(Client::new("c1", 7));
-        let resource = Arc::new(Resource {
+    fn every_record_comes_back_from_its_stored_form_under_its_own_name() {
+        let client = Client::new("c1", 7).to_json();
+        let resource = records::write_resource(&Resource {
             identifier: "https://api.example".into(),
             name: None,
             scopes: ScopeSet::parse("read").unwrap(),
@@ -214,45 +205,42 @@ mod tests {
             introspectors: Vec::new(),
             revision: 3,
         });
-        let scope = ScopeEntry {
+        let scope = records::write_scope(&ScopeEntry {
             name: "read".into(),
             description: "Read".into(),
             published: true,
-        };
-        match round_trip(&Delta::client(client.clone())) {
-            Delta::Client { record, .. } => assert_eq!(record, Some(client)),
-            other => panic!("{other:?}"),
+        });
+        let of = [
+            (RecordKind::Client, "c1", &client),
+            (RecordKind::Resource, "https://api.example", &resource),
+            (RecordKind::Scope, "read", &scope),
+        ];
+        for (kind, name, stored) in of {
+            assert!(
+                Delta::of_stored(kind, name, Some(stored)).is_ok(),
+                "{kind:?}"
+            );
+            assert!(Delta::of_stored(kind, name, None).is_ok(), "{kind:?}");
+            let renamed = Delta::of_stored(kind, "other", Some(stored));
+            assert_eq!(renamed.unwrap_err(), Malformed, "{kind:?}");
+            let cut = Delta::of_stored(kind, name, Some(&stored[..stored.len() - 1]));
+            assert_eq!(cut.unwrap_err(), Malformed, "{kind:?}");
         }
-        match round_trip(&Delta::resource(resource.clone())) {
-            Delta::Resource { record, .. } => assert_eq!(record, Some(resource)),
-            other => panic!("{other:?}"),
-        }
-        match round_trip(&Delta::scope(scope.clone())) {
-            Delta::Scope { record, .. } => assert_eq!(record.unwrap().description, "Read"),
-            other => panic!("{other:?}"),
-        }
-        let gone = Delta::Key {
-            kid: "k".into(),
-            record: None,
-        };
-        assert!(matches!(round_trip(&gone), Delta::Key { record: None, .. }));
     }
 
     #[test]
-    fn a_record_under_another_name_and_cut_off_bytes_are_refused() {
-        let bytes = Delta::client(Arc::new(Client::new("c1", 7)))
-            .to_bytes()
-            .unwrap();
-        let mut renamed = bytes.clone();
-        renamed[6] = b'2';
-        assert_eq!(Delta::from_bytes(&renamed).unwrap_err(), Malformed);
-        for length in 0..7 {
-            assert!(Delta::from_bytes(&bytes[..length]).is_err() || length == 7);
-        }
-        assert_eq!(Delta::from_bytes(&[9, 0, 0, 0, 0]).unwrap_err(), Malformed);
-        assert_eq!(
-            Delta::from_bytes(&[1, 255, 255, 255, 255]).unwrap_err(),
-            Malformed
-        );
+    fn what_is_no_record_is_not_believed() {
+        let entry = |kind, name: &[u8], fragment: &[u8]| Entry {
+            realm: String::new(),
+            kind,
+            name: name.to_vec(),
+            fragment: fragment.to_vec(),
+            end: None,
+        };
+        let whole = Record::new().to_bytes();
+        assert!(Delta::of_entry(&entry(16, b"c", &whole)).is_ok());
+        assert!(Delta::of_entry(&entry(15, b"c", &whole)).is_err());
+        assert!(Delta::of_entry(&entry(16, b"\xff", &whole)).is_err());
+        assert!(Delta::of_entry(&entry(16, b"c", b"")).is_err());
     }
 }

@@ -1,13 +1,14 @@
 //! Scopes that were added to the standard ones: their rows in the store, listed in one partition.
 use crate::records;
 use signet_oauth::registry::ScopeEntry;
-use signet_store::{Change, Key, Op, Store, StoreError, Table};
+use signet_store::{Key, Store, StoreError, Table};
 
 /// The partition of [`Table::Setting`] that lists them, by name.
-const PARTITION: &[u8] = b"scope";
+pub const PARTITION: &[u8] = b"scope";
 const PAGE: usize = 256;
 
-fn key(name: &str) -> Key {
+/// The row of a scope.
+pub fn key(name: &str) -> Key {
     Key::with_sort(Table::Setting, PARTITION, name)
 }
 
@@ -30,25 +31,4 @@ pub async fn load(store: &dyn Store, now: u64) -> Result<Vec<ScopeEntry>, StoreE
             return Ok(scopes);
         }
     }
-}
-
-/// Writes a scope, new or known.
-///
-/// # Errors
-/// The store's.
-pub async fn write(store: &dyn Store, entry: &ScopeEntry, now: u64) -> Result<(), StoreError> {
-    let put = Op::Put {
-        key: key(&entry.name),
-        value: records::write_scope(entry),
-        end: None,
-    };
-    store.commit(Change::new(put), now).await.map(drop)
-}
-
-/// Removes a scope; whether it was stored.
-///
-/// # Errors
-/// The store's.
-pub async fn remove(store: &dyn Store, name: &str, now: u64) -> Result<bool, StoreError> {
-    Ok(store.take(&key(name), now).await?.is_some())
 }

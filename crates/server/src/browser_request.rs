@@ -222,7 +222,7 @@ impl BrowserRequest {
 
     /// A page of this server, by its path.
     pub fn url(&self, path: &str) -> String {
-        format!("{}{path}", self.context.snapshot.settings.issuer)
+        format!("{}{path}", self.context.base())
     }
 
     /// Adds the cookies.

@@ -52,7 +52,7 @@ pub mod verified_tokens;
 pub use signet_directory::{consent, grants, session};
 pub use signet_mail as mail;
 use signet_pages as page;
-pub use signet_registry::{delta, keys};
+pub use signet_registry::{delta, keys, scribe};
 use signet_registry::{records, scopes};
 
 /// Adds every route of the server.

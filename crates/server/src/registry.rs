@@ -3,11 +3,19 @@
 //! A record is replaced with a compare: whoever writes names the `revision` that was read, and of
 //! two racing writers one is told so (known fault A18). The row is durable before the snapshot
 //! shows it.
-use crate::{delta::Delta, records, state::Realm};
+use crate::{
+    delta::Delta,
+    records,
+    state::{Realm, TOLD_WITHIN},
+};
 use signet_oauth::{
     client::Client,
     command_line,
     registry::{Registry, Resource, ScopeEntry},
+};
+use signet_registry::{
+    kinds::RecordKind,
+    scribe::{Noted, Scribe, row_key},
 };
 use signet_store::{Change, Key, Op, Outcome, Row, Store, StoreError, Table};
 use std::{collections::HashMap, sync::Arc};
@@ -15,6 +23,8 @@ use std::{collections::HashMap, sync::Arc};
 const PAGE: usize = 256;
 /// Unused clients that are removed at once.
 const SWEPT: usize = 500;
+/// How often a write that another node was faster with is tried again.
+const MAX_TRIES: usize = 16;
 
 /// Why a record could not be written.
 #[derive(Debug, thiserror::Error)]
@@ -81,7 +91,7 @@ fn read_client(row: &Row) -> Result<Client, StoreError> {
     Client::from_json(&row.value).map_err(|e| StoreError::Corrupt(e.to_string()))
 }
 
-/// Writes a client that must not exist yet.
+/// Writes a client that must not exist yet, where no server runs.
 ///
 /// # Errors
 /// `Exists`, or the store's.
@@ -90,124 +100,189 @@ pub async fn insert_client(
     client: &Client,
     now: u64,
 ) -> Result<(), RegistryError> {
-    let key = Key::new(Table::Client, client.client_id.as_bytes());
-    insert(store, key, client.to_json(), now).await
-}
-
-/// Writes a client over the one whose revision is `read`. Its own revision must be another one.
-///
-/// # Errors
-/// `NotFound`, `Conflict`, or the store's.
-pub async fn replace_client(
-    store: &dyn Store,
-    client: &Client,
-    read: u64,
-    now: u64,
-) -> Result<(), RegistryError> {
-    let key = Key::new(Table::Client, client.client_id.as_bytes());
-    let row = store.get(&key, now).await?.ok_or(RegistryError::NotFound)?;
-    if read_client(&row)?.revision != read {
-        return Err(RegistryError::Conflict);
-    }
-    let replace = Op::Replace {
-        key,
-        version: row.version,
-        value: client.to_json(),
-        end: None,
+    let value = Some(client.to_json());
+    let record = Written {
+        kind: RecordKind::Client,
+        name: &client.client_id,
+        known: None,
+        value,
     };
-    decided(store.commit(only(replace), now).await?)
+    record.commit(store, None, now).await.map(drop)
 }
 
-/// Removes a client whose revision is `read` (`None`: whatever it is).
+/// Writes a resource server that must not exist yet, where no server runs.
 ///
 /// # Errors
-/// `NotFound`, `Conflict`, or the store's.
-pub async fn remove_client(
-    store: &dyn Store,
-    client_id: &str,
-    read: Option<u64>,
-    now: u64,
-) -> Result<(), RegistryError> {
-    let key = Key::new(Table::Client, client_id.as_bytes());
-    let row = store.get(&key, now).await?.ok_or(RegistryError::NotFound)?;
-    if read.is_some() && read != Some(read_client(&row)?.revision) {
-        return Err(RegistryError::Conflict);
-    }
-    let remove = Op::Remove {
-        key,
-        version: row.version,
-    };
-    decided(store.commit(only(remove), now).await?)
-}
-
-/// Writes a resource server: `read` is the revision it replaces, `None` if it must not exist yet.
-///
-/// # Errors
-/// `Exists`, `NotFound`, `Conflict`, or the store's.
-pub async fn write_resource(
+/// `Exists`, or the store's.
+pub async fn insert_resource(
     store: &dyn Store,
     resource: &Resource,
-    read: Option<u64>,
     now: u64,
 ) -> Result<(), RegistryError> {
-    let key = Key::new(Table::Resource, resource.identifier.as_bytes());
-    let value = records::write_resource(resource);
-    let Some(read) = read else {
-        return insert(store, key, value, now).await;
+    let record = Written {
+        kind: RecordKind::Resource,
+        name: &resource.identifier,
+        known: None,
+        value: Some(records::write_resource(resource)),
     };
-    let row = store.get(&key, now).await?.ok_or(RegistryError::NotFound)?;
-    if read_resource(&row)?.revision != read {
-        return Err(RegistryError::Conflict);
+    record.commit(store, None, now).await.map(drop)
+}
+
+/// One record that is written: conditional on the row that was read.
+struct Written<'a> {
+    kind: RecordKind,
+    name: &'a str,
+    /// The row as it was read; none: there must be none.
+    known: Option<&'a Row>,
+    /// None: it is removed.
+    value: Option<Vec<u8>>,
+}
+
+impl Written<'_> {
+    /// Writes it, with what it notes for other nodes.
+    async fn commit(
+        self,
+        store: &dyn Store,
+        scribe: Option<&Scribe>,
+        now: u64,
+    ) -> Result<Noted, RegistryError> {
+        let Written {
+            kind,
+            name,
+            known,
+            value,
+        } = self;
+        let key = row_key(kind, name);
+        let (noted, then) = match scribe {
+            None => (Noted::default(), Vec::new()),
+            Some(scribe) => {
+                let was = known.map(|row| row.value.as_slice());
+                let noted = scribe.note(store, kind, name, was, value.as_deref(), now);
+                let noted = noted.await?;
+                let then = scribe.rows(&noted, now);
+                (noted, then)
+            }
+        };
+        let first = match (known, value) {
+            (None, Some(value)) => Op::Insert {
+                key,
+                value,
+                end: None,
+            },
+            (Some(row), Some(value)) => Op::Replace {
+                key,
+                version: row.version,
+                value,
+                end: None,
+            },
+            (Some(row), None) => Op::Remove {
+                key,
+                version: row.version,
+            },
+            (None, None) => return Err(RegistryError::NotFound),
+        };
+        match (store.commit(Change { first, then }, now).await?, known) {
+            (Outcome::Done { .. }, _) => Ok(noted),
+            (Outcome::Refused(_), None) => Err(RegistryError::Exists),
+            (Outcome::Refused(Some(_)), Some(_)) => Err(RegistryError::Conflict),
+            (Outcome::Refused(None), Some(_)) => Err(RegistryError::NotFound),
+        }
     }
-    let replace = Op::Replace {
-        key,
-        version: row.version,
-        value,
-        end: None,
-    };
-    decided(store.commit(only(replace), now).await?)
 }
 
-/// Removes a resource server.
-///
-/// # Errors
-/// `NotFound`, `Conflict`, or the store's.
-pub async fn remove_resource(
-    store: &dyn Store,
-    identifier: &str,
-    now: u64,
-) -> Result<(), RegistryError> {
-    let key = Key::new(Table::Resource, identifier.as_bytes());
-    let row = store.get(&key, now).await?.ok_or(RegistryError::NotFound)?;
-    let remove = Op::Remove {
-        key,
-        version: row.version,
-    };
-    decided(store.commit(only(remove), now).await?)
-}
-
-/// Writes that are durable and in effect when they return. One after another, so that the snapshot
-/// follows in the order of the commits: no older record can come back over a newer one (known fault
-/// A15).
+/// Writes that are durable and in effect when they return. On one node they come one after another,
+/// so that the snapshot follows in the order of the commits: no older record can come back over a
+/// newer one (known fault A15). Between nodes the row's version decides, and the stamps that go
+/// with it say which of two words is the later one.
 impl Realm {
-    /// As [`insert_client`].
+    /// Writes a client that must not exist yet.
     ///
     /// # Errors
-    /// As there; also for a client that the configuration declares.
+    /// `Exists`, or the store's; also for a client that the configuration declares.
     pub async fn insert_client(&self, client: Client) -> Result<Arc<Client>, RegistryError> {
         let _one_after_another = self.registry_writes.lock().await;
         let id = client.client_id.clone();
         if self.snapshot().registry.clients.contains_key(&id) {
             return Err(RegistryError::Exists);
         }
-        insert_client(&*self.store, &client, self.now()).await?;
-        Ok(self.show_client(client))
+        let client = Arc::new(client);
+        let value = Some(client.to_json());
+        self.write(RecordKind::Client, &id, None, value, || {
+            Delta::client(Arc::clone(&client))
+        })
+        .await?;
+        Ok(client)
     }
 
-    /// As [`replace_client`].
+    /// Writes one record, puts it in effect and tells the other nodes.
+    async fn write(
+        &self,
+        kind: RecordKind,
+        name: &str,
+        known: Option<&Row>,
+        value: Option<Vec<u8>>,
+        alone: impl FnOnce() -> Delta,
+    ) -> Result<(), RegistryError> {
+        let begun = self.now();
+        let written = Written {
+            kind,
+            name,
+            known,
+            value,
+        };
+        let done = written.commit(&*self.store, Some(&self.scribe), begun);
+        match done.await {
+            Ok(noted) => {
+                self.tell(noted, begun, alone).await;
+                Ok(())
+            }
+            Err(error @ (RegistryError::Exists | RegistryError::Conflict)) => {
+                // Another node was faster, and its word may not have come yet.
+                self.learn(kind, name).await?;
+                Err(error)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// What is durable is put in effect here, and told.
+    async fn tell(&self, noted: Noted, begun: u64, alone: impl FnOnce() -> Delta) {
+        if !self.is_shared() {
+            return self.show([alone()]);
+        }
+        self.show(noted.deltas());
+        let now = self.now();
+        if let Some(line) = self.scribe.again(&noted, begun, now) {
+            // Nodes that read the log have been there already.
+            if let Err(error) = self.store.commit(Change::new(line), now).await {
+                tracing::warn!(%error, "a late change may reach other nodes late");
+            }
+        }
+        let told = self.scribe.tell(noted);
+        // It goes on where nobody waits any more.
+        let _ = tokio::time::timeout(TOLD_WITHIN, told).await;
+    }
+
+    /// The row of a client whose revision is `read` (none: whatever it is).
+    async fn stored_client(
+        &self,
+        client_id: &str,
+        read: Option<u64>,
+    ) -> Result<Row, RegistryError> {
+        let key = row_key(RecordKind::Client, client_id);
+        let row = self.store.get(&key, self.now()).await?;
+        let row = row.ok_or(RegistryError::NotFound)?;
+        if read.is_some() && read != Some(read_client(&row)?.revision) {
+            self.learn(RecordKind::Client, client_id).await?;
+            return Err(RegistryError::Conflict);
+        }
+        Ok(row)
+    }
+
+    /// Writes a client over the one whose revision is `read`. Its own revision must be another one.
     ///
     /// # Errors
-    /// As there.
+    /// `NotFound`, `Conflict`, or the store's.
     pub async fn replace_client(
         &self,
         client: Client,
@@ -215,28 +290,28 @@ impl Realm {
     ) -> Result<Arc<Client>, RegistryError> {
         let _one_after_another = self.registry_writes.lock().await;
         self.expect_stored(&client.client_id)?;
-        let replaced = replace_client(&*self.store, &client, read, self.now()).await;
-        match replaced {
+        let known = match self.stored_client(&client.client_id, Some(read)).await {
             // The client that every server has is not at rest before its first change.
-            Err(RegistryError::NotFound) if client.client_id == command_line::CLIENT_ID => {
-                let inserted = insert_client(&*self.store, &client, self.now()).await;
-                inserted.map_err(|error| match error {
-                    // On another node, a moment ago.
-                    RegistryError::Exists => RegistryError::Conflict,
-                    RegistryError::NotFound | RegistryError::Conflict | RegistryError::Store(_) => {
-                        error
-                    }
-                })?;
-            }
-            replaced => replaced?,
+            Err(RegistryError::NotFound) if client.client_id == command_line::CLIENT_ID => None,
+            known => Some(known?),
+        };
+        let client = Arc::new(client);
+        let (id, value) = (&client.client_id, Some(client.to_json()));
+        let written = self.write(RecordKind::Client, id, known.as_ref(), value, || {
+            Delta::client(Arc::clone(&client))
+        });
+        match written.await {
+            // On another node, a moment ago.
+            Err(RegistryError::Exists) => Err(RegistryError::Conflict),
+            written => written.map(|()| client),
         }
-        Ok(self.show_client(client))
     }
 
-    /// As [`remove_client`]. The caller revokes what the client holds.
+    /// Removes a client whose revision is `read` (`None`: whatever it is). The caller revokes what
+    /// the client holds.
     ///
     /// # Errors
-    /// As there.
+    /// `NotFound`, `Conflict`, or the store's.
     pub async fn remove_client(
         &self,
         client_id: &str,
@@ -244,16 +319,18 @@ impl Realm {
     ) -> Result<(), RegistryError> {
         let _one_after_another = self.registry_writes.lock().await;
         self.expect_stored(client_id)?;
-        remove_client(&*self.store, client_id, read, self.now()).await?;
-        // The client that every server has is again as it was before it was changed.
-        let built_in = (client_id == command_line::CLIENT_ID)
-            .then(command_line::client)
-            .and_then(Result::ok);
-        self.show(Delta::Client {
-            client_id: client_id.to_owned(),
-            record: built_in.map(Arc::new),
-        });
-        Ok(())
+        let known = self.stored_client(client_id, read).await?;
+        self.write(RecordKind::Client, client_id, Some(&known), None, || {
+            // The client that every server has is again as it was before it was changed.
+            let built_in = (client_id == command_line::CLIENT_ID)
+                .then(command_line::client)
+                .and_then(Result::ok);
+            Delta::Client {
+                client_id: client_id.to_owned(),
+                record: built_in.map(Arc::new),
+            }
+        })
+        .await
     }
 
     /// The configuration's clients win over stored ones of the same id, and are not changed here.
@@ -266,20 +343,6 @@ impl Realm {
         {
             true => Err(RegistryError::NotFound),
             false => Ok(()),
-        }
-    }
-
-    fn show_client(&self, client: Client) -> Arc<Client> {
-        let client = Arc::new(client);
-        self.show(Delta::client(Arc::clone(&client)));
-        client
-    }
-
-    /// Puts a record in effect that is durable.
-    fn show(&self, delta: Delta) {
-        if let Err(error) = self.apply([delta]) {
-            // Only a key can fail to open, and a record of the registry has none.
-            tracing::error!(%error, "a change of the registry is durable and not in effect");
         }
     }
 
@@ -323,34 +386,54 @@ impl Realm {
             return Ok(0);
         }
         let _one_after_another = self.registry_writes.lock().await;
-        let mut removed = Vec::with_capacity(unused.len());
+        let (mut removed, mut gone) = (Vec::with_capacity(unused.len()), Vec::new());
         for client in unused {
-            let gone = remove_client(&*self.store, &client.client_id, Some(client.revision), now);
-            match gone.await {
-                Ok(()) => removed.push(client.client_id.as_str()),
-                // It was used, changed or removed meanwhile.
-                Err(RegistryError::Conflict | RegistryError::NotFound | RegistryError::Exists) => {}
+            let id = client.client_id.as_str();
+            match self.remove_unused(client, now).await {
+                Ok(noted) => {
+                    match self.is_shared() {
+                        true => gone.extend(noted.deltas()),
+                        false => gone.push(Delta::Client {
+                            client_id: id.to_owned(),
+                            record: None,
+                        }),
+                    }
+                    drop(self.scribe.tell(noted));
+                    removed.push(id);
+                }
+                // It was used, changed or removed meanwhile; by another node, perhaps.
+                Err(RegistryError::Conflict | RegistryError::NotFound | RegistryError::Exists) => {
+                    self.learn(RecordKind::Client, id).await?;
+                }
                 Err(RegistryError::Store(error)) => return Err(error),
             }
         }
         // One new view for all of them.
-        let gone = removed.iter().map(|client_id| Delta::Client {
-            client_id: (*client_id).to_owned(),
-            record: None,
-        });
-        if let Err(error) = self.apply(gone) {
-            tracing::error!(%error, "a change of the registry is durable and not in effect");
-        }
+        self.show(gone);
         for client_id in &removed {
             self.revoke_client_for(client_id, longest).await?;
         }
         Ok(removed.len())
     }
 
-    /// As [`write_resource`].
+    async fn remove_unused(&self, client: &Client, now: u64) -> Result<Noted, RegistryError> {
+        let id = &client.client_id;
+        let row = self.stored_client(id, Some(client.revision)).await?;
+        let gone = Written {
+            kind: RecordKind::Client,
+            name: id,
+            known: Some(&row),
+            value: None,
+        };
+        gone.commit(&*self.store, Some(&self.scribe), now).await
+    }
+
+    /// Writes a resource server: `read` is the revision it replaces, `None` if it must not exist
+    /// yet.
     ///
     /// # Errors
-    /// As there; also for a resource server that the configuration declares.
+    /// `Exists`, `NotFound`, `Conflict`, or the store's; also for a resource server that the
+    /// configuration declares.
     pub async fn write_resource(
         &self,
         resource: Resource,
@@ -361,83 +444,85 @@ impl Realm {
         if read.is_none() && registry.resources.contains_key(&resource.identifier) {
             return Err(RegistryError::Exists);
         }
-        write_resource(&*self.store, &resource, read, self.now()).await?;
+        let known = match read {
+            None => None,
+            Some(read) => {
+                let key = row_key(RecordKind::Resource, &resource.identifier);
+                let row = self.store.get(&key, self.now()).await?;
+                let row = row.ok_or(RegistryError::NotFound)?;
+                if read_resource(&row)?.revision != read {
+                    self.learn(RecordKind::Resource, &resource.identifier)
+                        .await?;
+                    return Err(RegistryError::Conflict);
+                }
+                Some(row)
+            }
+        };
         let resource = Arc::new(resource);
-        self.show(Delta::resource(Arc::clone(&resource)));
+        let (name, value) = (
+            &resource.identifier,
+            Some(records::write_resource(&resource)),
+        );
+        self.write(RecordKind::Resource, name, known.as_ref(), value, || {
+            Delta::resource(Arc::clone(&resource))
+        })
+        .await?;
         Ok(resource)
     }
 
-    /// As [`remove_resource`].
+    /// Removes a resource server.
     ///
     /// # Errors
-    /// As there.
+    /// `NotFound`, `Conflict`, or the store's.
     pub async fn remove_resource(&self, identifier: &str) -> Result<(), RegistryError> {
         let _one_after_another = self.registry_writes.lock().await;
-        remove_resource(&*self.store, identifier, self.now()).await?;
-        self.show(Delta::Resource {
-            identifier: identifier.to_owned(),
-            record: None,
-        });
-        Ok(())
+        let key = row_key(RecordKind::Resource, identifier);
+        let row = self.store.get(&key, self.now()).await?;
+        let row = row.ok_or(RegistryError::NotFound)?;
+        self.write(RecordKind::Resource, identifier, Some(&row), None, || {
+            Delta::Resource {
+                identifier: identifier.to_owned(),
+                record: None,
+            }
+        })
+        .await
     }
 
-    /// Writes a scope, new or known.
+    /// Writes a scope, new or known: the last writer holds.
     ///
     /// # Errors
-    /// The store's.
+    /// `Conflict`, where others keep writing it, or the store's.
     pub async fn write_scope(&self, entry: ScopeEntry) -> Result<(), RegistryError> {
         let _one_after_another = self.registry_writes.lock().await;
-        crate::scopes::write(&*self.store, &entry, self.now()).await?;
-        self.show(Delta::scope(entry));
-        Ok(())
+        let key = row_key(RecordKind::Scope, &entry.name);
+        for _ in 0..MAX_TRIES {
+            let known = self.store.get(&key, self.now()).await?;
+            let value = Some(records::write_scope(&entry));
+            let delta = || Delta::scope(entry.clone());
+            let written = self.write(RecordKind::Scope, &entry.name, known.as_ref(), value, delta);
+            match written.await {
+                // Another node was faster.
+                Err(RegistryError::Exists | RegistryError::Conflict | RegistryError::NotFound) => {}
+                written => return written,
+            }
+        }
+        Err(RegistryError::Conflict)
     }
 
     /// Removes a scope.
     ///
     /// # Errors
-    /// `NotFound`, or the store's.
+    /// `NotFound`, `Conflict`, or the store's.
     pub async fn remove_scope(&self, name: &str) -> Result<(), RegistryError> {
         let _one_after_another = self.registry_writes.lock().await;
-        if !crate::scopes::remove(&*self.store, name, self.now()).await? {
-            return Err(RegistryError::NotFound);
-        }
-        self.show(Delta::Scope {
+        let key = row_key(RecordKind::Scope, name);
+        let row = self.store.get(&key, self.now()).await?;
+        let row = row.ok_or(RegistryError::NotFound)?;
+        self.write(RecordKind::Scope, name, Some(&row), None, || Delta::Scope {
             name: name.to_owned(),
             record: None,
-        });
-        Ok(())
-    }
-}
-
-async fn insert(
-    store: &dyn Store,
-    key: Key,
-    value: Vec<u8>,
-    now: u64,
-) -> Result<(), RegistryError> {
-    let insert = Op::Insert {
-        key,
-        value,
-        end: None,
-    };
-    match store.commit(only(insert), now).await? {
-        Outcome::Done { .. } => Ok(()),
-        Outcome::Refused(_) => Err(RegistryError::Exists),
-    }
-}
-
-fn decided(outcome: Outcome) -> Result<(), RegistryError> {
-    match outcome {
-        Outcome::Done { .. } => Ok(()),
-        Outcome::Refused(Some(_)) => Err(RegistryError::Conflict),
-        Outcome::Refused(None) => Err(RegistryError::NotFound),
-    }
-}
-
-fn only(first: Op) -> Change {
-    Change {
-        first,
-        then: Vec::new(),
+        })
+        .await
     }
 }
 
@@ -447,6 +532,22 @@ mod tests {
     use signet_crypto::Algorithm;
     use signet_oauth::{format::AccessTokenFormat, scope::ScopeSet};
     use signet_store::MemoryStore;
+
+    async fn put(
+        store: &MemoryStore,
+        kind: RecordKind,
+        name: &str,
+        known: Option<&Row>,
+        value: Option<Vec<u8>>,
+    ) -> Result<(), RegistryError> {
+        let written = Written {
+            kind,
+            name,
+            known,
+            value,
+        };
+        written.commit(store, None, 1).await.map(drop)
+    }
 
     #[tokio::test]
     async fn of_two_writers_one_is_told_that_the_record_changed() {
@@ -458,18 +559,26 @@ mod tests {
             insert_client(&store, &client, 1).await,
             Err(RegistryError::Exists)
         ));
+        let key = row_key(RecordKind::Client, "a");
+        let read = store.get(&key, 1).await.expect("reads").expect("is there");
         client.revision = 2;
-        replace_client(&store, &client, 1, 1).await.expect("is 1");
-        client.revision = 3;
+        let kind = RecordKind::Client;
+        let value = || Some(client.to_json());
+        put(&store, kind, "a", Some(&read), value())
+            .await
+            .expect("is 1");
         assert!(matches!(
-            replace_client(&store, &client, 1, 1).await,
+            put(&store, kind, "a", Some(&read), value()).await,
             Err(RegistryError::Conflict)
         ));
         let loaded = load(&store, 1).await.expect("reads");
         assert_eq!(loaded.clients["a"].revision, 2);
-        remove_client(&store, "a", Some(2), 1).await.expect("is 2");
+        let read = store.get(&key, 1).await.expect("reads").expect("is there");
+        put(&store, kind, "a", Some(&read), None)
+            .await
+            .expect("is 2");
         assert!(matches!(
-            remove_client(&store, "a", None, 1).await,
+            put(&store, kind, "a", Some(&read), None).await,
             Err(RegistryError::NotFound)
         ));
     }
@@ -487,10 +596,12 @@ mod tests {
             introspectors: vec!["gateway".into()],
             revision: 1,
         };
-        write_resource(&store, &resource, None, 1)
+        let value = Some(records::write_resource(&resource));
+        let name = "https://api.example";
+        put(&store, RecordKind::Resource, name, None, value)
             .await
             .expect("is new");
         let loaded = load(&store, 1).await.expect("reads");
-        assert_eq!(*loaded.resources["https://api.example"], resource);
+        assert_eq!(*loaded.resources[name], resource);
     }
 }

@@ -1,12 +1,16 @@
 //! Rotating the sealing key: a new one seals, data at rest is re-encrypted, and old ones are
 //! forgotten when nothing needs them any more.
 use crate::{
-    keys::{KeysError, SealingError, SealingFile, SigningKeys},
+    keys::{KeysError, SealingError, SealingFile, ShareSealingKeys, SigningKeys},
     registry::RegistryError,
     state::Realm,
 };
 use signet_audit::AuditError;
-use signet_crypto::seal::{Keyring, Purpose};
+use signet_cluster::NodeId;
+use signet_crypto::{
+    Secret,
+    seal::{Keyring, Purpose},
+};
 use signet_oauth::client::{Client, ClientSecret};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -32,9 +36,17 @@ pub enum RewrapError {
     /// A client's sealed secret does not open.
     #[error("the secret of client {0} does not open")]
     Secret(String),
+    /// Nodes that do not know the new key yet: none seals with it before they do.
+    #[error("these nodes could not be given the new sealing key: {}", names(.0))]
+    Unreached(Vec<NodeId>),
     /// The runtime is stopping.
     #[error("the server is stopping")]
     Stopping,
+}
+
+fn names(nodes: &[NodeId]) -> String {
+    let names: Vec<&str> = nodes.iter().map(NodeId::as_str).collect();
+    names.join(", ")
 }
 
 /// What a rotation did.
@@ -51,6 +63,9 @@ pub struct Rewrapped {
 /// Makes a new sealing key and lets it seal from now on. What clients and browsers hold goes on:
 /// older keys still open it until the longest-lived of it has expired.
 ///
+/// Where there are other nodes, the key is known to all of them before any seals with it; a node
+/// that cannot be reached holds it up, and the next call goes on with the same key.
+///
 /// # Errors
 /// See [`RewrapError`].
 pub async fn rotate_sealing_key(
@@ -59,12 +74,29 @@ pub async fn rotate_sealing_key(
     keys: &SigningKeys,
 ) -> Result<Rewrapped, RewrapError> {
     let now = realm.now();
-    let ring = on_file(file, move |file| {
-        file.rotate(now)?;
-        Ok(file.keys())
-    });
-    let (current, older) = ring.await?;
+    let step = |step: fn(&mut SealingFile, u64) -> Result<(), SealingError>| {
+        on_file(file, move |file| {
+            step(file, now)?;
+            Ok((file.keys(), file.to_bytes()))
+        })
+    };
+    let ((current, older), announced) = step(SealingFile::prepare).await?;
+    realm.replace_keyring(current, older);
+    if let Some(nodes) = realm.other_nodes() {
+        let missed = nodes.share(announced).await;
+        if !missed.is_empty() {
+            return Err(RewrapError::Unreached(missed));
+        }
+    }
+    let ((current, older), announced) = step(SealingFile::promote).await?;
     let ring = realm.replace_keyring(current, older);
+    if let Some(nodes) = realm.other_nodes() {
+        // Who misses it now opens everything, and hears which key seals with the next change.
+        let missed = nodes.share(announced).await;
+        if !missed.is_empty() {
+            tracing::warn!(?missed, "nodes go on sealing with the key before");
+        }
+    }
     let signing_keys = keys
         .rewrap(&ring, now, |deltas| realm.show_keys(deltas))
         .await?;
@@ -80,6 +112,44 @@ pub async fn rotate_sealing_key(
         clients,
         sealing_keys: sealing_keys.await?,
     })
+}
+
+impl Realm {
+    /// From now on this brings the sealing keys to the other nodes. Once.
+    pub fn share_sealing_keys_by(&self, nodes: Arc<dyn ShareSealingKeys>) {
+        // A second one is refused: a rotation under way holds the first.
+        let _ = self.other_nodes.set(nodes);
+    }
+
+    fn other_nodes(&self) -> Option<&Arc<dyn ShareSealingKeys>> {
+        self.other_nodes.get()
+    }
+
+    /// Another node announced its sealing keys. They are on disk and in effect when this returns;
+    /// whether they were new.
+    ///
+    /// # Errors
+    /// See [`RewrapError`].
+    pub async fn take_over_sealing_keys(
+        &self,
+        announced: Secret<Vec<u8>>,
+    ) -> Result<bool, RewrapError> {
+        let Some(file) = &self.sealing_file else {
+            return Ok(false);
+        };
+        let taken = on_file(file, move |file| {
+            let changed = file.take_over(announced.expose())?;
+            Ok(changed.then(|| file.keys()))
+        });
+        let Some((current, older)) = taken.await? else {
+            return Ok(false);
+        };
+        let ring = self.replace_keyring(current, older);
+        // What did not open before may now.
+        self.look_again();
+        self.audit().rewrap(&ring).await?;
+        Ok(true)
+    }
 }
 
 /// Work on the file, off the runtime's threads: it is flushed.
@@ -152,7 +222,7 @@ fn rewrapped(client: &Client, ring: &Keyring) -> Result<Option<Client>, RewrapEr
             && Keyring::id_of(sealed) != Some(ring.current_id())
         {
             let open = ring.open_with(Purpose::ClientSecret, id, sealed);
-            let open = signet_crypto::Secret::new(open.map_err(|_| refused())?);
+            let open = Secret::new(open.map_err(|_| refused())?);
             *sealed = ring
                 .seal_with(Purpose::ClientSecret, id, open.expose())
                 .map_err(|_| refused())?;

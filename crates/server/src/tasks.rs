@@ -12,6 +12,9 @@ use std::{
 /// Rows removed in one step: bounded, so that a sweep never holds up the writers for long.
 const SWEEP_STEP: usize = 500;
 
+/// Between two looks into the change log.
+pub const FOLLOW_EVERY: Duration = Duration::from_secs(1);
+
 /// Removes expired rows, forever. To be spawned once per process; it ends with its runtime.
 pub async fn sweep(realm: Arc<Realm>, every: Duration) {
     let started = Instant::now();
@@ -67,6 +70,7 @@ pub async fn sweep_once(realm: &Realm) {
         tracing::warn!(%error, "clients that were never used could not be removed; it will be tried again");
     }
     realm.revocations.sweep(removed_to);
+    realm.sweep_replica();
     loop {
         match realm.store.sweep(removed_to, SWEEP_STEP).await {
             Ok(removed) if removed == SWEEP_STEP => tokio::task::yield_now().await,
@@ -76,6 +80,24 @@ pub async fn sweep_once(realm: &Realm) {
                 return;
             }
         }
+    }
+}
+
+/// Reads what other nodes wrote and did not tell, forever, where several nodes write the store. To
+/// be spawned once per realm; it ends with its runtime.
+pub async fn follow_nodes(realm: Arc<Realm>) {
+    let mut failing = false;
+    loop {
+        tokio::time::sleep(FOLLOW_EVERY).await;
+        let followed = realm.catch_up().await;
+        match (&followed, failing) {
+            (Err(error), false) => {
+                tracing::warn!(%error, "what other nodes wrote could not be read; it will be tried again");
+            }
+            (Ok(()), true) => tracing::info!("what other nodes wrote is being read again"),
+            (Err(_), true) | (Ok(()), false) => {}
+        }
+        failing = followed.is_err();
     }
 }
 

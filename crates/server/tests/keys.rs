@@ -1,4 +1,5 @@
 //! The life of the signing keys, with a moved clock.
+use crate::common::scribe;
 use signet_crypto::{
     Algorithm,
     seal::{Keyring, SealingKey},
@@ -51,9 +52,7 @@ impl Memory {
     fn put(&self, ring: &Keyring, deltas: Vec<Delta>) {
         let mut published = self.0.lock().expect("not poisoned");
         for delta in deltas {
-            // As it would come from another node.
-            let bytes = delta.to_bytes().expect("a key travels");
-            match Delta::from_bytes(&bytes).expect("is well-formed") {
+            match delta {
                 Delta::Key { kid, record } => published
                     .apply(&kid, record.as_deref(), ring)
                     .expect("opens"),
@@ -77,9 +76,10 @@ struct Issuer {
 
 impl Issuer {
     async fn start(store: Arc<dyn Store>, ring: Arc<Keyring>, now: u64) -> Issuer {
-        let (keys, published) = SigningKeys::load(store, ring.clone(), kinds(), POLICY, at(now))
-            .await
-            .expect("loads");
+        let (keys, published) =
+            SigningKeys::load(store, scribe(), ring.clone(), kinds(), POLICY, at(now))
+                .await
+                .expect("loads");
         Issuer {
             keys,
             ring,
@@ -300,7 +300,7 @@ async fn the_keys_outlive_a_restart_and_the_private_halves_rest_sealed() {
 async fn other_sealing_keys_do_not_start_the_server() {
     let store = Arc::new(MemoryStore::new());
     Issuer::start(store.clone(), ring(), 1_000).await;
-    let loaded = SigningKeys::load(store, ring(), kinds(), POLICY, at(1_000)).await;
+    let loaded = SigningKeys::load(store, scribe(), ring(), kinds(), POLICY, at(1_000)).await;
     assert!(matches!(loaded, Err(KeysError::Sealed)));
 }
 
@@ -330,9 +330,10 @@ async fn an_algorithm_that_left_the_settings_still_verifies_and_then_goes() {
     issuer.tick(1_000).await;
     let kid = issuer.kid(Algorithm::EdDsa);
     let left = vec![KeyKind::Jose(Algorithm::Es256)];
-    let (keys, published) = SigningKeys::load(store, ring.clone(), left, POLICY, at(2_000))
-        .await
-        .expect("loads");
+    let (keys, published) =
+        SigningKeys::load(store, scribe(), ring.clone(), left, POLICY, at(2_000))
+            .await
+            .expect("loads");
     let memory = Memory::new(published);
     let set = memory.set();
     assert!(set.signer(Algorithm::EdDsa).is_none());
@@ -377,7 +378,14 @@ async fn keys_of_compact_tokens_have_the_same_life_and_a_symmetric_one_is_publis
         let kind = kinds[1];
         let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
         let ring = ring();
-        let load = SigningKeys::load(store.clone(), ring.clone(), kinds, POLICY, at(1_000));
+        let load = SigningKeys::load(
+            store.clone(),
+            scribe(),
+            ring.clone(),
+            kinds,
+            POLICY,
+            at(1_000),
+        );
         let (keys, published_keys) = load.await.expect("loads");
         let memory = Memory::new(published_keys);
         let set = || memory.set();
@@ -404,7 +412,14 @@ async fn keys_of_compact_tokens_have_the_same_life_and_a_symmetric_one_is_publis
         assert!(accepts(&set(), &token));
 
         // A restart changes nothing, and the private halves rest sealed.
-        let again = SigningKeys::load(store.clone(), ring.clone(), kinds, POLICY, at(rotated));
+        let again = SigningKeys::load(
+            store.clone(),
+            scribe(),
+            ring.clone(),
+            kinds,
+            POLICY,
+            at(rotated),
+        );
         let (_, again) = again.await.expect("loads");
         let again = again.render().expect("renders");
         assert_eq!(again.compact_keys_document(), set().compact_keys_document());

@@ -26,6 +26,7 @@ mod registration;
 mod remembered_tokens;
 mod revocation_stream;
 mod session_end;
+mod several_nodes;
 mod store_failure;
 mod tls;
 mod token_life;

@@ -22,6 +22,25 @@ pub struct Revoked {
     pub end: u64,
 }
 
+impl Revoked {
+    /// As it travels: the name of the subject, and what is said of it (epoch and end).
+    pub fn to_parts(&self) -> (Vec<u8>, [u8; 16]) {
+        let mut said = [0; 16];
+        let epoch_ms = self.subject.epoch_ms().unwrap_or(0);
+        said[..8].copy_from_slice(&epoch_ms.to_be_bytes());
+        said[8..].copy_from_slice(&self.end.to_be_bytes());
+        (key_of(&self.subject).partition, said)
+    }
+
+    /// Reads what [`Revoked::to_parts`] wrote; none where it is something else.
+    pub fn from_parts(name: &[u8], said: &[u8]) -> Option<Revoked> {
+        let (epoch_ms, end) = said.split_first_chunk::<8>()?;
+        let end = u64::from_be_bytes(end.try_into().ok()?);
+        let subject = subject(name, u64::from_be_bytes(*epoch_ms)).ok()?;
+        Some(Revoked { subject, end })
+    }
+}
+
 pub(crate) fn key_of(subject: &Subject) -> Key {
     let id: &[u8] = subject.id(
         |jti| jti.as_bytes().as_slice(),
@@ -55,18 +74,22 @@ pub(crate) fn read(key: &Key, row: &Row) -> Result<Revoked, StoreError> {
     let end = row
         .end
         .ok_or_else(|| StoreError::Corrupt("a revocation without end".to_owned()))?;
+    let subject = subject(&key.partition, epoch_of(row)?)?;
+    Ok(Revoked { subject, end })
+}
+
+fn subject(name: &[u8], epoch_ms: u64) -> Result<Subject, StoreError> {
     let corrupt = || StoreError::Corrupt("a revocation".to_owned());
-    let (tag, id) = key.partition.split_first().ok_or_else(corrupt)?;
+    let (tag, id) = name.split_first().ok_or_else(corrupt)?;
     let kind = Kind::of_tag(*tag).ok_or_else(corrupt)?;
-    let subject = Subject::made(
+    Subject::made(
         kind,
-        epoch_of(row)?,
+        epoch_ms,
         || Jti::from_slice(id).ok_or_else(corrupt),
         || GrantId::from_slice(id).ok_or_else(corrupt),
         || id.try_into().map_err(|_| corrupt()),
         || String::from_utf8(id.to_vec()).map_err(|_| corrupt()),
-    )?;
-    Ok(Revoked { subject, end })
+    )
 }
 
 pub(crate) fn epoch_of(row: &Row) -> Result<u64, StoreError> {

@@ -88,7 +88,7 @@ impl<'a> Assertion<'a> {
             [_] if claims.aud_is_array => {
                 return Err("the assertion's aud is an array, not a string");
             }
-            [only] if *only == settings.issuer => {}
+            [only] if settings.is_issuer(only) => {}
             [only]
                 if client.accepts_token_endpoint_audience(settings)
                     && settings.urls(EndpointId::Token).any(|url| *only == url) => {}

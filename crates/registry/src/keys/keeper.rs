@@ -7,7 +7,11 @@ use super::{
     published::Published,
     record::Record,
 };
-use crate::delta::Delta;
+use crate::{
+    delta::Delta,
+    kinds::RecordKind,
+    scribe::{Noted, Scribe},
+};
 use signet_audit::{Action, Event, with_record};
 use signet_crypto::{KeyError, seal::Keyring};
 use signet_oauth::{registry::Registry, settings::Settings};
@@ -39,6 +43,9 @@ pub enum KeysError {
     /// No key is kept for this algorithm.
     #[error("there is no signing key for this algorithm")]
     NoSuchAlgorithm,
+    /// Other nodes changed the keys again and again while a change was decided.
+    #[error("other nodes keep changing the signing keys")]
+    Changed,
     /// The runtime is stopping.
     #[error("the server is stopping")]
     Stopping,
@@ -91,17 +98,36 @@ pub fn longest_token(settings: &Settings, registry: &Registry) -> u64 {
 
 struct Entry {
     record: Record,
-    version: u64,
     key: Material,
 }
 
-/// The issuer's signing keys. Changes come one after another; requests read the [`KeySet`] of their
-/// snapshot.
+/// The keys as they were last read or written.
+#[derive(Default)]
+struct Kept {
+    entries: Vec<Entry>,
+    /// The version of the row that every change of a key replaces. None: there is none yet.
+    generation: Option<u64>,
+    /// The records that were handed to memory, by `kid`.
+    shown: BTreeMap<String, Vec<u8>>,
+}
+
+/// How often a change that another node was faster with is decided anew.
+const MAX_TRIES: usize = 32;
+
+/// The row that every change of the keys has as its condition: of two nodes that change them at
+/// once one is refused, reads what the other did, and decides again.
+fn generation_row() -> Key {
+    Key::new(Table::Setting, b"signing-keys".as_slice())
+}
+
+/// The issuer's signing keys. Changes come one after another, also those of several nodes; requests
+/// read the [`KeySet`](super::KeySet) of their snapshot.
 pub struct SigningKeys {
     store: Arc<dyn Store>,
+    scribe: Arc<Scribe>,
     kinds: Vec<KeyKind>,
     policy: Policy,
-    entries: Mutex<Vec<Entry>>,
+    kept: Mutex<Kept>,
 }
 
 impl SigningKeys {
@@ -112,6 +138,7 @@ impl SigningKeys {
     /// See [`KeysError`]: a server without its keys must not start.
     pub async fn load(
         store: Arc<dyn Store>,
+        scribe: Arc<Scribe>,
         keyring: Arc<Keyring>,
         kinds: impl IntoIterator<Item = impl Into<KeyKind>>,
         policy: Policy,
@@ -119,15 +146,21 @@ impl SigningKeys {
     ) -> Result<(SigningKeys, Published), KeysError> {
         let keys = SigningKeys {
             store,
+            scribe,
             kinds: kinds.into_iter().map(Into::into).collect(),
             policy,
-            entries: Mutex::default(),
+            kept: Mutex::default(),
         };
-        let mut entries = keys.read(&keyring, at.now).await?;
-        while let Some(step) = keys.due(&entries, at.now)
+        let mut kept = keys.read(&keyring, at.now).await?;
+        let mut tries = 0;
+        while let Some(step) = keys.due(&kept.entries, at.now)
             && !matches!(step, Step::Generate(_))
         {
-            match keys.perform(&mut entries, step, &keyring, at).await {
+            match keys.perform(&mut kept, step, &keyring, at).await {
+                Err(KeysError::Changed) if tries < MAX_TRIES => {
+                    tries += 1;
+                    kept = keys.read(&keyring, at.now).await?;
+                }
                 // The keys that are there are in force; the step is for when there is space.
                 Err(KeysError::Store(StoreError::Unavailable(_))) if keys.store.is_full() => {
                     tracing::error!("the disk is full: a due step of the signing keys waits");
@@ -136,15 +169,25 @@ impl SigningKeys {
                 done => done?,
             }
         }
-        let published = entries
+        let published = kept
+            .entries
             .iter()
             .map(|entry| (entry.record.clone(), entry.key.clone()))
             .collect();
-        *keys.entries.lock().await = entries;
+        kept.shown = encoded(&kept.entries)?;
+        *keys.kept.lock().await = kept;
         Ok((keys, published))
     }
 
-    async fn read(&self, keyring: &Keyring, now: u64) -> Result<Vec<Entry>, KeysError> {
+    async fn generation(&self, now: u64) -> Result<Option<u64>, StoreError> {
+        let row = self.store.get(&generation_row(), now).await?;
+        Ok(row.map(|row| row.version))
+    }
+
+    /// Everything that is stored. The generation first: what changes while the keys are being read
+    /// refuses the next change.
+    async fn read(&self, keyring: &Keyring, now: u64) -> Result<Kept, KeysError> {
+        let generation = self.generation(now).await?;
         let mut entries = Vec::new();
         let mut after: Option<Key> = None;
         loop {
@@ -158,13 +201,87 @@ impl SigningKeys {
                 if record.key() != key {
                     return Err(KeysError::Unreadable);
                 }
-                entries.push(Entry::open(record, row.version, keyring)?);
+                let key_material = record.open(keyring)?;
+                entries.push(Entry {
+                    record,
+                    key: key_material,
+                });
                 after = Some(key);
             }
             if last {
-                return Ok(entries);
+                return Ok(Kept {
+                    entries,
+                    generation,
+                    shown: BTreeMap::new(),
+                });
             }
         }
+    }
+
+    /// Reads again where another node has changed the keys since.
+    async fn follow(&self, kept: &mut Kept, keyring: &Keyring, now: u64) -> Result<(), KeysError> {
+        if self.generation(now).await? != kept.generation {
+            self.read_again(kept, keyring, now).await?;
+        }
+        Ok(())
+    }
+
+    async fn read_again(
+        &self,
+        kept: &mut Kept,
+        keyring: &Keyring,
+        now: u64,
+    ) -> Result<(), KeysError> {
+        let read = self.read(keyring, now).await?;
+        kept.entries = read.entries;
+        kept.generation = read.generation;
+        Ok(())
+    }
+
+    /// Hands what changed since the last time to memory; whether anything did.
+    async fn show(
+        &self,
+        kept: &mut Kept,
+        now: u64,
+        publish: impl FnOnce(Vec<Delta>),
+    ) -> Result<bool, KeysError> {
+        let after = encoded(&kept.entries)?;
+        let mut changes = changes(&kept.shown, &after);
+        if changes.is_empty() {
+            return Ok(false);
+        }
+        if self.scribe.is_shared() {
+            for change in &mut changes {
+                if let Delta::Key { kid, .. } = change {
+                    let (kind, name) = (RecordKind::Key, kid.clone());
+                    let (state, _) = Scribe::stored(&*self.store, kind, &name, now).await?;
+                    *change = Delta::Heard {
+                        kind,
+                        name,
+                        state,
+                        stored: true,
+                    };
+                }
+            }
+        }
+        publish(changes);
+        kept.shown = after;
+        Ok(true)
+    }
+
+    /// Reads what other nodes changed, and hands it to `publish`, if there is any.
+    ///
+    /// # Errors
+    /// See [`KeysError`].
+    pub async fn refresh(
+        &self,
+        keyring: &Keyring,
+        now: u64,
+        publish: impl FnOnce(Vec<Delta>),
+    ) -> Result<bool, KeysError> {
+        let mut kept = self.kept.lock().await;
+        self.follow(&mut kept, keyring, now).await?;
+        self.show(&mut kept, now, publish).await
     }
 
     fn due(&self, entries: &[Entry], now: u64) -> Option<Step> {
@@ -172,8 +289,8 @@ impl SigningKeys {
         next_step(&records, &self.kinds, &self.policy, now)
     }
 
-    /// Does what is due, and hands the changes to `publish` if there are any. To be called every
-    /// minute or so.
+    /// Does what is due, and hands the changes to `publish` if there are any: also those that
+    /// another node made. To be called every minute or so.
     ///
     /// # Errors
     /// See [`KeysError`]. What had been done by then is in effect.
@@ -183,27 +300,47 @@ impl SigningKeys {
         at: Moment,
         publish: impl FnOnce(Vec<Delta>),
     ) -> Result<bool, KeysError> {
-        let mut entries = self.entries.lock().await;
-        let before = encoded(&entries)?;
-        let result = self.catch_up(&mut entries, keyring, at).await;
-        let changes = changes(&before, &entries)?;
-        let changed = !changes.is_empty();
-        if changed {
-            publish(changes);
-        }
-        result.map(|()| changed)
+        let mut kept = self.kept.lock().await;
+        let result = async {
+            self.follow(&mut kept, keyring, at.now).await?;
+            self.catch_up(&mut kept, keyring, at).await
+        };
+        let result = result.await;
+        let shown = self.show(&mut kept, at.now, publish).await;
+        result.and(shown)
     }
 
     async fn catch_up(
         &self,
-        entries: &mut Vec<Entry>,
+        kept: &mut Kept,
         keyring: &Arc<Keyring>,
         at: Moment,
     ) -> Result<(), KeysError> {
-        while let Some(step) = self.due(entries, at.now) {
-            self.perform(entries, step, keyring, at).await?;
+        let mut tries = 0;
+        while let Some(step) = self.due(&kept.entries, at.now) {
+            let done = self.perform(kept, step, keyring, at).await;
+            self.or_decide_again(done, &mut tries, kept, keyring, at)
+                .await?;
         }
         Ok(())
+    }
+
+    /// Another node was faster: what it did is read, and the caller decides anew.
+    async fn or_decide_again(
+        &self,
+        done: Result<(), KeysError>,
+        tries: &mut usize,
+        kept: &mut Kept,
+        keyring: &Keyring,
+        at: Moment,
+    ) -> Result<(), KeysError> {
+        match done {
+            Err(KeysError::Changed) if *tries < MAX_TRIES => {
+                *tries += 1;
+                self.read_again(kept, keyring, at.now).await
+            }
+            done => done,
+        }
     }
 
     /// Lets the standby keys take over: at once where they have been published for long enough,
@@ -218,27 +355,37 @@ impl SigningKeys {
         at: Moment,
         publish: impl FnOnce(Vec<Delta>),
     ) -> Result<(), KeysError> {
-        let mut entries = self.entries.lock().await;
-        let before = encoded(&entries)?;
-        let result = self.rotate_soon(&mut entries, kind, keyring, at).await;
-        publish(changes(&before, &entries)?);
-        result
+        let mut kept = self.kept.lock().await;
+        let result = self.rotate_soon(&mut kept, kind, keyring, at).await;
+        let shown = self.show(&mut kept, at.now, publish).await;
+        result.and(shown.map(drop))
     }
 
     async fn rotate_soon(
         &self,
-        entries: &mut Vec<Entry>,
+        kept: &mut Kept,
         kind: Option<KeyKind>,
         keyring: &Arc<Keyring>,
         at: Moment,
     ) -> Result<(), KeysError> {
-        for place in self.active(entries, kind)? {
-            let mut record = entries[place].record.clone();
-            record.rotate_soon = true;
-            self.replace(entries, place, record, Vec::new(), at.now)
-                .await?;
+        self.follow(kept, keyring, at.now).await?;
+        let mut tries = 0;
+        for kid in active(&kept.entries, kind)? {
+            // Where another node was faster: while it still signs.
+            while let Some(entry) = kept.find(&kid)
+                && entry.record.phase() == Phase::Active
+                && !entry.record.rotate_soon
+            {
+                let mut record = entry.record.clone();
+                record.rotate_soon = true;
+                let done = self
+                    .write(kept, vec![Write::Put(record, None)], at.now)
+                    .await;
+                self.or_decide_again(done, &mut tries, kept, keyring, at)
+                    .await?;
+            }
         }
-        self.catch_up(entries, keyring, at).await
+        self.catch_up(kept, keyring, at).await
     }
 
     /// For keys that somebody else may have: the active ones are withdrawn at once, with everything
@@ -255,34 +402,40 @@ impl SigningKeys {
         at: Moment,
         publish: impl FnOnce(Vec<Delta>),
     ) -> Result<(), KeysError> {
-        let mut entries = self.entries.lock().await;
-        let before = encoded(&entries)?;
+        let mut kept = self.kept.lock().await;
         let result = self
-            .withdraw(&mut entries, kind, standby_too, keyring, at)
+            .withdraw(&mut kept, kind, standby_too, keyring, at)
             .await;
         // What was withdrawn before a failure is withdrawn.
-        publish(changes(&before, &entries)?);
-        result
+        let shown = self.show(&mut kept, at.now, publish).await;
+        result.and(shown.map(drop))
     }
 
     async fn withdraw(
         &self,
-        entries: &mut Vec<Entry>,
+        kept: &mut Kept,
         kind: Option<KeyKind>,
         standby_too: bool,
         keyring: &Arc<Keyring>,
         at: Moment,
     ) -> Result<(), KeysError> {
-        self.active(entries, kind)?;
-        let affected = |entry: &Entry| {
+        self.follow(kept, keyring, at.now).await?;
+        active(&kept.entries, kind)?;
+        let affected = |entry: &&Entry| {
             kind.is_none_or(|a| a.name() == entry.record.alg)
                 && (entry.record.phase() != Phase::Standby || standby_too)
         };
-        while let Some(place) = entries.iter().position(affected) {
-            self.perform(entries, Step::Remove(place), keyring, at)
-                .await?;
+        let affected = kept.entries.iter().filter(affected);
+        let affected: Vec<String> = affected.map(|entry| entry.record.kid.clone()).collect();
+        let mut tries = 0;
+        for kid in affected {
+            while let Some(place) = kept.place(&kid) {
+                let done = self.perform(kept, Step::Remove(place), keyring, at).await;
+                self.or_decide_again(done, &mut tries, kept, keyring, at)
+                    .await?;
+            }
         }
-        self.catch_up(entries, keyring, at).await
+        self.catch_up(kept, keyring, at).await
     }
 
     /// Seals every private half anew that an older sealing key sealed; how many. After a rotation
@@ -296,24 +449,48 @@ impl SigningKeys {
         now: u64,
         publish: impl FnOnce(Vec<Delta>),
     ) -> Result<usize, KeysError> {
-        let mut entries = self.entries.lock().await;
-        let before = encoded(&entries)?;
-        let mut count = 0;
-        for place in 0..entries.len() {
-            let mut record = entries[place].record.clone();
-            if record.rewrap(keyring)? {
-                self.replace(&mut entries, place, record, Vec::new(), now)
-                    .await?;
-                count += 1;
+        let mut kept = self.kept.lock().await;
+        let result = self.seal_anew(&mut kept, keyring, now).await;
+        let shown = self.show(&mut kept, now, publish).await;
+        let count = result?;
+        shown.map(|_| count)
+    }
+
+    async fn seal_anew(
+        &self,
+        kept: &mut Kept,
+        keyring: &Keyring,
+        now: u64,
+    ) -> Result<usize, KeysError> {
+        self.follow(kept, keyring, now).await?;
+        let kids: Vec<String> = kept.entries.iter().map(|e| e.record.kid.clone()).collect();
+        let (mut count, mut tries) = (0, 0);
+        for kid in kids {
+            while let Some(entry) = kept.find(&kid) {
+                let mut record = entry.record.clone();
+                if !record.rewrap(keyring)? {
+                    break;
+                }
+                match self.write(kept, vec![Write::Put(record, None)], now).await {
+                    Err(KeysError::Changed) if tries < MAX_TRIES => {
+                        tries += 1;
+                        self.read_again(kept, keyring, now).await?;
+                    }
+                    done => {
+                        done?;
+                        count += 1;
+                    }
+                }
             }
         }
-        publish(changes(&before, &entries)?);
         Ok(count)
     }
 
-    /// All keys: active ones first, then standby, then retired.
+    /// All keys as they were last read or written here: active ones first, then standby, then
+    /// retired.
     pub async fn list(&self) -> Vec<KeyInfo> {
-        let entries = self.entries.lock().await;
+        let kept = self.kept.lock().await;
+        let entries = &kept.entries;
         let records: Vec<&Record> = entries.iter().map(|entry| &entry.record).collect();
         let mut keys: Vec<KeyInfo> = entries
             .iter()
@@ -337,26 +514,15 @@ impl SigningKeys {
         keys
     }
 
-    fn active(&self, entries: &[Entry], kind: Option<KeyKind>) -> Result<Vec<usize>, KeysError> {
-        let places: Vec<usize> = (0..entries.len())
-            .filter(|place| entries[*place].record.phase() == Phase::Active)
-            .filter(|place| kind.is_none_or(|a| a.name() == entries[*place].record.alg))
-            .collect();
-        match places.is_empty() {
-            true => Err(KeysError::NoSuchAlgorithm),
-            false => Ok(places),
-        }
-    }
-
     /// Does a step; its change carries a line of the audit trail.
     async fn perform(
         &self,
-        entries: &mut Vec<Entry>,
+        kept: &mut Kept,
         step: Step,
         keyring: &Arc<Keyring>,
         at: Moment,
     ) -> Result<(), KeysError> {
-        let kid_of = |place: usize| entries[place].record.kid.clone();
+        let kid_of = |place: usize| kept.entries[place].record.kid.clone();
         let (operation, target) = match &step {
             Step::Generate(kind) => ("publish", kind.name().to_owned()),
             Step::GenerateActive(kind) => ("publish_active", kind.name().to_owned()),
@@ -366,67 +532,47 @@ impl SigningKeys {
         };
         let event = Event::new(Action::KEY, at.now.saturating_mul(1000)).happened();
         let event = event.operation(operation).target(&target);
-        with_record(event, self.take_step(entries, step, keyring, at))
+        with_record(event, self.take_step(kept, step, keyring, at))
             .await
-            .0
+            .0?;
+        match &step {
+            Step::Generate(_) | Step::GenerateActive(_) => {
+                let alg = target;
+                tracing::info!(alg, "a signing key is published");
+            }
+            Step::Succeed { .. } => tracing::info!(kid = target, "a signing key is active"),
+            Step::Retire(_) => tracing::info!(kid = target, "a signing key is retired"),
+            Step::Remove(_) => tracing::info!(kid = target, "a signing key is removed"),
+        }
+        Ok(())
     }
 
     async fn take_step(
         &self,
-        entries: &mut Vec<Entry>,
+        kept: &mut Kept,
         step: Step,
         keyring: &Arc<Keyring>,
         at: Moment,
     ) -> Result<(), KeysError> {
-        match step {
-            Step::Generate(kind) => self.generate(entries, kind, None, keyring, at).await,
+        let record = |place: usize| &kept.entries[place].record;
+        let writes = match step {
+            Step::Generate(kind) => vec![self.generated(kind, None, keyring, at).await?],
             Step::GenerateActive(kind) => {
-                self.generate(entries, kind, Some(at.now), keyring, at)
-                    .await
+                vec![self.generated(kind, Some(at.now), keyring, at).await?]
             }
             Step::Succeed { next, active } => {
-                let mut record = entries[next].record.clone();
-                record.active_from = Some(at.now);
-                let mut then = Vec::new();
-                let mut retired = None;
-                if let Some(place) = active {
-                    let old = self.retired(&entries[place].record, at);
-                    then.push(Op::Put {
-                        key: old.key(),
-                        value: old.encode()?,
-                        end: None,
-                    });
-                    retired = Some((place, old));
-                }
-                tracing::info!(
-                    kid = record.kid,
-                    alg = record.alg,
-                    "a signing key is active"
-                );
-                self.replace(entries, next, record, then, at.now).await?;
-                if let Some((place, old)) = retired {
-                    self.refresh(&mut entries[place], old, at.now).await?;
-                }
-                Ok(())
+                let mut successor = record(next).clone();
+                successor.active_from = Some(at.now);
+                let retired = active.map(|place| self.retired(record(place), at));
+                let put = |record| Write::Put(record, None);
+                std::iter::once(put(successor))
+                    .chain(retired.map(put))
+                    .collect()
             }
-            Step::Retire(place) => {
-                let record = self.retired(&entries[place].record, at);
-                self.replace(entries, place, record, Vec::new(), at.now)
-                    .await
-            }
-            Step::Remove(place) => {
-                let record = &entries[place].record;
-                tracing::info!(
-                    kid = record.kid,
-                    alg = record.alg,
-                    "a signing key is removed"
-                );
-                let removal = Op::Delete { key: record.key() };
-                self.store.commit(Change::new(removal), at.now).await?;
-                entries.remove(place);
-                Ok(())
-            }
-        }
+            Step::Retire(place) => vec![Write::Put(self.retired(record(place), at), None)],
+            Step::Remove(place) => vec![Write::Remove(record(place).kid.clone())],
+        };
+        self.write(kept, writes, at.now).await
     }
 
     fn retired(&self, record: &Record, at: Moment) -> Record {
@@ -441,87 +587,121 @@ impl SigningKeys {
         record
     }
 
-    async fn generate(
+    async fn generated(
         &self,
-        entries: &mut Vec<Entry>,
         kind: KeyKind,
         active_from: Option<u64>,
         keyring: &Arc<Keyring>,
         at: Moment,
-    ) -> Result<(), KeysError> {
+    ) -> Result<Write, KeysError> {
         let ring = Arc::clone(keyring);
         let (mut record, key) =
             tokio::task::spawn_blocking(move || Record::generate(kind, &ring, at.now))
                 .await
                 .map_err(|_| KeysError::Stopping)??;
         record.active_from = active_from;
-        let insert = Op::Insert {
-            key: record.key(),
-            value: record.encode()?,
-            end: None,
-        };
-        tracing::info!(
-            kid = record.kid,
-            alg = record.alg,
-            "a signing key is published"
-        );
-        match self.store.commit(Change::new(insert), at.now).await? {
-            Outcome::Done { version } => {
-                entries.push(Entry {
-                    record,
-                    version,
-                    key,
-                });
-                Ok(())
-            }
-            // The id is the key's own hash: a second one with it would be the same key.
-            Outcome::Refused(_) => Err(KeysError::Unreadable),
-        }
+        Ok(Write::Put(record, Some(key)))
     }
 
-    async fn replace(
-        &self,
-        entries: &mut [Entry],
-        place: usize,
-        record: Record,
-        then: Vec<Op>,
-        now: u64,
-    ) -> Result<(), KeysError> {
-        let entry = &mut entries[place];
-        let first = Op::Replace {
-            key: record.key(),
-            version: entry.version,
-            value: record.encode()?,
-            end: None,
+    /// Writes keys, all of them or none. [`KeysError::Changed`]: they are not as they were read.
+    async fn write(&self, kept: &mut Kept, writes: Vec<Write>, now: u64) -> Result<(), KeysError> {
+        let (mut then, mut written) = (Vec::new(), Vec::new());
+        for write in &writes {
+            match write {
+                Write::Put(record, _) => {
+                    let value = record.encode()?;
+                    written.push((record.kid.as_str(), Some(value.clone())));
+                    then.push(Op::Put {
+                        key: record.key(),
+                        value,
+                        end: None,
+                    });
+                }
+                Write::Remove(kid) => {
+                    written.push((kid.as_str(), None));
+                    then.push(Op::Delete {
+                        key: Key::new(Table::SigningKey, kid.as_bytes()),
+                    });
+                }
+            }
+        }
+        let mut noted = Noted::default();
+        for (kid, value) in &written {
+            let known = kept.find(kid).map(|entry| entry.record.encode());
+            let known = known.transpose()?;
+            let (known, value) = (known.as_deref(), value.as_deref());
+            let note = self
+                .scribe
+                .note(&*self.store, RecordKind::Key, kid, known, value, now);
+            noted.add(note.await?);
+        }
+        then.extend(self.scribe.rows(&noted, now));
+        let (key, value) = (generation_row(), now.to_string().into_bytes());
+        let first = match kept.generation {
+            Some(version) => Op::Replace {
+                key,
+                version,
+                value,
+                end: None,
+            },
+            None => Op::Insert {
+                key,
+                value,
+                end: None,
+            },
         };
         match self.store.commit(Change { first, then }, now).await? {
-            Outcome::Done { version } => {
-                entry.record = record;
-                entry.version = version;
-                Ok(())
-            }
-            Outcome::Refused(_) => Err(KeysError::Store(StoreError::Unavailable(
-                "another process changed the signing keys".to_owned(),
-            ))),
+            Outcome::Done { version } => kept.generation = Some(version),
+            Outcome::Refused(_) => return Err(KeysError::Changed),
         }
-    }
-
-    /// After a write without condition: the version that it made.
-    async fn refresh(&self, entry: &mut Entry, record: Record, now: u64) -> Result<(), KeysError> {
-        let row = self.store.get(&record.key(), now).await?;
-        entry.version = row.ok_or(KeysError::Unreadable)?.version;
-        entry.record = record;
+        for write in writes {
+            match write {
+                Write::Put(record, key) => match (kept.place(&record.kid), key) {
+                    (Some(place), _) => kept.entries[place].record = record,
+                    (None, Some(key)) => kept.entries.push(Entry { record, key }),
+                    // Invariant: without its key a record is one that was read.
+                    (None, None) => return Err(KeysError::Unreadable),
+                },
+                Write::Remove(kid) => kept.entries.retain(|entry| entry.record.kid != kid),
+            }
+        }
+        // Begins at once; a key is not used before everybody had time to hear of it.
+        drop(self.scribe.tell(noted));
         Ok(())
     }
 }
 
-impl Entry {
-    fn open(record: Record, version: u64, keyring: &Keyring) -> Result<Entry, KeysError> {
-        Ok(Entry {
-            key: record.open(keyring)?,
-            version,
-            record,
-        })
+/// One key of a change.
+enum Write {
+    /// Its record, and the key itself where it is new.
+    Put(Record, Option<Material>),
+    /// It goes.
+    Remove(String),
+}
+
+impl Kept {
+    fn place(&self, kid: &str) -> Option<usize> {
+        self.entries
+            .iter()
+            .position(|entry| entry.record.kid == kid)
+    }
+
+    fn find(&self, kid: &str) -> Option<&Entry> {
+        self.entries.iter().find(|entry| entry.record.kid == kid)
+    }
+}
+
+/// The keys that sign, by `kid`.
+fn active(entries: &[Entry], kind: Option<KeyKind>) -> Result<Vec<String>, KeysError> {
+    let active: Vec<String> = entries
+        .iter()
+        .filter(|entry| entry.record.phase() == Phase::Active)
+        .filter(|entry| kind.is_none_or(|a| a.name() == entry.record.alg))
+        .map(|entry| entry.record.kid.clone())
+        .collect();
+    match active.is_empty() {
+        true => Err(KeysError::NoSuchAlgorithm),
+        false => Ok(active),
     }
 }
 
@@ -533,8 +713,7 @@ fn encoded(entries: &[Entry]) -> Result<BTreeMap<String, Vec<u8>>, KeysError> {
 
 /// What has changed since `before`: keys that are new or have another record, and keys that are
 /// gone.
-fn changes(before: &BTreeMap<String, Vec<u8>>, entries: &[Entry]) -> Result<Vec<Delta>, KeysError> {
-    let after = encoded(entries)?;
+fn changes(before: &BTreeMap<String, Vec<u8>>, after: &BTreeMap<String, Vec<u8>>) -> Vec<Delta> {
     let gone = before.keys().filter(|kid| !after.contains_key(*kid));
     let gone = gone.map(|kid| Delta::Key {
         kid: kid.clone(),
@@ -547,5 +726,5 @@ fn changes(before: &BTreeMap<String, Vec<u8>>, entries: &[Entry]) -> Result<Vec<
         kid: kid.clone(),
         record: Some(record.clone()),
     });
-    Ok(gone.chain(written).collect())
+    gone.chain(written).collect()
 }

@@ -26,5 +26,5 @@ pub use keeper::{KeyInfo, KeysError, Moment, SigningKeys, longest_token};
 pub use kind::KeyKind;
 pub use plan::{Phase, Policy};
 pub use published::Published;
-pub use sealing::{SEALING_FILE, SealingError, SealingFile};
+pub use sealing::{SEALING_FILE, SealingError, SealingFile, ShareSealingKeys};
 pub use set::{Builder, KeySet};

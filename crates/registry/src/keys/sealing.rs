@@ -3,7 +3,13 @@
 //! They stay out of the store on purpose: a copy of the database alone opens nothing. The file is
 //! written whole, beside the old one, and moved into its place; a crash leaves the one or the
 //! other.
+//!
+//! Where several nodes serve one issuer, all of them have the same keys, and a new one comes in two
+//! steps: it is known to every node ([`SealingFile::prepare`]) before any of them seals with it
+//! ([`SealingFile::promote`]). Of the keys that are not retired the earliest seals, so two files
+//! that know the same keys agree ([`SealingFile::take_over`]).
 use serde::{Deserialize, Serialize};
+use signet_cluster::{NodeId, spread::BoxFuture};
 use signet_crypto::{
     Secret,
     seal::{Keyring, SealingKey},
@@ -39,6 +45,9 @@ pub enum SealingError {
         /// the file
         path: PathBuf,
     },
+    /// What another node announced is not what was written.
+    #[error("another node's sealing keys cannot be read")]
+    Announced,
     /// Others could read the keys.
     #[error(
         "{path} can be read by others; make it private (chmod 600) and consider rotating the keys in it"
@@ -53,8 +62,19 @@ pub enum SealingError {
 #[serde(deny_unknown_fields)]
 struct Document {
     version: u32,
-    /// The first seals, all open.
+    /// The first seals, all open. One that is not retired and not the first is prepared: every node
+    /// has to know it before it seals.
     keys: Vec<StoredKey>,
+}
+
+impl Document {
+    fn parse(text: &[u8]) -> Option<Document> {
+        let document: Document = serde_json::from_slice(text).ok()?;
+        let sound = document.version == 1
+            && !document.keys.is_empty()
+            && document.keys.iter().all(|key| key.open().is_some());
+        sound.then_some(document)
+    }
 }
 
 #[derive(Clone, Serialize, Deserialize)]
@@ -71,6 +91,13 @@ impl Drop for StoredKey {
     fn drop(&mut self) {
         drop(Secret::new(std::mem::take(&mut self.key)));
     }
+}
+
+/// Brings the sealing keys to the other nodes of the issuer, to each sealed to its own key.
+pub trait ShareSealingKeys: Send + Sync {
+    /// `keys`: [`SealingFile::to_bytes`], which each node takes over ([`SealingFile::take_over`]).
+    /// Who could not be reached, of all members.
+    fn share(&self, keys: Secret<Vec<u8>>) -> BoxFuture<'_, Vec<NodeId>>;
 }
 
 /// The sealing keys of a data directory.
@@ -132,13 +159,7 @@ impl SealingFile {
             .map_err(io_error)?;
         let text = Secret::new(text);
         let unreadable = || SealingError::Unreadable { path: path.clone() };
-        let document: Document = serde_json::from_str(text.expose()).map_err(|_| unreadable())?;
-        let sound = document.version == 1
-            && !document.keys.is_empty()
-            && document.keys.iter().all(|key| key.open().is_some());
-        if !sound {
-            return Err(unreadable());
-        }
+        let document = Document::parse(text.expose().as_bytes()).ok_or_else(unreadable)?;
         Ok(SealingFile {
             path,
             keys: document.keys,
@@ -203,17 +224,128 @@ impl SealingFile {
         Keyring::new(current, older)
     }
 
-    /// Puts a new key in front. The older ones still open; re-encrypt data at rest
-    /// (`SigningKeys::rewrap`), and forget them when the longest-lived sealed value has expired.
+    /// The file of a node that joins others: theirs, or, where it has one, both together.
+    /// `announced`: their [`SealingFile::to_bytes`].
+    ///
+    /// # Errors
+    /// See [`SealingError`].
+    pub fn adopt(directory: &Path, announced: &[u8]) -> Result<SealingFile, SealingError> {
+        let path = directory.join(SEALING_FILE);
+        match File::open(&path) {
+            Ok(file) => {
+                let mut file = SealingFile::read(path, file)?;
+                file.take_over(announced)?;
+                Ok(file)
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                let announced = Document::parse(announced).ok_or(SealingError::Announced)?;
+                let keys = announced.keys;
+                let file = SealingFile { path, keys };
+                file.write(false)?;
+                Ok(file)
+            }
+            Err(source) => Err(SealingError::Io { path, source }),
+        }
+    }
+
+    /// The keys, for another node of the same issuer. They go nowhere but sealed to that node.
+    pub fn to_bytes(&self) -> Secret<Vec<u8>> {
+        let document = Document {
+            version: 1,
+            keys: self.keys.clone(),
+        };
+        // Invariant: strings and numbers always serialize.
+        Secret::new(serde_json::to_vec(&document).expect("sealing keys serialize"))
+    }
+
+    /// Knows from now on what another node of the same issuer announced, beside its own; whether
+    /// that is anything new. Which key seals follows from what both know.
     ///
     /// # Errors
     /// See [`SealingError`]; then nothing has changed.
-    pub fn rotate(&mut self, now: u64) -> Result<(), SealingError> {
+    pub fn take_over(&mut self, announced: &[u8]) -> Result<bool, SealingError> {
+        let announced = Document::parse(announced).ok_or(SealingError::Announced)?;
+        let before = self.keys.clone();
+        let mut changed = false;
+        for key in &announced.keys {
+            match self.keys.iter_mut().find(|known| known.id == key.id) {
+                None => {
+                    self.keys.push(key.clone());
+                    changed = true;
+                }
+                // Retired by one is retired, since the earlier moment that any knows.
+                Some(known) => {
+                    let retired = [known.retired_at, key.retired_at];
+                    let retired = retired.into_iter().flatten().min();
+                    changed |= retired != known.retired_at;
+                    known.retired_at = retired;
+                }
+            }
+        }
+        if changed {
+            self.keep(before)?;
+        }
+        Ok(changed)
+    }
+
+    /// Makes a new key that opens, and does not seal yet; where there is one already, that stays.
+    ///
+    /// # Errors
+    /// See [`SealingError`]; then nothing has changed.
+    pub fn prepare(&mut self, now: u64) -> Result<(), SealingError> {
+        if self.prepared() {
+            return Ok(());
+        }
+        let before = self.keys.clone();
+        // After the one that seals, whatever the clocks of those who made them said.
+        let created_at = self.keys.iter().map(|key| key.created_at.saturating_add(1));
+        let created_at = created_at.max().unwrap_or(now).max(now);
+        self.keys.push(StoredKey::generate(created_at));
+        self.keep(before)
+    }
+
+    fn prepared(&self) -> bool {
+        self.keys.iter().filter(|key| key.seals()).count() > 1
+    }
+
+    /// Lets the prepared key seal from now on, where there is one. The older ones still open;
+    /// re-encrypt data at rest (`SigningKeys::rewrap`), and forget them when the longest-lived
+    /// sealed value has expired.
+    ///
+    /// # Errors
+    /// See [`SealingError`]; then nothing has changed.
+    pub fn promote(&mut self, now: u64) -> Result<(), SealingError> {
+        if !self.prepared() {
+            return Ok(());
+        }
         let before = self.keys.clone();
         if let Some(current) = self.keys.first_mut() {
             current.retired_at = Some(now);
         }
-        self.keys.insert(0, StoredKey::generate(now));
+        self.keep(before)
+    }
+
+    /// Both at once, where there is one node.
+    ///
+    /// # Errors
+    /// See [`SealingError`].
+    pub fn rotate(&mut self, now: u64) -> Result<(), SealingError> {
+        self.prepare(now)?;
+        self.promote(now)
+    }
+
+    /// Puts the one that seals in front and writes the file.
+    fn keep(&mut self, before: Vec<StoredKey>) -> Result<(), SealingError> {
+        self.keys.sort_by(|a, b| {
+            (!a.seals(), a.created_at, &a.id).cmp(&(!b.seals(), b.created_at, &b.id))
+        });
+        // Two nodes may have retired each other's: the newest goes on.
+        if self.keys.iter().all(|key| !key.seals()) {
+            self.keys.rotate_right(1);
+            if let Some(newest) = self.keys.first_mut() {
+                newest.retired_at = None;
+            }
+        }
         self.write(true).inspect_err(|_| self.keys = before)
     }
 
@@ -252,6 +384,11 @@ impl StoredKey {
             created_at: now,
             retired_at: None,
         }
+    }
+
+    /// It is not retired: it seals, or is prepared to.
+    const fn seals(&self) -> bool {
+        self.retired_at.is_none()
     }
 
     fn open(&self) -> Option<SealingKey> {
@@ -313,6 +450,62 @@ mod tests {
         assert!(ids.iter().all(|id| *id == ids[0]));
         let files = fs::read_dir(directory.path()).expect("lists").count();
         assert_eq!(files, 1);
+    }
+
+    #[test]
+    fn a_new_key_is_known_to_all_before_any_node_seals_with_it() {
+        let here = tempfile::tempdir().expect("a directory");
+        let there = tempfile::tempdir().expect("a directory");
+        let mut one = SealingFile::open_or_create(here.path(), 1).expect("is made");
+        let announced = |file: &SealingFile| file.to_bytes().expose().clone();
+        let mut two = SealingFile::adopt(there.path(), &announced(&one)).expect("is made");
+        let first = one.keyring().current_id();
+        assert_eq!(two.keyring().current_id(), first);
+
+        one.prepare(100).expect("writes");
+        one.prepare(101).expect("writes");
+        assert_eq!((one.len(), one.keyring().current_id()), (2, first));
+        assert!(two.take_over(&announced(&one)).expect("reads"));
+        assert!(!two.take_over(&announced(&one)).expect("reads"));
+        assert_eq!(two.keyring().current_id(), first);
+
+        one.promote(200).expect("writes");
+        let second = one.keyring().current_id();
+        assert_ne!(second, first);
+        // Each opens what the other seals, before and after it hears of it.
+        let sealed = [&one, &two].map(|file| file.keyring().seal(Purpose::SigningKey, b"x"));
+        for sealed in sealed {
+            let sealed = sealed.expect("seals");
+            for file in [&one, &two] {
+                file.keyring()
+                    .open(Purpose::SigningKey, &sealed)
+                    .expect("opens");
+            }
+        }
+        // What is heard twice or backwards changes nothing.
+        let old = announced(&two);
+        assert!(two.take_over(&announced(&one)).expect("reads"));
+        assert!(!one.take_over(&old).expect("reads"));
+        assert_eq!(two.keyring().current_id(), second);
+        let again = SealingFile::open_or_create(there.path(), 300).expect("is read");
+        assert_eq!(again.keyring().current_id(), second);
+        assert!(two.take_over(b"{}").is_err());
+    }
+
+    #[test]
+    fn nodes_that_rotate_at_once_agree_on_one_key() {
+        let here = tempfile::tempdir().expect("a directory");
+        let there = tempfile::tempdir().expect("a directory");
+        let mut one = SealingFile::open_or_create(here.path(), 1).expect("is made");
+        let announced = |file: &SealingFile| file.to_bytes().expose().clone();
+        let mut two = SealingFile::adopt(there.path(), &announced(&one)).expect("is made");
+        one.rotate(100).expect("writes");
+        two.rotate(101).expect("writes");
+        let (first, second) = (announced(&one), announced(&two));
+        one.take_over(&second).expect("reads");
+        two.take_over(&first).expect("reads");
+        assert_eq!(one.keyring().current_id(), two.keyring().current_id());
+        assert_eq!((one.len(), two.len()), (3, 3));
     }
 
     #[test]

@@ -8,7 +8,6 @@ use signet_oauth::{
     access_token::{TokenLookup, TokenState, VerifiedAccessToken},
     decision::SingleUse,
     dpop_policy::check_presentation,
-    endpoint::split_issuer,
     params::Params,
     request::{self, PeerCertificate, Request},
     scope::{ADMIN, ADMIN_READ, ScopeSet},
@@ -166,9 +165,8 @@ fn check_token(
     };
     // Two DPoP headers are as if none: the token is then bound to what was not shown.
     let params = Params::default();
-    // The whole path as it was sent: it begins with the issuer's own.
-    let (origin, _) = split_issuer(&context.snapshot.settings.issuer);
-    let htu = format!("{origin}{}", context.uri.path());
+    let dpop = context.header(DPOP);
+    let htu = context.request_url(dpop.unwrap_or_default());
     let request = Request {
         params: &params,
         authorization: Some(authorization),
@@ -176,7 +174,7 @@ fn check_token(
             certificate: &peer.certificate,
             trusted: peer.chain_trusted,
         }),
-        dpop: context.header(DPOP),
+        dpop,
         htm: context.method.as_str(),
         htu: &htu,
     };

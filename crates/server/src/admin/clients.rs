@@ -24,6 +24,7 @@ use signet_oauth::{
     redirect_uri::RedirectUri,
     registration::client_secret,
 };
+use signet_registry::kinds::RecordKind;
 use std::sync::Arc;
 
 const LIST: &str = "/admin/v1/clients";
@@ -137,7 +138,9 @@ impl Input for Sent {
     }
 }
 
-fn known(realm: &Realm, id: &ClientId) -> Result<Arc<Client>, Problem> {
+async fn known(realm: &Realm, id: &ClientId) -> Result<Arc<Client>, Problem> {
+    // What another node wrote a moment ago may not have come here yet.
+    realm.learn(RecordKind::Client, &id.0).await?;
     // The present snapshot, not the request's: a retry must see what the winner wrote.
     let found = realm.snapshot().registry.clients.get(&id.0).cloned();
     found.ok_or_else(Problem::not_found)
@@ -174,7 +177,7 @@ async fn list(realm: Arc<Realm>, page: Page) -> Result<Clients, Problem> {
 }
 
 async fn show(realm: Arc<Realm>, id: ClientId) -> Result<Shown, Problem> {
-    known(&realm, &id).map(Shown::from)
+    known(&realm, &id).await.map(Shown::from)
 }
 
 /// A document that was sent.
@@ -269,7 +272,7 @@ async fn replace(
     realm: Arc<Realm>,
     (id, Revision(revision), sent): (ClientId, Revision, Sent),
 ) -> Result<Shown, Problem> {
-    let current = known(&realm, &id)?;
+    let current = known(&realm, &id).await?;
     if revision != current.revision {
         return Err(Problem::changed());
     }
@@ -297,7 +300,7 @@ async fn remove(
     realm: Arc<Realm>,
     (id, revision): (ClientId, Option<Revision>),
 ) -> Result<(), Problem> {
-    let client = known(&realm, &id)?;
+    let client = known(&realm, &id).await?;
     let revision = revision.map(|Revision(revision)| revision);
     if revision.is_some_and(|revision| revision != client.revision) {
         return Err(Problem::changed());
@@ -320,7 +323,7 @@ async fn change(
     change: impl Fn(&mut Client) -> Result<(), Problem>,
 ) -> Result<Arc<Client>, Problem> {
     for _ in 0..MAX_TRIES {
-        let current = known(realm, id)?;
+        let current = known(realm, id).await?;
         let mut client = Client::clone(&current);
         change(&mut client)?;
         if client == *current {
@@ -424,7 +427,7 @@ async fn disable(realm: Arc<Realm>, id: ClientId) -> Result<Shown, Problem> {
 }
 
 async fn revoke(realm: Arc<Realm>, id: ClientId) -> Result<(), Problem> {
-    let client = known(&realm, &id)?;
+    let client = known(&realm, &id).await?;
     realm.revoke_client(&client.client_id).await?;
     Ok(())
 }

@@ -44,6 +44,10 @@ pub(super) const OPERATIONS: &[&dyn Row] = &[
 ];
 
 async fn list(realm: Arc<Realm>, (): ()) -> Result<Json<List<KeyDocument>>, Problem> {
+    realm.learn_keys().await.map_err(|error| {
+        tracing::error!(%error, "the signing keys could not be read");
+        Problem::unavailable()
+    })?;
     let keys = realm.signing_keys.list().await;
     let items = keys.into_iter().map(KeyDocument::from).collect();
     Ok(Json(List { items, next: None }))

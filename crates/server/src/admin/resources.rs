@@ -16,6 +16,7 @@ use signet_oauth::{
     registry::{Resource, ScopeEntry},
     scope::{PRIVILEGED, ScopeSet},
 };
+use signet_registry::kinds::RecordKind;
 use std::sync::Arc;
 
 const LIST: &str = "/admin/v1/resources";
@@ -94,6 +95,8 @@ async fn show(
     realm: Arc<Realm>,
     Identifier(identifier): Identifier,
 ) -> Result<Revised<ResourceDocument>, Problem> {
+    // What another node wrote a moment ago may not have come here yet.
+    realm.learn(RecordKind::Resource, &identifier).await?;
     let snapshot = realm.snapshot();
     let found = snapshot.registry.resource(&identifier);
     found
@@ -188,6 +191,7 @@ fn removed(result: Result<(), RegistryError>, known: bool) -> Result<(), Problem
 }
 
 async fn remove(realm: Arc<Realm>, Identifier(identifier): Identifier) -> Result<(), Problem> {
+    realm.learn(RecordKind::Resource, &identifier).await?;
     let known = realm.snapshot().registry.resource(&identifier).is_some();
     removed(realm.remove_resource(&identifier).await, known)
 }
@@ -223,6 +227,7 @@ async fn write_scope(
 }
 
 async fn remove_scope(realm: Arc<Realm>, ScopeName(name): ScopeName) -> Result<(), Problem> {
+    realm.learn(RecordKind::Scope, &name).await?;
     let known = realm.snapshot().registry.scope(&name).is_some();
     removed(realm.remove_scope(&name).await, known)
 }

@@ -62,7 +62,7 @@ pub async fn submit(mut context: Context) -> Response {
     let keyring = context.realm.keyring().clone();
     match interaction::seal_resume(&request, &keyring, ends_at) {
         Some(sealed) if sealed.len() <= MAX_RESUME => {
-            let url = format!("{}/interaction?request={sealed}", settings.issuer);
+            let url = format!("{}/interaction?request={sealed}", context.base());
             crate::http::response::redirect(&url)
         }
         _ => error_page(

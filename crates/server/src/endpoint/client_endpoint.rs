@@ -83,8 +83,8 @@ impl ClientRequest {
             ErrorCode::InvalidDpopProof,
             "there must be one DPoP header, in ASCII",
         )?;
-        let htu = match dpop {
-            Some(_) => context.endpoint_url(endpoint),
+        let htu = match &dpop {
+            Some(dpop) => context.endpoint_url(endpoint, dpop),
             None => String::new(),
         };
         Ok(ClientRequest {

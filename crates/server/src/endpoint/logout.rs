@@ -25,7 +25,7 @@ pub(super) async fn submit(mut context: Context) -> Response {
     };
     if form.get("interaction").is_none() {
         // A cross-site POST comes without the session's cookie: it goes on as a GET, which has it.
-        let mut url = format!("{}/logout", context.snapshot.settings.issuer);
+        let mut url = format!("{}/logout", context.base());
         let names = [
             "id_token_hint",
             "client_id",

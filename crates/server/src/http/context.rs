@@ -1,11 +1,18 @@
 //! One request, as a handler sees it.
+use super::authority::{asked_name, name_of};
 use crate::state::{Realm, Snapshot};
 use bytes::Bytes;
 use http::{HeaderMap, Method, Uri, header};
 use signet_audit::{Action, Event};
 use signet_http::{Body, BodyError, ListenerKind, PresentedCertificate, RequestId};
-use signet_oauth::{endpoint::EndpointId, error::OAuthError, params::Params};
+use signet_jose::base64url;
+use signet_oauth::{
+    endpoint::{EndpointId, split_issuer},
+    error::OAuthError,
+    params::Params,
+};
 use std::{
+    borrow::Cow,
     net::IpAddr,
     sync::{Arc, OnceLock},
     time::Duration,
@@ -124,13 +131,42 @@ impl Context {
             .map(|(_, v)| v.as_str())
     }
 
-    /// The URL of an endpoint as the caller names it: at the mTLS listener_kind its alias. What a
-    /// DPoP proof has as `htu`.
-    pub fn endpoint_url(&self, id: EndpointId) -> String {
+    /// The URL of an endpoint as the caller names it: at the mTLS listener_kind its alias, else
+    /// under the issuer, or under this node's own name where the proof is for that. What a DPoP
+    /// proof has as `htu`; `dpop` is the proof, not yet verified.
+    pub fn endpoint_url(&self, id: EndpointId, dpop: &str) -> String {
         let settings = &self.snapshot.settings;
+        let public = || {
+            let own = settings.node_url(id).filter(|own| is_for(dpop, own));
+            own.unwrap_or_else(|| settings.url(id))
+        };
         match self.listener_kind {
-            ListenerKind::Mtls => settings.mtls_url(id).unwrap_or_else(|| settings.url(id)),
-            ListenerKind::Public => settings.url(id),
+            ListenerKind::Mtls => settings.mtls_url(id).unwrap_or_else(public),
+            ListenerKind::Public => public(),
+        }
+    }
+
+    /// The URL of this request as the caller names it, as [`Context::endpoint_url`]: for what has no
+    /// row in the table of endpoints.
+    pub(crate) fn request_url(&self, dpop: &str) -> String {
+        let settings = &self.snapshot.settings;
+        // The whole path as it was sent: it begins with the issuer's own.
+        let under = |base: &str| format!("{}{}", split_issuer(base).0, self.uri.path());
+        let own = settings.node_base.as_deref().map(under);
+        own.filter(|own| is_for(dpop, own))
+            .unwrap_or_else(|| under(&settings.issuer))
+    }
+
+    /// The issuer under the name that the caller asked for: this node's own, where it was that. What
+    /// one page of ours says of where another is, so that a browser stays on its node.
+    pub fn base(&self) -> Cow<'_, str> {
+        let settings = &self.snapshot.settings;
+        let asked = || asked_name(&self.uri, &self.headers);
+        match &settings.node_base {
+            Some(own) if asked().is_some_and(|asked| name_of(own) == Some(asked)) => {
+                settings.node_issuer().unwrap_or_default().into()
+            }
+            Some(_) | None => (&*settings.issuer).into(),
         }
     }
 
@@ -169,6 +205,18 @@ impl Context {
         let hint = error.hint.as_deref().unwrap_or(error.description);
         let _ = self.log.error.set((error.code.as_str(), hint.to_owned()));
     }
+}
+
+/// Whether a DPoP proof, which is not yet verified, says that it is for this URL. It only chooses
+/// which of this server's own names the proof is then verified for.
+fn is_for(dpop: &str, url: &str) -> bool {
+    let payload = dpop.split('.').nth(1).unwrap_or_default();
+    let payload = base64url::decode(payload.as_bytes()).unwrap_or_default();
+    let claims: Option<serde_json::Value> = serde_json::from_slice(&payload).ok();
+    let htu = claims.as_ref().and_then(|claims| claims["htu"].as_str());
+    // RFC 9449 section 4.3: without query and fragment.
+    let plain = htu.and_then(|htu| htu.split(['?', '#']).next());
+    plain == Some(url)
 }
 
 /// Why a form could not be read.

@@ -1,6 +1,7 @@
 //! What the application puts above the HTTP engine of [`signet_http`]: the [`Context`] that
 //! handlers take, the [`service::Service`] that routes to them, and what depends on the issuer's
 //! settings (CORS, proxies).
+mod authority;
 pub mod context;
 mod cors;
 mod proxy;

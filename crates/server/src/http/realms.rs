@@ -1,7 +1,10 @@
 //! Which realm a request is for, by the name that it asks and by its path.
-use super::context::path_of;
+use super::{
+    authority::{asked_name, name_of},
+    context::path_of,
+};
 use crate::state::Realm;
-use http::{HeaderMap, Uri, header};
+use http::{HeaderMap, Uri};
 use std::{ops::Range, sync::Arc};
 
 /// One realm's place: where its issuer lies.
@@ -79,7 +82,11 @@ impl Place {
     fn of(realm: Arc<Realm>) -> Place {
         let snapshot = realm.snapshot();
         let settings = &snapshot.settings;
-        let bases = [Some(&settings.issuer), settings.mtls_base.as_ref()];
+        let bases = [
+            Some(&settings.issuer),
+            settings.mtls_base.as_ref(),
+            settings.node_base.as_ref(),
+        ];
         Place {
             names: bases
                 .into_iter()
@@ -90,28 +97,6 @@ impl Place {
             realm,
         }
     }
-}
-
-/// The authority of a base URL, as [`asked_name`] has it.
-pub(super) fn name_of(base: &str) -> Option<String> {
-    let rest = base.split_once("://")?.1;
-    Some(plain(rest.split('/').next().unwrap_or(rest)))
-}
-
-/// The name that a request asks, with its port.
-pub(super) fn asked_name(uri: &Uri, headers: &HeaderMap) -> Option<String> {
-    headers
-        .get(header::HOST)
-        .and_then(|host| host.to_str().ok())
-        .or_else(|| uri.authority().map(|authority| authority.as_str()))
-        .map(plain)
-}
-
-/// Names are compared without case, and without the port that is understood (RFC 9110 section
-/// 4.2.3).
-fn plain(authority: &str) -> String {
-    let authority = authority.strip_suffix(":443").unwrap_or(authority);
-    authority.to_ascii_lowercase()
 }
 
 /// Health and metrics belong to the process, not to an issuer.
@@ -160,7 +145,7 @@ mod tests {
     fn names_are_compared_without_case_and_default_port() {
         let asked = |host: &str| {
             let mut headers = HeaderMap::new();
-            headers.insert(header::HOST, host.parse().expect("a value"));
+            headers.insert(http::header::HOST, host.parse().expect("a value"));
             asked_name(&Uri::from_static("/"), &headers)
         };
         let issuer = name_of("https://Id.example/a");

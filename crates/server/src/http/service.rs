@@ -2,9 +2,10 @@
 //! carries.
 use super::{
     Router,
+    authority::{asked_name, name_of},
     context::{Context, LogNotes},
     cors, proxy,
-    realms::{Realms, asked_name, name_of},
+    realms::Realms,
 };
 use crate::state::{Host, Realm, Snapshot};
 use arc_swap::ArcSwap;

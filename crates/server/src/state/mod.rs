@@ -12,11 +12,13 @@ mod host;
 mod partition;
 mod realm;
 mod replica;
+mod sharing;
 mod snapshot;
 
 pub use host::{ForwardedHeader, Host, HostParts, Policy};
 pub use partition::Partition;
 pub use realm::{Parts, Realm};
 pub use replica::Replica;
+pub use sharing::{FollowError, TOLD_WITHIN};
 pub use signet_store::RealmId;
 pub use snapshot::{Documents, Snapshot};

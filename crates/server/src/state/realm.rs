@@ -3,7 +3,7 @@ use super::{Host, Partition, Replica, Snapshot};
 use crate::{
     budgets::Budgets,
     delta::{Configuration, Delta},
-    keys::{self, KeysError, SealingFile, SigningKeys},
+    keys::{self, KeysError, SealingFile, ShareSealingKeys, SigningKeys},
     outbound::ClientKeysCache,
     streams::Streams,
     user_services::{UserServiceOptions, UserServices},
@@ -12,13 +12,17 @@ use crate::{
 use arc_swap::{ArcSwap, Guard};
 use signet_audit::Audit;
 use signet_crypto::seal::{Keyring, SealingKey};
+use signet_registry::{changelog, scribe::Scribe};
 use signet_store::{RealmId, RevocationIndex, Store};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock, atomic::AtomicBool};
 
 /// What a [`Realm`] is made of.
 pub struct Parts {
     /// Its name, store and sealing keys. All other parts were loaded through it.
     pub partition: Partition,
+    /// Who notes and tells what is changed; the keys' keeper has the same one. Where several nodes
+    /// write the store, [`Realm::share`] is called before anything is answered.
+    pub scribe: Arc<Scribe>,
     /// Settings, registry and keys as they are at the start.
     pub replica: Replica,
     /// What is revoked.
@@ -40,11 +44,16 @@ pub struct Realm {
     id: RealmId,
     /// The process that it is in.
     pub host: Arc<Host>,
-    replica: Replica,
+    pub(super) replica: Replica,
     keyring: ArcSwap<Keyring>,
     /// Serializes writers of the registry's rows, so that the snapshot follows in the order of
     /// their commits.
     pub(crate) registry_writes: tokio::sync::Mutex<()>,
+    /// Who notes and tells what is changed.
+    pub scribe: Arc<Scribe>,
+    pub(super) nodes: Nodes,
+    /// Who brings the sealing keys to the other nodes; none where there are none.
+    pub(crate) other_nodes: OnceLock<Arc<dyn ShareSealingKeys>>,
     /// The signing keys' keeper.
     pub signing_keys: Arc<SigningKeys>,
     audit: Audit,
@@ -66,9 +75,19 @@ pub struct Realm {
     pub client_keys: Arc<ClientKeysCache>,
 }
 
+/// How far this node has followed the others.
+#[derive(Default)]
+pub(super) struct Nodes {
+    /// Something was heard that only the store can answer.
+    pub(super) doubted: AtomicBool,
+    pub(super) reader: tokio::sync::Mutex<changelog::Reader>,
+}
+
 impl Realm {
     /// Puts the parts together.
     pub fn new(host: Arc<Host>, parts: Parts) -> Arc<Realm> {
+        let announce = Arc::clone(&parts.scribe);
+        parts.revocations.announce_by(announce);
         let Partition { id, store, keyring } = parts.partition;
         let passwords = Arc::clone(&host.passwords);
         Arc::new(Realm {
@@ -77,6 +96,9 @@ impl Realm {
             replica: parts.replica,
             keyring: ArcSwap::new(keyring),
             registry_writes: tokio::sync::Mutex::new(()),
+            scribe: parts.scribe,
+            nodes: Nodes::default(),
+            other_nodes: OnceLock::new(),
             signing_keys: Arc::new(parts.signing_keys),
             audit: parts.audit,
             sealing_file: parts.sealing_file.map(|file| Arc::new(Mutex::new(file))),
@@ -152,7 +174,29 @@ impl Realm {
     /// # Errors
     /// [`KeysError`], where a key does not open; then nothing is changed.
     pub fn apply(&self, deltas: impl IntoIterator<Item = Delta>) -> Result<(), KeysError> {
-        self.replica.apply(&self.keyring.load(), deltas)
+        self.apply_all(deltas).map(drop)
+    }
+
+    /// As [`Realm::apply`]; whether all of them could be put in effect.
+    pub(super) fn apply_all(
+        &self,
+        deltas: impl IntoIterator<Item = Delta>,
+    ) -> Result<bool, KeysError> {
+        let (keyring, now_ms) = (self.keyring.load(), self.now_ms());
+        self.replica.apply(&keyring, now_ms, deltas)
+    }
+
+    /// Puts records in effect that are durable.
+    pub(crate) fn show(&self, deltas: impl IntoIterator<Item = Delta>) {
+        if let Err(error) = self.apply(deltas) {
+            // Only a key can fail to open, and a record of the registry has none.
+            tracing::error!(%error, "a change of the registry is durable and not in effect");
+        }
+    }
+
+    /// Forgets what was remembered of records that were removed long ago.
+    pub(crate) fn sweep_replica(&self) {
+        self.replica.sweep(self.now_ms());
     }
 
     /// As [`Realm::apply`], for changes of keys that this process has just made.

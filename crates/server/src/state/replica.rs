@@ -5,16 +5,22 @@
 //! in. A request that is under way keeps the snapshot that it began with.
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use arc_swap::ArcSwap;
+use signet_cluster::crdt::Record;
 use signet_crypto::seal::Keyring;
-use signet_oauth::registry::Registry;
+use signet_oauth::{command_line, registry::Registry};
+use signet_registry::{
+    fields,
+    kinds::RecordKind,
+    merged::{Heard, Merged},
+};
 
 use super::Snapshot;
 use crate::{
-    delta::{Configuration, Delta},
+    delta::{Configuration, Delta, Malformed},
     keys::{KeysError, Published},
     records,
 };
@@ -31,6 +37,8 @@ struct Known {
     /// The records of the store with the standard scopes, without the configuration's.
     stored: Registry,
     keys: Published,
+    /// What was heard of each record, where several nodes write the store.
+    merged: Option<Merged>,
 }
 
 impl Replica {
@@ -55,6 +63,7 @@ impl Replica {
                 configuration,
                 stored,
                 keys,
+                merged: None,
             }),
         })
     }
@@ -66,27 +75,59 @@ impl Replica {
 
     /// What the configuration says at the moment.
     pub fn configuration(&self) -> Configuration {
-        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        known.configuration.clone()
+        self.known().configuration.clone()
+    }
+
+    /// From now on several nodes write the store: what they tell is merged with what is known. What
+    /// is known has to be read anew after this.
+    pub fn begin_merging(&self) {
+        self.known().merged.get_or_insert_default();
+    }
+
+    fn known(&self) -> MutexGuard<'_, Known> {
+        // A poisoned lock means that a writer panicked: what it had not swapped in is not in
+        // effect, and what is known is whole, because a delta is put in by assignments alone.
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Puts changes in effect, all at once, in their order. They are durable already. `keyring`
-    /// opens keys.
+    /// opens keys; `now_ms`: Unix milliseconds. Whether all of them could be: where not, what is
+    /// known of a record may be older than what the store has.
     ///
     /// # Errors
     /// [`KeysError`], where a key does not open or is not the one that it is called; then nothing
-    /// is changed.
+    /// is changed, but for what is known of how records merge.
     pub fn apply(
         &self,
         keyring: &Keyring,
+        now_ms: u64,
         deltas: impl IntoIterator<Item = Delta>,
-    ) -> Result<(), KeysError> {
-        // A poisoned lock means that a writer panicked: what it had not swapped in is not in
-        // effect, and what is known is whole, because a delta is put in by assignments alone.
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+    ) -> Result<bool, KeysError> {
+        let mut known = self.known();
         let mut keys = None;
         let mut records = Vec::new();
+        let mut all = true;
         for delta in deltas {
+            let delta = match delta {
+                Delta::Heard {
+                    kind,
+                    name,
+                    state,
+                    stored,
+                } => match known.hear(kind, &name, &state, stored, now_ms) {
+                    Hearing::News(delta) => delta,
+                    Hearing::Known => continue,
+                    Hearing::Doubtful => {
+                        all = false;
+                        continue;
+                    }
+                },
+                delta @ (Delta::Client { .. }
+                | Delta::Resource { .. }
+                | Delta::Scope { .. }
+                | Delta::Key { .. }
+                | Delta::Configuration(_)) => delta,
+            };
             match delta {
                 Delta::Key { kid, record } => keys
                     .get_or_insert_with(|| known.keys.clone())
@@ -95,7 +136,12 @@ impl Replica {
                 | Delta::Resource { .. }
                 | Delta::Scope { .. }
                 | Delta::Configuration(_)) => records.push(other),
+                // What was heard has become one of the others.
+                Delta::Heard { .. } => {}
             }
+        }
+        if keys.is_none() && records.is_empty() {
+            return Ok(all);
         }
         let set = keys.as_ref().map(Published::render).transpose()?;
         let before = self.snapshot.load();
@@ -112,11 +158,86 @@ impl Replica {
         let settings = Arc::clone(&known.configuration.settings);
         self.snapshot
             .store(Arc::new(Snapshot::new(settings, registry, set)));
-        Ok(())
+        Ok(all)
+    }
+
+    /// Whether what was told of a record is still the last word on it.
+    pub fn is_current(&self, kind: RecordKind, name: &str, state: &Record) -> bool {
+        let known = self.known();
+        let merged = known.merged.as_ref();
+        merged.is_none_or(|merged| !merged.supersedes(kind, name, state))
+    }
+
+    /// The records that live, as they were heard.
+    pub fn heard(&self) -> Vec<(RecordKind, String, Record)> {
+        let known = self.known();
+        let Some(merged) = &known.merged else {
+            return Vec::new();
+        };
+        let living = merged.living().filter_map(|(kind, name)| {
+            let state = merged.state(kind, name)?.clone();
+            Some((kind, name.to_owned(), state))
+        });
+        living.collect()
+    }
+
+    /// Forgets records that were removed long ago. `now_ms`: Unix milliseconds.
+    pub fn sweep(&self, now_ms: u64) {
+        if let Some(merged) = &mut self.known().merged {
+            merged.sweep(now_ms);
+        }
     }
 }
 
+/// What became of a word.
+enum Hearing {
+    /// It is this change.
+    News(Delta),
+    /// It says nothing new.
+    Known,
+    /// The store knows better.
+    Doubtful,
+}
+
 impl Known {
+    /// A word of another node, or of the store, as the change that it is here.
+    fn hear(
+        &mut self,
+        kind: RecordKind,
+        name: &str,
+        state: &Record,
+        stored: bool,
+        now_ms: u64,
+    ) -> Hearing {
+        let heard = match &mut self.merged {
+            None => fields::read(state, kind).map(Heard::Changed),
+            Some(merged) if stored => merged.read(kind, name, state).map(Heard::Changed),
+            Some(merged) => merged.hear(kind, name, state, now_ms),
+        };
+        let delta = match heard {
+            Ok(Heard::Changed(record)) => Delta::of_stored(kind, name, record.as_deref()),
+            Ok(Heard::Known) => return Hearing::Known,
+            Ok(Heard::Doubtful) => return Hearing::Doubtful,
+            Err(_) => Err(Malformed),
+        };
+        match delta {
+            // The client that every server has is again as it was before it was changed.
+            Ok(Delta::Client {
+                client_id,
+                record: None,
+            }) if client_id == command_line::CLIENT_ID => Hearing::News(Delta::Client {
+                client_id,
+                record: command_line::client().ok().map(Arc::new),
+            }),
+            Ok(delta) => Hearing::News(delta),
+            Err(Malformed) => {
+                let what = kind.row().what;
+                tracing::error!(what, name, "a record of another node cannot be read");
+                Hearing::Doubtful
+            }
+        }
+    }
+
     /// The registry with these changes.
     fn put(&mut self, deltas: Vec<Delta>, before: &Registry) -> Registry {
         let mut registry = before.clone();
@@ -152,7 +273,7 @@ impl Known {
                     registry = joined(&self.stored, &self.configuration.declared);
                 }
                 // Taken by the caller.
-                Delta::Key { .. } => {}
+                Delta::Key { .. } | Delta::Heard { .. } => {}
             }
         }
         registry

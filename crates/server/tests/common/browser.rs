@@ -32,6 +32,15 @@ impl<'s> Browser<'s> {
         }
     }
 
+    /// Goes on at another node: cookies are host-only, and both have one name.
+    pub fn moved_to<'t>(self, server: &'t Server) -> Browser<'t> {
+        Browser {
+            server,
+            cookies: self.cookies,
+            from: self.from,
+        }
+    }
+
     /// What a cookie is called in the server's realm.
     pub fn cookie_name(&self, cookie: Cookie) -> String {
         cookie.name(self.server.realm.id()).into_owned()
@@ -93,8 +102,8 @@ impl<'s> Browser<'s> {
                 return Page { url, reply };
             }
             let location = reply.header("location").to_owned();
-            let issuer = self.server.issuer();
-            let Some(target) = location.strip_prefix(&issuer) else {
+            let base = self.server.base();
+            let Some(target) = location.strip_prefix(&base) else {
                 return Page {
                     url: location,
                     reply,

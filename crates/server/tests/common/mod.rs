@@ -6,11 +6,13 @@
 )]
 pub mod browser;
 pub mod client;
+pub mod cluster;
 pub mod failing;
 pub mod made;
 pub mod people;
 
 use signet_audit::{Audit, AuditOptions};
+use signet_cluster::spread::{Alone, Tell};
 use signet_crypto::{Algorithm, Clock, certificate::DevelopmentCa, hash::sha256, seal::SealingKey};
 use signet_directory::passwords::PasswordOptions;
 use signet_http::{
@@ -27,6 +29,7 @@ use signet_server::{
     keys::{self, KeyKind, Moment, SealingFile, SigningKeys},
     nodes::SingleNode,
     outbound::OutboundOptions,
+    scribe::Scribe,
     state::{Host, HostParts, Partition, Parts, Policy, Realm, RealmId, Replica},
     user_services::UserServiceOptions,
 };
@@ -64,6 +67,12 @@ impl Clock for TestClock {
     }
 }
 
+/// A keeper's scribe on a node that is the only one.
+pub fn scribe() -> Arc<Scribe> {
+    let tell = alone(&Arc::<TestClock>::default());
+    Scribe::new(RealmId::default_realm(), tell)
+}
+
 /// What a test may change before the server starts.
 pub struct Setup {
     pub settings: Settings,
@@ -88,6 +97,16 @@ pub struct Setup {
     pub trust_client_ca: bool,
     /// Where the audit trail is; without it there is none.
     pub audit: Option<std::path::PathBuf>,
+    /// How it tells other nodes; without it there are none.
+    pub tell: Option<Arc<dyn Tell>>,
+    /// The issuer that it serves with others, under a name of its own.
+    pub issuer: Option<String>,
+    /// Its clock is ahead by so many milliseconds.
+    pub ahead_ms: u64,
+}
+
+fn alone(clock: &Arc<TestClock>) -> Arc<dyn Tell> {
+    Arc::new(Alone::new(NodeId::default(), clock.clone()))
 }
 
 impl Default for Setup {
@@ -116,6 +135,9 @@ impl Default for Setup {
             plain: false,
             trust_client_ca: true,
             audit: None,
+            tell: None,
+            issuer: None,
+            ahead_ms: 0,
         }
     }
 }
@@ -195,8 +217,13 @@ fn realm(whole: &Whole, id: RealmId, setup: RealmSetup) -> Arc<Realm> {
     };
     let revocations = RevocationIndex::load(partition.store().clone(), whole.host.now());
     let revocations = block_on(revocations).unwrap();
+    let scribe = Scribe::new(partition.id().clone(), setup.tell);
+    if setup.shared {
+        scribe.share();
+    }
     let (signing_keys, mut keys) = block_on(SigningKeys::load(
         partition.store().clone(),
+        scribe.clone(),
         partition.keyring().clone(),
         KeyKind::all(&setup.settings),
         keys::Policy::default(),
@@ -221,6 +248,7 @@ fn realm(whole: &Whole, id: RealmId, setup: RealmSetup) -> Arc<Realm> {
     };
     let parts = Parts {
         partition,
+        scribe,
         replica: Replica::new(configuration, stored, keys).unwrap(),
         revocations,
         signing_keys,
@@ -228,10 +256,16 @@ fn realm(whole: &Whole, id: RealmId, setup: RealmSetup) -> Arc<Realm> {
         audit,
         people: setup.people,
     };
-    Realm::new(whole.host.clone(), parts)
+    let realm = Realm::new(whole.host.clone(), parts);
+    if setup.shared {
+        block_on(realm.share()).unwrap();
+    }
+    realm
 }
 
 struct RealmSetup {
+    shared: bool,
+    tell: Arc<dyn Tell>,
     settings: Settings,
     clients: Vec<Client>,
     people: UserServiceOptions,
@@ -300,6 +334,7 @@ impl Server {
             },
         ];
         let clock = Arc::new(TestClock::default());
+        clock.passed.store(setup.ahead_ms, SeqCst);
         let whole = Whole {
             host: Host::new(HostParts {
                 clock: clock.clone(),
@@ -323,6 +358,9 @@ impl Server {
         let settings_of = |name: &str, path: &str| {
             let mut settings = setup.settings.clone();
             settings.issuer = format!("https://{name}localhost:{}{path}", address.port());
+            if let Some(issuer) = &setup.issuer {
+                settings.node_base = Some(std::mem::replace(&mut settings.issuer, issuer.clone()));
+            }
             settings.mtls_base = Some(format!(
                 "https://{name}localhost:{}{path}",
                 mtls_address.port()
@@ -331,6 +369,8 @@ impl Server {
         };
         let beside = (place != Place::Alone).then(|| {
             let first = RealmSetup {
+                shared: false,
+                tell: alone(&clock),
                 settings: settings_of("", ""),
                 clients: setup.clients.clone(),
                 people: setup.people_beside,
@@ -346,6 +386,8 @@ impl Server {
             Place::ByName => ("second", "second.", ""),
         };
         let own = RealmSetup {
+            shared: setup.tell.is_some(),
+            tell: setup.tell.take().unwrap_or_else(|| alone(&clock)),
             settings: settings_of(name, path),
             clients: setup.clients,
             people: setup.people,
@@ -404,6 +446,12 @@ impl Server {
 
     pub fn issuer(&self) -> String {
         self.realm.snapshot().settings.issuer.clone()
+    }
+
+    /// The issuer as this node is found.
+    pub fn base(&self) -> String {
+        let settings = self.realm.snapshot().settings.clone();
+        settings.node_issuer().unwrap_or_else(|| self.issuer())
     }
 
     /// Moves the server's clock on.

@@ -47,7 +47,7 @@ pub async fn seed_clients(
             }
         }
     }
-    match registry::write_resource(store, &resource(file), None, now).await {
+    match registry::insert_resource(store, &resource(file), now).await {
         Ok(()) | Err(RegistryError::Exists) => Ok(()),
         Err(e) => Err(format!("the resource {RESOURCE} cannot be made: {e}")),
     }

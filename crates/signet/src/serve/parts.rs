@@ -3,6 +3,7 @@
 use std::{path::Path, sync::Arc, time::Duration};
 
 use signet_audit::{self as audit, Action, Audit, AuditOptions, Event, Keep, Places};
+use signet_cluster::spread::Alone;
 use signet_crypto::{
     Clock, Secret, password,
     seal::{Keyring, Purpose},
@@ -16,6 +17,7 @@ use signet_server::{
     nodes::SingleNode,
     outbound::OutboundOptions,
     registry,
+    scribe::Scribe,
     state::{Host, HostParts, Partition, Parts, Realm, RealmId, Replica},
     tasks,
     time::Kept,
@@ -138,8 +140,12 @@ pub async fn build(
         publish_ahead: config.keys.publish_ahead.0,
         ..keys::Policy::default()
     };
+    let node = audit.node().cloned().unwrap_or_default();
+    let alone = Arc::new(Alone::new(node, clock.clone()));
+    let scribe = Scribe::new(partition.id().clone(), alone);
     let (signing, published) = SigningKeys::load(
         shared.clone(),
+        scribe.clone(),
         keyring.clone(),
         KeyKind::all(&settings),
         policy,
@@ -164,6 +170,7 @@ pub async fn build(
     });
     let parts = Parts {
         partition,
+        scribe,
         replica: Replica::new(configuration, stored, published).map_err(|e| e.to_string())?,
         revocations,
         signing_keys: signing,

@@ -1,0 +1,171 @@
+//! What a node has heard of each record, in states that merge.
+//!
+//! Only a node that is one of several has it: alone, the rows say everything.
+use crate::{fields, kinds::RecordKind};
+use signet_cluster::crdt::Record;
+use std::collections::HashMap;
+
+/// Milliseconds for which a record that was removed is remembered, so that a late word of it does
+/// not bring it back; and how old the first word of a record may be. What is older is read from the
+/// store.
+pub const REMEMBERED_MS: u64 = 86_400_000;
+
+/// What became of a fragment.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Heard {
+    /// It says nothing new.
+    Known,
+    /// The record is this now, in its stored form; none: there is none.
+    Changed(Option<Vec<u8>>),
+    /// The first word of a record, and an old one: the record may be gone and forgotten. The store
+    /// knows.
+    Doubtful,
+}
+
+/// See the module.
+#[derive(Default)]
+pub struct Merged {
+    states: HashMap<(RecordKind, String), Record>,
+}
+
+impl Merged {
+    /// Merges a fragment in. `now_ms`: Unix milliseconds.
+    ///
+    /// # Errors
+    /// [`fields::Unreadable`], where what results is no record; then nothing is changed.
+    pub fn hear(
+        &mut self,
+        kind: RecordKind,
+        name: &str,
+        fragment: &Record,
+        now_ms: u64,
+    ) -> Result<Heard, fields::Unreadable> {
+        let place = (kind, name.to_owned());
+        let known = self.states.get(&place);
+        if known.is_none()
+            && fragment
+                .newest()
+                .is_none_or(|stamp| is_old(stamp.ms, now_ms))
+        {
+            return Ok(Heard::Doubtful);
+        }
+        self.join(place, fragment)
+    }
+
+    /// Merges what the store says in, however old it is; what the record is then, in its stored
+    /// form.
+    ///
+    /// # Errors
+    /// As [`Merged::hear`].
+    pub fn read(
+        &mut self,
+        kind: RecordKind,
+        name: &str,
+        state: &Record,
+    ) -> Result<Option<Vec<u8>>, fields::Unreadable> {
+        let place = (kind, name.to_owned());
+        match self.join(place, state)? {
+            Heard::Changed(stored) => Ok(stored),
+            Heard::Known | Heard::Doubtful => {
+                let known = self.state(kind, name);
+                known.map_or(Ok(None), |known| fields::read(known, kind))
+            }
+        }
+    }
+
+    fn join(
+        &mut self,
+        place: (RecordKind, String),
+        fragment: &Record,
+    ) -> Result<Heard, fields::Unreadable> {
+        let mut state = self.states.get(&place).cloned().unwrap_or_default();
+        if !state.merge(fragment) {
+            return Ok(Heard::Known);
+        }
+        let stored = fields::read(&state, place.0)?;
+        self.states.insert(place, state);
+        Ok(Heard::Changed(stored))
+    }
+
+    /// Whether a later word of the same record superseded this one: it is no longer worth telling.
+    pub fn supersedes(&self, kind: RecordKind, name: &str, fragment: &Record) -> bool {
+        let known = self.states.get(&(kind, name.to_owned()));
+        known.is_some_and(|known| known.newest() > fragment.newest())
+    }
+
+    /// What is known of a record.
+    pub fn state(&self, kind: RecordKind, name: &str) -> Option<&Record> {
+        self.states.get(&(kind, name.to_owned()))
+    }
+
+    /// The records that live, by kind and name.
+    pub fn living(&self) -> impl Iterator<Item = (RecordKind, &str)> {
+        let living = self.states.iter().filter(|(_, state)| state.lives());
+        living.map(|((kind, name), _)| (*kind, name.as_str()))
+    }
+
+    /// Forgets records that were removed long ago; how many are left.
+    pub fn sweep(&mut self, now_ms: u64) -> usize {
+        self.states.retain(|_, state| {
+            state.lives()
+                || state
+                    .deleted()
+                    .is_none_or(|stamp| !is_old(stamp.ms, now_ms))
+        });
+        self.states.len()
+    }
+}
+
+fn is_old(ms: u64, now_ms: u64) -> bool {
+    ms.saturating_add(REMEMBERED_MS) < now_ms
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use signet_cluster::{NodeId, hlc::Stamp};
+
+    const NOW: u64 = 10 * REMEMBERED_MS;
+
+    fn stamp(ms: u64) -> Stamp {
+        let (seq, node) = (0, NodeId::default());
+        Stamp { ms, seq, node }
+    }
+
+    fn scope(ms: u64, words: &str) -> Record {
+        let mut state = Record::new();
+        let stored = format!(r#"{{"name":"read","description":"{words}","published":true}}"#);
+        fields::write(
+            &mut state,
+            RecordKind::Scope,
+            Some(stored.as_bytes()),
+            &stamp(ms),
+        )
+        .unwrap();
+        state
+    }
+
+    #[test]
+    fn a_late_word_does_not_bring_back_what_was_removed() {
+        let mut merged = Merged::default();
+        let first = scope(NOW, "one");
+        let mut removed = first.clone();
+        fields::write(&mut removed, RecordKind::Scope, None, &stamp(NOW + 1)).unwrap();
+        let hear = |merged: &mut Merged, state: &Record, now| {
+            merged.hear(RecordKind::Scope, "read", state, now).unwrap()
+        };
+        assert_eq!(hear(&mut merged, &removed, NOW), Heard::Changed(None));
+        assert_eq!(hear(&mut merged, &first, NOW), Heard::Known);
+        assert!(merged.supersedes(RecordKind::Scope, "read", &first));
+        assert!(!merged.supersedes(RecordKind::Scope, "read", &removed));
+        // Also when the removal itself is forgotten.
+        let later = NOW + REMEMBERED_MS + 2;
+        assert_eq!(merged.sweep(later), 0);
+        assert_eq!(hear(&mut merged, &first, later), Heard::Doubtful);
+        // What the store says counts, however old it is.
+        let read = merged.read(RecordKind::Scope, "read", &first).unwrap();
+        assert!(read.is_some());
+        assert_eq!(merged.read(RecordKind::Scope, "read", &first), Ok(read));
+        assert_eq!(merged.sweep(later), 1);
+    }
+}

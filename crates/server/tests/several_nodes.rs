@@ -1,0 +1,773 @@
+//! Several nodes that serve one issuer over one store: any of them answers any step of any flow,
+//! and each follows what the others change.
+use crate::common::Server;
+use crate::common::{
+    SECRET, Setup, block_on,
+    browser::Browser,
+    client,
+    client::{Call, Reply},
+    cluster::{Carried, Cluster},
+    made::{Proof, assertion, proof, random_id, signer},
+    people::{CHEAP, Mail, PASSWORD, VERIFIER, add_user, people, request},
+    scope,
+};
+use serde_json::{Value, json};
+use signet_crypto::Algorithm;
+use signet_directory::passwords::PasswordOptions;
+use signet_oauth::{
+    client::{AuthMethod, ConsentPolicy},
+    id::GrantId,
+    redirect_uri::RedirectUri,
+};
+use signet_server::{
+    cookie::Cookie,
+    registry::RegistryError,
+    tasks::{maintain_keys, sweep_once},
+};
+use signet_store::{RevocationIndex, Subject};
+use std::{collections::BTreeSet, sync::Arc};
+
+const CALLBACK: &str = "https://client.example/cb";
+
+fn setup(mail: &Mail) -> Setup {
+    let mut operator = client("operator");
+    operator.scope = scope("signet:admin");
+    let mut setup = Setup {
+        clients: vec![client("web"), operator],
+        people: people(mail),
+        passwords: PasswordOptions {
+            cost: CHEAP,
+            ..PasswordOptions::default()
+        },
+        ..Setup::default()
+    };
+    setup.settings.registration.enabled = true;
+    setup.settings.registration.open = true;
+    setup
+}
+
+fn cluster(mail: &Mail) -> Cluster {
+    let cluster = Cluster::of(3, || setup(mail));
+    add_user(cluster.node(0), "alice");
+    cluster
+}
+
+fn as_web(node: &Server, path: &str, form: &[(&str, &str)]) -> Reply {
+    Call::post(path).basic("web", SECRET).form(form).send(node)
+}
+
+fn is_active(node: &Server, token: &str) -> bool {
+    let reply = as_web(node, "/introspect", &[("token", token)]).expect(200);
+    reply.json()["active"].as_bool().expect("a boolean")
+}
+
+fn redeemed(node: &Server, code: &str) -> Reply {
+    let form = [
+        ("grant_type", "authorization_code"),
+        ("code", code),
+        ("redirect_uri", CALLBACK),
+        ("code_verifier", VERIFIER),
+    ];
+    as_web(node, "/token", &form)
+}
+
+fn refreshed(node: &Server, refresh_token: &str) -> Reply {
+    let form = [
+        ("grant_type", "refresh_token"),
+        ("refresh_token", refresh_token),
+    ];
+    as_web(node, "/token", &form)
+}
+
+/// Logs alice in at one node and says yes at another: the code.
+#[track_caller]
+fn code_of(
+    at: &Server,
+    consent_at: &Server,
+    more: &[(&str, &str)],
+) -> (String, Vec<(String, String)>) {
+    let mut browser = Browser::new(at);
+    let login = browser.get(&request(more)).expect_status(200);
+    let consent = browser.log_in(&login, "alice", PASSWORD);
+    let consent = consent.expect("asks for access");
+    let mut browser = browser.moved_to(consent_at);
+    let back = browser.press(&consent, "allow", &[]);
+    assert!(
+        back.url.starts_with(CALLBACK),
+        "{}: {}",
+        back.url,
+        back.text()
+    );
+    assert_eq!(back.param("iss"), Some(at.issuer()));
+    let code = back.param("code").expect("a code");
+    (code, browser.cookies.into_iter().collect())
+}
+
+#[track_caller]
+fn logged_in<'s>(node: &'s Server) -> Browser<'s> {
+    let mut browser = Browser::new(node);
+    let login = browser.get("/account");
+    browser.log_in(&login, "alice", PASSWORD).expect_status(200);
+    browser
+}
+
+const OFFLINE: &[(&str, &str)] = &[
+    ("scope", "openid email offline_access"),
+    ("prompt", "consent"),
+];
+
+#[test]
+fn any_node_answers_any_step_of_a_login() {
+    let mail = Mail::new();
+    let cluster = cluster(&mail);
+    let [one, two, three] = &cluster.nodes[..] else {
+        panic!("three nodes");
+    };
+    let (code, cookies) = code_of(one, two, &[]);
+    let tokens = redeemed(three, &code).expect(200);
+    let (access, refresh) = (
+        tokens.member("access_token"),
+        tokens.member("refresh_token"),
+    );
+    // Every node serves the one issuer, and verifies what any of them signed.
+    for node in &cluster.nodes {
+        let metadata = Call::get("/.well-known/openid-configuration").send(node);
+        assert_eq!(metadata.member("issuer"), one.issuer());
+        assert!(is_active(node, &access));
+    }
+    let again = refreshed(one, &refresh).expect(200);
+    let (access, refresh) = (again.member("access_token"), again.member("refresh_token"));
+    assert!(is_active(two, &access));
+    // The session counts everywhere.
+    let mut browser = Browser::new(three);
+    browser.cookies.extend(cookies);
+    browser.get("/account").expect_status(200);
+    // Logging out at any node ends it on all.
+    let out = browser.get("/logout");
+    browser
+        .press(&out, "allow", &[])
+        .expect("id=\"signed-out\"");
+    for node in &cluster.nodes {
+        assert!(!is_active(node, &access), "{}", node.base());
+        assert!(!is_active(node, &tokens.member("access_token")));
+    }
+    refreshed(two, &refresh).expect_error(400, "invalid_grant");
+}
+
+#[test]
+fn what_may_happen_once_happens_once_on_all_nodes_together() {
+    let mail = Mail::new();
+    let key = signer(Algorithm::Es256);
+    let public = crate::client_authentication::public_set(&key);
+    let make = || {
+        let mut assertive = client("assertive");
+        assertive.token_endpoint_auth_method = AuthMethod::PrivateKeyJwt;
+        assertive.secrets.clear();
+        assertive.jwks = Some(public.clone());
+        let mut setup = setup(&mail);
+        setup.clients.push(assertive);
+        setup
+    };
+    let cluster = Cluster::of(2, make);
+    let (one, two) = (cluster.node(0), cluster.node(1));
+    add_user(one, "alice");
+
+    // A code; its replay on another node ends what it gave.
+    let (code, _) = code_of(one, one, &[]);
+    let tokens = redeemed(one, &code).expect(200);
+    redeemed(two, &code).expect_error(400, "invalid_grant");
+    for node in &cluster.nodes {
+        assert!(!is_active(node, &tokens.member("access_token")));
+    }
+
+    // A refresh token; its replay on another node ends its family.
+    let (code, _) = code_of(two, one, OFFLINE);
+    let first = redeemed(two, &code).expect(200).member("refresh_token");
+    let second = refreshed(one, &first).expect(200).member("refresh_token");
+    let third = refreshed(two, &second).expect(200);
+    refreshed(two, &first).expect_error(400, "invalid_grant");
+    refreshed(one, &third.member("refresh_token")).expect_error(400, "invalid_grant");
+    assert!(!is_active(one, &third.member("access_token")));
+
+    // A client assertion, also where it names the node that it is for.
+    let asserted = |node: &Server, assertion: &str| {
+        let kind = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
+        let form = [
+            ("grant_type", "client_credentials"),
+            ("client_assertion_type", kind),
+            ("client_assertion", assertion),
+        ];
+        Call::post("/token").form(&form).send(node)
+    };
+    let now = one.realm.now();
+    let jti = random_id();
+    let made = |audience: &str| assertion(&key, "assertive", audience, &jti, now);
+    asserted(one, &made(&one.issuer())).expect(200);
+    for audience in [one.issuer(), two.base()] {
+        asserted(two, &made(&audience)).expect_error(401, "invalid_client");
+    }
+    let fresh = assertion(&key, "assertive", &two.base(), &random_id(), now);
+    asserted(one, &fresh).expect_error(401, "invalid_client");
+    asserted(two, &fresh).expect(200);
+
+    // A DPoP proof.
+    let proven = |node: &Server, proof: &str| {
+        let form = [("grant_type", "client_credentials")];
+        let call = Call::post("/token")
+            .basic("web", SECRET)
+            .header("dpop", proof);
+        call.form(&form).send(node)
+    };
+    let of = |jti: &str| {
+        let content = Proof {
+            htm: "POST",
+            path: "/token",
+            jti,
+            nonce: None,
+            token: None,
+        };
+        proof(one, &key, &content)
+    };
+    let shown = of(&random_id());
+    proven(one, &shown).expect(200);
+    proven(two, &shown).expect_error(400, "invalid_dpop_proof");
+}
+
+#[test]
+fn a_pushed_request_and_a_device_code_go_from_node_to_node() {
+    let mail = Mail::new();
+    let cluster = cluster(&mail);
+    let [one, two, three] = &cluster.nodes[..] else {
+        panic!("three nodes");
+    };
+    let parameters = crate::common::people::parameters(&[]);
+    let pushed = as_web(one, "/par", &parameters).expect(201);
+    let uri = pushed.member("request_uri");
+    let target =
+        crate::common::browser::with("/authorize", &[("client_id", "web"), ("request_uri", &uri)]);
+    let mut browser = Browser::new(two);
+    let login = browser.get(&target);
+    let consent = browser.log_in(&login, "alice", PASSWORD);
+    let mut browser = browser.moved_to(three);
+    let back = browser.press(&consent, "allow", &[]);
+    redeemed(one, &back.param("code").expect("a code")).expect(200);
+    // It was answered: at no node again.
+    let mut browser = Browser::new(one);
+    browser.get(&target).expect_error("invalid_request_uri");
+
+    let device = as_web(two, "/device_authorization", &[("scope", "openid")]).expect(200);
+    let (code, user_code) = (device.member("device_code"), device.member("user_code"));
+    let poll = |node: &Server| {
+        let kind = "urn:ietf:params:oauth:grant-type:device_code";
+        as_web(
+            node,
+            "/token",
+            &[("grant_type", kind), ("device_code", &code)],
+        )
+    };
+    poll(one).expect_error(400, "authorization_pending");
+    let mut browser = logged_in(three);
+    let page = browser.get(&format!("/device?user_code={user_code}"));
+    let page = browser.press(&page, "allow", &[]);
+    browser.press(&page, "allow", &[]).expect_status(200);
+    one.pass(60);
+    two.pass(60);
+    poll(one).expect(200);
+    poll(two).expect_error(400, "invalid_grant");
+}
+
+#[test]
+fn a_client_that_one_node_writes_is_known_to_all_when_it_is_answered() {
+    let mail = Mail::new();
+    let cluster = cluster(&mail);
+    let (one, two) = (cluster.node(0), cluster.node(1));
+    let registered = Call::post("/register")
+        .json(&json!({ "redirect_uris": ["https://a.example/cb"] }))
+        .send(one)
+        .expect(201);
+    let id = registered.member("client_id");
+    for node in &cluster.nodes {
+        assert!(node.realm.snapshot().registry.clients.contains_key(&id));
+    }
+    // Whoever was not told has it within one look into the log.
+    cluster.mesh.carry(Carried::NotAtAll);
+    let mut known = client("late");
+    known.revision = 1;
+    block_on(two.realm.insert_client(known)).expect("is new");
+    assert!(!one.realm.snapshot().registry.clients.contains_key("late"));
+    cluster.catch_up();
+    for node in &cluster.nodes {
+        assert!(node.realm.snapshot().registry.clients.contains_key("late"));
+    }
+    block_on(one.realm.remove_client("late", None)).expect("is there");
+    cluster.catch_up();
+    for node in &cluster.nodes {
+        assert!(!node.realm.snapshot().registry.clients.contains_key("late"));
+    }
+}
+
+#[test]
+fn words_in_any_order_and_twice_give_what_the_rows_say() {
+    let mail = Mail::new();
+    let cluster = cluster(&mail);
+    cluster.mesh.carry(Carried::Later);
+    let (one, two) = (cluster.node(0), cluster.node(1));
+    let mut web = client("shop");
+    web.revision = 1;
+    block_on(one.realm.insert_client(web)).expect("is new");
+    for step in 0..6 {
+        let node = [one, two][step % 2];
+        let id = "shop".to_owned();
+        block_on(
+            node.realm
+                .learn(signet_registry::kinds::RecordKind::Client, &id),
+        )
+        .expect("reads");
+        let current = node.realm.snapshot().registry.clients["shop"].clone();
+        let mut next = (*current).clone();
+        next.revision += 1;
+        next.client_name = Some(format!("Shop {step}"));
+        let uri = format!("https://shop.example/{step}");
+        next.redirect_uris
+            .push(RedirectUri::parse(&uri, false).expect("a redirect"));
+        if step > 2 {
+            next.redirect_uris.remove(0);
+        }
+        block_on(node.realm.replace_client(next, current.revision)).expect("is current");
+    }
+    let mut gone = client("gone");
+    gone.revision = 1;
+    block_on(two.realm.insert_client(gone)).expect("is new");
+    block_on(two.realm.remove_client("gone", Some(1))).expect("is there");
+    assert!(cluster.mesh.waiting() > 0);
+    cluster.mesh.deliver();
+    let stored = block_on(signet_server::registry::load(
+        &*cluster.store,
+        one.realm.now(),
+    ))
+    .expect("reads");
+    for node in &cluster.nodes {
+        let snapshot = node.realm.snapshot();
+        assert_eq!(snapshot.registry.clients["shop"], stored.clients["shop"]);
+        assert!(!snapshot.registry.clients.contains_key("gone"));
+    }
+    // The log says the same once more, and changes nothing.
+    cluster.catch_up();
+    for node in &cluster.nodes {
+        assert_eq!(
+            node.realm.snapshot().registry.clients["shop"],
+            stored.clients["shop"]
+        );
+    }
+}
+
+#[test]
+fn a_whole_record_over_a_changed_one_is_a_conflict_and_added_elements_of_two_both_stay() {
+    let mail = Mail::new();
+    let cluster = cluster(&mail);
+    cluster.mesh.carry(Carried::NotAtAll);
+    let (one, two) = (cluster.node(0), cluster.node(1));
+    let operator = |node: &Server| {
+        let form = [
+            ("grant_type", "client_credentials"),
+            ("scope", "signet:admin"),
+        ];
+        let reply = Call::post("/token").basic("operator", SECRET).form(&form);
+        reply.send(node).expect(200).member("access_token")
+    };
+    let tokens = [operator(one), operator(two)];
+    let created = Call::post("/admin/v1/clients")
+        .bearer(&tokens[0])
+        .json(&json!({ "client_id": "shop", "redirect_uris": ["https://shop.example/0"] }))
+        .send(one)
+        .expect(201);
+    assert_eq!(created.header("etag"), "\"1\"");
+    // Neither has heard of the other; both additions stay.
+    for (n, node) in [one, two, one, two].into_iter().enumerate() {
+        Call::post("/admin/v1/clients/shop/redirect_uris")
+            .bearer(&tokens[n % 2])
+            .json(&json!({ "add": [format!("https://shop.example/{}", n + 1)] }))
+            .send(node)
+            .expect(200);
+    }
+    let shown = Call::get("/admin/v1/clients/shop")
+        .bearer(&tokens[0])
+        .send(one)
+        .expect(200);
+    let uris = shown.json()["redirect_uris"]
+        .as_array()
+        .expect("a list")
+        .len();
+    assert_eq!((uris, shown.header("etag")), (5, "\"5\""));
+    // Who read the third revision is told so, wherever they write.
+    let whole = |node: &Server, token: &str, revision: &str| {
+        let document = json!({ "redirect_uris": ["https://shop.example/0"] });
+        let call = Call::new(http::Method::PUT, "/admin/v1/clients/shop").bearer(token);
+        call.header("if-match", revision).json(&document).send(node)
+    };
+    assert_eq!(whole(two, &tokens[1], "\"3\"").status, 412);
+    assert_eq!(whole(two, &tokens[1], "\"5\"").status, 200);
+    assert_eq!(whole(one, &tokens[0], "\"5\"").status, 412);
+}
+
+#[test]
+fn what_one_node_revokes_is_revoked_on_all_and_who_heard_it_is_said() {
+    let mail = Mail::new();
+    let cluster = cluster(&mail);
+    let [one, two, three] = &cluster.nodes[..] else {
+        panic!("three nodes");
+    };
+    let (code, _) = code_of(one, two, OFFLINE);
+    let access = redeemed(three, &code).expect(200).member("access_token");
+    let user = crate::common::made::claims(&access)["sub"]
+        .as_str()
+        .expect("text")
+        .to_owned();
+    // A gate that follows another node hears it.
+    let mut feed = three.realm.revocations.follow();
+    let subject = || Subject::User(user.clone(), one.realm.now_ms());
+    let end = one.realm.now() + 600;
+    let receipt = block_on(one.realm.revoke_everywhere(subject(), end)).expect("is durable");
+    let heard: Vec<&str> = receipt
+        .acknowledged
+        .iter()
+        .map(|(id, _)| id.as_str())
+        .collect();
+    assert_eq!(heard, ["node-2", "node-3"]);
+    for node in &cluster.nodes {
+        assert!(!is_active(node, &access));
+    }
+    let told = feed.change_now().expect("in time").expect("was told");
+    assert_eq!(told.end, end);
+
+    // Who is not reached is named, and reads it in the log.
+    cluster.mesh.carry(Carried::NotAtAll);
+    let (code, _) = code_of(one, two, OFFLINE);
+    let access = redeemed(three, &code).expect(200).member("access_token");
+    let receipt = block_on(one.realm.revoke_everywhere(subject(), end + 9)).expect("is durable");
+    assert_eq!(receipt.unreachable.len(), 2);
+    assert!(!is_active(one, &access) && is_active(two, &access));
+    cluster.catch_up();
+    for node in &cluster.nodes {
+        assert!(!is_active(node, &access));
+    }
+}
+
+#[test]
+fn revocations_only_grow_in_whatever_order_they_are_heard() {
+    let mail = Mail::new();
+    let cluster = cluster(&mail);
+    cluster.mesh.carry(Carried::Later);
+    let (one, two) = (cluster.node(0), cluster.node(1));
+    let now = one.realm.now();
+    let user = |epoch_ms| Subject::User("somebody".into(), epoch_ms);
+    let revoke = |node: &Server, subject, end| {
+        block_on(node.realm.revocations.revoke(subject, end, now)).expect("is durable");
+    };
+    revoke(one, user(1_000), now + 900);
+    revoke(two, user(5_000), now + 100);
+    revoke(one, user(2_000), now + 50);
+    revoke(two, Subject::Grant(GrantId::new([7; 16])), now + 70);
+    cluster.mesh.deliver();
+    for node in &cluster.nodes {
+        let index = &node.realm.revocations;
+        assert!(index.holds(&user(5_000), now + 900), "{}", node.base());
+        assert!(!index.holds(&user(5_001), now + 900));
+        assert!(index.holds(&Subject::Grant(GrantId::new([7; 16])), now + 70));
+    }
+    let loaded = block_on(RevocationIndex::load(cluster.store.clone(), now)).expect("reads");
+    assert!(loaded.holds(&user(5_000), now + 900));
+}
+
+fn kids(jwks: &Reply) -> BTreeSet<String> {
+    let keys = jwks.json()["keys"].as_array().expect("keys").clone();
+    let kid = |key: Value| key["kid"].as_str().expect("a kid").to_owned();
+    keys.into_iter().map(kid).collect()
+}
+
+#[test]
+fn nodes_that_do_a_due_step_at_once_end_with_one_active_key_each() {
+    let mail = Mail::new();
+    let cluster = cluster(&mail);
+    for carried in [Carried::AtOnce, Carried::NotAtAll] {
+        cluster.mesh.carry(carried);
+        block_on(async {
+            let ticks = cluster.nodes.iter().map(|node| maintain_keys(&node.realm));
+            for done in futures_all(ticks).await {
+                done.expect("does what is due");
+            }
+        });
+        cluster.nodes.iter().for_each(|node| node.pass(700));
+        block_on(async {
+            let rotations = cluster.nodes.iter().map(|node| async {
+                let realm = &node.realm;
+                let keyring = Arc::clone(&realm.keyring());
+                let publish = |deltas: Vec<_>| realm.apply(deltas).expect("opens");
+                let at = realm.moment();
+                realm.signing_keys.rotate(None, &keyring, at, publish).await
+            });
+            for done in futures_all(rotations).await {
+                done.expect("rotates");
+            }
+        });
+        cluster.catch_up();
+        for node in &cluster.nodes {
+            block_on(node.realm.learn_keys()).expect("reads");
+        }
+        let sets = cluster
+            .nodes
+            .iter()
+            .map(|node| Call::get("/jwks").send(node).expect(200));
+        let sets: Vec<BTreeSet<String>> = sets.map(|jwks| kids(&jwks)).collect();
+        assert!(sets.iter().all(|set| *set == sets[0]), "{sets:?}");
+        for node in &cluster.nodes {
+            let keys = block_on(node.realm.signing_keys.list());
+            for kind in keys.iter().map(|key| key.kind).collect::<BTreeSet<_>>() {
+                let active = keys
+                    .iter()
+                    .filter(|key| key.kind == kind)
+                    .filter(|key| key.phase == signet_server::keys::Phase::Active);
+                assert_eq!(active.count(), 1, "{keys:?}");
+            }
+        }
+    }
+}
+
+async fn futures_all<T>(futures: impl Iterator<Item = impl Future<Output = T>>) -> Vec<T> {
+    let mut all: Vec<_> = futures.map(|future| (Box::pin(future), None)).collect();
+    std::future::poll_fn(|context| {
+        let mut ready = true;
+        for (future, done) in &mut all {
+            if done.is_none() {
+                match future.as_mut().poll(context) {
+                    std::task::Poll::Ready(value) => *done = Some(value),
+                    std::task::Poll::Pending => ready = false,
+                }
+            }
+        }
+        match ready {
+            true => std::task::Poll::Ready(()),
+            false => std::task::Poll::Pending,
+        }
+    })
+    .await;
+    all.into_iter().filter_map(|(_, done)| done).collect()
+}
+
+#[test]
+fn a_key_is_in_every_nodes_key_set_before_any_node_signs_with_it() {
+    let mail = Mail::new();
+    let cluster = cluster(&mail);
+    cluster.mesh.carry(Carried::NotAtAll);
+    let (one, two) = (cluster.node(0), cluster.node(1));
+    block_on(maintain_keys(&one.realm)).expect("makes standbys");
+    let ahead = kids(&Call::get("/jwks").send(one).expect(200));
+    cluster.catch_up();
+    assert_eq!(kids(&Call::get("/jwks").send(two).expect(200)), ahead);
+    // What a new key signs is verified by nodes that were not told that it is active.
+    cluster.nodes.iter().for_each(|node| node.pass(700));
+    let keyring = Arc::clone(&one.realm.keyring());
+    let publish = |deltas: Vec<_>| one.realm.apply(deltas).expect("opens");
+    let rotated = one
+        .realm
+        .signing_keys
+        .rotate(None, &keyring, one.realm.moment(), publish);
+    block_on(rotated).expect("rotates");
+    let form = [("grant_type", "client_credentials")];
+    let token = as_web(one, "/token", &form)
+        .expect(200)
+        .member("access_token");
+    assert!(is_active(two, &token));
+    // A node that comes now has them all before it answers.
+    let mut cluster = cluster;
+    let four = cluster.join(setup(&mail));
+    assert!(is_active(four, &token));
+}
+
+#[test]
+fn clocks_that_differ_by_minutes_neither_lose_a_write_nor_let_an_old_one_win() {
+    let mail = Mail::new();
+    let mut cluster = Cluster::of(1, || setup(&mail));
+    // Four minutes ahead of the first.
+    cluster.join(Setup {
+        ahead_ms: 240_000,
+        ..setup(&mail)
+    });
+    let (one, two) = (cluster.node(0), cluster.node(1));
+    let mut shop = client("shop");
+    shop.revision = 1;
+    block_on(two.realm.insert_client(shop)).expect("is new");
+    cluster.mesh.carry(Carried::Later);
+    for round in 0..3_u64 {
+        for node in [one, two] {
+            block_on(
+                node.realm
+                    .learn(signet_registry::kinds::RecordKind::Client, "shop"),
+            )
+            .expect("reads");
+            let mut next = (*node.realm.snapshot().registry.clients["shop"]).clone();
+            let read = next.revision;
+            next.revision += 1;
+            next.client_name = Some(format!("{} {round}", node.base()));
+            block_on(node.realm.replace_client(next, read)).expect("is current");
+        }
+    }
+    // The last one by the order of the store is the slow clock's.
+    let mut last = (*two.realm.snapshot().registry.clients["shop"]).clone();
+    last.revision += 1;
+    last.client_name = Some("the last".to_owned());
+    block_on(
+        one.realm
+            .learn(signet_registry::kinds::RecordKind::Client, "shop"),
+    )
+    .expect("reads");
+    block_on(one.realm.replace_client(last, 7)).expect("is current");
+    cluster.mesh.deliver();
+    for node in &cluster.nodes {
+        let snapshot = node.realm.snapshot();
+        let name = snapshot.registry.clients["shop"].client_name.as_deref();
+        assert_eq!(name, Some("the last"));
+    }
+}
+
+#[test]
+fn a_node_that_was_away_for_longer_than_the_log_is_kept_reads_everything() {
+    let mail = Mail::new();
+    let cluster = cluster(&mail);
+    cluster.mesh.carry(Carried::NotAtAll);
+    let (one, two) = (cluster.node(0), cluster.node(1));
+    for id in ["stays", "goes"] {
+        let mut made = client(id);
+        made.revision = 1;
+        block_on(one.realm.insert_client(made)).expect("is new");
+    }
+    cluster.catch_up();
+    assert!(two.realm.snapshot().registry.clients.contains_key("goes"));
+    block_on(one.realm.remove_client("goes", None)).expect("is there");
+    let end = one.realm.now() + 10 * 86_400;
+    let somebody = || Subject::User("somebody".into(), 5);
+    block_on(
+        one.realm
+            .revocations
+            .revoke(somebody(), end, one.realm.now()),
+    )
+    .expect("is durable");
+    // The log and the memory of the removal are gone.
+    cluster.nodes.iter().for_each(|node| node.pass(2 * 86_400));
+    block_on(sweep_once(&one.realm));
+    cluster.catch_up();
+    let clients = &two.realm.snapshot().registry.clients;
+    assert!(clients.contains_key("stays") && !clients.contains_key("goes"));
+    assert!(two.realm.revocations.holds(&somebody(), end));
+}
+
+#[test]
+fn guesses_are_counted_on_all_nodes_together() {
+    let mail = Mail::new();
+    let cluster = cluster(&mail);
+    let mut refused = 0;
+    for guess in 0..40 {
+        let mut browser = Browser::new(cluster.node(guess % 3));
+        let login = browser.get("/account");
+        let answer = browser.log_in(&login, "alice", "wrong");
+        if answer.reply.status == 429 {
+            refused += 1;
+        }
+    }
+    // As many as one node alone lets pass.
+    let alone = Cluster::of(1, || setup(&mail));
+    add_user(alone.node(0), "alice");
+    let mut refused_alone = 0;
+    for _ in 0..40 {
+        let mut browser = Browser::new(alone.node(0));
+        let login = browser.get("/account");
+        if browser.log_in(&login, "alice", "wrong").reply.status == 429 {
+            refused_alone += 1;
+        }
+    }
+    assert!(refused > 0);
+    assert_eq!(refused, refused_alone);
+}
+
+#[test]
+fn a_mailed_code_works_on_any_node_once() {
+    let mut mail = Mail::new();
+    let cluster = cluster(&mail);
+    let (one, two) = (cluster.node(0), cluster.node(1));
+    let mut browser = Browser::new(one);
+    let login = browser.get("/account");
+    let asked = browser.press(&login, "email", &[("username", "alice")]);
+    let code = mail.code();
+    let cookies = browser.cookies.clone();
+    let mut browser = browser.moved_to(two);
+    browser
+        .press(&asked, "allow", &[("otp", &code)])
+        .expect_status(200);
+    assert!(
+        browser
+            .cookies
+            .contains_key(&browser.cookie_name(Cookie::Session))
+    );
+    let mut again = Browser::new(one);
+    again.cookies = cookies;
+    again.press(&asked, "allow", &[("otp", &code)]);
+    assert!(
+        !again
+            .cookies
+            .contains_key(&again.cookie_name(Cookie::Session))
+    );
+}
+
+#[test]
+fn a_node_answers_under_its_own_name_as_under_the_issuers() {
+    let mail = Mail::new();
+    let cluster = cluster(&mail);
+    let (one, two) = (cluster.node(0), cluster.node(1));
+    assert_ne!(one.issuer(), two.base());
+    // Every page and redirect stayed on the node: the browser follows no other.
+    let (code, _) = code_of(two, two, &[]);
+    let tokens = redeemed(two, &code).expect(200);
+    let claims = crate::common::made::claims(&tokens.member("id_token"));
+    assert_eq!(claims["iss"], one.issuer());
+    // A proof may name either.
+    let key = signer(Algorithm::Es256);
+    for url in [one.issuer(), two.base()] {
+        let proof = key.sign(signet_jose::jwt::Typ::DpopProof, |w| {
+            w.member("htm").string("POST");
+            w.member("htu").string(&format!("{url}/token"));
+            w.member("jti").string(&random_id());
+            w.member("iat").number(two.realm.now());
+        });
+        let form = [("grant_type", "client_credentials")];
+        let call = Call::post("/token").basic("web", SECRET).form(&form);
+        let call = call.header("dpop", &proof.expect("signs"));
+        call.clone().send(two).expect(200);
+        // The first node is not found under the second one's name.
+        let other = call.send(one);
+        let expected = if url == one.issuer() {
+            "invalid_dpop_proof"
+        } else {
+            "invalid_dpop_proof"
+        };
+        other.expect_error(400, expected);
+    }
+}
+
+#[test]
+fn a_conflict_of_two_that_insert_is_told_to_one() {
+    let mail = Mail::new();
+    let cluster = cluster(&mail);
+    cluster.mesh.carry(Carried::NotAtAll);
+    let made = || {
+        let mut made = client("both");
+        made.revision = 1;
+        made.consent = ConsentPolicy::Skip;
+        made
+    };
+    block_on(cluster.node(0).realm.insert_client(made())).expect("is new");
+    let other = block_on(cluster.node(1).realm.insert_client(made()));
+    assert!(matches!(other, Err(RegistryError::Exists)), "{other:?}");
+    // And it has it now.
+    let snapshot = cluster.node(1).realm.snapshot();
+    assert!(snapshot.registry.clients.contains_key("both"));
+}
