@@ -9,6 +9,7 @@ pub mod entry;
 mod file;
 pub mod hlc;
 pub mod identity;
+pub mod join;
 pub mod links;
 pub mod member;
 pub mod spread;

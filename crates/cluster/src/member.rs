@@ -9,7 +9,7 @@
 //! Whose signature counts, who may connect and whose frames are heard is decided by this table and
 //! nothing else. It is kept in a file of the node's own data directory, because a node must reach
 //! its peers before it can reach a store that is replicated over them.
-use crate::{entry::Entry, hlc::Stamp};
+use crate::{entry::Entry, hlc::Stamp, spread::Believe};
 use signet_cbor::{Decoder, Encoder};
 use signet_crypto::{
     Algorithm, PublicKey, VerifyingKey, hash::Sha256, kem::ENCAPSULATION_KEY_LEN,
@@ -207,7 +207,7 @@ pub fn is_address(text: &str) -> bool {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Known {
     /// It counts.
-    Member(Member),
+    Member(Box<Member>),
     /// It counts no more, ever.
     Removed {
         /// The name that it had.
@@ -286,7 +286,7 @@ impl Known {
                         hub: d.bool()?,
                     };
                     member.check()?;
-                    Ok(Known::Member(member))
+                    Ok(Known::Member(Box::new(member)))
                 }
                 (2, 3) => Ok(Known::Removed {
                     node: read_node(d)?,
@@ -316,7 +316,7 @@ impl Known {
                     (m.written.clone(), text)
                 };
                 let later = if key(&a) >= key(&b) { a } else { b };
-                Known::Member(Member { joined, ..later })
+                Known::Member(Box::new(Member { joined, ..*later }))
             }
         }
     }
@@ -375,14 +375,12 @@ impl Table {
     /// Merges; whether anything changed.
     fn merge(&mut self, fingerprint: Fingerprint, known: Known) -> Result<bool, MemberError> {
         let before = self.known.get(&fingerprint);
-        if before.is_none() {
-            if let Known::Member(member) = &known {
-                if self.by_name.len() >= MAX_MEMBERS {
-                    return Err(MemberError::Text("number"));
-                }
-                let keys = member.keys.prepare()?;
-                self.prepared.insert(fingerprint, Arc::new(keys));
+        if let (None, Known::Member(member)) = (before, &known) {
+            if self.by_name.len() >= MAX_MEMBERS {
+                return Err(MemberError::Text("number"));
             }
+            let keys = member.keys.prepare()?;
+            self.prepared.insert(fingerprint, Arc::new(keys));
         }
         let after = match before {
             Some(before) => before.clone().merge(known),
@@ -494,10 +492,10 @@ impl Members {
             }
             file.as_ref().map(|_| write_file(&table))
         };
-        if let (Some(path), Some(bytes)) = (file.as_ref(), bytes) {
-            if let Err(error) = crate::file::replace(path, &bytes) {
-                tracing::error!(path = %path.display(), %error, "the members cannot be written");
-            }
+        if let (Some(path), Some(bytes)) = (file.as_ref(), bytes)
+            && let Err(error) = crate::file::replace(path, &bytes)
+        {
+            tracing::error!(path = %path.display(), %error, "the members cannot be written");
         }
         drop(file);
         self.changed.send_modify(|n| *n += 1);
@@ -527,6 +525,24 @@ impl Members {
             known
                 .map(|(fingerprint, k)| k.entry(*fingerprint))
                 .collect()
+        })
+    }
+
+    /// All identities and what is known of them.
+    pub fn identities(&self) -> Vec<(Fingerprint, Known)> {
+        self.read(|table| {
+            let known = table.known.iter();
+            known.map(|(f, k)| (*f, k.clone())).collect()
+        })
+    }
+
+    /// Whether a member has this name, or one had it that was removed.
+    pub fn had_name(&self, name: &NodeId) -> bool {
+        self.read(|table| {
+            table.known.values().any(|known| match known {
+                Known::Member(member) => member.node == *name,
+                Known::Removed { node, .. } => node == name,
+            })
         })
     }
 
@@ -570,6 +586,21 @@ impl Members {
 
     fn read<T>(&self, look: impl FnOnce(&Table) -> T) -> T {
         look(&self.table.read().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// Entries of kind [`KIND`]; of others nothing is said here.
+impl Believe for Members {
+    fn believe(&self, origin: &NodeId, entries: &[Entry]) {
+        for entry in entries.iter().filter(|entry| entry.kind == KIND) {
+            if let Err(error) = Members::believe(self, entry) {
+                tracing::warn!(%origin, %error, "what is told of a member is not believed");
+            }
+        }
+    }
+
+    fn is_current(&self, entry: &Entry) -> bool {
+        Members::is_current(self, entry)
     }
 }
 
@@ -642,7 +673,7 @@ mod tests {
     #[test]
     fn what_is_known_has_one_encoding() {
         let identity = Identity::generate().expect("keys");
-        let member = member(&identity, "a", 1);
+        let member = Box::new(member(&identity, "a", 1));
         let removed = Known::Removed {
             node: node("a"),
             at: stamp(2),
@@ -662,7 +693,7 @@ mod tests {
     fn a_member_stands_under_its_own_fingerprint_only() {
         let (one, other) = (Identity::generate(), Identity::generate());
         let (one, other) = (one.expect("keys"), other.expect("keys"));
-        let known = Known::Member(member(&one, "a", 1));
+        let known = Known::Member(Box::new(member(&one, "a", 1)));
         let entry = known.entry(other.fingerprint(&node("a")));
         assert!(Known::from_entry(&entry).is_err());
         // The same keys under another name are another identity.
@@ -685,7 +716,7 @@ mod tests {
             node: node("a"),
             at: stamp(ms),
         };
-        let living = [first, moved, rival].map(Known::Member);
+        let living = [first, moved, rival].map(|m| Known::Member(Box::new(m)));
         let sets: [Vec<Known>; 2] = [
             living.to_vec(),
             [living.as_slice(), &[removed(9), removed(7)]].concat(),
@@ -724,7 +755,11 @@ mod tests {
         let mut changes = members.changes();
         let name = node("a");
         let first = old.fingerprint(&name);
-        put(&members, Known::Member(member(&old, "a", 1)), first);
+        put(
+            &members,
+            Known::Member(Box::new(member(&old, "a", 1))),
+            first,
+        );
         assert!(changes.has_changed().expect("a table"));
         changes.mark_unchanged();
         let spki = old.public().spki_sha256;
@@ -736,13 +771,17 @@ mod tests {
         // However late its description says it was written.
         let mut later = member(&old, "a", 1);
         later.written = stamp(1 << 50);
-        assert!(!put(&members, Known::Member(later), first));
+        assert!(!put(&members, Known::Member(Box::new(later)), first));
         assert_eq!(members.by_spki(&spki), None);
         assert!(members.find(&name).is_none());
         assert!(members.is_current(&removal.entry(first)));
 
         let second = new.fingerprint(&name);
-        put(&members, Known::Member(member(&new, "a", 3)), second);
+        put(
+            &members,
+            Known::Member(Box::new(member(&new, "a", 3))),
+            second,
+        );
         let found = members.find(&name).expect("back");
         assert_eq!(found.member.keys, *new.public());
 

@@ -474,7 +474,7 @@ fn a_member_that_sends_garbage_is_disconnected() {
     let own = nodes[1].identity.tls();
     let mut peer = raw_client(nodes[0].address, Some(own), pins, MEMBER);
     peer.greet("a");
-    assert!(peer.is_closed());
+    assert!(peer.ends());
 }
 
 #[test]
@@ -651,7 +651,7 @@ impl Raw {
         self.0.flush().expect("sent");
     }
 
-    fn is_closed(mut self) -> bool {
+    fn ends(mut self) -> bool {
         let mut rest = Vec::new();
         // Its greeting and a heartbeat may come first.
         self.0.read_to_end(&mut rest).is_err() || rest.len() < 100

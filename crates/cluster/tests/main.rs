@@ -1,4 +1,5 @@
 //! What the crate promises, as tests.
 mod crdt;
+mod join;
 mod links;
 mod node;

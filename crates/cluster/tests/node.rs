@@ -138,7 +138,7 @@ impl Node {
     }
 
     pub(crate) fn knows(&self, member: &Member) {
-        let known = Known::Member(member.clone());
+        let known = Known::Member(Box::new(member.clone()));
         let merged = self.members.merge(member.fingerprint(), known);
         merged.expect("a member");
     }
