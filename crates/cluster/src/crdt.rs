@@ -49,3 +49,5 @@ mod record;
 
 pub use bytes::{MAX_ELEMENT_BYTES, MAX_MEMBER_BYTES, MAX_RECORD_BYTES, MAX_VALUE_BYTES};
 pub use record::Record;
+
+pub(crate) use bytes::{read_stamp, write_stamp};

@@ -4,15 +4,18 @@
 //! above merge.
 #![forbid(unsafe_code)]
 
+pub mod batch;
 pub mod crdt;
 pub mod entry;
 mod file;
+pub mod gossip;
 pub mod hlc;
 pub mod identity;
 pub mod join;
 pub mod links;
 pub mod member;
 pub mod spread;
+pub mod tell;
 mod tls;
 pub mod transport;
 

@@ -145,6 +145,15 @@ proptest! {
     }
 
     #[test]
+    fn the_fragments_that_a_record_still_says_are_the_record(
+        edits in prop::collection::vec(edit(), 0..24),
+    ) {
+        let (fragments, _) = run(&edits);
+        let all = joined(&fragments);
+        prop_assert_eq!(joined(fragments.iter().filter(|f| all.still_says(f))), all);
+    }
+
+    #[test]
     fn a_record_has_one_encoding(edits in prop::collection::vec(edit(), 0..24)) {
         let (fragments, states) = run(&edits);
         for record in fragments.iter().chain(&states) {

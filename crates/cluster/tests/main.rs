@@ -3,3 +3,4 @@ mod crdt;
 mod join;
 mod links;
 mod node;
+mod sim;

@@ -23,6 +23,11 @@ impl Dots {
         self.place(&stamp.node).is_ok_and(|at| self.0[at] >= *stamp)
     }
 
+    /// Whether exactly this write is among them.
+    pub(super) fn has(&self, stamp: &Stamp) -> bool {
+        self.place(&stamp.node).is_ok_and(|at| self.0[at] == *stamp)
+    }
+
     /// Whether it was news.
     pub(super) fn insert(&mut self, stamp: &Stamp) -> bool {
         match self.place(&stamp.node) {

@@ -10,9 +10,10 @@ pub(super) struct Register {
     pub(super) value: Option<Vec<u8>>,
 }
 
-/// An element of a set: claims about it, of which those count that nobody undid. In a set whose adds
-/// win a claim is an add, and the element is in the set while one counts; in a set whose removes win
-/// a claim is a denial, and the element is in the set if it was allowed and no denial counts.
+/// An element of a set: claims about it, of which those count that nobody undid. In a set whose
+/// adds win a claim is an add, and the element is in the set while one counts; in a set whose
+/// removes win a claim is a denial, and the element is in the set if it was allowed and no denial
+/// counts.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub(super) struct Element {
     /// What counts while it is not covered.
@@ -54,6 +55,14 @@ impl Element {
                 None
             },
         }
+    }
+
+    /// Whether a stamp of one has the same place in the other.
+    fn shares(&self, other: &Element) -> bool {
+        let shared = |own: &Dots, theirs: &Dots| own.iter().any(|stamp| theirs.has(stamp));
+        shared(&self.claims, &other.claims)
+            || shared(&self.undone, &other.undone)
+            || self.allowed.is_some() && self.allowed == other.allowed
     }
 
     fn stamps(&self) -> impl Iterator<Item = &Stamp> {
@@ -278,6 +287,29 @@ impl Record {
         };
         fragment.settle();
         fragment
+    }
+
+    /// Whether anything that the fragment says is part of this record as it was written, so that
+    /// whoever begins from nothing has to hear it. All fragments of which this holds, merged, are
+    /// this record.
+    pub fn still_says(&self, fragment: &Record) -> bool {
+        let same = |own: &Option<Stamp>, theirs: &Option<Stamp>| own.is_some() && own == theirs;
+        let in_sets = |own: &BTreeMap<String, Elements>, theirs: &BTreeMap<String, Elements>| {
+            theirs.iter().any(|(member, elements)| {
+                elements.iter().any(|(name, element)| {
+                    let own = own.get(member).and_then(|set| set.get(name));
+                    own.is_some_and(|own| own.shares(element))
+                })
+            })
+        };
+        same(&self.created, &fragment.created)
+            || same(&self.deleted, &fragment.deleted)
+            || fragment
+                .registers
+                .iter()
+                .any(|(member, register)| self.registers.get(member) == Some(register))
+            || in_sets(&self.sets, &fragment.sets)
+            || in_sets(&self.rights, &fragment.rights)
     }
 
     /// Begins anew with the same values, all written at `stamp`: what was removed is forgotten, and
