@@ -9,6 +9,7 @@ mod admin_client;
 mod cli;
 mod config;
 mod dev;
+mod engine;
 mod gate;
 mod http_client;
 mod input;

@@ -1,10 +1,13 @@
 //! From a setting to a store: the one place that names the engines.
 use crate::{
-    OpenError, PostgresStore, SqliteStore, Store,
+    Layer, OpenError, PostgresStore, SqliteStore, Store,
     postgres::{self, PostgresError},
-    sqlite,
+    sqlite::{self, DirectoryLock},
 };
-use std::{path::PathBuf, sync::Arc};
+use std::{
+    path::PathBuf,
+    sync::{Arc, Mutex, PoisonError},
+};
 
 /// Which engine, and what it needs to be opened.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -21,6 +24,9 @@ pub enum Engine {
     Postgres {
         /// Where it is.
         options: postgres::Options,
+        /// The node's data directory, which is locked for as long as the store is open; None: the
+        /// caller is no node.
+        directory: Option<PathBuf>,
     },
 }
 
@@ -55,6 +61,37 @@ pub fn open(engine: &Engine) -> Result<Arc<dyn Store>, EngineError> {
         Engine::Sqlite { directory, options } => {
             Ok(Arc::new(SqliteStore::open(directory, *options)?))
         }
-        Engine::Postgres { options } => Ok(Arc::new(PostgresStore::open(options)?)),
+        Engine::Postgres { options, directory } => {
+            // First the lock: it says soonest that another process is there.
+            let lock = directory.as_deref().map(DirectoryLock::take).transpose()?;
+            Ok(Arc::new(InDirectory {
+                store: PostgresStore::open(options)?,
+                lock: Mutex::new(lock),
+            }))
+        }
+    }
+}
+
+/// A node's store, and its data directory.
+struct InDirectory {
+    store: PostgresStore,
+    lock: Mutex<Option<DirectoryLock>>,
+}
+
+impl Layer for InDirectory {
+    fn inner(&self) -> &dyn Store {
+        &self.store
+    }
+
+    fn close(&self) {
+        self.store.close();
+        let lock = self
+            .lock
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+        if let Some(lock) = lock {
+            lock.release();
+        }
     }
 }

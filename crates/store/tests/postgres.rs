@@ -180,7 +180,7 @@ async fn short_lived_rows_go_with_their_table_and_what_is_kept_stays_flat() {
         Some("0"),
         "row by row"
     );
-    println!("{} bytes a row", largest / most);
+    eprintln!("{} bytes a row", largest / most);
 }
 
 fn bytes(database: &str) -> u64 {
@@ -661,7 +661,7 @@ impl Oracle {
             assert_eq!(beside, 1, "{name}");
         }
         assert_eq!(lost, 0, "lost of {}", done.len());
-        println!(
+        eprintln!(
             "{} answered, {} done, {} unavailable, 0 lost, 0 double",
             self.answered.load(SeqCst),
             done.len(),

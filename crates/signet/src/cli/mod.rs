@@ -13,6 +13,7 @@ mod gate;
 mod mcp;
 mod parameters;
 mod serve;
+mod store;
 mod token;
 
 use std::{process::ExitCode, sync::LazyLock};
@@ -136,6 +137,12 @@ pub enum Command {
         after_help = "Example:\n  signet mcp --identity alice.aid --policy policy.toml --grants grants/"
     )]
     Mcp(mcp::Mcp),
+    /// The database: its schema, and moving from one engine to another.
+    #[command(
+        subcommand,
+        after_help = "Example:\n  signet store status --data-dir .signet"
+    )]
+    Store(store::StoreCommand),
     /// Check the configuration file, or print its schema.
     #[command(
         subcommand,
@@ -178,6 +185,7 @@ pub fn run() -> ExitCode {
         Command::Agent(command) => agent::run(command, &output),
         Command::Agents(command) => admin::agents(command, &output),
         Command::Mcp(command) => mcp::run(command, &output),
+        Command::Store(command) => store::run(command, &output),
         Command::Config(command) => config::run(command, &output),
         Command::Completions { shell } => completions(shell),
     };

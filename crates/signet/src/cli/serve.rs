@@ -7,7 +7,9 @@ use clap::Args;
 use super::{Failure, Output, config::refusal};
 use crate::{
     config::{model::ListenAddress, read},
-    dev, serve,
+    dev,
+    engine::StoreUrl,
+    serve,
 };
 
 /// `signet serve ...`
@@ -25,6 +27,10 @@ pub struct Serve {
     /// The data directory [--dev: .signet].
     #[arg(long, value_name = "DIR")]
     data_dir: Option<PathBuf>,
+    /// The store: sqlite, or postgres://USER@HOST:PORT/DATABASE[,HOST2...], without a password
+    /// [--dev: sqlite in the data directory; --config: instead of the file's].
+    #[arg(long, value_name = "URL")]
+    store: Option<String>,
     /// The issuer [--dev: https://localhost:PORT].
     #[arg(long, value_name = "URL")]
     issuer: Option<String>,
@@ -36,6 +42,8 @@ pub struct Serve {
 /// Serves until a signal ends it.
 pub fn run(arguments: Serve, _output: &Output) -> Result<(), Failure> {
     let listen = arguments.listen.as_deref().map(address).transpose()?;
+    let store = arguments.store.as_deref().map(StoreUrl::parse).transpose();
+    let store = store.map_err(Failure::unusable)?;
     let source = match arguments.config {
         Some(file) => {
             let mut loaded = read::load(&file, true).map_err(|p| refusal(&file, &p).fatal())?;
@@ -45,6 +53,9 @@ pub fn run(arguments: Serve, _output: &Output) -> Result<(), Failure> {
             }
             if let Some(directory) = arguments.data_dir {
                 config.data_dir = directory;
+            }
+            if let (Some(store), Some(url)) = (&store, &arguments.store) {
+                store.put_into(url, &mut config.store);
             }
             if let Some(issuer) = arguments.issuer {
                 config.issuer = issuer;
@@ -69,6 +80,7 @@ pub fn run(arguments: Serve, _output: &Output) -> Result<(), Failure> {
                     directory: arguments
                         .data_dir
                         .unwrap_or_else(|| dev::DEFAULT_DIR.into()),
+                    store,
                     issuer: arguments.issuer,
                     trust: arguments.trust.map(absolute).transpose()?,
                 },

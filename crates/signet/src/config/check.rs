@@ -8,11 +8,12 @@ use signet_crypto::password::MAX_PASSWORD_BYTES;
 
 use signet_directory::{folded_email, folded_username};
 use signet_oauth::{command_line, registry::Registry, scope};
+use signet_store::postgres::Address;
 
 use super::{
     apply::{self, Fault, Faults},
     clients,
-    model::{self, Config, ListenAddress, ListenProtocol, SmtpSecurity},
+    model::{self, Config, ListenAddress, ListenProtocol, SmtpSecurity, StoreEngine},
     read::nearest,
 };
 
@@ -82,6 +83,35 @@ fn segments(audit: &model::Audit, faults: &mut Faults) {
     }
 }
 
+fn store(config: &Config, base: &Path, secrets: bool, faults: &mut Faults) {
+    let store = &config.store;
+    match (store.engine, &store.url) {
+        (StoreEngine::Postgres, None) => {
+            faults.add("store.url", "is needed: postgres://USER@HOST:PORT/DATABASE");
+        }
+        (StoreEngine::Sqlite, Some(_)) => {
+            faults.add("store.url", "is for engine = \"postgres\"");
+        }
+        (StoreEngine::Postgres, Some(url)) => {
+            if let Err(invalid) = Address::parse(url) {
+                faults.add("store.url", invalid.to_string());
+            }
+        }
+        (StoreEngine::Sqlite, None) => {}
+    }
+    match &store.password {
+        Some(_) if store.engine == StoreEngine::Sqlite => {
+            faults.add("store.password", "is for engine = \"postgres\"");
+        }
+        Some(reference) if secrets => {
+            if let Err(unreadable) = reference.read(base) {
+                faults.add("store.password", unreadable);
+            }
+        }
+        Some(_) | None => {}
+    }
+}
+
 /// Every fault of a configuration. `secrets`: also read the secrets it refers to.
 pub fn check(config: &Config, base: &Path, secrets: bool) -> Vec<Fault> {
     let mut faults = Faults::default();
@@ -103,6 +133,7 @@ pub fn check(config: &Config, base: &Path, secrets: bool) -> Vec<Fault> {
             "must be 0, or from 1048576 to 1073741824",
         );
     }
+    store(config, base, secrets, &mut faults);
     segments(&config.audit, &mut faults);
     files(config, base, secrets, &mut faults);
     mail(config, base, secrets, &mut faults);

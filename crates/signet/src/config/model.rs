@@ -215,6 +215,14 @@ pub enum ForwardedHeader {
 pub struct Store {
     /// Engine; `sqlite` is the embedded one.
     pub engine: StoreEngine,
+    /// Where the database of `postgres` is:
+    /// `postgres://USER@HOST:PORT,HOST2:PORT2/DATABASE?sslrootcert=FILE&sslcert=FILE&sslkey=FILE`,
+    /// never with a password. TLS is used, and checked, for every host that is not this machine. A
+    /// relative file starts at the configuration file's directory.
+    pub url: Option<String>,
+    /// Where the database's password is. Without: `PGPASSWORD`, or a password file (`PGPASSFILE`,
+    /// `~/.pgpass`, `passfile` in the URL).
+    pub password: Option<SecretRef>,
     /// Directory of the database, on a local disk; a relative path starts at `data_dir`. Default:
     /// `data_dir`.
     pub directory: Option<PathBuf>,
@@ -228,6 +236,8 @@ impl Default for Store {
     fn default() -> Self {
         Store {
             engine: StoreEngine::default(),
+            url: None,
+            password: None,
             directory: None,
             reserve_bytes: signet_store::sqlite::DEFAULT_RESERVE,
         }
@@ -241,6 +251,8 @@ pub enum StoreEngine {
     /// SQLite in WAL mode, one writer that commits in groups.
     #[default]
     Sqlite,
+    /// A server that speaks PostgreSQL's protocol, which any number of nodes share.
+    Postgres,
 }
 
 /// Outgoing mail.

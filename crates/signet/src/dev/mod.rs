@@ -24,6 +24,7 @@ use crate::{
         Config,
         model::{self, ListenAddress, ListenProtocol, Listener},
     },
+    engine::StoreUrl,
     private_file,
 };
 
@@ -102,6 +103,8 @@ pub struct Credentials {
 #[derive(Clone, Debug)]
 pub struct DevOptions {
     pub directory: PathBuf,
+    /// Where its rows are; None: in the directory.
+    pub store: Option<StoreUrl>,
     pub issuer: Option<String>,
     pub trust: Option<PathBuf>,
 }
@@ -465,6 +468,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let wish = DevOptions {
             directory: dir.path().join("d"),
+            store: None,
             issuer: None,
             trust: None,
         };

@@ -109,13 +109,12 @@ async fn start(source: Source, level: log::LogLevel) -> Result<Server, String> {
     let (config, base, file, mut dev, bound, store) = match source {
         Source::File { file, loaded } => {
             let bound = sockets::bind(&loaded.config)?;
-            let store = parts::open_store(&loaded.config)?;
+            let store = parts::open_store(&loaded.config, &loaded.base)?;
             (loaded.config, loaded.base, Some(file), None, bound, store)
         }
         Source::Dev { listen, wish } => {
             let bound = sockets::bind_dev(listen)?;
-            let store = parts::open_store_in(&wish.directory, Default::default())
-                .map_err(|e| format!("{e}{}", dev::OTHER_DIRECTORY))?;
+            let store = parts::open_dev_store(&wish)?;
             let bound = sockets::bind_dev_mtls(bound, &wish.directory)?;
             let (config, dev) = dev::prepare(&wish, bound.public(), bound.mtls(), now)?;
             (config, PathBuf::from("."), None, Some(dev), bound, store)

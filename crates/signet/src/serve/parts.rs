@@ -23,7 +23,9 @@ use signet_server::{
     time::Kept,
     user_services::UserServiceOptions,
 };
-use signet_store::{Engine, NodeId, RevocationIndex, Store, sqlite};
+use signet_store::{
+    Engine, EngineError, NodeId, PostgresStore, RevocationIndex, Store, sqlite::DATABASE_FILE,
+};
 
 use crate::{
     config::{
@@ -32,6 +34,7 @@ use crate::{
         model,
     },
     dev::{self, Dev},
+    engine::{self, StoreUrl},
     private_file,
 };
 
@@ -40,8 +43,9 @@ const KEYS_EVERY: Duration = Duration::from_secs(60);
 /// The first look: standby keys are made then, so that no start waits for them.
 const KEYS_FIRST: Duration = Duration::from_secs(2);
 
-/// Opens the store of a configuration.
-pub fn open_store(config: &Config) -> Result<Arc<dyn Store>, String> {
+/// Opens the store of a configuration. A database must have its schema already: an operator says
+/// when it is made or changed.
+pub fn open_store(config: &Config, base: &Path) -> Result<Arc<dyn Store>, String> {
     let directory = config.store_directory();
     if directory != config.data_dir && config.data_dir.join("signet.db").exists() {
         tracing::warn!(
@@ -51,28 +55,55 @@ pub fn open_store(config: &Config) -> Result<Arc<dyn Store>, String> {
     }
     private_file::directory(&config.data_dir)
         .map_err(|e| format!("{}: {e}", config.data_dir.display()))?;
-    match config.store.engine {
-        model::StoreEngine::Sqlite => {
-            let options = sqlite::Options {
-                reserve: config.store.reserve_bytes,
-                ..sqlite::Options::default()
-            };
-            open_store_in(&directory, options)
-        }
-    }
+    open_engine(&engine::of_config(config, base)?)
 }
 
-/// Opens the embedded store of a directory, and with it takes the directory's lock. Makes the
-/// directory where it is missing.
-pub fn open_store_in(directory: &Path, options: sqlite::Options) -> Result<Arc<dyn Store>, String> {
-    private_file::directory(directory).map_err(|e| format!("{}: {e}", directory.display()))?;
-    let engine = Engine::Sqlite {
-        directory: directory.to_owned(),
-        options,
+/// Opens the store of a development server; makes the schema of a database, or brings it up to
+/// date.
+pub fn open_dev_store(wish: &dev::DevOptions) -> Result<Arc<dyn Store>, String> {
+    let directory = &wish.directory;
+    let has = |name: &str| directory.join(name).exists();
+    if wish.store.is_none() && has("dev.json") && !has(DATABASE_FILE) {
+        return Err(format!(
+            "the rows of {} are in a database: name it by --store postgres://...",
+            directory.display()
+        ));
+    }
+    let url = wish.store.clone().unwrap_or(StoreUrl::Sqlite(None));
+    private_file::directory(directory)
+        .map_err(|e| format!("{}: {e}{}", directory.display(), dev::OTHER_DIRECTORY))?;
+    let engine = url.engine_of_node(directory);
+    match &engine {
+        Engine::Sqlite { .. } => {}
+        Engine::Postgres { options, .. } => {
+            PostgresStore::migrate(options).map_err(|e| e.to_string())?;
+        }
+    }
+    open_engine(&engine).map_err(|e| match &engine {
+        Engine::Sqlite { .. } => format!("{e}{}", dev::OTHER_DIRECTORY),
+        Engine::Postgres { .. } => e,
+    })
+}
+
+/// Opens a node's store, and with it takes the lock of its directory, which is made where it is
+/// missing.
+fn open_engine(engine: &Engine) -> Result<Arc<dyn Store>, String> {
+    let directory = match engine {
+        Engine::Sqlite { directory, .. } => Some(directory),
+        Engine::Postgres { directory, .. } => directory.as_ref(),
     };
-    signet_store::open(&engine).map_err(|e| {
-        let whose = private_file::owner(directory, &["signet.lock", "signet.db"]);
-        format!("{e}{whose}")
+    if let Some(directory) = directory {
+        private_file::directory(directory).map_err(|e| format!("{}: {e}", directory.display()))?;
+    }
+    signet_store::open(engine).map_err(|e| {
+        let whose = |directory| private_file::owner(directory, &["signet.lock", DATABASE_FILE]);
+        match &e {
+            EngineError::Embedded(_) => {
+                let whose = directory.map(|directory| whose(directory).to_string());
+                format!("{e}{}", whose.unwrap_or_default())
+            }
+            EngineError::Postgres(_) => e.to_string(),
+        }
     })
 }
 

@@ -55,8 +55,7 @@ pub enum TlsMode {
     Never,
 }
 
-/// A parsed URL. Only servers that take writes are used (`target_session_attrs=read-write`, which is
-/// implied).
+/// A parsed URL. `target_session_attrs=read-write` is implied: a store uses servers that take writes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Address {
     /// Tried in this order, until one takes writes.

@@ -31,6 +31,7 @@ pub use writer::{MAX_GROUP, PHASE_SECONDS};
 use crate::{Change, Key, Outcome, Row, Store, StoreError, StoreFuture, Table};
 use queue::{Queue, Reply, Shared};
 use reader::Read;
+use session::{APPLICATION, Purpose, Session};
 use signet_crypto::Secret;
 use std::{
     fmt,
@@ -339,6 +340,20 @@ impl PostgresStore {
     /// See [`PostgresError`].
     pub fn schema(options: &Options) -> Result<SchemaStatus, PostgresError> {
         apart(schema::status(options))
+    }
+
+    /// How many connections of other stores, of nodes or of commands, the database has.
+    ///
+    /// # Errors
+    /// See [`PostgresError`].
+    pub fn others(options: &Options) -> Result<u64, PostgresError> {
+        apart(async {
+            let session = Session::open(options, Purpose::Schema).await?;
+            let count = "SELECT count(*) FROM pg_stat_activity WHERE application_name = $1
+                AND datname = current_database() AND pid <> pg_backend_pid()";
+            let row = session.client.query_one(count, &[&APPLICATION]).await?;
+            Ok(u64::try_from(row.try_get::<_, i64>(0)?).unwrap_or(0))
+        })
     }
 
     /// Makes or upgrades the schema, while nodes of the version before go on; the steps that were

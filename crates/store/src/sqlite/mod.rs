@@ -81,6 +81,25 @@ struct Connections {
     readers: Vec<(Connection, Connection)>,
 }
 
+/// The lock on a data directory, for a node whose rows are elsewhere: its keys and its audit trail
+/// are one process's, too. It ends with the process.
+pub struct DirectoryLock(Lock);
+
+impl DirectoryLock {
+    /// Takes the lock. Makes the directory where it is missing.
+    ///
+    /// # Errors
+    /// [`OpenError::InUse`] where another process has it.
+    pub fn take(directory: &Path) -> Result<DirectoryLock, OpenError> {
+        open::lock(directory).map(DirectoryLock)
+    }
+
+    /// Gives it back in order.
+    pub fn release(self) {
+        self.0.clean();
+    }
+}
+
 /// The embedded store. Dropping it finishes what is queued, and waits for that.
 pub struct SqliteStore {
     path: PathBuf,

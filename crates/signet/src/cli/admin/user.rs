@@ -1,11 +1,7 @@
 //! `signet user`: over the admin API, or, for the first administrator, straight into the store of a
 //! server that is not running.
 
-use std::{
-    path::{Path, PathBuf},
-    sync::Arc,
-    time::SystemTime,
-};
+use std::{path::PathBuf, sync::Arc, time::SystemTime};
 
 use clap::{Args, Subcommand};
 use http::Method;
@@ -24,6 +20,7 @@ use crate::{
     admin_client::{Session, Target},
     cli::{Failure, Output, block_on, config::refusal, output},
     config::read,
+    engine,
     http_client::percent_encode,
     input, private_file,
 };
@@ -249,13 +246,18 @@ async fn set(
 }
 
 fn run_add(add: Add, output: &Output) -> Result<(), Failure> {
-    if let Some(directory) = place(&add)?
-        && let Some(store) = offline(&directory)?
+    if let Some(engine) = place(&add)?
+        && let Some(store) = offline(&engine)?
     {
         // Nobody logs in here: SIGNET_PASSWORD is the new account's.
         let secret = new_secret(&add, true)?;
         let done = block_on(add_offline(store, &add, secret.as_ref(), output))?;
-        private_file::give_to_owner(&directory, &STORE_FILES);
+        match &engine {
+            Engine::Sqlite { directory, .. } => {
+                private_file::give_to_owner(directory, &STORE_FILES);
+            }
+            Engine::Postgres { .. } => {}
+        }
         return done;
     }
     if add.config.is_some() {
@@ -319,10 +321,17 @@ fn new_user(add: &Add, secret: Option<&Secret<String>>) -> Value {
 const STORE_FILES: [&str; 4] = ["signet.db", "signet.db-wal", "signet.db-shm", "signet.lock"];
 
 /// Where the database of a server is that need not run; none: one that runs is spoken to.
-fn place(add: &Add) -> Result<Option<PathBuf>, Failure> {
+fn place(add: &Add) -> Result<Option<Engine>, Failure> {
     if let Some(file) = &add.config {
         let loaded = read::load(file, false).map_err(|p| refusal(file, &p).fatal())?;
-        return Ok(Some(loaded.config.store_directory()));
+        return match engine::of_config(&loaded.config, &loaded.base).map_err(Failure::unusable)? {
+            Engine::Sqlite { directory, .. } => Ok(Some(Engine::sqlite(directory))),
+            // Servers may run meanwhile: accounts are read where they are.
+            Engine::Postgres { options, .. } => Ok(Some(Engine::Postgres {
+                options,
+                directory: None,
+            })),
+        };
     }
     let Some(directory) = add
         .target
@@ -337,19 +346,25 @@ fn place(add: &Add) -> Result<Option<PathBuf>, Failure> {
     let has = |name: &str| directory.join(name).exists();
     if has("sealing-keys.json") && !has("signet.db") {
         return Err(Failure::unusable(format!(
-            "the database of {} is elsewhere ([store] directory): --config FILE finds it",
+            "the database of {} is elsewhere ([store] directory or url): --config FILE finds it",
             directory.display()
         )));
     }
-    Ok(Some(directory.clone()))
+    Ok(Some(Engine::sqlite(directory.clone())))
 }
 
-/// The store of a data directory; `None` if a server has it open.
-fn offline(directory: &Path) -> Result<Option<Arc<dyn Store>>, Failure> {
-    let failed =
-        |e: &dyn std::fmt::Display| Failure::unusable(format!("{}: {e}", directory.display()));
-    private_file::directory(directory).map_err(|e| failed(&e))?;
-    match signet_store::open(&Engine::sqlite(directory)) {
+/// The store; `None` if a server has its directory open.
+fn offline(engine: &Engine) -> Result<Option<Arc<dyn Store>>, Failure> {
+    let failed = |e: &dyn std::fmt::Display| match engine {
+        Engine::Sqlite { directory, .. } => {
+            Failure::unusable(format!("{}: {e}", directory.display()))
+        }
+        Engine::Postgres { .. } => Failure::unusable(e.to_string()),
+    };
+    if let Engine::Sqlite { directory, .. } = engine {
+        private_file::directory(directory).map_err(|e| failed(&e))?;
+    }
+    match signet_store::open(engine) {
         Ok(store) => Ok(Some(store)),
         Err(EngineError::Embedded(OpenError::InUse { .. })) => Ok(None),
         Err(e) => Err(failed(&e)),
