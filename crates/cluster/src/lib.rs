@@ -12,6 +12,7 @@ pub mod gossip;
 pub mod hlc;
 pub mod identity;
 pub mod join;
+pub mod journal;
 pub mod links;
 pub mod member;
 pub mod spread;

@@ -4,3 +4,4 @@ mod join;
 mod links;
 mod node;
 mod sim;
+mod spread;

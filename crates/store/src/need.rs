@@ -27,7 +27,7 @@ impl Need {
                 // What agents revoke and refuse is kept there, bounded for each.
                 Table::Audit | Table::Setting | Table::AgentStatement => Need::Ends,
                 // They go with the change that they tell of, which says what it needs.
-                Table::Stamps | Table::ChangeLog => Need::Ends,
+                Table::Stamps | Table::Gossip | Table::ChangeLog => Need::Ends,
                 Table::Once => Need::Proves,
                 Table::Client
                 | Table::Resource

@@ -15,6 +15,9 @@ pub enum Table {
     /// partition: kind and name of a record of the registry; when each of its members was written,
     /// and by which node. Only where several nodes write one store.
     Stamps,
+    /// partition: a stream of what a node tells, sort: number of the batch. Only in a node's own
+    /// store, never in one that several nodes share.
+    Gossip,
     /// What the audit trail keeps in the store: its identity, where it ends, and lines that came
     /// with a change and are not yet in it.
     Audit,
@@ -81,6 +84,7 @@ impl Table {
         Table::SigningKey,
         Table::Setting,
         Table::Stamps,
+        Table::Gossip,
         Table::Audit,
         Table::User,
         Table::UserLookup,
@@ -116,6 +120,7 @@ impl Table {
             Table::SigningKey => (3, false),
             Table::Setting => (4, false),
             Table::Stamps => (15, false),
+            Table::Gossip => (32, false),
             Table::Audit => (8, false),
             Table::User => (5, false),
             Table::UserLookup => (6, false),

@@ -1,0 +1,485 @@
+//! Threads around the engine.
+use super::believe::Routed;
+use crate::{
+    NodeId,
+    batch::{Batch, BatchId, Keys, Signed},
+    entry::Entry,
+    gossip::{Engine, Now, Output, Parts, Status, Ticket},
+    hlc::{Hlc, Stamp},
+    journal::Journal,
+    member::Members,
+    tell::{Believe, BoxFuture, Receipt, Tell},
+    transport::{Hear, NotSent, Transport},
+};
+use signet_crypto::{clock::Clock, random};
+use signet_store::StoreError;
+use std::{
+    collections::{HashMap, VecDeque},
+    io,
+    sync::{
+        Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread::{self, JoinHandle},
+    time::{Duration, Instant},
+};
+use tokio::sync::{mpsc, oneshot};
+
+/// Threads that sign and verify.
+const WORKERS: usize = 2;
+const TICK: Duration = Duration::from_millis(100);
+/// How long a journal that does not take a write is left alone.
+const JOURNAL_RETRY: Duration = Duration::from_millis(500);
+/// Writes that share a flush.
+const JOURNAL_AT_ONCE: usize = 256;
+
+/// What spreading needs.
+pub struct SpreadParts {
+    /// The node's name.
+    pub node: NodeId,
+    /// Whose signatures count.
+    pub keys: Arc<dyn Keys>,
+    /// The table of members: its entries are believed here, its changes followed.
+    pub members: Arc<Members>,
+    /// What is done with all other entries.
+    pub believe: Arc<dyn Believe>,
+    /// Where batches are kept over restarts; None: nowhere, and an acknowledgement says only that
+    /// the entries are believed.
+    pub journal: Option<Journal>,
+    /// The wall clock.
+    pub clock: Arc<dyn Clock>,
+}
+
+enum Job {
+    /// Something is in the inbox.
+    Tell,
+    Sign(Batch),
+    Verify(Signed),
+}
+
+enum Write {
+    Keep(Vec<Signed>),
+    Forget(Vec<BatchId>),
+}
+
+struct Told {
+    entries: Vec<Entry>,
+    at: Instant,
+    receipt: oneshot::Sender<Receipt>,
+}
+
+struct Shared {
+    engine: Mutex<Engine>,
+    hlc: Arc<Hlc>,
+    keys: Arc<dyn Keys>,
+    members: Arc<Members>,
+    clock: Arc<dyn Clock>,
+    began: Instant,
+    transport: OnceLock<Arc<dyn Transport>>,
+    inbox: Mutex<Vec<Told>>,
+    receipts: Mutex<HashMap<Ticket, oneshot::Sender<Receipt>>>,
+    jobs: Mutex<VecDeque<Job>>,
+    wake: Condvar,
+    /// None without a journal.
+    writes: Option<mpsc::UnboundedSender<Write>>,
+    stopped: AtomicBool,
+}
+
+/// Spreads what this node tells, and hears what others tell. Dropping it stops it.
+pub struct Spread {
+    shared: Arc<Shared>,
+    threads: Mutex<Vec<JoinHandle<()>>>,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Spread {
+    /// Loads the journal, believes what is in it, and begins. Nobody is told of anything before
+    /// [`connect`](Self::connect).
+    ///
+    /// # Errors
+    /// If the journal's store does not answer, or a thread cannot be started.
+    pub async fn start(parts: SpreadParts) -> Result<Arc<Spread>, StoreError> {
+        let kept = match &parts.journal {
+            Some(journal) => journal.load().await?,
+            None => Vec::new(),
+        };
+        let mut number = [0; 8];
+        random::fill(&mut number);
+        let hlc = Arc::new(Hlc::new(parts.node.clone()));
+        let began = Instant::now();
+        let now = Now {
+            us: 0,
+            wall_ms: parts.clock.now_ms(),
+        };
+        let engine = Parts {
+            node: parts.node,
+            stream: u64::from_be_bytes(number),
+            hlc: hlc.clone(),
+            keys: parts.keys.clone(),
+            believe: Arc::new(Routed {
+                members: parts.members.clone(),
+                above: parts.believe,
+            }),
+        };
+        let (writes, written) = mpsc::unbounded_channel();
+        let shared = Arc::new(Shared {
+            engine: Mutex::new(Engine::new(engine, kept, now)),
+            hlc,
+            keys: parts.keys,
+            members: parts.members,
+            clock: parts.clock,
+            began,
+            transport: OnceLock::new(),
+            inbox: Mutex::default(),
+            receipts: Mutex::default(),
+            jobs: Mutex::default(),
+            wake: Condvar::new(),
+            writes: parts.journal.is_some().then_some(writes),
+            stopped: AtomicBool::new(false),
+        });
+        let spread = Arc::new(Spread {
+            shared: shared.clone(),
+            threads: Mutex::default(),
+        });
+        shared.follow_members();
+        for index in 0..WORKERS {
+            let shared = shared.clone();
+            spread.spawn(&format!("signet-gossip-{index}"), move || shared.work())?;
+        }
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_time()
+            .build()
+            .map_err(unavailable)?;
+        spread.spawn("signet-gossip", move || {
+            runtime.block_on(async {
+                tokio::join!(
+                    shared.clone().pass_time(),
+                    shared.clone().write(parts.journal, written)
+                );
+            });
+        })?;
+        Ok(spread)
+    }
+
+    fn spawn(&self, name: &str, run: impl FnOnce() + Send + 'static) -> Result<(), StoreError> {
+        let thread = thread::Builder::new().name(name.to_owned()).spawn(run);
+        lock(&self.threads).push(thread.map_err(unavailable)?);
+        Ok(())
+    }
+
+    /// The streams that frames go out by, which call this as their [`Hear`]. Only the first counts.
+    pub fn connect(&self, transport: Arc<dyn Transport>) {
+        if self.shared.transport.set(transport).is_ok() {
+            self.shared.act(|_, _| ());
+        }
+    }
+
+    /// The node's hybrid clock, to be given what is known from before a restart
+    /// ([`Hlc::resume`]).
+    pub fn hlc(&self) -> &Arc<Hlc> {
+        &self.shared.hlc
+    }
+
+    /// Where this node stands.
+    pub fn status(&self) -> Status {
+        let now = self.shared.now();
+        lock(&self.shared.engine).status(now)
+    }
+
+    /// How long the node has not been in contact with enough members for a majority; None: it was
+    /// not since it started. Zero for a node without other members.
+    pub fn staleness(&self) -> Option<Duration> {
+        let now = self.shared.now();
+        lock(&self.shared.engine).staleness(now)
+    }
+
+    /// Over all batches that are held: equal on nodes that hold the same.
+    pub fn digest(&self) -> u128 {
+        lock(&self.shared.engine).digest()
+    }
+
+    /// Ends its threads and waits for them. What is being written is written.
+    pub fn stop(&self) {
+        self.shared.stopped.store(true, Ordering::SeqCst);
+        // Under the lock: no worker is between looking at the flag and beginning to wait.
+        drop(lock(&self.shared.jobs));
+        self.shared.wake.notify_all();
+        for thread in std::mem::take(&mut *lock(&self.threads)) {
+            // One that panicked has said so.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Drop for Spread {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+fn unavailable(error: io::Error) -> StoreError {
+    StoreError::Unavailable(error.to_string())
+}
+
+impl Shared {
+    fn now(&self) -> Now {
+        self.at(Instant::now())
+    }
+
+    fn at(&self, moment: Instant) -> Now {
+        let since = moment.saturating_duration_since(self.began);
+        Now {
+            us: u64::try_from(since.as_micros()).unwrap_or(u64::MAX),
+            wall_ms: self.clock.now_ms(),
+        }
+    }
+
+    /// Tells the engine something and does what it wants done.
+    fn act<T>(&self, input: impl FnOnce(&mut Engine, Now) -> T) -> T {
+        let mut input = Some(input);
+        let mut answer = None;
+        let mut kept: Vec<BatchId> = Vec::new();
+        let mut slow: Vec<NodeId> = Vec::new();
+        loop {
+            let mut outputs = Vec::new();
+            {
+                let now = self.now();
+                let mut engine = lock(&self.engine);
+                if let Some(input) = input.take() {
+                    answer = Some(input(&mut engine, now));
+                }
+                for peer in slow.drain(..) {
+                    engine.slow(&peer);
+                }
+                if !kept.is_empty() {
+                    engine.kept(&std::mem::take(&mut kept), now);
+                }
+                while let Some(output) = engine.poll() {
+                    outputs.push(output);
+                }
+            }
+            for output in outputs {
+                self.perform(output, &mut kept, &mut slow);
+            }
+            if kept.is_empty() && slow.is_empty() {
+                break;
+            }
+        }
+        match answer {
+            Some(answer) => answer,
+            None => unreachable!("the first round takes the input"),
+        }
+    }
+
+    fn perform(&self, output: Output, kept: &mut Vec<BatchId>, slow: &mut Vec<NodeId>) {
+        match output {
+            Output::Send { to, frame } => {
+                let Some(transport) = self.transport.get() else {
+                    return;
+                };
+                match transport.send(&to, frame) {
+                    // What was not sent is fetched by whoever lacks it.
+                    Ok(()) | Err(NotSent::NotConnected) => {}
+                    Err(NotSent::Full) => slow.push(to),
+                    Err(NotSent::TooLong) => {
+                        tracing::error!(peer = %to, "a frame of the gossip is too long");
+                    }
+                }
+            }
+            // Signing is what a whole cluster waits for.
+            Output::Sign(batch) => self.queue(Job::Sign(batch), true),
+            Output::Verify(signed) => self.queue(Job::Verify(signed), false),
+            Output::Keep(batches) => match &self.writes {
+                Some(writes) => self.write_soon(writes, Write::Keep(batches)),
+                None => kept.extend(batches.iter().map(|signed| signed.batch().id.clone())),
+            },
+            Output::Forget(ids) => {
+                if let Some(writes) = &self.writes {
+                    self.write_soon(writes, Write::Forget(ids));
+                }
+            }
+            Output::Receipt(ticket, receipt) => {
+                if let Some(waits) = lock(&self.receipts).remove(&ticket) {
+                    // Whoever told may have stopped waiting.
+                    let _ = waits.send(receipt);
+                }
+            }
+        }
+    }
+
+    fn write_soon(&self, writes: &mpsc::UnboundedSender<Write>, write: Write) {
+        // Only a node that is being stopped has no writer any more.
+        let _ = writes.send(write);
+    }
+
+    fn queue(&self, job: Job, first: bool) {
+        let mut jobs = lock(&self.jobs);
+        if first {
+            jobs.push_front(job);
+        } else {
+            jobs.push_back(job);
+        }
+        drop(jobs);
+        self.wake.notify_one();
+    }
+
+    fn work(&self) {
+        loop {
+            let job = {
+                let mut jobs = lock(&self.jobs);
+                loop {
+                    if self.stopped.load(Ordering::SeqCst) {
+                        return;
+                    }
+                    if let Some(job) = jobs.pop_front() {
+                        break job;
+                    }
+                    jobs = self.wake.wait(jobs).unwrap_or_else(PoisonError::into_inner);
+                }
+            };
+            match job {
+                Job::Tell => self.take_told(),
+                Job::Sign(batch) => {
+                    let signed = Signed::sign(batch, &*self.keys);
+                    if let Err(error) = &signed {
+                        tracing::error!(%error, "a batch cannot be signed");
+                    }
+                    self.act(|engine, now| engine.signed(signed.ok(), now));
+                }
+                Job::Verify(signed) => {
+                    let verdict = signed.verify(&*self.keys);
+                    let id = &signed.batch().id;
+                    if verdict == crate::batch::Verdict::Forged {
+                        tracing::warn!(origin = %id.stream.origin, "a signature does not hold");
+                    }
+                    self.act(|engine, now| engine.verified(id, verdict, now));
+                }
+            }
+        }
+    }
+
+    fn take_told(&self) {
+        let told = std::mem::take(&mut *lock(&self.inbox));
+        self.act(|engine, _| {
+            for told in told {
+                let ticket = engine.tell(told.entries, self.at(told.at));
+                lock(&self.receipts).insert(ticket, told.receipt);
+            }
+        });
+    }
+
+    fn follow_members(&self) {
+        let names = self.members.names();
+        self.act(|engine, now| engine.members(names, now));
+    }
+
+    async fn pass_time(self: Arc<Self>) {
+        let mut members = self.members.changes();
+        let mut ticks = tokio::time::interval(TICK);
+        ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        while !self.stopped.load(Ordering::SeqCst) {
+            tokio::select! {
+                _ = ticks.tick() => self.act(|engine, now| engine.tick(now)),
+                changed = members.changed() => match changed {
+                    Ok(()) => self.follow_members(),
+                    // The table is gone with the process.
+                    Err(_) => return,
+                },
+            }
+        }
+    }
+
+    /// Writes what is to be kept, in order, as much as has queued up with one flush.
+    async fn write(
+        self: Arc<Self>,
+        journal: Option<Journal>,
+        mut writes: mpsc::UnboundedReceiver<Write>,
+    ) {
+        let Some(journal) = journal else {
+            return;
+        };
+        let mut queued = Vec::new();
+        while !self.stopped.load(Ordering::SeqCst) {
+            // A node that is stopped is noticed at the next tick at the latest.
+            let more = writes.recv_many(&mut queued, JOURNAL_AT_ONCE);
+            if tokio::time::timeout(TICK, more).await.is_err() {
+                continue;
+            }
+            let (mut keep, mut forget) = (Vec::new(), Vec::new());
+            for write in queued.drain(..) {
+                match write {
+                    Write::Keep(batches) => keep.extend(batches),
+                    Write::Forget(ids) => forget.extend(ids),
+                }
+            }
+            // A batch is forgotten only after it was kept: the deletions come last.
+            if !keep.is_empty() {
+                while let Err(error) = journal.keep(&keep).await {
+                    tracing::warn!(%error, "what other nodes told cannot be written");
+                    if self.stopped.load(Ordering::SeqCst) {
+                        return;
+                    }
+                    tokio::time::sleep(JOURNAL_RETRY).await;
+                }
+                let ids: Vec<BatchId> = keep.iter().map(|s| s.batch().id.clone()).collect();
+                self.act(|engine, now| engine.kept(&ids, now));
+            }
+            if !forget.is_empty()
+                && let Err(error) = journal.forget(&forget).await
+            {
+                // They are read again at the next start, and forgotten again.
+                tracing::warn!(%error, "what is not needed any more cannot be deleted");
+            }
+        }
+    }
+}
+
+impl Tell for Spread {
+    fn stamp(&self) -> Stamp {
+        self.shared.hlc.now(self.shared.clock.now_ms())
+    }
+
+    fn tell(&self, entries: Vec<Entry>) -> BoxFuture<'static, Receipt> {
+        let (receipt, waits) = oneshot::channel();
+        let mut inbox = lock(&self.shared.inbox);
+        let is_first = inbox.is_empty();
+        inbox.push(Told {
+            entries,
+            at: Instant::now(),
+            receipt,
+        });
+        drop(inbox);
+        if is_first {
+            self.shared.queue(Job::Tell, true);
+        }
+        let members = self.shared.members.clone();
+        Box::pin(async move {
+            waits.await.unwrap_or_else(|_| Receipt {
+                acknowledged: Vec::new(),
+                unreachable: members.names(),
+            })
+        })
+    }
+}
+
+impl Hear for Spread {
+    fn up(&self, peer: &NodeId) {
+        self.shared.act(|engine, now| engine.up(peer, now));
+    }
+
+    fn down(&self, peer: &NodeId) {
+        self.shared.act(|engine, now| engine.down(peer, now));
+    }
+
+    fn received(&self, from: &NodeId, frame: &[u8]) {
+        let heard = self
+            .shared
+            .act(|engine, now| engine.received(from, frame, now));
+        if let Err(error) = heard {
+            tracing::warn!(peer = %from, %error, "a frame of the gossip cannot be read");
+        }
+    }
+}
