@@ -15,6 +15,7 @@ pub mod join;
 pub mod journal;
 pub mod links;
 pub mod member;
+pub mod membership;
 pub mod spread;
 pub mod tell;
 mod tls;

@@ -2,6 +2,7 @@
 mod crdt;
 mod join;
 mod links;
+mod membership;
 mod node;
 mod sim;
 mod spread;

@@ -5,6 +5,7 @@ use signet_cluster::{
     identity::Identity,
     links::{self, Door, Ears, LinkOptions, Links, Parts},
     member::{Known, Member, Members},
+    membership::{Membership, MembershipOptions, MembershipParts},
     spread::BoxFuture,
     transport::{Hear, Serve, Services},
 };
@@ -94,6 +95,9 @@ pub(crate) struct Node {
     pub(crate) links: Option<Links>,
     pub(crate) heard: Option<mpsc::Receiver<Heard>>,
     pub(crate) door: Option<Arc<dyn Door>>,
+    /// Whether it watches the others, and how closely.
+    pub(crate) watch: Option<MembershipOptions>,
+    pub(crate) membership: Option<Membership>,
 }
 
 /// Soon enough for a test.
@@ -121,6 +125,8 @@ impl Node {
             links: None,
             heard: None,
             door: None,
+            watch: None,
+            membership: None,
         }
     }
 
@@ -155,9 +161,19 @@ impl Node {
         let listener = self.listener.take();
         let listener = listener.unwrap_or_else(|| links::bind(self.address).expect("bound again"));
         let (ear, heard) = Ear::new();
+        self.membership = self.watch.clone().map(|options| {
+            let parts = MembershipParts {
+                node: self.name.clone(),
+                members: self.members.clone(),
+                transport: Box::new(links.membership()),
+                clock: Arc::new(SystemClock),
+                options,
+            };
+            Membership::start(parts).expect("started")
+        });
         let ears = Ears {
             gossip: ear,
-            membership: None,
+            membership: self.membership.as_ref().map(Membership::ear),
             door: self.door.clone(),
         };
         links.start(listener, ears).expect("started");
@@ -167,6 +183,7 @@ impl Node {
 
     pub(crate) fn stop(&mut self) {
         self.links = None;
+        self.membership = None;
     }
 
     pub(crate) fn links(&self) -> &Links {
