@@ -37,6 +37,14 @@ pub enum AuditError {
         /// the configured name
         wanted: NodeId,
     },
+    /// Another directory's node of the same store has this name.
+    #[error(
+        "another node of this store is called {0}: give this one another name (audit.node), or remove that one first"
+    )]
+    NameTaken(NodeId),
+    /// Another process writes this trail.
+    #[error("{0} is in use by another process")]
+    InUse(PathBuf),
     /// The directory holds another server's trail.
     #[error(
         "{0} holds the audit trail of another server: name another directory, or restore the database that belongs to it"

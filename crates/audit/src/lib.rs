@@ -47,6 +47,7 @@ pub use event::{Action, Event};
 pub use identity::AuditIdentity;
 pub use keeper::Keep;
 pub use node::stored as stored_node;
+pub use node::{NODE_FILE, of_directory as node_of_directory, release as release_node};
 pub use outbox::{RecordedStore, carrying, outside_act, with_record};
 pub use segment::Places;
 pub use signet_store::{InvalidNodeId, NodeId};

@@ -1,5 +1,6 @@
 //! What requests, the writer and readers share: the queue, and how the writer is woken.
 
+use std::fs::File;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed, Ordering::SeqCst, fence};
 use std::sync::mpsc::{SyncSender, TrySendError};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -56,6 +57,8 @@ pub(crate) struct Shared {
     pub(crate) asleep: AtomicBool,
     pub(crate) thread: OnceLock<Thread>,
     pub(crate) keeper: OnceLock<Thread>,
+    /// Keeps other processes out of the directory, on a store that several nodes write.
+    pub(crate) lock: OnceLock<File>,
     pub(crate) handles: Mutex<Vec<JoinHandle<()>>>,
 }
 
@@ -93,6 +96,7 @@ impl Shared {
             asleep: AtomicBool::new(false),
             thread: OnceLock::new(),
             keeper: OnceLock::new(),
+            lock: OnceLock::new(),
             handles: Mutex::default(),
         }
     }

@@ -29,6 +29,9 @@ pub struct AuditOptions {
     /// The node's name; none: the name of the first start, which is [`NodeId::default`] where none
     /// was given then.
     pub node: Option<NodeId>,
+    /// Several nodes write the store: the name is the directory's, and no other directory's node
+    /// may have it.
+    pub shared_store: bool,
     /// Where the segments are, and where closed ones go. The directory is made where it is missing;
     /// the archive is not.
     pub places: Places,
@@ -55,6 +58,7 @@ impl AuditOptions {
     pub fn at(places: Places) -> AuditOptions {
         AuditOptions {
             node: None,
+            shared_store: false,
             places,
             interval: Duration::from_millis(100),
             segment_bytes: 32 * 1024 * 1024,
@@ -89,7 +93,14 @@ impl Audit {
         clock: Arc<dyn Clock>,
     ) -> Result<(Audit, Opened), AuditError> {
         let now = clock.now();
-        let node = node::claim(&*store, options.node.as_ref(), now).await?;
+        let wanted = options.node.as_ref();
+        let (node, lock) = if options.shared_store {
+            let directory = &options.places.directory;
+            let claimed = node::claim_shared(&*store, directory, wanted, now).await?;
+            (claimed.0, Some(claimed.1))
+        } else {
+            (node::claim(&*store, wanted, now).await?, None)
+        };
         // Records that wait in the store under its first name would never be written.
         if let Some(wanted) = options.node.filter(|wanted| *wanted != node) {
             return Err(AuditError::OtherNode {
@@ -110,6 +121,9 @@ impl Audit {
             Arc::clone(&clock),
             options.refusals_per_second,
         ));
+        if let Some(lock) = lock {
+            let _ = shared.lock.set(lock);
+        }
         let parts = writer::Parts {
             shared: Arc::clone(&shared),
             receiver,

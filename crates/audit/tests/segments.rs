@@ -638,6 +638,67 @@ fn a_node_keeps_its_name_and_writes_no_other_nodes_log() {
     place.write(place.options(), 1);
 }
 
+#[test]
+fn nodes_of_one_store_have_a_name_each_from_their_own_directories() {
+    let place = Place::new();
+    let keyring = Keyring::new(place.sealing.clone(), Vec::new());
+    let open = |directory: &Path, name: Option<&str>| {
+        let options = AuditOptions {
+            node: name.map(|name| NodeId::parse(name).unwrap()),
+            shared_store: true,
+            interval: std::time::Duration::from_millis(1),
+            ..AuditOptions::new(directory)
+        };
+        let opened = Audit::open(options, place.store.clone(), &keyring, Arc::new(TestClock));
+        block_on(opened).map(|(audit, _)| audit)
+    };
+    let directories = [0, 1, 2].map(|_| tempfile::tempdir().unwrap());
+    let [one, two, three] = [0, 1, 2].map(|at: usize| directories[at].path());
+    let first = open(one, Some("west")).unwrap();
+    let second = open(two, Some("east")).unwrap();
+    assert_eq!(first.node().unwrap().as_str(), "west");
+    assert_ne!(
+        first.document().unwrap().id(),
+        second.document().unwrap().id()
+    );
+    // Each takes its own records into its own log.
+    for (audit, person) in [(&first, "alice"), (&second, "bob")] {
+        let store = audit.recorded(place.store.clone());
+        let insert = Change::new(Op::Insert {
+            key: Key::new(Table::Client, person),
+            value: b"record".to_vec(),
+            end: None,
+        });
+        let (done, _) = block_on(with_record(login(person), store.commit(insert, NOW)));
+        assert!(done.unwrap().is_done());
+    }
+    // Neither of two processes, nor of two directories, has the name of another.
+    let refused = open(one, None).err().unwrap().to_string();
+    assert!(refused.contains("in use"), "{refused}");
+    let refused = open(three, Some("west")).err().unwrap().to_string();
+    assert!(refused.contains("west"), "{refused}");
+    first.close();
+    second.close();
+    for (directory, name, person) in [(one, "west", "alice"), (two, "east", "bob")] {
+        let segments = Places::new(directory).segments().unwrap();
+        assert_eq!(verify(&segments, None).unwrap().node.as_str(), name);
+        assert_eq!(people(&segments), [person]);
+    }
+    drop((first, second));
+    // The same directory is the same node, whatever is wanted; also where the first one crashed.
+    let again = open(one, Some("other")).err().unwrap().to_string();
+    assert!(again.contains("west") && again.contains("other"), "{again}");
+    assert_eq!(open(one, None).unwrap().node().unwrap().as_str(), "west");
+    // A name that was released is free, and without one it is made up.
+    let east = NodeId::parse("east").unwrap();
+    block_on(signet_audit::release_node(&*place.store, &east, NOW)).unwrap();
+    let fourth = tempfile::tempdir().unwrap();
+    let made_up = open(fourth.path(), None).unwrap().node().unwrap().clone();
+    assert!(made_up.as_str().starts_with("node-") && made_up != east);
+    let said = signet_audit::node_of_directory(fourth.path()).unwrap();
+    assert_eq!(said, Some(made_up));
+}
+
 fn place_of(place: &Place) -> Places {
     Places::new(place.live())
 }

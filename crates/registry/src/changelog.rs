@@ -29,7 +29,7 @@ pub const LATE: u64 = 5;
 pub const KEPT: u64 = 3600;
 /// Lines that are read at once.
 pub const PAGE: usize = 256;
-/// Most entries of a line.
+/// Most entries of a line of the change log
 const MAX_ENTRIES: usize = 256;
 
 /// The highest place that a node has seen: its own lines come after it.
@@ -277,17 +277,17 @@ mod tests {
         let store = MemoryStore::new();
         // A reader in the middle, a writer that is ahead and one that is behind.
         let mut reader = Node::new("reader", NOW);
-        let mut ahead = Node::new("ahead", NOW + 500);
-        let mut behind = Node::new("behind", NOW - 500);
+        let mut ahead = Node::new("ahead", NOW + 250);
+        let mut behind = Node::new("behind", NOW - 250);
         for second in 0..40 {
-            commit(&store, ahead.row("f", NOW + 500 + second), NOW).await;
+            commit(&store, ahead.row("f", NOW + 250 + second), NOW).await;
             // Who writes reads, too; so it is not left behind by more than a look.
-            behind.look(&store, NOW - 500 + second).await;
-            commit(&store, behind.row("s", NOW - 500 + second), NOW).await;
+            behind.look(&store, NOW - 250 + second).await;
+            commit(&store, behind.row("s", NOW - 250 + second), NOW).await;
             let mut seen = reader.look(&store, NOW + second).await;
             seen.sort();
             assert_eq!(seen, ["f", "s"], "{second}");
-            assert_eq!(ahead.look(&store, NOW + 500 + second).await, ["s"]);
+            assert_eq!(ahead.look(&store, NOW + 250 + second).await, ["s"]);
         }
     }
 

@@ -120,8 +120,8 @@ impl Delta {
     /// What a node was told.
     ///
     /// # Errors
-    /// [`Malformed`]: not a record's, or not one that can be read. Another version of the server may
-    /// tell of kinds that this one does not know.
+    /// [`Malformed`]: not a record's, or not one that can be read. Another version of the server
+    /// may tell of kinds that this one does not know.
     pub fn of_entry(entry: &Entry) -> Result<Delta, Malformed> {
         let kind = RecordKind::of_number(entry.kind).ok_or(Malformed)?;
         let name = std::str::from_utf8(&entry.name).map_err(|_| Malformed)?;

@@ -173,7 +173,7 @@ impl Scribe {
 
     /// Tells the other nodes of revocations that are durable.
     pub fn tell_revoked(&self, revoked: &[Revoked]) -> BoxFuture<'static, Receipt> {
-        if revoked.is_empty() {
+        if revoked.is_empty() || !self.is_shared() {
             return Box::pin(std::future::ready(Receipt::default()));
         }
         self.tell.tell(self.revocations(revoked))

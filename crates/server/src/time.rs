@@ -12,7 +12,7 @@
 //! - the server's time is never before that up to which something was removed.
 use serde::{Deserialize, Serialize};
 use signet_crypto::Clock;
-use signet_store::{Change, Key, Op, Store, StoreError, Table};
+use signet_store::{Change, Key, Op, Outcome, Store, StoreError, Table};
 use std::{
     sync::{
         Arc,
@@ -27,6 +27,9 @@ pub const MARGIN: u64 = 3600;
 pub const TOLERANCE: u64 = 60;
 /// How long nothing is removed after a step.
 pub const HOLD: Duration = Duration::from_secs(3600);
+
+/// How often a row that other nodes write at the same time is tried again.
+const MAX_TRIES: usize = 16;
 
 /// A clock that never shows a time before its floor.
 pub struct FloorClock {
@@ -85,17 +88,41 @@ impl Kept {
             .transpose()
     }
 
+    /// Joins it with what the store knows: of two nodes whose clocks differ the later one holds,
+    /// whichever comes last.
+    ///
     /// # Errors
     /// The store's.
     pub async fn save(self, store: &dyn Store, now: u64) -> Result<(), StoreError> {
-        // Invariant: numbers always serialize.
-        let value = serde_json::to_vec(&self).expect("two numbers serialize");
-        let put = Op::Put {
-            key: key(),
-            value,
-            end: None,
-        };
-        store.commit(Change::new(put), now).await.map(drop)
+        let corrupt = |_| StoreError::Corrupt("the highest time".to_owned());
+        let mut known = store.get(&key(), now).await?;
+        for _ in 0..MAX_TRIES {
+            let mut joined = self;
+            if let Some(row) = &known {
+                let kept: Kept = serde_json::from_slice(&row.value).map_err(corrupt)?;
+                joined.highest = joined.highest.max(kept.highest);
+                joined.removed_to = joined.removed_to.max(kept.removed_to);
+            }
+            // Invariant: numbers always serialize.
+            let value = serde_json::to_vec(&joined).expect("two numbers serialize");
+            let (key, end) = (key(), None);
+            let op = match &known {
+                None => Op::Insert { key, value, end },
+                Some(row) => Op::Replace {
+                    key,
+                    version: row.version,
+                    value,
+                    end,
+                },
+            };
+            match store.commit(Change::new(op), now).await? {
+                Outcome::Done { .. } => return Ok(()),
+                Outcome::Refused(row) => known = row,
+            }
+        }
+        Err(StoreError::Unavailable(
+            "the highest time is being changed by others".to_owned(),
+        ))
     }
 
     /// The time to read revocations by, at a start: one that a clock which is forward takes for
@@ -196,6 +223,27 @@ mod tests {
         assert_eq!(Kept::to_read_by(kept(NOW), NOW + 86_400), NOW - MARGIN);
         assert_eq!(Kept::to_read_by(kept(NOW), NOW - 10), NOW - 10 - MARGIN);
         assert_eq!(Kept::to_read_by(None, NOW), NOW - MARGIN);
+    }
+
+    #[tokio::test]
+    async fn of_nodes_whose_clocks_differ_the_later_time_is_kept() {
+        let store = signet_store::MemoryStore::new();
+        for (highest, removed_to) in [(NOW, NOW - 10), (NOW - 240, NOW - 250), (NOW + 5, 0)] {
+            let kept = Kept {
+                highest,
+                removed_to,
+            };
+            kept.save(&store, NOW).await.expect("writes");
+        }
+        let kept = Kept::load(&store, NOW).await.expect("reads");
+        let (highest, removed_to) = (NOW + 5, NOW - 10);
+        assert_eq!(
+            kept,
+            Some(Kept {
+                highest,
+                removed_to
+            })
+        );
     }
 
     #[test]

@@ -557,3 +557,62 @@ async fn an_auditor_reads_and_verifies_through_the_admin_api_and_nobody_else_doe
         assert_eq!(dev.client().get(&url, &[]).await.unwrap().status, 401);
     }
 }
+
+#[tokio::test]
+async fn the_logs_of_several_nodes_verify_as_one_trail_and_none_counts_twice() {
+    use signet_audit::{Action, Audit, AuditOptions, Event, NodeId};
+    use signet_crypto::seal::{Keyring, SealingKey};
+    struct Stopped;
+    impl signet_crypto::Clock for Stopped {
+        fn now_ms(&self) -> u64 {
+            1_800_000_000_000
+        }
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let store = Arc::new(signet_store::MemoryStore::new());
+    let keyring = Keyring::new(SealingKey::generate(), Vec::new());
+    let mut trails = Vec::new();
+    for name in ["west", "east"] {
+        let directory = dir.path().join(name);
+        let options = AuditOptions {
+            node: Some(NodeId::parse(name).unwrap()),
+            shared_store: true,
+            ..AuditOptions::new(&directory)
+        };
+        let opened = Audit::open(options, store.clone(), &keyring, Arc::new(Stopped)).await;
+        let (audit, _) = opened.unwrap();
+        audit.record(Event::new(Action::ADMIN, 1_800_000_000_000).subject(name));
+        let closing = audit.clone();
+        tokio::task::spawn_blocking(move || closing.close())
+            .await
+            .unwrap();
+        trails.push(directory.to_str().unwrap().to_owned());
+    }
+    let output = verify(&[&trails[0], &trails[1]]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let said = json(&output);
+    let nodes = said["nodes"].as_array().unwrap();
+    let names: Vec<&str> = nodes.iter().map(|n| n["node"].as_str().unwrap()).collect();
+    assert_eq!(names, ["east", "west"]);
+    let lines: u64 = nodes.iter().map(|n| n["lines"].as_u64().unwrap()).sum();
+    assert!(said["lines"].as_u64() == Some(lines) && lines > 2, "{said}");
+
+    let twice = verify(&[&trails[0], &trails[1], &trails[0]]);
+    assert_eq!(twice.status.code(), Some(1));
+    assert_eq!(json(&twice)["error"], "same_node");
+    // One that was changed breaks the whole.
+    let segment = std::fs::read_dir(&trails[1]).unwrap().find_map(|entry| {
+        let path = entry.unwrap().path();
+        path.extension()
+            .is_some_and(|e| e == "audit")
+            .then_some(path)
+    });
+    let segment = segment.unwrap();
+    let mut bytes = std::fs::read(&segment).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    std::fs::write(&segment, bytes).unwrap();
+    let broken = verify(&[&trails[0], &trails[1]]);
+    assert_eq!(broken.status.code(), Some(1));
+    assert_eq!(json(&broken)["verified"], false);
+}

@@ -146,8 +146,8 @@ impl Context {
         }
     }
 
-    /// The URL of this request as the caller names it, as [`Context::endpoint_url`]: for what has no
-    /// row in the table of endpoints.
+    /// The URL of this request as the caller names it, as [`Context::endpoint_url`]: for what has
+    /// no row in the table of endpoints.
     pub(crate) fn request_url(&self, dpop: &str) -> String {
         let settings = &self.snapshot.settings;
         // The whole path as it was sent: it begins with the issuer's own.
@@ -157,8 +157,8 @@ impl Context {
             .unwrap_or_else(|| under(&settings.issuer))
     }
 
-    /// The issuer under the name that the caller asked for: this node's own, where it was that. What
-    /// one page of ours says of where another is, so that a browser stays on its node.
+    /// The issuer under the name that the caller asked for: this node's own, where it was that.
+    /// What one page of ours says of where another is, so that a browser stays on its node.
     pub fn base(&self) -> Cow<'_, str> {
         let settings = &self.snapshot.settings;
         let asked = || asked_name(&self.uri, &self.headers);

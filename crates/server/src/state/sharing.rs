@@ -5,6 +5,12 @@
 //! other nodes in two ways: they tell it ([`Believe`]), and, where they cannot, it reads the change
 //! log of the store ([`Realm::catch_up`]). Both bring the same entries, and both may bring them
 //! twice or in any order.
+//!
+//! A node of several is put together like this: its audit trail is opened with
+//! `AuditOptions::shared_store`; the realm's scribe has the cluster's `Tell` and is shared
+//! (`Scribe::share`) before the signing keys are loaded; the realm is what the cluster's `Believe`
+//! is; [`Realm::share`] reads everything before anything is answered; `tasks::follow_nodes` runs
+//! from then on. A node that was alone becomes one of several by [`Realm::share`] alone.
 use super::Realm;
 use crate::{delta::Delta, keys::KeysError};
 use signet_cluster::{

@@ -24,9 +24,9 @@ const BETWEEN: Duration = Duration::from_millis(300);
 /// `signet audit verify`
 #[derive(Debug, Args)]
 pub struct Verify {
-    /// An exported file, a directory of segments, or a data directory. Without it, the trail of
-    /// --data-dir or --server.
-    trail: Option<PathBuf>,
+    /// An exported file, a directory of segments, or a data directory; several, one for each node,
+    /// are verified as one trail. Without it, the trail of --data-dir or --server.
+    trail: Vec<PathBuf>,
     /// The public document of the one whose trail it has to be (identity.json beside the segments,
     /// kept from before).
     #[arg(long, value_name = "DOCUMENT")]
@@ -156,7 +156,10 @@ pub fn verify(arguments: &Verify, output: &Output) -> Result<(), Failure> {
         }
     };
     let (expected, known) = (expected.as_ref(), known.as_ref());
-    let named = arguments.trail.as_deref();
+    if arguments.trail.len() > 1 {
+        return several(arguments, output);
+    }
+    let named = arguments.trail.first().map(PathBuf::as_path);
     let verified = match source::local(&arguments.target, named, &arguments.wanted) {
         Some(place) => block_on(verified(&Source::Files(place), expected, known))?,
         None => block_on(Session::with(&arguments.target, async |session| {
@@ -164,6 +167,59 @@ pub fn verify(arguments: &Verify, output: &Output) -> Result<(), Failure> {
         }))?,
     }?;
     answer(arguments, &verified, output)
+}
+
+/// The logs of several nodes of one installation: each is verified, and none may be there twice or
+/// under another one's name.
+fn several(arguments: &Verify, output: &Output) -> Result<(), Failure> {
+    if arguments.identity.is_some() || arguments.checkpoint.is_some() || arguments.keep.is_some() {
+        return Err(Failure::unusable(
+            "--identity, --checkpoint and --keep are one node's: verify the logs one by one",
+        ));
+    }
+    let mut nodes: Vec<Verified> = Vec::with_capacity(arguments.trail.len());
+    for path in &arguments.trail {
+        let place = source::local(&arguments.target, Some(path), &arguments.wanted);
+        let place = place.ok_or_else(|| Failure::unusable("there is no such trail"))?;
+        let verified = block_on(verified(&Source::Files(place), None, None))??;
+        let same = nodes.iter().find(|known| {
+            known.node == verified.node || known.document.id() == verified.document.id()
+        });
+        if let Some(known) = same {
+            let (path, node) = (path.display(), &known.node);
+            return Err(Failure::no(
+                "same_node",
+                format!("{path} is a log of the node {node}, and so is another one that was named"),
+            )
+            .with(json!({ "verified": false })));
+        }
+        nodes.push(verified);
+    }
+    nodes.sort_by(|a, b| a.node.cmp(&b.node));
+    let lines: u64 = nodes.iter().map(|node| node.lines - node.first).sum();
+    output::note("the trails are consistent with the ids that are printed, no more");
+    let answer = json!({
+        "verified": true,
+        "lines": lines,
+        "gaps": nodes.iter().map(|node| node.gaps).sum::<u64>(),
+        "nodes": nodes
+            .iter()
+            .map(|node| json!({
+                "node": node.node.as_str(),
+                "id": node.document.id().to_string(),
+                "first": node.first,
+                "lines": node.lines,
+                "checkpoints": node.checkpoints,
+                "gaps": node.gaps,
+                "last_signed_at": node.last.as_ref().map(|last| last.at),
+            }))
+            .collect::<Vec<_>>(),
+        "not_checked": ["identity", "truncation"],
+    });
+    output.print(&answer, || {
+        let names: Vec<&str> = nodes.iter().map(|node| node.node.as_str()).collect();
+        format!("verified: {lines} lines of {}", names.join(", "))
+    })
 }
 
 fn answer(arguments: &Verify, verified: &Verified, output: &Output) -> Result<(), Failure> {
