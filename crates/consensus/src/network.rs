@@ -1,6 +1,10 @@
 //! The way to the other nodes, handed in: this crate opens no connection.
-use crate::{Member, NodeId};
+use crate::Member;
+use signet_store::NodeId;
 use std::{future::Future, pin::Pin, time::Duration};
+
+/// Most bytes of a message between two nodes of a replicated store
+pub const MAX_MESSAGE: usize = 8 << 20;
 
 /// Why a request was not answered. It may or may not have been done.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -21,7 +25,7 @@ pub type CallFuture = Pin<Box<dyn Future<Output = Result<Vec<u8>, NetworkError>>
 /// connection proved to be, and what that returns is the answer.
 ///
 /// A request may be lost, done twice or done late: the consensus stands that. Both directions are
-/// at most [`MAX_MESSAGE`](crate::MAX_MESSAGE) bytes.
+/// at most [`MAX_MESSAGE`](MAX_MESSAGE) bytes.
 pub trait Network: Send + Sync + 'static {
     /// Asks a node; ends by `deadline` from now at the latest. Several calls to one node are under
     /// way at once, and none should wait behind another.

@@ -41,4 +41,4 @@ pub use revocation::{Announce, RevocationIndex};
 pub use revoked::{Revoked, Subject};
 pub use sqlite::{OpenError, SqliteStore};
 pub use store::{Layer, Store, StoreFuture};
-pub use table::Table;
+pub use table::{Reads, Table};

@@ -76,6 +76,19 @@ pub enum Table {
     ChangeLog,
 }
 
+/// How `get` and `partition` read a table in a store of which several nodes hold a copy. `page` is
+/// always of the node's own copy: it is for start-up and for people. An engine with one copy reads
+/// everything as the latest.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Reads {
+    /// Everything that was answered before, on any node: what may happen once, what a decision
+    /// about a person, a session or an agent rests on, and what is written anew from what was read.
+    Latest,
+    /// The node's own copy, which holds at least what this node was answered: what only this node
+    /// writes, what is told to it by other ways too, and what nothing is decided by.
+    Local,
+}
+
 impl Table {
     /// All tables, in the order of their numbers.
     pub const ALL: &'static [Table] = &[
@@ -112,40 +125,42 @@ impl Table {
         Table::ChangeLog,
     ];
 
-    /// The table's number on disk and whether its rows must carry an end.
-    const fn row(self) -> (u8, bool) {
+    /// The table's number on disk, whether its rows must carry an end, and how they are read where
+    /// several nodes hold them.
+    const fn row(self) -> (u8, bool, Reads) {
+        use Reads::{Latest, Local};
         match self {
-            Table::Client => (1, false),
-            Table::Resource => (2, false),
-            Table::SigningKey => (3, false),
-            Table::Setting => (4, false),
-            Table::Stamps => (15, false),
-            Table::Gossip => (32, false),
-            Table::Audit => (8, false),
-            Table::User => (5, false),
-            Table::UserLookup => (6, false),
-            Table::Consent => (7, false),
-            Table::Credential => (13, false),
-            Table::UserLink => (14, false),
-            Table::Agent => (9, false),
-            Table::AgentRoot => (10, false),
-            Table::UserAgent => (11, false),
-            Table::AgentStatement => (12, false),
-            Table::Once => (16, true),
-            Table::Family => (17, true),
-            Table::Session => (18, true),
-            Table::UserSession => (19, true),
-            Table::UserGrant => (20, true),
-            Table::OneTimeCode => (21, true),
-            Table::DeviceCode => (22, true),
-            Table::UserCode => (23, true),
-            Table::PushedRequest => (24, true),
-            Table::Attempts => (25, true),
-            Table::Revocation => (26, true),
-            Table::AgentGrant => (27, true),
-            Table::AgentHolding => (28, true),
-            Table::AgentUse => (29, true),
-            Table::ChangeLog => (30, true),
+            Table::Client => (1, false, Latest),
+            Table::Resource => (2, false, Latest),
+            Table::SigningKey => (3, false, Latest),
+            Table::Setting => (4, false, Latest),
+            Table::Stamps => (15, false, Latest),
+            Table::Gossip => (32, false, Local),
+            Table::Audit => (8, false, Local),
+            Table::User => (5, false, Latest),
+            Table::UserLookup => (6, false, Latest),
+            Table::Consent => (7, false, Latest),
+            Table::Credential => (13, false, Latest),
+            Table::UserLink => (14, false, Latest),
+            Table::Agent => (9, false, Latest),
+            Table::AgentRoot => (10, false, Latest),
+            Table::UserAgent => (11, false, Latest),
+            Table::AgentStatement => (12, false, Latest),
+            Table::Once => (16, true, Latest),
+            Table::Family => (17, true, Latest),
+            Table::Session => (18, true, Latest),
+            Table::UserSession => (19, true, Latest),
+            Table::UserGrant => (20, true, Latest),
+            Table::OneTimeCode => (21, true, Latest),
+            Table::DeviceCode => (22, true, Latest),
+            Table::UserCode => (23, true, Latest),
+            Table::PushedRequest => (24, true, Latest),
+            Table::Attempts => (25, true, Latest),
+            Table::Revocation => (26, true, Local),
+            Table::AgentGrant => (27, true, Latest),
+            Table::AgentHolding => (28, true, Local),
+            Table::AgentUse => (29, true, Latest),
+            Table::ChangeLog => (30, true, Local),
         }
     }
 
@@ -165,6 +180,11 @@ impl Table {
     /// Whether a row without an end is refused: nothing short-lived may stay for ever.
     pub const fn must_end(self) -> bool {
         self.row().1
+    }
+
+    /// How its rows are read where several nodes hold them.
+    pub const fn reads(self) -> Reads {
+        self.row().2
     }
 }
 

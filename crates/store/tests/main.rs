@@ -6,4 +6,5 @@ mod embedded;
 mod full_disk;
 mod postgres;
 mod revocation;
+mod rules;
 mod server;

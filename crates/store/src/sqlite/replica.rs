@@ -28,7 +28,25 @@ pub const STATE: &[u8] = b"state/";
 pub type Note = (Vec<u8>, Vec<u8>);
 
 /// A failure of the engine, of no use but to be handed back.
-pub type Failed = rusqlite::Error;
+#[derive(Debug)]
+pub struct Failed(pub(super) rusqlite::Error);
+
+impl Failed {
+    /// What is stored is not what was written.
+    pub fn corrupt(what: &str) -> Failed {
+        Failed(rusqlite::Error::InvalidColumnType(
+            0,
+            what.to_owned(),
+            rusqlite::types::Type::Blob,
+        ))
+    }
+}
+
+impl From<rusqlite::Error> for Failed {
+    fn from(error: rusqlite::Error) -> Failed {
+        Failed(error)
+    }
+}
 
 /// A part of a transaction.
 pub trait Work: Send {
@@ -74,7 +92,7 @@ impl Space<'_> {
     /// # Errors
     /// The engine's.
     pub fn change(&mut self, change: &Change, now: u64) -> Result<Outcome, Failed> {
-        sql::change(self.connection, self.versions, change, now)
+        Ok(sql::change(self.connection, self.versions, change, now)?)
     }
 
     /// See [`Store::take`](crate::Store::take).
@@ -82,7 +100,7 @@ impl Space<'_> {
     /// # Errors
     /// The engine's.
     pub fn take(&mut self, key: &Key, now: u64) -> Result<Option<Row>, Failed> {
-        sql::take(self.connection, key, now)
+        Ok(sql::take(self.connection, key, now)?)
     }
 
     /// See [`Store::sweep`](crate::Store::sweep).
@@ -90,7 +108,7 @@ impl Space<'_> {
     /// # Errors
     /// The engine's.
     pub fn sweep(&mut self, now: u64, limit: usize) -> Result<usize, Failed> {
-        sql::sweep(self.connection, now, limit)
+        Ok(sql::sweep(self.connection, now, limit)?)
     }
 
     /// Writes an entry of the log, over one that is there.
@@ -131,7 +149,7 @@ impl Space<'_> {
     /// # Errors
     /// The engine's.
     pub fn note(&self, name: &[u8]) -> Result<Option<Vec<u8>>, Failed> {
-        note(self.connection, name)
+        Ok(note(self.connection, name)?)
     }
 
     /// Writes a note.
@@ -172,7 +190,7 @@ impl Space<'_> {
     /// # Errors
     /// The engine's.
     pub fn log(&self, from: u64, to: u64) -> Result<Vec<(u64, Vec<u8>)>, Failed> {
-        log(self.connection, from, to)
+        Ok(log(self.connection, from, to)?)
     }
 
     /// Makes an empty place beside the rows, for those of a snapshot. What was left in it by one
@@ -181,7 +199,7 @@ impl Space<'_> {
     /// # Errors
     /// The engine's.
     pub fn stage(&mut self) -> Result<(), Failed> {
-        self.connection.execute_batch(
+        Ok(self.connection.execute_batch(
             "DROP TABLE IF EXISTS staged;
              CREATE TABLE staged (
                 kind INTEGER NOT NULL,
@@ -192,7 +210,7 @@ impl Space<'_> {
                 ends_at INTEGER,
                 PRIMARY KEY (kind, part, sort)
              ) WITHOUT ROWID, STRICT;",
-        )
+        )?)
     }
 
     /// Adds a row to that place. `kind`: the number of its table, known here or not.
@@ -246,7 +264,7 @@ impl Space<'_> {
     /// The engine's.
     pub fn version(&mut self) -> Result<u64, Failed> {
         self.versions.keep(self.connection)?;
-        sql::version(self.connection)
+        Ok(sql::version(self.connection)?)
     }
 }
 
@@ -272,7 +290,7 @@ impl Look<'_> {
     /// # Errors
     /// The engine's.
     pub fn note(&self, name: &[u8]) -> Result<Option<Vec<u8>>, Failed> {
-        note(self.0, name)
+        Ok(note(self.0, name)?)
     }
 
     /// The entries of the log from one position up to another, that one not included.
@@ -280,7 +298,7 @@ impl Look<'_> {
     /// # Errors
     /// The engine's.
     pub fn log(&self, from: u64, to: u64) -> Result<Vec<(u64, Vec<u8>)>, Failed> {
-        log(self.0, from, to)
+        Ok(log(self.0, from, to)?)
     }
 
     /// The last entry of the log.
@@ -288,12 +306,14 @@ impl Look<'_> {
     /// # Errors
     /// The engine's.
     pub fn last(&self) -> Result<Option<(u64, Vec<u8>)>, Failed> {
-        self.0
+        let last = self
+            .0
             .prepare_cached("SELECT position, entry FROM log ORDER BY position DESC LIMIT 1")?
             .query_row([], |row| {
                 Ok((row.get::<_, i64>(0)?.max(0) as u64, row.get(1)?))
             })
-            .optional()
+            .optional()?;
+        Ok(last)
     }
 
     /// Whether there is any row.
@@ -428,7 +448,8 @@ impl SqliteStore {
         &self,
         look: impl FnOnce(&Look<'_>) -> Result<T, Failed> + Send + 'static,
     ) -> Result<T, StoreError> {
-        self.read(move |connection| look(&Look(connection))).await
+        self.read(move |connection| look(&Look(connection)).map_err(|failed| failed.0))
+            .await
     }
 
     /// The same where it is called, waiting for the disk: for a start.
@@ -441,7 +462,7 @@ impl SqliteStore {
     ) -> Result<T, StoreError> {
         self.whole()?;
         let connection = open::reader(&self.path).map_err(unavailable)?;
-        look(&Look(&connection)).map_err(sql::store_error)
+        look(&Look(&connection)).map_err(|failed| sql::store_error(failed.0))
     }
 
     /// The whole store as it is now. Waits for the disk.
@@ -471,7 +492,7 @@ impl SqliteStore {
     /// # Errors
     /// [`StoreError`]
     pub fn is_replicated(&self) -> Result<bool, StoreError> {
-        self.look_now(|look| is_replicated(look.0))
+        self.look_now(|look| Ok(is_replicated(look.0)?))
     }
 
     /// The store is not to be trusted any more: the engine found its file damaged.

@@ -312,11 +312,14 @@ impl Writer {
                 )?;
                 reply.done = Some(());
             }
-            Job::Work(work) => work.run(&mut Space {
-                connection: &self.connection,
-                versions: &mut self.versions,
-                replicated: &mut self.replicated,
-            })?,
+            Job::Work(work) => {
+                let mut space = Space {
+                    connection: &self.connection,
+                    versions: &mut self.versions,
+                    replicated: &mut self.replicated,
+                };
+                work.run(&mut space).map_err(|failed| failed.0)?;
+            }
         }
         Ok(())
     }

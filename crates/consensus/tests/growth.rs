@@ -1,0 +1,188 @@
+//! From one node to many, and back.
+use crate::world::{World, name};
+use signet_consensus::{ConsensusError, Role};
+use signet_store::{Change, Key, Op, Store, Table};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering::SeqCst},
+    },
+    time::Duration,
+};
+use tokio::time::Instant;
+
+const NOW: u64 = 1_000;
+
+fn put(id: impl ToString, size: usize) -> Change {
+    Change::new(Op::Put {
+        key: Key::new(Table::User, id.to_string()),
+        value: vec![7; size],
+        end: None,
+    })
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_store_becomes_replicated_while_it_is_written_to_and_keeps_all_it_had() {
+    let world = World::empty(1);
+    let first = world.open(1);
+    assert_eq!(first.status().role, Role::Alone);
+    for id in 0..2_000 {
+        let outcome = first.commit(put(id, 900), NOW).await.expect("answers");
+        assert!(outcome.is_done());
+    }
+    let stop = Arc::new(AtomicBool::new(false));
+    let writer = {
+        let (first, stop) = (first.clone(), stop.clone());
+        tokio::spawn(async move {
+            let (mut count, mut longest) = (0, Duration::ZERO);
+            while !stop.load(SeqCst) {
+                let begun = Instant::now();
+                let change = put(format!("while {count}"), 10);
+                assert!(first.commit(change, NOW).await.expect("answers").is_done());
+                longest = longest.max(begun.elapsed());
+                count += 1;
+            }
+            (count, longest)
+        })
+    };
+    first
+        .begin(world.member(1), world.wire(1))
+        .await
+        .expect("begins");
+    assert!(matches!(
+        first.begin(world.member(1), world.wire(1)).await,
+        Err(ConsensusError::Replicated)
+    ));
+    world.grow(None).await;
+    world.grow(None).await;
+    world.settle(3).await;
+    stop.store(true, SeqCst);
+    let (count, longest) = writer.await.expect("ends");
+    eprintln!("{count} changes meanwhile, the longest took {longest:?}");
+    // The rows came in parts, none of them large.
+    assert!(world.bulk.load(SeqCst) > 8);
+    for number in [2, 3] {
+        let store = world.node(number);
+        for id in [0, 999, 1_999] {
+            let key = Key::new(Table::User, id.to_string());
+            let row = store.get(&key, NOW).await.expect("answers");
+            assert_eq!(row.expect("is there").value.len(), 900);
+        }
+        for id in 0..count {
+            let key = Key::new(Table::User, format!("while {id}"));
+            let row = store.get(&key, NOW).await.expect("answers");
+            assert!(row.is_some(), "{id}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_node_with_rows_of_its_own_joins_only_if_they_may_go() {
+    let world = World::of(1, 2).await;
+    let store = world.open(2);
+    store.commit(put("own", 1), NOW).await.expect("answers");
+    let refused = store.join(world.member(2), world.wire(2), false).await;
+    assert!(matches!(refused, Err(ConsensusError::NotEmpty)));
+    store
+        .join(world.member(2), world.wire(2), true)
+        .await
+        .expect("joins");
+    world.node(1).add(&world.member(2)).await.expect("is added");
+    world.settle(2).await;
+    let own = store.get(&Key::new(Table::User, "own"), NOW).await;
+    assert_eq!(own.expect("answers"), None);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_node_that_lost_its_disk_comes_back_under_a_new_number_and_is_rebuilt() {
+    let world = World::of(3, 3).await;
+    for id in 0..100 {
+        let outcome = world.node(1).commit(put(id, 100), NOW).await;
+        assert!(outcome.expect("answers").is_done());
+    }
+    let lost = (1..=3).find(|n| Some(*n) != world.leader()).expect("one");
+    world.kill(lost);
+    let any = world.node(world.leader().expect("one"));
+    // Not under its old number, and not as long as it is a member.
+    let mut again = world.member(9);
+    again.name = name(lost);
+    let refused = any.add(&again).await;
+    assert!(
+        matches!(refused, Err(ConsensusError::Members(_))),
+        "{refused:?}"
+    );
+    any.remove(&name(lost)).await.expect("is removed");
+    any.remove(&name(lost)).await.expect("is none already");
+    let store = world.grow(None).await;
+    world.settle(3).await;
+    for id in 0..100 {
+        let key = Key::new(Table::User, id.to_string());
+        assert!(store.get(&key, NOW).await.expect("answers").is_some());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn voters_are_spread_over_zones_and_a_removed_leader_hands_over() {
+    let world = World::empty(4);
+    let first = world.open(1);
+    let mut member = world.member(1);
+    member.zone = Some("a".into());
+    first.begin(member, world.wire(1)).await.expect("begins");
+    for zone in ["a", "b", "c"] {
+        world.grow(Some(zone)).await;
+    }
+    world.settle(4).await;
+    let voting = |number: u64| {
+        let members = world.node(number).status().members;
+        let voting = members.into_iter().filter(|(_, votes)| *votes);
+        let mut zones: Vec<_> = voting.filter_map(|(member, _)| member.zone).collect();
+        zones.sort();
+        zones
+    };
+    world
+        .until("each zone has a voter", || voting(1) == ["a", "b", "c"])
+        .await;
+    // The leader itself is removed, by another node.
+    let leader = world.leader().expect("one");
+    let other = (1..=4).find(|n| *n != leader).expect("one");
+    world
+        .node(other)
+        .remove(&name(leader))
+        .await
+        .expect("is removed");
+    world.kill(leader);
+    world.settle(3).await;
+    let outcome = world.node(other).commit(put("after", 1), NOW).await;
+    assert!(outcome.expect("answers").is_done());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_log_is_shortened_and_a_member_that_was_away_for_long_gets_a_snapshot() {
+    let world = World::of(3, 5).await;
+    let away = (1..=3).find(|n| Some(*n) != world.leader()).expect("one");
+    world.kill(away);
+    let leader = world.node(world.leader().expect("one"));
+    let before = world.bulk.load(SeqCst);
+    // One change an entry, more than the log keeps.
+    let mut count = 0u64;
+    let purged = || std::fs::metadata(world.path(1)).is_ok() && leader.status().last_log > 4_200;
+    while !purged() {
+        let tasks: Vec<_> = (0..8)
+            .map(|task| {
+                let leader = leader.clone();
+                let id = format!("{} {task}", count % 50);
+                tokio::spawn(async move { leader.commit(put(id, 10), NOW).await })
+            })
+            .collect();
+        for task in tasks {
+            assert!(task.await.expect("ends").expect("answers").is_done());
+        }
+        count += 1;
+    }
+    let back = world.restart(away).await;
+    let last = leader.status().last_log;
+    world
+        .until("it has caught up", || back.status().applied >= last)
+        .await;
+    assert!(world.bulk.load(SeqCst) > before, "by a snapshot");
+}

@@ -1,0 +1,330 @@
+//! Nodes in one process, over a network in memory that can be told to fail.
+use signet_consensus::{
+    CallFuture, Member, Network, NetworkError, NodeId, ReplicatedStore, Role, Settings,
+};
+use signet_store::sqlite;
+use std::{
+    collections::{BTreeMap, HashSet},
+    path::PathBuf,
+    sync::{
+        Arc, Mutex, MutexGuard, Weak,
+        atomic::{AtomicU64, Ordering::SeqCst},
+    },
+    time::Duration,
+};
+use tokio::time::{Instant, sleep};
+
+/// Random numbers from a seed (splitmix64).
+#[derive(Clone)]
+pub(crate) struct Random(Arc<AtomicU64>);
+
+impl Random {
+    pub(crate) fn new(seed: u64) -> Random {
+        Random(Arc::new(AtomicU64::new(seed)))
+    }
+
+    pub(crate) fn next(&self) -> u64 {
+        let mut z = self.0.fetch_add(0x9e37_79b9_7f4a_7c15, SeqCst);
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    pub(crate) fn below(&self, bound: u64) -> u64 {
+        self.next() % bound
+    }
+}
+
+pub(crate) fn settings(seed: u64) -> Settings {
+    let random = Random::new(seed);
+    Settings::new(Arc::new(move || random.next()))
+}
+
+#[derive(Default)]
+struct Faults {
+    /// Nothing goes from the first to the second.
+    cut: HashSet<(NodeId, NodeId)>,
+    /// In a thousand.
+    lost: u64,
+    twice: u64,
+    /// At most so long, each way.
+    delay: Duration,
+}
+
+struct Running {
+    store: Arc<ReplicatedStore>,
+    number: u64,
+}
+
+pub(crate) struct World {
+    directory: tempfile::TempDir,
+    nodes: Mutex<BTreeMap<NodeId, Running>>,
+    faults: Mutex<Faults>,
+    pub(crate) random: Random,
+    next: AtomicU64,
+    pub(crate) bulk: AtomicU64,
+}
+
+struct Wire {
+    world: Weak<World>,
+    me: NodeId,
+}
+
+pub(crate) fn name(number: u64) -> NodeId {
+    NodeId::parse(&format!("n{number}")).expect("a name")
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().expect("no test panicked with it")
+}
+
+impl World {
+    async fn carry(
+        self: Arc<World>,
+        from: NodeId,
+        to: NodeId,
+        request: Vec<u8>,
+        deadline: Duration,
+    ) -> Result<Vec<u8>, NetworkError> {
+        let until = Instant::now() + deadline;
+        let silence = async |until| {
+            tokio::time::sleep_until(until).await;
+            Err(NetworkError::NoAnswer("nothing came".into()))
+        };
+        let Some(store) = self.store(&to) else {
+            return Err(NetworkError::Unreachable("it is not there".into()));
+        };
+        if !self.passes(&from, &to).await {
+            return silence(until).await;
+        }
+        if lock(&self.faults).twice > self.random.below(1000) {
+            let (store, from, request) = (store.clone(), from.clone(), request.clone());
+            let late = Duration::from_millis(self.random.below(500));
+            tokio::spawn(async move {
+                sleep(late).await;
+                store.handle(&from, request).await
+            });
+        }
+        let handled = store.handle(&from, request);
+        let Ok(answer) = tokio::time::timeout_at(until, handled).await else {
+            return Err(NetworkError::NoAnswer("it took too long".into()));
+        };
+        // Nothing leaves a node that died over it.
+        if self.store(&to).is_none() || !self.passes(&to, &from).await {
+            return silence(until).await;
+        }
+        Ok(answer)
+    }
+
+    async fn passes(&self, from: &NodeId, to: &NodeId) -> bool {
+        let (cut, lost, delay) = {
+            let faults = lock(&self.faults);
+            let cut = faults.cut.contains(&(from.clone(), to.clone()));
+            (cut, faults.lost > self.random.below(1000), faults.delay)
+        };
+        if !delay.is_zero() {
+            let micros = u64::try_from(delay.as_micros()).expect("short");
+            sleep(Duration::from_micros(self.random.below(micros))).await;
+        }
+        !cut && !lost
+    }
+}
+
+impl Network for Wire {
+    fn call(&self, to: &NodeId, request: Vec<u8>, deadline: Duration) -> CallFuture {
+        let (world, from, to) = (self.world.upgrade(), self.me.clone(), to.clone());
+        Box::pin(async move {
+            match world {
+                Some(world) => world.carry(from, to, request, deadline).await,
+                None => Err(NetworkError::Unreachable("the test has ended".into())),
+            }
+        })
+    }
+
+    fn bulk(&self, to: &NodeId, request: Vec<u8>, deadline: Duration) -> CallFuture {
+        if let Some(world) = self.world.upgrade() {
+            world.bulk.fetch_add(1, SeqCst);
+        }
+        self.call(to, request, deadline)
+    }
+}
+
+impl World {
+    pub(crate) fn empty(seed: u64) -> Arc<World> {
+        Arc::new(World {
+            directory: tempfile::tempdir().expect("a directory"),
+            nodes: Mutex::default(),
+            faults: Mutex::default(),
+            random: Random::new(seed),
+            next: AtomicU64::new(1),
+            bulk: AtomicU64::new(0),
+        })
+    }
+
+    /// `count` nodes of one replicated store, with as many voters as there should be.
+    pub(crate) async fn of(count: usize, seed: u64) -> Arc<World> {
+        let world = World::empty(seed);
+        let first = world.open(1);
+        first
+            .begin(world.member(1), world.wire(1))
+            .await
+            .expect("begins");
+        for _ in 1..count {
+            world.grow(None).await;
+        }
+        world.settle(count).await;
+        world
+    }
+
+    pub(crate) fn path(&self, number: u64) -> PathBuf {
+        self.directory.path().join(number.to_string())
+    }
+
+    pub(crate) fn member(&self, number: u64) -> Member {
+        Member {
+            number,
+            name: name(number),
+            zone: None,
+        }
+    }
+
+    pub(crate) fn wire(self: &Arc<World>, number: u64) -> Arc<dyn Network> {
+        Arc::new(Wire {
+            world: Arc::downgrade(self),
+            me: name(number),
+        })
+    }
+
+    /// Opens a node's store, or makes it; it takes no part in anything yet.
+    pub(crate) fn open(&self, number: u64) -> Arc<ReplicatedStore> {
+        let options = sqlite::Options::default();
+        let settings = settings(self.random.next());
+        let store = ReplicatedStore::open(&self.path(number), options, settings).expect("opens");
+        let store = Arc::new(store);
+        self.next.fetch_max(number + 1, SeqCst);
+        lock(&self.nodes).insert(
+            name(number),
+            Running {
+                store: store.clone(),
+                number,
+            },
+        );
+        store
+    }
+
+    /// A further node.
+    pub(crate) async fn grow(self: &Arc<World>, zone: Option<&str>) -> Arc<ReplicatedStore> {
+        let number = self.next.load(SeqCst);
+        let any = self.all().into_iter().next().expect("a node");
+        let store = self.open(number);
+        let member = Member {
+            zone: zone.map(str::to_owned),
+            ..self.member(number)
+        };
+        store
+            .join(member.clone(), self.wire(number), false)
+            .await
+            .expect("joins");
+        any.add(&member).await.expect("is added");
+        store
+    }
+
+    /// Ends a node as a crash does: nobody hears of it, and what it was doing is not finished.
+    pub(crate) fn kill(&self, number: u64) {
+        let gone = lock(&self.nodes).remove(&name(number)).expect("is there");
+        // Nothing reaches it, and nothing of it leaves: its directory is free for the next one.
+        signet_store::Store::close(&*gone.store);
+    }
+
+    pub(crate) async fn restart(self: &Arc<World>, number: u64) -> Arc<ReplicatedStore> {
+        let store = self.open(number);
+        store.resume(self.wire(number)).await.expect("goes on");
+        store
+    }
+
+    pub(crate) fn store(&self, name: &NodeId) -> Option<Arc<ReplicatedStore>> {
+        lock(&self.nodes).get(name).map(|node| node.store.clone())
+    }
+
+    pub(crate) fn node(&self, number: u64) -> Arc<ReplicatedStore> {
+        self.store(&name(number)).expect("is there")
+    }
+
+    pub(crate) fn all(&self) -> Vec<Arc<ReplicatedStore>> {
+        lock(&self.nodes)
+            .values()
+            .map(|node| node.store.clone())
+            .collect()
+    }
+
+    pub(crate) fn numbers(&self) -> Vec<u64> {
+        lock(&self.nodes).values().map(|node| node.number).collect()
+    }
+
+    pub(crate) fn cut(&self, from: u64, to: u64) {
+        lock(&self.faults).cut.insert((name(from), name(to)));
+    }
+
+    pub(crate) fn isolate(&self, number: u64) {
+        for other in self.numbers().into_iter().filter(|other| *other != number) {
+            self.cut(number, other);
+            self.cut(other, number);
+        }
+    }
+
+    pub(crate) fn heal(&self) {
+        *lock(&self.faults) = Faults::default();
+    }
+
+    pub(crate) fn disturb(&self, lost: u64, twice: u64, delay: Duration) {
+        let mut faults = lock(&self.faults);
+        (faults.lost, faults.twice, faults.delay) = (lost, twice, delay);
+    }
+
+    /// Waits for something to be so.
+    pub(crate) async fn until(&self, what: &str, mut so: impl FnMut() -> bool) {
+        let end = Instant::now() + Duration::from_secs(30);
+        while !so() {
+            assert!(Instant::now() < end, "{what}: {:#?}", self.statuses());
+            sleep(Duration::from_millis(10)).await;
+        }
+    }
+
+    pub(crate) fn statuses(&self) -> Vec<signet_consensus::Status> {
+        self.all().iter().map(|store| store.status()).collect()
+    }
+
+    /// Waits until all `count` nodes are members, those who should vote do, and all have a leader.
+    pub(crate) async fn settle(&self, count: usize) {
+        let voters = match count {
+            0..=2 => count,
+            3 | 4 => 3,
+            _ => 5,
+        };
+        self.until("the members are settled", || {
+            self.statuses().iter().all(|status| {
+                let voting = status.members.iter().filter(|(_, votes)| *votes).count();
+                status.members.len() == count && voting == voters && status.has_majority
+            })
+        })
+        .await;
+    }
+
+    pub(crate) fn leader(&self) -> Option<u64> {
+        let nodes = lock(&self.nodes);
+        nodes
+            .values()
+            .filter(|node| node.store.status().role == Role::Leader)
+            .max_by_key(|node| node.store.status().term)
+            .map(|node| node.number)
+    }
+
+    pub(crate) async fn with_role(&self, role: Role) -> Arc<ReplicatedStore> {
+        let find = || {
+            let all = self.all();
+            all.into_iter().find(|store| store.status().role == role)
+        };
+        self.until("a node has the role", || find().is_some()).await;
+        find().expect("is there")
+    }
+}
