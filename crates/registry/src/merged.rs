@@ -168,4 +168,84 @@ mod tests {
         assert_eq!(merged.read(RecordKind::Scope, "read", &first), Ok(read));
         assert_eq!(merged.sweep(later), 1);
     }
+
+    /// A sequence of numbers that a seed decides.
+    struct Numbers(u64);
+
+    impl Numbers {
+        fn below(&mut self, bound: u64) -> u64 {
+            // Marsaglia's xorshift64.
+            self.0 ^= self.0 << 13;
+            self.0 ^= self.0 >> 7;
+            self.0 ^= self.0 << 17;
+            self.0 % bound
+        }
+    }
+
+    #[test]
+    fn any_order_repetition_and_loss_of_what_writers_tell_gives_what_the_store_says() {
+        for seed in 1..300_u64 {
+            let mut numbers = Numbers(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+            // The store's state: each writer reads it and writes over it, whatever the clocks say.
+            let mut store = Record::new();
+            let (mut told, mut row) = (Vec::new(), None);
+            for step in 0..numbers.below(12) + 2 {
+                let node = ["a", "b", "c"][usize::try_from(numbers.below(3)).unwrap()];
+                let own = Stamp {
+                    ms: NOW + step + numbers.below(240_000),
+                    seq: 0,
+                    node: signet_cluster::NodeId::parse(node).unwrap(),
+                };
+                let stamp = crate::scribe::after(store.newest(), own);
+                row = match numbers.below(6) {
+                    0 => None,
+                    _ => Some(resource(&mut numbers, step)),
+                };
+                let value = row.as_deref();
+                fields::write(&mut store, RecordKind::Resource, value, &stamp).unwrap();
+                told.push(store.clone());
+            }
+            for _ in 0..3 {
+                let mut merged = Merged::default();
+                let mut heard: Vec<&Record> = told.iter().chain(&told).collect();
+                for place in (1..heard.len()).rev() {
+                    let other = numbers.below(place as u64 + 1);
+                    heard.swap(place, usize::try_from(other).unwrap());
+                }
+                // Any may be lost but the last; that is what the log is for.
+                let lost = usize::try_from(numbers.below(told.len() as u64)).unwrap();
+                heard.drain(..lost);
+                heard.push(told.last().unwrap());
+                for state in heard {
+                    merged.hear(RecordKind::Resource, "r", state, NOW).unwrap();
+                }
+                let known = merged.state(RecordKind::Resource, "r").unwrap();
+                let said = fields::read(known, RecordKind::Resource).unwrap();
+                let same = match (&said, &row) {
+                    (Some(said), Some(row)) => fields::same(said, row),
+                    (said, row) => said.is_none() && row.is_none(),
+                };
+                assert!(same, "seed {seed}: {said:?} for {row:?}");
+            }
+        }
+    }
+
+    fn resource(numbers: &mut Numbers, revision: u64) -> Vec<u8> {
+        let mut scopes: Vec<&str> = ["read", "write", "admin", "list"].to_vec();
+        for place in (1..scopes.len()).rev() {
+            let other = usize::try_from(numbers.below(place as u64 + 1)).unwrap();
+            scopes.swap(place, other);
+        }
+        scopes.truncate(usize::try_from(numbers.below(5)).unwrap());
+        let mut record = serde_json::json!({
+            "identifier": "r",
+            "scopes": scopes,
+            "introspectors": [],
+            "revision": revision,
+        });
+        if numbers.below(2) == 0 {
+            record["name"] = format!("R {}", numbers.below(3)).into();
+        }
+        serde_json::to_vec(&record).unwrap()
+    }
 }

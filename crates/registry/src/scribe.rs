@@ -152,6 +152,20 @@ impl Scribe {
         })
     }
 
+    /// Records as they are, for nodes that may not know them.
+    pub fn restated<'a>(
+        &self,
+        states: impl IntoIterator<Item = (RecordKind, &'a str, &'a Record)>,
+    ) -> Noted {
+        let entries = states
+            .into_iter()
+            .map(|(kind, name, state)| self.entry(kind, name.as_bytes(), state.to_bytes(), None));
+        Noted {
+            entries: entries.collect(),
+            ..Noted::default()
+        }
+    }
+
     /// The rows that go with the change.
     pub fn rows(&self, noted: &Noted, now: u64) -> Vec<Op> {
         if noted.entries.is_empty() {

@@ -587,6 +587,23 @@ fn a_key_is_in_every_nodes_key_set_before_any_node_signs_with_it() {
 }
 
 #[test]
+fn a_key_that_a_node_makes_at_its_start_is_known_to_all_at_the_next_look() {
+    let mail = Mail::new();
+    let mut cluster = Cluster::of(1, || setup(&mail));
+    cluster.mesh.carry(Carried::NotAtAll);
+    // Its configuration has one algorithm more.
+    let mut more = setup(&mail);
+    more.settings.signing_algs.push(Algorithm::Rs256);
+    cluster.join(more);
+    let (one, two) = (cluster.node(0), cluster.node(1));
+    let served = |node: &Server| kids(&Call::get("/jwks").send(node).expect(200));
+    assert_ne!(served(one), served(two));
+    cluster.catch_up();
+    cluster.catch_up();
+    assert_eq!(served(one), served(two));
+}
+
+#[test]
 fn clocks_that_differ_by_minutes_neither_lose_a_write_nor_let_an_old_one_win() {
     let mail = Mail::new();
     let mut cluster = Cluster::of(1, || setup(&mail));

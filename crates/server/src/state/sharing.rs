@@ -23,7 +23,7 @@ use signet_registry::{
     kinds::RecordKind,
     scribe::{self, Scribe},
 };
-use signet_store::{Key, Revoked, Row, Store, StoreError, Subject, Table};
+use signet_store::{Change, Key, Revoked, Row, Store, StoreError, Subject, Table};
 use std::{
     collections::{BTreeMap, BTreeSet},
     sync::atomic::Ordering::SeqCst,
@@ -128,7 +128,29 @@ impl Realm {
     pub async fn share(&self) -> Result<(), FollowError> {
         self.scribe.share();
         self.replica.begin_merging();
-        self.reload().await
+        self.reload().await?;
+        self.restate_keys().await
+    }
+
+    /// Keys that this node made before it had others to note them for, at its start perhaps: who
+    /// does not know them reads them in the store.
+    async fn restate_keys(&self) -> Result<(), FollowError> {
+        let now = self.now();
+        let mut unnoted = Vec::new();
+        for key in self.signing_keys.list().await {
+            let (state, _) = Scribe::stored(&*self.store, RecordKind::Key, &key.kid, now).await?;
+            if state.newest().is_some_and(|stamp| stamp.ms == 0) {
+                unnoted.push((key.kid, state));
+            }
+        }
+        let states = unnoted.iter();
+        let states = states.map(|(kid, state)| (RecordKind::Key, kid.as_str(), state));
+        let noted = self.scribe.restated(states);
+        for line in self.scribe.rows(&noted, now) {
+            self.store.commit(Change::new(line), now).await?;
+        }
+        drop(self.scribe.tell(noted));
+        Ok(())
     }
 
     /// Whether several nodes write the store.

@@ -65,6 +65,9 @@ impl Reloader {
             .mtls_base
             .clone_from(&realm.snapshot().settings.mtls_base);
         settings
+            .node_base
+            .clone_from(&realm.snapshot().settings.node_base);
+        settings
             .signing_algs
             .clone_from(&realm.snapshot().settings.signing_algs);
         settings.compact_alg = realm.snapshot().settings.compact_alg;
