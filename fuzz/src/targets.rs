@@ -13,6 +13,7 @@ pub mod compact_key;
 pub mod compact_token;
 pub mod dpop_proof;
 pub mod form_body;
+pub mod gossip;
 pub mod json_claims;
 pub mod jwk;
 pub mod nested_jwe;
@@ -217,6 +218,11 @@ pub const TARGETS: &[Target] = &[
         name: "form_body",
         run: form_body::run,
         dictionary: FORM,
+    },
+    Target {
+        name: "gossip",
+        run: gossip::run,
+        dictionary: &["a", "node-1", "\u{0}", "\u{1}"],
     },
     Target {
         name: "json_claims",

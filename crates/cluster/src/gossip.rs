@@ -32,8 +32,8 @@ mod receipts;
 mod status;
 
 pub use engine::{
-    Engine, MAX_CREDIT_BYTES, MAX_PENDING_BYTES, MAX_PUSHED_BYTES, MAX_WAITING_BYTES, Now, Output,
-    Parts, Ticket,
+    COMPACT_BYTES, Engine, MAX_CREDIT_BYTES, MAX_PENDING_BYTES, MAX_PUSHED_BYTES,
+    MAX_WAITING_BYTES, Now, Output, Parts, Ticket,
 };
 pub use frame::Frame;
 pub use status::{PeerStatus, Status};

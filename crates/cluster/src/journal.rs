@@ -1,7 +1,7 @@
 //! What a node holds of what was told, over its restarts.
 //!
-//! A table of a store that is the node's own. The order of writing is the caller's; a write that was
-//! answered is durable.
+//! A table of a store that is the node's own. The order of writing is the caller's; a write that
+//! was answered is durable.
 use crate::batch::{BatchId, Signed};
 use signet_store::{Change, Key, Op, Store, StoreError, Table};
 use std::sync::Arc;

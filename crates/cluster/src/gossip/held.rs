@@ -180,21 +180,22 @@ impl Streams {
 
     /// What may be forgotten by a stream's manifest: the batches that it does not name, if
     /// everything is there that it names, and of those only such whose entries either do not matter
-    /// here any more or were told again in what is kept. So a manifest takes nothing away that its
-    /// writer knew to be superseded and this node does not know yet. Batches of somebody else's
-    /// stream are among them only where `covers` allows it.
+    /// here any more or were told again in what is kept: the first list. The second one has the
+    /// others. So a manifest takes nothing away that its writer knew to be superseded and this node
+    /// does not know yet. Batches of somebody else's stream are among them only where `covers`
+    /// allows it.
     pub(super) fn outdated(
         &mut self,
         id: &StreamId,
         now: u64,
         covers: impl Fn(&StreamId, Option<&Fingerprint>) -> bool,
         matters: impl Fn(&Entry) -> bool,
-    ) -> Vec<BatchId> {
+    ) -> (Vec<BatchId>, Vec<BatchId>) {
         let Some(stream) = self.streams.get(id) else {
-            return Vec::new();
+            return Default::default();
         };
         let Some((seq, manifest)) = &stream.manifest else {
-            return Vec::new();
+            return Default::default();
         };
         let (seq, known) = (*seq, self.known.entry(id.clone()).or_default());
         let mut needed = manifest.keep.clone();
@@ -204,7 +205,7 @@ impl Streams {
             }
         }
         if !known.covers(&needed) {
-            return Vec::new();
+            return Default::default();
         }
         known.insert_range(1, seq);
         let mut candidates: Vec<(BatchId, &Held)> = stream
@@ -224,22 +225,40 @@ impl Streams {
             }
             self.known.entry(other.clone()).or_default().join(ranges);
         }
-        let mut kept: Option<HashSet<Entry>> = None;
-        candidates.retain(|(_, held)| {
+        let outdated: HashSet<BatchId> = candidates.iter().map(|(id, _)| id.clone()).collect();
+        let kept = |which: &dyn Fn(&StreamId) -> bool| -> HashSet<Entry> {
+            let streams = self.streams.iter().filter(|(other, _)| which(other));
+            let batches = streams.flat_map(|(other, stream)| {
+                let held = stream.held.iter();
+                held.map(move |(number, held)| (batch_id(other, *number), held))
+            });
+            batches
+                .filter(|(other, _)| !outdated.contains(other))
+                .flat_map(|(_, held)| entries(&held.bytes))
+                .collect()
+        };
+        // Mostly it was told again in the same stream; what a node told before a restart may be in
+        // an earlier one. All that is held is looked through only where that is not enough.
+        let (mut same, mut all) = (None, None);
+        let mut retained = Vec::new();
+        candidates.retain(|(candidate, held)| {
             let mut mattering = entries(&held.bytes);
             mattering.retain(&matters);
-            if mattering.is_empty() {
-                return true;
+            if !mattering.is_empty() {
+                let same = same.get_or_insert_with(|| kept(&|other| other == id));
+                mattering.retain(|entry| !same.contains(entry));
             }
-            let kept = kept.get_or_insert_with(|| {
-                let kept = stream.held.iter();
-                kept.filter(|(number, _)| **number > seq || manifest.keep.contains(**number))
-                    .flat_map(|(_, held)| entries(&held.bytes))
-                    .collect()
-            });
-            mattering.iter().all(|entry| kept.contains(entry))
+            if !mattering.is_empty() {
+                let all = all.get_or_insert_with(|| kept(&|_| true));
+                mattering.retain(|entry| !all.contains(entry));
+            }
+            if !mattering.is_empty() {
+                retained.push(candidate.clone());
+            }
+            mattering.is_empty()
         });
-        candidates.into_iter().map(|(id, _)| id).collect()
+        let outdated = candidates.into_iter().map(|(id, _)| id).collect();
+        (outdated, retained)
     }
 }
 

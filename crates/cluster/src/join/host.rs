@@ -9,7 +9,7 @@ use crate::{
     identity::Identity,
     links::Door,
     member::{Fingerprint, Known, MAX_ADDRESSES, MAX_MEMBERS, Member, MemberError, Members},
-    spread::{BoxFuture, Receipt, Tell},
+    tell::{BoxFuture, Receipt, Tell},
 };
 use signet_crypto::{Secret, clock::Clock, ct_eq, kem::EncapsulationKey, random};
 use signet_jose::base64url;

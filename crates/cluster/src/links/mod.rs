@@ -25,7 +25,7 @@ pub use metrics::{Connection, LinkState};
 use crate::{
     identity::Identity,
     member::{Living, Members},
-    spread::BoxFuture,
+    tell::BoxFuture,
     tls,
     transport::{CallError, Caller, Hear, NotSent, Services, Transport},
 };

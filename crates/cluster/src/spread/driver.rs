@@ -4,7 +4,7 @@ use crate::{
     NodeId,
     batch::{Batch, BatchId, Keys, Signed},
     entry::Entry,
-    gossip::{Engine, Now, Output, Parts, Status, Ticket},
+    gossip::{COMPACT_BYTES, Engine, Now, Output, Parts, Status, Ticket},
     hlc::{Hlc, Stamp},
     journal::Journal,
     member::Members,
@@ -123,6 +123,7 @@ impl Spread {
                 members: parts.members.clone(),
                 above: parts.believe,
             }),
+            compact_bytes: COMPACT_BYTES,
         };
         let (writes, written) = mpsc::unbounded_channel();
         let shared = Arc::new(Shared {

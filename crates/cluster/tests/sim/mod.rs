@@ -44,6 +44,7 @@ fn plan(random: &mut Random) -> Plan {
         active_us: random.between(500_000, 5_000_000),
         tells: random.between(1, 60),
         leap: random.permille(300),
+        compact_bytes: random.between(300, 6_000) as usize,
     }
 }
 
@@ -106,6 +107,82 @@ fn check_the_end(world: &World) {
                 }
             }
         }
+    }
+}
+
+/// Nothing goes wrong: how long does it take until everybody believes?
+fn converges_within(nodes: usize, hubs: usize, hops: u64) {
+    let delay_us = 20_000;
+    let mut world = World::new(
+        Plan {
+            nodes,
+            hubs,
+            least_delay_us: delay_us,
+            most_delay_us: delay_us,
+            loss: 0,
+            duplicates: 0,
+            skew_ms: 200_000,
+            slow_disk: true,
+            faults: false,
+            forger: None,
+            removal: false,
+            real_keys: false,
+            active_us: 3_000_000,
+            tells: 100,
+            leap: false,
+            compact_bytes: 1 << 20,
+        },
+        7,
+    );
+    world.watched = Some(Default::default());
+    world.run_until(4_000_000);
+    let watched = world.watched.take().expect("watched");
+    for (at, (_, told_us, entry)) in world.told.iter().enumerate() {
+        for index in 0..nodes {
+            // A signature that is under way, this one's own, and one verification for each hop, of
+            // at most 300 microseconds each.
+            let known = watched.get(&(index, at));
+            let bound = told_us + hops * (delay_us + 300) + 2 * 300;
+            let own = world.told[at].0 == index;
+            assert!(
+                own || known.is_some_and(|us| *us <= bound),
+                "{index}: {entry:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_mesh_believes_within_one_delay_however_slow_its_disks_are() {
+    converges_within(10, 0, 1);
+}
+
+#[test]
+fn hubs_take_one_delay_more() {
+    converges_within(10, 2, 2);
+}
+
+#[test]
+fn what_was_superseded_is_not_kept() {
+    let mut plan = plan(&mut Random::new(1));
+    plan.nodes = 3;
+    plan.hubs = 0;
+    plan.removal = false;
+    plan.faults = false;
+    plan.forger = None;
+    plan.real_keys = false;
+    plan.tells = 4_000;
+    plan.active_us = 60_000_000;
+    plan.compact_bytes = 4_000;
+    let mut world = World::new(plan, 1);
+    world.run_until(world.plan.active_us);
+    world.end_faults();
+    settle(&mut world);
+    check_the_end(&world);
+    for index in world.living() {
+        let status = world.status(index);
+        // Some kilobytes of state, told about ten thousand times.
+        assert!(status.bytes < 200_000, "{status:?}");
     }
 }
 

@@ -46,6 +46,7 @@ pub(super) struct Plan {
     pub(super) active_us: u64,
     pub(super) tells: u64,
     pub(super) leap: bool,
+    pub(super) compact_bytes: usize,
 }
 
 enum Identities {
@@ -280,6 +281,7 @@ impl World {
             hlc: node.hlc.clone(),
             keys,
             believe: node.model.clone(),
+            compact_bytes: self.plan.compact_bytes,
         };
         let journal = node.journal.values().cloned().collect();
         let mut engine = Engine::new(parts, journal, now);
