@@ -283,7 +283,7 @@ impl World {
 
     /// Waits for something to be so.
     pub(crate) async fn until(&self, what: &str, mut so: impl FnMut() -> bool) {
-        let end = Instant::now() + Duration::from_secs(30);
+        let end = Instant::now() + Duration::from_secs(60);
         while !so() {
             assert!(Instant::now() < end, "{what}: {:#?}", self.statuses());
             sleep(Duration::from_millis(10)).await;
