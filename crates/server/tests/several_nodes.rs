@@ -12,6 +12,7 @@ use crate::common::{
     scope,
 };
 use serde_json::{Value, json};
+use signet_cluster::spread::Believe;
 use signet_crypto::Algorithm;
 use signet_directory::passwords::PasswordOptions;
 use signet_oauth::{
@@ -601,6 +602,35 @@ fn a_key_that_a_node_makes_at_its_start_is_known_to_all_at_the_next_look() {
     cluster.catch_up();
     cluster.catch_up();
     assert_eq!(served(one), served(two));
+}
+
+#[test]
+fn what_is_told_to_a_node_before_it_has_read_everything_does_not_bring_back_what_is_gone() {
+    let mail = Mail::new();
+    let cluster = Cluster::of(1, || setup(&mail));
+    let one = cluster.node(0);
+    cluster.mesh.carry(Carried::Later);
+    let mut ghost = client("ghost");
+    ghost.revision = 1;
+    block_on(one.realm.insert_client(ghost)).expect("is new");
+    let told = cluster.mesh.take();
+    block_on(one.realm.remove_client("ghost", None)).expect("is there");
+    // The word of its beginning reaches a node that is being started, and that of its end does not.
+    let starting = Server::start(Setup {
+        store: Some(cluster.store.clone()),
+        sealing_key: cluster.sealing_key.clone(),
+        ..setup(&mail)
+    });
+    for (origin, entries) in &told {
+        starting.realm.believe(origin, entries);
+    }
+    let has = |node: &Server| node.realm.snapshot().registry.clients.contains_key("ghost");
+    assert!(!has(&starting));
+    block_on(starting.realm.share()).expect("reads");
+    for (origin, entries) in &told {
+        starting.realm.believe(origin, entries);
+    }
+    assert!(!has(&starting));
 }
 
 #[test]

@@ -58,6 +58,10 @@ impl Believe for Realm {
                 }
                 continue;
             }
+            if !self.is_shared() {
+                // Nothing is there yet that it could be merged with: [`Realm::share`] reads it.
+                continue;
+            }
             match Delta::of_entry(entry) {
                 Ok(
                     delta @ Delta::Heard {
@@ -126,8 +130,8 @@ impl Realm {
     /// # Errors
     /// See [`FollowError`].
     pub async fn share(&self) -> Result<(), FollowError> {
-        self.scribe.share();
         self.replica.begin_merging();
+        self.scribe.share();
         self.reload().await?;
         self.restate_keys().await
     }

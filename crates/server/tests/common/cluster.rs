@@ -49,6 +49,11 @@ impl Mesh {
         }
     }
 
+    /// What waits, for a test that delivers it itself.
+    pub fn take(&self) -> Vec<(NodeId, Vec<Entry>)> {
+        std::mem::take(&mut *self.waiting.lock().unwrap())
+    }
+
     /// How many entries wait.
     pub fn waiting(&self) -> usize {
         let waiting = self.waiting.lock().unwrap();
@@ -110,7 +115,7 @@ pub struct Cluster {
     pub nodes: Vec<Server>,
     pub mesh: Arc<Mesh>,
     pub store: Arc<dyn Store>,
-    sealing_key: SealingKey,
+    pub sealing_key: SealingKey,
 }
 
 impl Cluster {
