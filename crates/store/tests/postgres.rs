@@ -171,8 +171,8 @@ async fn short_lived_rows_go_with_their_table_and_what_is_kept_stays_flat() {
     let buckets = 3 * NARROW_BUCKET / 3600;
     assert!(most <= buckets * each, "{most}");
     assert!(largest <= 2 * early, "{largest} {early}");
-    // The server counts a connection's deletes when it ends.
     drop(store);
+    counted(&database, "n_tup_ins", 16 * each).await;
     let removed = "SELECT sum(n_tup_del)::text FROM pg_stat_user_tables
         WHERE relname LIKE 'signet_bucket_0%'";
     assert_eq!(
@@ -181,6 +181,19 @@ async fn short_lived_rows_go_with_their_table_and_what_is_kept_stays_flat() {
         "row by row"
     );
     eprintln!("{} bytes a row", largest / most);
+}
+
+/// Waits until the server has counted so much: it does when a connection ends.
+async fn counted(database: &str, what: &str, at_least: u64) {
+    let sum = format!("SELECT sum({what})::text FROM pg_stat_user_tables");
+    for _ in 0..200 {
+        let counted = shared().sql(database, &sum).and_then(|n| n.parse().ok());
+        if counted.is_some_and(|n: u64| n >= at_least) {
+            return;
+        }
+        sleep(Duration::from_millis(50)).await;
+    }
+    panic!("the server does not count {what}");
 }
 
 fn bytes(database: &str) -> u64 {
@@ -232,8 +245,9 @@ async fn two_nodes_may_sweep_at_once_while_others_write() {
 // Groups.
 
 #[tokio::test]
-async fn changes_in_flight_share_round_trips() {
-    let (_, options) = prepared(shared());
+async fn changes_in_flight_share_round_trips_and_use_indexes() {
+    let (database, options) = prepared(shared());
+    shared().sql(&database, "SELECT pg_stat_reset()");
     let store = Arc::new(open(&options));
     let before = store.group_counts();
     let callers: Vec<_> = (0..64)
@@ -262,6 +276,21 @@ async fn changes_in_flight_share_round_trips() {
     assert_eq!(jobs, 64 * 21);
     // Two round trips a group: fewer than half of one for each change.
     assert!(groups * 2 * 2 < jobs, "{groups} groups for {jobs} changes");
+    for table in [Table::Family, Table::Client] {
+        let key = Key::new(table, "family-1");
+        store.get(&key, NOW).await.expect("answers");
+        let listed = store.partition(table, b"family-1", b"", 9, NOW).await;
+        listed.expect("answers");
+        store.page(table, None, 9, NOW).await.expect("answers");
+        let rest = store.page(table, Some(&key), 9, NOW).await;
+        rest.expect("answers");
+    }
+    drop(store);
+    counted(&database, "idx_scan", 64 * 21).await;
+    let whole = "SELECT sum(seq_scan)::text FROM pg_stat_user_tables
+        WHERE relname NOT IN ('signet_bucket', 'signet_writer', 'signet_schema')";
+    let whole = shared().sql(&database, whole);
+    assert_eq!(whole.as_deref(), Some("0"), "tables were read whole");
 }
 
 #[tokio::test]

@@ -3,6 +3,7 @@
 //! It keeps its data on the disk as in production (`fsync` on), listens on loopback, and ends with
 //! the test program, however that ends: a shell holds a pipe to it, and stops the server when the
 //! pipe closes. As root, which PostgreSQL refuses to be, it runs as another user.
+#![allow(dead_code, reason = "other crates' tests use a part")]
 use signet_crypto::Secret;
 use signet_store::{
     PostgresStore,
@@ -23,7 +24,7 @@ use std::{
 };
 use tokio_postgres::NoTls;
 
-const PASSWORD: &str = "not a secret";
+pub(crate) const PASSWORD: &str = "not a secret";
 
 /// Runs what is in `"$@"`, says its process id, and stops it when standard input ends; removes the
 /// directory $DIRECTORY then, unless told to keep it.

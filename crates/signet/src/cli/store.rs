@@ -179,7 +179,8 @@ fn code(error: &PostgresError) -> &'static str {
         | PostgresError::Tls(_)
         | PostgresError::PasswordFile(_)
         | PostgresError::Corrupt(_)
-        | PostgresError::Lost(_) => "unusable",
+        | PostgresError::Lost(_)
+        | PostgresError::Slow => "unusable",
     }
 }
 

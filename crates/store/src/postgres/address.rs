@@ -55,7 +55,7 @@ pub enum TlsMode {
     Never,
 }
 
-/// A parsed URL. `target_session_attrs=read-write` is implied: a store uses servers that take writes.
+/// A parsed URL. `target_session_attrs=read-write` is implied: a store writes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Address {
     /// Tried in this order, until one takes writes.

@@ -189,8 +189,14 @@ pub(super) const BUCKETS: &str = "SELECT place, bucket FROM signet_bucket";
 pub(super) const LOCK: &str =
     "SELECT id FROM signet_lock WHERE id = ANY($1::int4[]) ORDER BY id FOR UPDATE";
 
-pub(super) const MARK: &str = "INSERT INTO signet_writer (id, mark, touched) VALUES ($1, $2, $3)
+/// $1 whose, $2 the mark. When is the database's own time: no caller's clock matters here.
+pub(super) const MARK: &str = "INSERT INTO signet_writer (id, mark, touched)
+    VALUES ($1, $2, extract(epoch from now())::int8)
     ON CONFLICT (id) DO UPDATE SET mark = excluded.mark, touched = excluded.touched";
+
+/// Marks of connections that are gone, after a day: longer than any commit is looked for.
+pub(super) const OLD_MARKS: &str =
+    "DELETE FROM signet_writer WHERE touched < extract(epoch from now())::int8 - 86400";
 
 /// Waits for the transaction that wrote the mark, if that is still under way.
 pub(super) const READ_MARK: &str = "SELECT mark FROM signet_writer WHERE id = $1 FOR UPDATE";

@@ -159,9 +159,12 @@ pub enum PostgresError {
     /// What is stored is not what was written.
     #[error("a stored row cannot be read: {0}")]
     Corrupt(&'static str),
-    /// The connection was lost, or its answer did not come in time.
+    /// The connection was lost.
     #[error("the connection to the database was lost: {0}")]
     Lost(String),
+    /// An answer did not come in time.
+    #[error("the database does not answer in time")]
+    Slow,
 }
 
 impl From<tokio_postgres::Error> for PostgresError {
@@ -192,7 +195,8 @@ impl PostgresError {
             | PostgresError::Tls(_)
             | PostgresError::PasswordFile(_)
             | PostgresError::Corrupt(_)
-            | PostgresError::Lost(_) => "",
+            | PostgresError::Lost(_)
+            | PostgresError::Slow => "",
         }
     }
 
@@ -202,6 +206,7 @@ impl PostgresError {
         match self {
             PostgresError::Unreachable(text) => PostgresError::Unreachable(at(text)),
             PostgresError::Lost(text) => PostgresError::Unreachable(at(text)),
+            PostgresError::Slow => PostgresError::Unreachable(at("no answer in time".to_owned())),
             other @ (PostgresError::Refused { .. }
             | PostgresError::OldSchema { .. }
             | PostgresError::NewSchema { .. }
@@ -235,7 +240,7 @@ impl PostgresError {
     /// (class 57: an operator intervened; class 25: what was a primary takes no writes).
     fn is_lost(&self) -> bool {
         match self {
-            PostgresError::Lost(_) | PostgresError::Unreachable(_) => true,
+            PostgresError::Lost(_) | PostgresError::Slow | PostgresError::Unreachable(_) => true,
             PostgresError::Refused { code, .. } => {
                 ["57", "25", "08"].contains(&&code[..2.min(code.len())])
             }

@@ -242,7 +242,7 @@ impl Shared {
         let patience = Duration::from_secs(PHASE_SECONDS);
         match timeout(patience, writer::touch(&session)).await {
             Ok(done) => done.map(|()| session),
-            Err(_) => Err(PostgresError::Lost("a commit takes too long".to_owned())),
+            Err(_) => Err(PostgresError::Slow),
         }
     }
 

@@ -19,6 +19,9 @@ use tokio_postgres::types::ToSql;
 /// Most reads that share a statement.
 const GROUP_OF_READS: usize = 256;
 
+/// How long a sweep may take: it waits for tables that others read, and nobody waits for it.
+const SWEEP_PATIENCE: Duration = Duration::from_secs(30);
+
 pub(super) enum Read {
     Get {
         key: Key,
@@ -141,8 +144,8 @@ impl Reader {
                     drop(reply.send(answer));
                 }
                 Read::Sweep { now, limit, reply } => {
-                    let answer = self.answer(async |s: &Session| sweep::sweep(s, now, limit).await);
-                    let answer = answer.await;
+                    let sweep = async |s: &Session| sweep::sweep(s, now, limit).await;
+                    let answer = self.answer_within(SWEEP_PATIENCE, sweep).await;
                     drop(reply.send(answer));
                 }
             }
@@ -201,6 +204,14 @@ impl Reader {
         ask: impl AsyncFn(&Session) -> Result<T, PostgresError>,
     ) -> Result<T, StoreError> {
         let patience = Duration::from_secs(PHASE_SECONDS);
+        self.answer_within(patience, ask).await
+    }
+
+    async fn answer_within<T>(
+        &mut self,
+        patience: Duration,
+        ask: impl AsyncFn(&Session) -> Result<T, PostgresError>,
+    ) -> Result<T, StoreError> {
         let mut last = PostgresError::Lost("no connection".to_owned());
         for _ in 0..2 {
             if self.session.as_ref().is_none_or(|s| s.client.is_closed()) {
@@ -226,7 +237,7 @@ impl Reader {
                 }
                 Err(_) => {
                     self.session = None;
-                    last = PostgresError::Lost("no answer in time".to_owned());
+                    last = PostgresError::Slow;
                     break;
                 }
             }

@@ -145,7 +145,7 @@ impl Session {
                 Ok(Ok(session)) => return Ok(session),
                 Ok(Err(error)) => last = error.at(host),
                 Err(_) => {
-                    last = PostgresError::Unreachable("no answer in time".to_owned()).at(host);
+                    last = PostgresError::Slow.at(host);
                 }
             }
         }

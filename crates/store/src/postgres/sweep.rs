@@ -18,9 +18,6 @@ use tokio_postgres::error::SqlState;
 /// A bucket with fewer rows than this is also swept row by row, before it has ended
 const SMALL: i64 = 1000;
 
-/// How long the mark of a connection that is gone is kept: longer than any commit is looked for.
-const MARKS: i64 = 86_400;
-
 /// How long an emptied table may be waited for; every statement that comes after waits with it.
 const LOCK_WAIT: &str = "SET LOCAL lock_timeout = '200ms'";
 
@@ -60,13 +57,7 @@ pub(super) async fn sweep(
             left -= seconds(removed);
         }
     }
-    let before = seconds(now).saturating_sub(MARKS);
-    client
-        .execute(
-            "DELETE FROM signet_writer WHERE touched > 0 AND touched < $1",
-            &[&before],
-        )
-        .await?;
+    client.batch_execute(layout::OLD_MARKS).await?;
     // Invariant: between 0 and `limit`.
     Ok((seconds(limit as u64) - left.max(0)) as usize)
 }

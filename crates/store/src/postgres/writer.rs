@@ -197,8 +197,9 @@ async fn phase<T>(
     work: impl Future<Output = Result<T, PostgresError>>,
 ) -> Result<T, PostgresError> {
     let patience = Duration::from_secs(PHASE_SECONDS);
-    let late = |_| PostgresError::Lost("no answer in time".to_owned());
-    timeout(patience, work).await.map_err(late)?
+    timeout(patience, work)
+        .await
+        .map_err(|_| PostgresError::Slow)?
 }
 
 /// SQL's integers are signed: what lies beyond them is as good as for ever.
@@ -212,7 +213,8 @@ fn random_id() -> i64 {
 
 /// Writes something, and nothing that matters.
 pub(super) async fn touch(session: &Session) -> Result<(), PostgresError> {
-    let parameters: [&(dyn ToSql + Sync); 3] = [&random_id(), &0i64, &0i64];
+    // No writer has this id, but for one in 2^64.
+    let parameters: [&(dyn ToSql + Sync); 2] = [&0i64, &random_id()];
     let mark = session.statement(Query::Mark);
     session.client.execute(mark, &parameters).await?;
     Ok(())
@@ -290,6 +292,8 @@ impl Writer {
                     let text = "committed, but not confirmed by the standby";
                     PostgresError::Lost(text.to_owned())
                 }
+                // Another try would wait as long, and everybody behind it.
+                Err(Failed::Lost(PostgresError::Slow)) => PostgresError::Slow,
                 Err(Failed::Lost(error)) => {
                     connections += 1;
                     self.session = None;
@@ -305,6 +309,10 @@ impl Writer {
                 Err(Failed::Unknown(error, answers)) => {
                     connections += 1;
                     self.session = None;
+                    if matches!(error, PostgresError::Slow) {
+                        // This group goes on looking; nothing else waits for it.
+                        self.shared.trip(&error);
+                    }
                     match self.was_committed(mark).await {
                         Some(true) => {
                             self.answer(group, answers);
@@ -337,10 +345,9 @@ impl Writer {
     /// there.
     async fn connect(&mut self) -> Result<(), PostgresError> {
         let session = self.shared.writing().await?;
-        let parameters: [&(dyn ToSql + Sync); 3] = [&self.id, &0i64, &0i64];
-        let statement = "INSERT INTO signet_writer (id, mark, touched) VALUES ($1, $2, $3)
-            ON CONFLICT (id) DO NOTHING";
-        phase(async { Ok(session.client.execute(statement, &parameters).await?) }).await?;
+        let parameters: [&(dyn ToSql + Sync); 2] = [&self.id, &0i64];
+        let mark = session.statement(Query::Mark);
+        phase(async { Ok(session.client.execute(mark, &parameters).await?) }).await?;
         self.session = Some(session);
         Ok(())
     }
@@ -387,7 +394,7 @@ impl Writer {
             )));
         };
         let now = group.iter().filter_map(Write::now).min().unwrap_or(0);
-        let (mut plan, buckets) = match phase(self.look(session, group, mark, now)).await {
+        let (mut plan, buckets) = match phase(self.look(session, group, mark)).await {
             Ok(seen) => seen,
             Err(error) => {
                 let failed = Failed::from(error);
@@ -452,7 +459,6 @@ impl Writer {
         session: &Session,
         group: &[Write],
         mark: i64,
-        now: u64,
     ) -> Result<(Plan, Buckets), PostgresError> {
         let mut named: HashMap<&Key, i64> = HashMap::new();
         for (key, wanted) in group.iter().flat_map(Write::keys) {
@@ -463,10 +469,9 @@ impl Writer {
         let pairs = || named.iter().map(|(key, wanted)| (*key, *wanted));
         let kept = Keys::of(pairs(), false);
         let ends = Keys::of(pairs(), true);
-        let touched = seconds(now);
 
         let client = &session.client;
-        let mark_parameters: [&(dyn ToSql + Sync); 3] = [&self.id, &mark, &touched];
+        let mark_parameters: [&(dyn ToSql + Sync); 2] = [&self.id, &mark];
         let lock_parameters: [&(dyn ToSql + Sync); 1] = [&locks];
         let buckets = async {
             match ends.is_empty() {
