@@ -20,4 +20,5 @@ mod once;
 mod prompt;
 mod rooms;
 mod serve;
+mod store;
 mod support;

@@ -218,7 +218,7 @@ pub struct Dev {
 }
 
 impl Dev {
-    fn read(data: &Path) -> Dev {
+    pub fn read(data: &Path) -> Dev {
         let json: Value =
             serde_json::from_slice(&std::fs::read(data.join("dev.json")).unwrap()).unwrap();
         Dev {

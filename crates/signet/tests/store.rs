@@ -1,0 +1,292 @@
+//! `signet store`, and servers over a PostgreSQL database, as real processes.
+
+#[path = "../../store/tests/server.rs"]
+mod database;
+
+use std::path::Path;
+
+use database::{Server as Database, shared};
+use http::StatusCode;
+use serde_json::json;
+
+use crate::support::{Browser, Dev, REDIRECT, Server, VERIFIER, body, json, port_in, signet, text};
+
+/// The URL of a new database, with the password where only its owner reads it.
+fn new_url(server: &Database, directory: &Path) -> String {
+    use std::os::unix::fs::PermissionsExt;
+    let file = directory.join("pgpass");
+    std::fs::write(&file, format!("*:*:*:*:{}\n", database::PASSWORD)).unwrap();
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o600)).unwrap();
+    let database = server.database();
+    let (port, file) = (server.port, file.display());
+    format!("postgres://signet@127.0.0.1:{port}/{database}?passfile={file}")
+}
+
+/// A development server whose rows are in a database.
+fn dev_over(directory: &Path, url: &str) -> (Server, Dev) {
+    let (data, log) = (directory.join("data"), directory.join("log"));
+    let directory = data.to_str().unwrap();
+    let arguments = [
+        "--dev",
+        "--listen",
+        "127.0.0.1:0",
+        "--data-dir",
+        directory,
+        "--store",
+        url,
+    ];
+    let mut server = Server::start(&arguments, &log);
+    server.wait_for(|| data.join("dev.json").exists());
+    (server, Dev::read(&data))
+}
+
+#[test]
+fn a_schema_is_shown_then_made_and_only_then_served() {
+    let directory = tempfile::tempdir().unwrap();
+    let url = new_url(shared(), directory.path());
+    let store = |arguments: &[&str]| {
+        let mut all = vec!["--json", "store"];
+        all.extend(arguments);
+        all.extend(["--store", &url]);
+        signet(&all)
+    };
+    let status = store(&["status"]);
+    assert_eq!(status.status.code(), Some(1));
+    assert_eq!(json(&status)["error"], "migration_needed");
+    assert_eq!(json(&status)["pending"][0]["version"], 1);
+    let file = directory.path().join("signet.toml");
+    let data = directory.path().join("data");
+    let configuration = format!(
+        "issuer = \"https://id.example.com\"\ndata_dir = \"{}\"\n[[listeners]]\naddress = \"127.0.0.1:0\"\nprotocol = \"http\"\n[proxy]\ntrusted = [\"127.0.0.1\"]\n[store]\nengine = \"postgres\"\nurl = \"{url}\"\n",
+        data.display()
+    );
+    std::fs::write(&file, configuration).unwrap();
+    let refused = signet(&["serve", "--config", file.to_str().unwrap()]);
+    assert_eq!(refused.status.code(), Some(2), "{}", text(&refused.stderr));
+    assert!(
+        text(&refused.stderr).contains("signet store migrate"),
+        "{}",
+        text(&refused.stderr)
+    );
+
+    let dry = store(&["migrate", "--dry-run"]);
+    assert_eq!(json(&dry)["pending"][0]["version"], 1);
+    assert_eq!(
+        json(&store(&["status"]))["schema"],
+        0,
+        "a dry run does nothing"
+    );
+    let done = store(&["migrate"]);
+    assert_eq!(
+        json(&done)["done"][0]["version"],
+        1,
+        "{}",
+        text(&done.stderr)
+    );
+    assert_eq!(json(&store(&["migrate"]))["done"], json!([]));
+    let status = store(&["status"]);
+    assert_eq!(status.status.code(), Some(0));
+    assert_eq!(json(&status)["schema"], json(&status)["known"]);
+
+    let (server, _) = Server::configured(&file, &directory.path().join("log"));
+    // Its data directory is its own, though the rows are not in it.
+    let second = signet(&[
+        "serve",
+        "--config",
+        file.to_str().unwrap(),
+        "--listen",
+        "127.0.0.1:0",
+    ]);
+    assert!(
+        text(&second.stderr).contains("in use"),
+        "{}",
+        text(&second.stderr)
+    );
+    drop(server);
+}
+
+#[test]
+fn a_password_on_the_command_line_is_refused_and_not_repeated() {
+    for arguments in [
+        &["serve", "--dev", "--store"][..],
+        &["store", "status", "--store"],
+        &["store", "copy", "--from", "sqlite:/nowhere", "--to"],
+    ] {
+        let mut all = arguments.to_vec();
+        all.push("postgres://signet:hunter2@127.0.0.1/signet");
+        let refused = signet(&all);
+        assert_eq!(refused.status.code(), Some(2));
+        let said = text(&refused.stderr);
+        assert!(
+            said.contains("password") && !said.contains("hunter2"),
+            "{said}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_code_of_one_node_is_redeemed_at_another_and_once() {
+    let directory = tempfile::tempdir().unwrap();
+    let url = new_url(shared(), directory.path());
+    let one = directory.path().join("one");
+    std::fs::create_dir(&one).unwrap();
+    let (_first, dev) = dev_over(&one, &url);
+    // The second node has the first one's keys, and a trail of its own.
+    let two = directory.path().join("two");
+    std::fs::create_dir_all(two.join("data")).unwrap();
+    for entry in std::fs::read_dir(one.join("data")).unwrap().flatten() {
+        if entry.file_type().unwrap().is_file() && entry.file_name() != "signet.lock" {
+            std::fs::copy(entry.path(), two.join("data").join(entry.file_name())).unwrap();
+        }
+    }
+    let log = two.join("log");
+    let data = two.join("data");
+    let mut second = Server::start(
+        &[
+            "--dev",
+            "--listen",
+            "127.0.0.1:0",
+            "--data-dir",
+            data.to_str().unwrap(),
+            "--issuer",
+            &dev.issuer,
+            "--store",
+            &url,
+        ],
+        &log,
+    );
+    second.wait_for(|| port_in(&log, "ready").is_some());
+    let mut there = dev.clone();
+    there.issuer = format!("https://localhost:{}", port_in(&log, "ready").unwrap());
+
+    let (client_id, _) = dev.credentials("native");
+    let mut browser = Browser::new(&dev);
+    let code = browser.code(&client_id, "openid offline_access").await;
+    let redeem = [
+        ("grant_type", "authorization_code"),
+        ("code", &*code),
+        ("redirect_uri", REDIRECT),
+        ("client_id", &*client_id),
+        ("code_verifier", VERIFIER),
+    ];
+    let answer = there.post("/token", None, &redeem).await;
+    assert_eq!(answer.status, StatusCode::OK, "{}", text(&answer.body));
+    let refresh = body(&answer)["refresh_token"].as_str().unwrap().to_owned();
+    let rotate = [
+        ("grant_type", "refresh_token"),
+        ("refresh_token", &*refresh),
+        ("client_id", &*client_id),
+    ];
+    let answer = dev.post("/token", None, &rotate).await;
+    assert_eq!(answer.status, StatusCode::OK, "{}", text(&answer.body));
+    let replayed = dev.post("/token", None, &redeem).await;
+    assert_eq!(body(&replayed)["error"], "invalid_grant");
+}
+
+#[tokio::test]
+async fn without_its_database_a_server_answers_what_needs_none_and_recovers() {
+    let directory = tempfile::tempdir().unwrap();
+    let server = Database::new();
+    server.start(&[]);
+    let url = new_url(&server, directory.path());
+    let (_process, dev) = dev_over(directory.path(), &url);
+    let ready = format!("{}/health/ready", dev.issuer);
+    let client = dev.client();
+    let (client_id, _) = dev.credentials("native");
+    let mut browser = Browser::new(&dev);
+    let code = browser.code(&client_id, "openid offline_access").await;
+    let redeem = [
+        ("grant_type", "authorization_code"),
+        ("code", &*code),
+        ("redirect_uri", REDIRECT),
+        ("client_id", &*client_id),
+        ("code_verifier", VERIFIER),
+    ];
+    server.kill();
+    let answer = dev.post("/token", None, &redeem).await;
+    assert_eq!(
+        answer.status,
+        StatusCode::SERVICE_UNAVAILABLE,
+        "{}",
+        text(&answer.body)
+    );
+    assert_eq!(body(&answer)["error"], "temporarily_unavailable");
+    assert_eq!(
+        client.get(&ready, &[]).await.unwrap().status,
+        StatusCode::SERVICE_UNAVAILABLE
+    );
+    dev.service_token().await;
+    let jwks = format!("{}/jwks", dev.issuer);
+    assert_eq!(client.get(&jwks, &[]).await.unwrap().status, StatusCode::OK);
+
+    server.start(&[]);
+    let mut tries = 0;
+    while client.get(&ready, &[]).await.unwrap().status != StatusCode::OK {
+        tries += 1;
+        assert!(tries < 600, "it does not recover");
+        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+    }
+    // What was not decided was not consumed.
+    let answer = dev.post("/token", None, &redeem).await;
+    assert_eq!(answer.status, StatusCode::OK, "{}", text(&answer.body));
+}
+
+#[tokio::test]
+async fn a_store_is_copied_to_another_engine_and_back() {
+    let directory = tempfile::tempdir().unwrap();
+    let (mut server, dev) = Server::dev(directory.path());
+    let (client_id, _) = dev.credentials("native");
+    let mut browser = Browser::new(&dev);
+    browser.code(&client_id, "openid offline_access").await;
+    let url = new_url(shared(), directory.path());
+    let source = format!("sqlite:{}", dev.dir());
+    let back = directory.path().join("back");
+    let copy =
+        |from: &str, to: &str| signet(&["--json", "store", "copy", "--from", from, "--to", to]);
+    let refused = copy(&source, &url);
+    assert_eq!(refused.status.code(), Some(1), "{}", text(&refused.stderr));
+    assert_eq!(json(&refused)["error"], "in_use");
+    server.signal("TERM");
+    assert_eq!(server.end(), Some(0));
+
+    let copied = copy(&source, &url);
+    assert_eq!(copied.status.code(), Some(0), "{}", text(&copied.stderr));
+    let rows = json(&copied)["rows"].as_u64().unwrap();
+    assert!(rows > 10, "{rows}");
+    let again = copy(&source, &url);
+    assert_eq!(json(&again)["error"], "not_empty");
+    let returned = copy(&url, &format!("sqlite:{}", back.display()));
+    assert_eq!(json(&returned)["rows"], rows, "{}", text(&returned.stderr));
+    let nothing = copy("sqlite:/nowhere", &url);
+    assert_eq!(nothing.status.code(), Some(2));
+
+    // The same installation, on the other engine: same keys, same people, same session.
+    let bound = dev.issuer.replace("https://localhost", "127.0.0.1");
+    let arguments = [
+        "--dev",
+        "--listen",
+        &bound,
+        "--data-dir",
+        dev.dir(),
+        "--store",
+        &url,
+    ];
+    let log = directory.path().join("log2");
+    let mut moved = Server::start(&arguments, &log);
+    moved.wait_for(|| port_in(&log, "ready").is_some());
+    let silent = browser
+        .authorize(&[
+            ("response_type", "code"),
+            ("client_id", &client_id),
+            ("redirect_uri", REDIRECT),
+            ("scope", "openid"),
+            ("prompt", "none"),
+            ("code_challenge", crate::support::CHALLENGE),
+            ("code_challenge_method", "S256"),
+        ])
+        .await;
+    assert!(
+        silent.contains("code=") || silent.contains("consent_required"),
+        "{silent}"
+    );
+}
