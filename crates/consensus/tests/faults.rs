@@ -299,3 +299,24 @@ async fn rows_that_a_crash_took_are_applied_again_from_the_log() {
     assert_eq!(version(store.clone()).await, before);
     assert!(is_there(&store, 19).await);
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_leader_that_is_shut_down_hands_its_place_to_another_voter() {
+    let world = World::of(3, 10).await;
+    let leader = world.leader().expect("one");
+    let store = world.node(leader);
+    let term = store.status().term;
+    done(&store, "before").await;
+    store.shut_down().await;
+    let refused = store.commit(insert("late"), NOW).await;
+    assert!(
+        matches!(refused, Err(StoreError::Unavailable(_))),
+        "{refused:?}"
+    );
+    world.kill(leader);
+    for number in world.numbers() {
+        assert!(is_there(&world.node(number), "before").await);
+        done(&world.node(number), number).await;
+        assert!(world.node(number).status().term > term);
+    }
+}

@@ -11,7 +11,7 @@
 //! [`REPLICATED`], because a change that the other nodes do not know would never reach them.
 //! Versions are counted one by one, from the counter in the file, so that the same changes give the
 //! same versions everywhere.
-use super::{Job, Refused, SqliteStore, damaged, open, refused, sql};
+use super::{Job, Refused, SqliteStore, open, refused, sql};
 use crate::{Change, Key, Outcome, Row, StoreError};
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -493,17 +493,6 @@ impl SqliteStore {
     /// [`StoreError`]
     pub fn is_replicated(&self) -> Result<bool, StoreError> {
         self.look_now(|look| Ok(is_replicated(look.0)?))
-    }
-
-    /// The store is not to be trusted any more: the engine found its file damaged.
-    ///
-    /// # Errors
-    /// [`StoreError::Corrupt`]
-    pub fn is_whole(&self) -> Result<(), StoreError> {
-        match self.whole() {
-            Ok(()) => Ok(()),
-            Err(_) => Err(damaged()),
-        }
     }
 }
 
