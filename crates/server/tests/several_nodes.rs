@@ -876,7 +876,7 @@ fn rotating_the_sealing_key_loses_no_session_on_any_node() {
     let refresh = redeemed(two, &code).expect(200).member("refresh_token");
 
     // A node that cannot be reached holds it up, and nothing is sealed that it could not open.
-    let held_up = rotate().err().expect("is held up").to_string();
+    let held_up = rotate().expect_err("is held up").to_string();
     assert!(held_up.contains("node-2"), "{held_up}");
     assert_eq!([current(one), current(two)], [before; 2]);
 
