@@ -85,6 +85,21 @@ fn a_fault_of_meaning_names_its_line() {
             1,
             "login_limits",
         ),
+        (
+            "[cluster]\nlisten = \"0.0.0.0:7443\"\n",
+            7,
+            "all interfaces",
+        ),
+        (
+            "[cluster]\nlisten = \"127.0.0.1:7443\"\npeers = [\"node-2\"]\n",
+            9,
+            "with a port",
+        ),
+        (
+            "[cluster]\nlisten = \"127.0.0.1:7443\"\nurl = \"https://node-1.example/\"\n",
+            9,
+            "without a slash",
+        ),
         ("[log]\nrequests = \"some\"\n", 8, "refused"),
         ("[log\n", 7, ""),
     ] {

@@ -117,6 +117,7 @@ pub fn check(config: &Config, base: &Path, secrets: bool) -> Vec<Fault> {
     let mut faults = Faults::default();
     let settings = apply::settings(config, &mut faults);
     listeners(config, &mut faults);
+    cluster(config, &mut faults);
     if !(1..=100_000).contains(&config.log.per_second) {
         faults.add("log.per_second", "must be from 1 to 100000");
     }
@@ -224,6 +225,49 @@ pub fn check(config: &Config, base: &Path, secrets: bool) -> Vec<Fault> {
         faults.add("log.level", format!("not a level or filter: {e}"));
     }
     faults.0
+}
+
+fn cluster(config: &Config, faults: &mut Faults) {
+    let Some(cluster) = &config.cluster else {
+        return;
+    };
+    if let Some(Err(error)) = config.node.as_deref().map(NodeId::parse) {
+        faults.add("node", error.to_string());
+    }
+    if cluster.listen.ip().is_unspecified() && cluster.advertise.is_empty() {
+        faults.add(
+            "cluster.advertise",
+            "is needed where cluster.listen is an address of all interfaces",
+        );
+    }
+    let addresses = [("advertise", &cluster.advertise), ("peers", &cluster.peers)];
+    for (member, list) in addresses {
+        for (i, address) in list.iter().enumerate() {
+            let port = address.rsplit_once(':').filter(|(host, port)| {
+                !host.is_empty() && port.parse::<u16>().is_ok_and(|port| port != 0)
+            });
+            if port.is_none() {
+                faults.add(
+                    format!("cluster.{member}[{i}]"),
+                    "must be a host name or an address, with a port: \"node-1.internal:7443\"",
+                );
+            }
+        }
+    }
+    if let Some(url) = &cluster.url
+        && !(url.len() > "https://".len() && url.starts_with("https://") && !url.ends_with('/'))
+    {
+        faults.add(
+            "cluster.url",
+            "must be an https URL without a slash at its end",
+        );
+    }
+    if cluster.hub && cluster.topology == model::Topology::Mesh {
+        faults.add("cluster.hub", "goes with topology = \"hubs\"");
+    }
+    if cluster.staleness.is_some_and(|staleness| staleness.0 == 0) {
+        faults.add("cluster.staleness", "must be at least one second");
+    }
 }
 
 fn listeners(config: &Config, faults: &mut Faults) {

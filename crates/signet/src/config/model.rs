@@ -54,8 +54,11 @@ pub struct Config {
     /// Chains of agents' grants.
     #[serde(default)]
     pub agents: Agents,
-    /// What this node is called in answers that tell nodes apart. Default: the host's name.
+    /// What this node is called in answers that tell nodes apart, and among the nodes of a cluster
+    /// (there: 1 to 32 of a-z, 0-9 and -, a letter first). Default: the host's name.
     pub node: Option<String>,
+    /// Several nodes as one installation. Without it, no other node can join.
+    pub cluster: Option<Cluster>,
     /// Fetches that the server makes itself (a client's `jwks_uri`).
     #[serde(default)]
     pub outbound: Outbound,
@@ -173,6 +176,48 @@ pub struct Tls {
     /// Speak TLS 1.2 too, for old clients.
     #[serde(default)]
     pub tls12: bool,
+}
+
+/// A node of several.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Cluster {
+    /// Address and port of the listener that only nodes speak to, e.g. "0.0.0.0:7443". TLS 1.3 with
+    /// keys of its own; no certificate is needed.
+    pub listen: SocketAddr,
+    /// Where the other nodes find it: host names or addresses, each with a port. Default: `listen`,
+    /// where that is not an address of all interfaces.
+    #[serde(default)]
+    pub advertise: Vec<String>,
+    /// The https URL under which this node alone answers everything that the issuer answers.
+    /// Default: the issuer.
+    pub url: Option<String>,
+    /// Where it stands: a data centre, say. Voters of a replicated store are spread over zones.
+    pub zone: Option<String>,
+    /// Who is connected to whom.
+    #[serde(default)]
+    pub topology: Topology,
+    /// With `topology = "hubs"`: whether this node is one.
+    #[serde(default)]
+    pub hub: bool,
+    /// Names, each with a port, under which nodes are looked for besides those that are known: a
+    /// name may have several addresses and is resolved anew each time (headless services).
+    #[serde(default)]
+    pub peers: Vec<String>,
+    /// After how long without word from any other node introspection answers `inactive` here: what
+    /// was revoked meanwhile could not be heard. Default: never.
+    pub staleness: Option<Duration>,
+}
+
+/// Who is connected to whom.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Topology {
+    /// Every node to every other.
+    #[default]
+    Mesh,
+    /// Hubs to each other, every other node to all hubs.
+    Hubs,
 }
 
 /// A reverse proxy that may speak for clients.

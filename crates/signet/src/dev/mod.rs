@@ -394,6 +394,7 @@ fn configuration(
             ..Default::default()
         },
         node: None,
+        cluster: None,
         outbound: model::Outbound {
             trust: wish.trust.clone(),
             allow_private_addresses: false,

@@ -130,7 +130,7 @@ impl Reloader {
         let old = &self.config;
         let differ =
             |a: &dyn std::fmt::Debug, b: &dyn std::fmt::Debug| format!("{a:?}") != format!("{b:?}");
-        let sections: [(&str, bool); 17] = [
+        let sections: [(&str, bool); 18] = [
             ("issuer", old.issuer != next.issuer),
             ("data_dir", old.data_dir != next.data_dir),
             ("listeners", differ(&old.listeners, &next.listeners)),
@@ -143,6 +143,7 @@ impl Reloader {
             ),
             ("proxy", differ(&old.proxy, &next.proxy)),
             ("store", differ(&old.store, &next.store)),
+            ("cluster", differ(&old.cluster, &next.cluster)),
             ("mail", differ(&old.mail, &next.mail)),
             (
                 "keys.algorithms",
