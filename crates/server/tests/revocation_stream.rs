@@ -34,6 +34,10 @@ struct Lines(BufReader<TcpStream>);
 
 impl Lines {
     fn open(server: &Server) -> Lines {
+        Lines::open_with(server, "")
+    }
+
+    fn open_with(server: &Server, form: &str) -> Lines {
         let mut stream = TcpStream::connect(server.address).unwrap();
         stream
             .set_read_timeout(Some(Duration::from_secs(60)))
@@ -43,7 +47,8 @@ impl Lines {
         let name = server.name(server.address.port());
         let head = format!(
             "POST {target} HTTP/1.1\r\nhost: {name}\r\nauthorization: {authorization}\r\n\
-             content-type: application/x-www-form-urlencoded\r\ncontent-length: 0\r\n\r\n"
+             content-type: application/x-www-form-urlencoded\r\ncontent-length: {}\r\n\r\n{form}",
+            form.len()
         );
         stream.write_all(head.as_bytes()).unwrap();
         let mut lines = BufReader::new(stream);
@@ -109,6 +114,43 @@ fn only_an_authenticated_client_with_the_scope_may_read_it() {
         metadata.member("signet_revocation_stream_uri"),
         format!("{}/revocations", server.issuer())
     );
+}
+
+#[test]
+pub fn whoever_waits_for_a_revocation_hears_who_has_it_in_effect() {
+    let server = server();
+    let mut lines = Lines::open_with(&server, "acknowledge=true");
+    let stream = lines.said().unwrap()["stream"].as_str().unwrap().to_owned();
+    assert!(lines.said().unwrap()["synced"].is_u64());
+    // One that does not acknowledge is not asked, and has not heard.
+    let mut silent = Lines::open(&server);
+    assert!(silent.said().unwrap()["synced"].is_u64());
+
+    let end = end(&server.realm);
+    revoke(&server.realm, Subject::Session("s".into()), end);
+    let realm = server.realm.clone();
+    let asking =
+        std::thread::spawn(move || block_on(realm.revocation_streams.ask(Duration::from_secs(30))));
+    // What was revoked before comes first.
+    assert_eq!(lines.said().unwrap()["sid"], "s");
+    let number = lines.said().unwrap()["acknowledge"].to_string();
+    let acknowledge = |stream: &str, number: &str| {
+        Call::post("/revocations")
+            .form(&[("stream", stream), ("acknowledged", number)])
+            .basic("reader", SECRET)
+            .send(&server)
+    };
+    acknowledge("AAAAAAAAAAAAAAAAAAAAAA", &number).expect_error(400, "invalid_request");
+    acknowledge("?", &number).expect_error(400, "invalid_request");
+    acknowledge(&stream, "-1").expect_error(400, "invalid_request");
+    acknowledge(&stream, &number).expect(200);
+    let heard = asking.join().unwrap();
+    assert_eq!(heard.len(), 2);
+    assert_eq!(
+        heard.iter().filter(|heard| heard.after.is_some()).count(),
+        1
+    );
+    assert_eq!(silent.said().unwrap()["sid"], "s");
 }
 
 #[test]

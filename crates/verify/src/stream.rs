@@ -1,5 +1,8 @@
 //! Reading an issuer's stream of revocations (the server's `/revocations`), beside the requests.
 //!
+//! The reader acknowledges: the first line is `{"stream": ID}`, and where the server asks
+//! (`{"acknowledge": N}`), it is answered when everything before is in effect.
+//!
 //! One object a line: revocations, `{"synced": T}` when all earlier ones were told, and
 //! `{"heartbeat": T}` every few seconds. Whatever goes wrong (silence, an end, a line that is not
 //! understood) loses the stream: it is noted with its reason, and the reader begins again and is
@@ -8,8 +11,9 @@
 
 use crate::{
     MemoryRevocations, Subject,
-    outbound::{Credentials, Outbound, Outgoing, metadata},
+    outbound::{Credentials, Outbound, Outgoing, credentials::encode, metadata},
 };
+use bytes::Bytes;
 use signet_jose::json::{self, Limits, Object};
 use signet_revocation::{Line, Member};
 use std::{convert::Infallible, sync::Arc, time::Duration};
@@ -99,12 +103,13 @@ impl RevocationReader {
             url: &url,
             accept: "application/x-ndjson",
             authorization: Some(self.credentials.authorization()),
-            form: Some(Vec::new().into()),
+            form: Some(Bytes::from_static(b"acknowledge=true")),
         };
         let stream = self.outbound.stream(&outgoing).await;
         let mut stream = stream.map_err(|error| format!("{url}: {error}"))?;
         let mut lines = Lines::default();
         let mut since_sweep = 0;
+        let mut said = Said::default();
         loop {
             let chunk = timeout(SILENCE, stream.chunk())
                 .await
@@ -114,9 +119,12 @@ impl RevocationReader {
             lines
                 .feed(&chunk, |line| {
                     since_sweep += 1;
-                    self.line(line, synced)
+                    self.line(line, synced, &mut said)
                 })
                 .map_err(|error| format!("{url}: {error}"))?;
+            if let (Some(stream), Some(number)) = (&said.stream, said.asked.take()) {
+                self.acknowledge(&url, stream, number);
+            }
             if since_sweep > SWEEP_AFTER {
                 since_sweep = 0;
                 self.revocations.sweep((self.now)());
@@ -124,7 +132,31 @@ impl RevocationReader {
         }
     }
 
-    fn line(&self, line: &[u8], synced: &mut bool) -> Result<(), &'static str> {
+    /// Says that everything is in effect that was told before it was asked for the `number`th
+    /// time; beside the stream, which goes on. A server that does not get it says so to whoever
+    /// waits.
+    fn acknowledge(&self, url: &str, stream: &str, number: u64) {
+        let url = url.to_owned();
+        let mut form = String::from("stream=");
+        encode(stream, &mut form);
+        form.push_str("&acknowledged=");
+        form.push_str(&number.to_string());
+        let authorization = self.credentials.authorization();
+        let outbound = Arc::clone(&self.outbound);
+        tokio::spawn(async move {
+            let outgoing = Outgoing {
+                url: &url,
+                accept: "application/json",
+                authorization: Some(authorization),
+                form: Some(form.into()),
+            };
+            if let Err(error) = outbound.send(&outgoing).await {
+                tracing::warn!(url, %error, "revocations could not be acknowledged");
+            }
+        });
+    }
+
+    fn line(&self, line: &[u8], synced: &mut bool, said: &mut Said) -> Result<(), &'static str> {
         const NOT_UNDERSTOOD: &str = "a line that is not understood";
         let object =
             json::parse_object(line, &Limits::default()).map_err(|_| "a line that is no object")?;
@@ -137,10 +169,27 @@ impl RevocationReader {
             }
             return Ok(());
         }
+        if let Some(stream) = object.get("stream") {
+            said.stream = Some(stream.as_str().ok_or(NOT_UNDERSTOOD)?.to_owned());
+            return Ok(());
+        }
+        if let Some(number) = object.get("acknowledge") {
+            said.asked = Some(number.as_u64().ok_or(NOT_UNDERSTOOD)?);
+            return Ok(());
+        }
         let (subject, end) = read_revocation(&object).ok_or(NOT_UNDERSTOOD)?;
         self.revocations.revoke(subject, end);
         Ok(())
     }
+}
+
+/// What a stream said of itself.
+#[derive(Default)]
+struct Said {
+    /// What it is called.
+    stream: Option<String>,
+    /// It wants to hear that everything before is in effect.
+    asked: Option<u64>,
 }
 
 fn read_revocation<'o>(object: &'o Object<'_>) -> Option<(Subject<'o>, u64)> {
@@ -235,10 +284,15 @@ mod tests {
             r#"{"client_id":"a","epoch_ms":1,"end":5}"#,
             r#"{"agent":"a","epoch_ms":1,"end":5}"#,
             r#"{"agent_grant":"a","end":5}"#,
+            r#"{"iss":"https://id.example.com","epoch_ms":1,"end":5}"#,
         ] {
-            assert_eq!(reader.line(good.as_bytes(), &mut true), Ok(()), "{good}");
+            assert_eq!(
+                reader.line(good.as_bytes(), &mut true, &mut Said::default()),
+                Ok(()),
+                "{good}"
+            );
         }
-        assert_eq!(reader.revocations.len(), 7);
+        assert_eq!(reader.revocations.len(), 8);
         for bad in [
             "",
             "[]",
@@ -251,8 +305,15 @@ mod tests {
             r#"{"jti":"a","sid":"b","end":5}"#,
             r#"{"unknown":true,"end":5}"#,
             r#"{"device":"a","end":5}"#,
+            r#"{"stream":1}"#,
+            r#"{"acknowledge":"1"}"#,
         ] {
-            assert!(reader.line(bad.as_bytes(), &mut true).is_err(), "{bad}");
+            assert!(
+                reader
+                    .line(bad.as_bytes(), &mut true, &mut Said::default())
+                    .is_err(),
+                "{bad}"
+            );
         }
     }
 
@@ -260,9 +321,17 @@ mod tests {
     fn a_heartbeat_before_everything_was_told_proves_nothing() {
         let reader = reader();
         let mut synced = false;
-        assert!(reader.line(br#"{"heartbeat":1}"#, &mut synced).is_ok());
+        assert!(
+            reader
+                .line(br#"{"heartbeat":1}"#, &mut synced, &mut Said::default())
+                .is_ok()
+        );
         assert!(!reader.revocations.is_current());
-        assert!(reader.line(br#"{"synced":1}"#, &mut synced).is_ok());
+        assert!(
+            reader
+                .line(br#"{"synced":1}"#, &mut synced, &mut Said::default())
+                .is_ok()
+        );
         assert!(reader.revocations.is_current());
     }
 }

@@ -7,14 +7,21 @@
 //! the stream is lost. Who reconnects gets everything again: revocations only grow, so hearing one
 //! twice is harmless.
 //!
+//! A reader that asks with `acknowledge=true` is first told its stream's name (`{"stream": ID}`).
+//! Where somebody waits for a revocation to be in effect everywhere, it is asked
+//! (`{"acknowledge": N}`) behind everything that was told, and answers with a request of its own
+//! here: `stream=ID&acknowledged=N`.
+//!
 //! The stream ends when the client's record changes, when the reader is too slow, and when the
 //! server stops.
 use super::client_endpoint::ClientRequest;
 use crate::{
     http::{Context, Response, response},
     state::Realm,
+    streams::StreamId,
 };
 use bytes::Bytes;
+use http::StatusCode;
 use signet_audit::Action;
 use signet_jose::{base64url, json::Writer};
 use signet_oauth::{
@@ -30,7 +37,7 @@ use std::{
     time::Duration,
 };
 use tokio::{
-    sync::mpsc,
+    sync::{mpsc, watch},
     time::{MissedTickBehavior, interval, timeout},
 };
 
@@ -43,12 +50,18 @@ const WAITING: usize = 4;
 /// Changes that go out in one piece.
 const TOGETHER: usize = 256;
 
+const ACKNOWLEDGE: &str = "acknowledge";
+const ACKNOWLEDGED: &str = "acknowledged";
+const STREAM: &str = "stream";
+
 pub(super) async fn handle(context: Context) -> Response {
     let call = match ClientRequest::read(context, EndpointId::RevocationStream).await {
         Ok(call) => call,
         Err(answer) => return *answer,
     };
     match begin(&call).await {
+        // Of an open stream: its beginning is what is recorded.
+        Ok(answer) if call.params.contains(ACKNOWLEDGED) => answer,
         Ok(answer) => {
             let event = call.event(Action::REVOCATION_STREAM);
             call.context.realm.audit().record(event);
@@ -73,7 +86,23 @@ async fn begin(call: &ClientRequest) -> Result<Response, OAuthError> {
         ));
     }
     let realm = call.context.realm.clone();
-    let place = realm.revocation_streams.enter().ok_or_else(|| {
+    if call.params.contains(ACKNOWLEDGED) {
+        return acknowledge(call, &realm, &client);
+    }
+    let acknowledges = match call.params.get(ACKNOWLEDGE) {
+        None | Some("false") => false,
+        Some("true") => true,
+        Some(_) => {
+            return Err(OAuthError::new(
+                ErrorCode::InvalidRequest,
+                "acknowledge must be true or false",
+            ));
+        }
+    };
+    let place = realm
+        .revocation_streams
+        .enter(&client.client_id, acknowledges);
+    let place = place.ok_or_else(|| {
         OAuthError::new(
             ErrorCode::TemporarilyUnavailable,
             "too many streams are open",
@@ -85,6 +114,8 @@ async fn begin(call: &ClientRequest) -> Result<Response, OAuthError> {
         client,
         realm,
         pieces,
+        asked: place.asked(),
+        name: acknowledges.then(|| base64url::encode(place.id())),
     };
     tokio::spawn(async move {
         stream.run().await;
@@ -93,11 +124,45 @@ async fn begin(call: &ClientRequest) -> Result<Response, OAuthError> {
     Ok(response::stream("application/x-ndjson", chunks))
 }
 
+/// What the reader of a stream has in effect.
+fn acknowledge(
+    call: &ClientRequest,
+    realm: &Realm,
+    client: &Client,
+) -> Result<Response, OAuthError> {
+    let malformed = || {
+        OAuthError::new(
+            ErrorCode::InvalidRequest,
+            "stream and acknowledged must be what the stream said",
+        )
+    };
+    let id = base64url::decode(call.params.require(STREAM)?.as_bytes());
+    let id: StreamId = id
+        .ok()
+        .and_then(|id| id.try_into().ok())
+        .ok_or_else(malformed)?;
+    let number = call.params.require(ACKNOWLEDGED)?.parse();
+    let number: u64 = number.map_err(|_| malformed())?;
+    let streams = &realm.revocation_streams;
+    if !streams.acknowledge(&id, &client.client_id, number) {
+        // It ended meanwhile, or it is another node's.
+        return Err(OAuthError::new(
+            ErrorCode::InvalidRequest,
+            "there is no such stream",
+        ));
+    }
+    Ok(response::json(StatusCode::OK, b"{}".to_vec()))
+}
+
 struct Stream {
     realm: Arc<Realm>,
     client: Arc<Client>,
     feed: Feed,
     pieces: mpsc::Sender<Bytes>,
+    /// How often the reader was asked what it has in effect.
+    asked: watch::Receiver<u64>,
+    /// What the stream is called, if its reader acknowledges.
+    name: Option<String>,
 }
 
 /// Why a stream ended.
@@ -142,6 +207,12 @@ impl Stream {
     }
 
     async fn write(&mut self) -> Result<std::convert::Infallible, End> {
+        if let Some(name) = &self.name {
+            let mut line = Vec::with_capacity(48);
+            Writer::new(&mut line).object(|w| w.member(STREAM).string(name));
+            line.push(b'\n');
+            self.send(line).await?;
+        }
         while let Some(page) = self.feed.page(self.realm.now()).await.map_err(End::Store)? {
             let mut piece = Vec::with_capacity(page.len() * 80);
             for revoked in &page {
@@ -149,18 +220,22 @@ impl Stream {
             }
             self.send(piece).await?;
         }
-        self.say("synced").await?;
+        self.say("synced", self.realm.now()).await?;
         let mut beat = interval(HEARTBEAT);
         beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             let change = tokio::select! {
-                change = self.feed.change() => Some(change?),
-                _ = beat.tick() => None,
-            };
-            let Some(change) = change else {
-                self.check_client()?;
-                self.say("heartbeat").await?;
-                continue;
+                change = self.feed.change() => change?,
+                // The place that asks lives as long as the stream.
+                Ok(()) = self.asked.changed() => {
+                    self.ask().await?;
+                    continue;
+                }
+                _ = beat.tick() => {
+                    self.check_client()?;
+                    self.say("heartbeat", self.realm.now()).await?;
+                    continue;
+                }
             };
             let mut piece = Vec::with_capacity(128);
             write_line(&change, &mut piece);
@@ -186,10 +261,25 @@ impl Stream {
         }
     }
 
-    async fn say(&self, what: &str) -> Result<(), End> {
+    /// Asks the reader whether it has in effect what was told before.
+    async fn ask(&mut self) -> Result<(), End> {
+        let number = *self.asked.borrow_and_update();
+        let mut piece = Vec::new();
+        while let Some(change) = self.feed.change_now()? {
+            write_line(&change, &mut piece);
+        }
+        if !piece.is_empty() {
+            self.send(piece).await?;
+        }
+        match self.name {
+            Some(_) => self.say(ACKNOWLEDGE, number).await,
+            None => Ok(()),
+        }
+    }
+
+    async fn say(&self, what: &str, number: u64) -> Result<(), End> {
         let mut line = Vec::with_capacity(32);
-        let now = self.realm.now();
-        Writer::new(&mut line).object(|w| w.member(what).number(now));
+        Writer::new(&mut line).object(|w| w.member(what).number(number));
         line.push(b'\n');
         self.send(line).await
     }
