@@ -1,9 +1,10 @@
 //! The nodes of this installation, as an administrator sees and changes them. What a node is made
 //! of is the wiring's: here is what the admin API needs of it.
+use crate::streams::Heard;
 use schemars::JsonSchema;
 use serde::Serialize;
 use signet_store::NodeId;
-use std::{future::Future, pin::Pin};
+use std::{future::Future, pin::Pin, time::Duration};
 
 /// What every call returns.
 pub type NodesFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, NodesError>> + Send + 'a>>;
@@ -99,8 +100,26 @@ pub enum NodesError {
     Unavailable(String),
 }
 
+/// What another node said of its readers of the stream of revocations.
+pub struct Confirmation {
+    /// The node.
+    pub node: NodeId,
+    /// Its readers; none where it did not answer in time.
+    pub readers: Option<Vec<Heard>>,
+}
+
 /// The nodes, from the one that answers.
 pub trait Nodes: Send + Sync {
+    /// The name of the one that answers.
+    fn name(&self) -> &str;
+
+    /// Has every other node that can be reached ask its readers of the stream of revocations what
+    /// they have in effect ([`crate::streams::Streams::ask`]).
+    fn confirm(
+        &self,
+        patience: Duration,
+    ) -> Pin<Box<dyn Future<Output = Vec<Confirmation>> + Send + '_>>;
+
     /// All of them, this one included, by name.
     fn list(&self) -> NodesFuture<'_, Vec<Node>>;
 
@@ -120,6 +139,14 @@ pub struct SingleNode {
 }
 
 impl Nodes for SingleNode {
+    fn name(&self) -> &str {
+        self.name.as_str()
+    }
+
+    fn confirm(&self, _: Duration) -> Pin<Box<dyn Future<Output = Vec<Confirmation>> + Send + '_>> {
+        Box::pin(std::future::ready(Vec::new()))
+    }
+
     fn list(&self) -> NodesFuture<'_, Vec<Node>> {
         let node = Node::alone(&self.name, &self.url);
         Box::pin(std::future::ready(Ok(vec![node])))

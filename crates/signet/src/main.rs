@@ -17,6 +17,7 @@ mod log;
 mod log_budget;
 mod mapped;
 mod memory;
+mod moment;
 mod output;
 mod private_file;
 mod progress;

@@ -29,6 +29,7 @@ mod operation;
 mod output;
 mod problem;
 mod resources;
+mod revocations;
 mod sessions;
 mod users;
 mod words;
@@ -49,7 +50,7 @@ use operation::Row;
 
 /// Every operation, in the order of the document.
 fn operations() -> impl Iterator<Item = &'static dyn Row> {
-    let tables: [&[&dyn Row]; 9] = [
+    let tables: [&[&dyn Row]; 10] = [
         clients::OPERATIONS,
         users::OPERATIONS,
         sessions::OPERATIONS,
@@ -59,6 +60,7 @@ fn operations() -> impl Iterator<Item = &'static dyn Row> {
         resources::OPERATIONS,
         audit::OPERATIONS,
         nodes::OPERATIONS,
+        revocations::OPERATIONS,
     ];
     tables.into_iter().flatten().copied()
 }

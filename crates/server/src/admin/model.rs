@@ -355,6 +355,66 @@ pub(super) struct SealingRotation {
     pub(super) sealing_keys: usize,
 }
 
+/// What is revoked everywhere: one of the first five, or everything of the issuer.
+#[derive(Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct RevokeEverywhere {
+    /// Everything of a user: sessions, grants and tokens.
+    pub(super) user: Option<String>,
+    /// Everything of a client.
+    pub(super) client: Option<String>,
+    /// Every token that an agent acts in.
+    pub(super) agent: Option<String>,
+    /// Every token that was issued under a delegation of an agent's chain, by its id.
+    pub(super) delegation: Option<String>,
+    /// A login session (`sid`), and every token that was issued in it.
+    pub(super) session: Option<String>,
+    /// Only what was issued before this moment, Unix seconds. Alone: of everybody.
+    pub(super) before: Option<u64>,
+}
+
+/// Who has it in effect.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct RevokedEverywhere {
+    /// The nodes, the answering one first, each with the time that it took.
+    pub(super) nodes: Vec<Confirmed>,
+    /// Nodes that could not be reached. They have it when they can be reached again; what they do
+    /// until then, `cluster.staleness` says.
+    pub(super) unreachable: Vec<String>,
+    /// Readers of the stream of revocations that acknowledged it.
+    pub(super) readers: Vec<Confirmed>,
+    /// Readers that did not acknowledge it in time.
+    pub(super) unheard: Vec<UnheardReader>,
+}
+
+/// Who has it in effect, and after how long.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Confirmed {
+    /// A node, or a client.
+    pub(super) name: String,
+    /// Milliseconds.
+    pub(super) ms: f64,
+}
+
+impl Confirmed {
+    pub(super) fn new(name: &str, after: std::time::Duration) -> Confirmed {
+        Confirmed {
+            name: name.to_owned(),
+            // To the microsecond.
+            ms: (after.as_secs_f64() * 1e6).round() / 1e3,
+        }
+    }
+}
+
+/// A reader that did not acknowledge.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct UnheardReader {
+    /// The node whose stream it reads.
+    pub(super) node: String,
+    /// The client; none: the node did not say what its readers have.
+    pub(super) client_id: Option<String>,
+}
+
 /// Who is let in.
 #[derive(Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]

@@ -253,6 +253,13 @@ impl Realm {
             .max(self.longest_access_token())
     }
 
+    /// When the last of everything that was made up to now has expired, Unix seconds: sessions and
+    /// refresh tokens among it.
+    pub fn end_of_everything(&self) -> u64 {
+        let session = self.snapshot().settings.session_absolute_lifetime;
+        self.now() + self.longest_refresh_token().max(session) + MARGIN
+    }
+
     /// Ends what a client holds of a user: every grant, and with it every token. The number of
     /// grants.
     ///

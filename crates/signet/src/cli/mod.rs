@@ -101,6 +101,11 @@ pub enum Command {
     /// Administer resource servers.
     #[command(subcommand, after_help = "Example:\n  signet resource list")]
     Resource(admin::ResourceCommand),
+    /// Revoke everything of a user, a client, an agent, a delegation or a session, on every node.
+    #[command(
+        after_help = "Example:\n  signet revoke --user alice\n  signet revoke --before 2026-11-22T10:00:00Z --yes"
+    )]
+    Revoke(admin::Revoke),
     /// See the nodes of an installation, let further ones join, remove them.
     #[command(
         subcommand,
@@ -179,6 +184,7 @@ pub fn run() -> ExitCode {
         Command::Grant(command) => admin::grant(command, &output),
         Command::Scope(command) => admin::scope(command, &output),
         Command::Resource(command) => admin::resource(command, &output),
+        Command::Revoke(command) => admin::revoke(command, &output),
         Command::Node(command) => admin::node(command, &output),
         Command::Audit(command) => audit::run(command, &output),
         Command::Compact(command) => compact::run(command, &output),
