@@ -5,7 +5,7 @@ CARGO ?= cargo
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help run test setup lint unit clients fuzz bench build clean
+.PHONY: help run cluster test setup lint unit clients fuzz bench build clean
 
 help: ## this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -15,6 +15,9 @@ build: ## the release binary, target/release/signet
 
 run: build ## build, then start a development server on https://localhost:8443 (ARGS="--listen 127.0.0.1:9443")
 	@exec target/release/signet serve --dev $(ARGS)
+
+cluster: build ## build, then start three development nodes on 8443, 8444 and 8445, and print what to try (ARGS as for run)
+	@exec scripts/cluster.sh target/release/signet $(ARGS)
 
 test: setup lint unit clients fuzz ## install what the tests need, lint, run every test
 	@echo

@@ -51,6 +51,14 @@ impl StoreUrl {
         }
     }
 
+    /// Whether it is a database of its own, and not in the data directory.
+    pub fn is_database(&self) -> bool {
+        match self {
+            StoreUrl::Sqlite(_) => false,
+            StoreUrl::Postgres(_) => true,
+        }
+    }
+
     /// The engine of a command that is no node. `data_dir`: where `sqlite` alone is.
     pub fn engine(&self, data_dir: &Path) -> Engine {
         match self {

@@ -37,6 +37,11 @@ fn filter(log: &Log) -> Result<EnvFilter, String> {
         .clone()
         .or_else(|| log.level.clone())
         .unwrap_or_else(|| "info".into());
+    if rust_log.is_none() {
+        // The consensus library tells each of its steps; what matters to an operator is logged by
+        // signet_consensus.
+        directives.push_str(",openraft=off");
+    }
     if rust_log.is_none() && log.requests == LogRequests::All {
         // Requests that went well are logged at level debug.
         directives.push_str(",signet::request=debug");

@@ -3,13 +3,15 @@
 use std::{net::SocketAddr, net::ToSocketAddrs, path::PathBuf};
 
 use clap::Args;
+use signet_cluster::join::Token;
+use signet_crypto::Secret;
 
 use super::{Failure, Output, config::refusal};
 use crate::{
     config::{model::ListenAddress, read},
     dev,
     engine::StoreUrl,
-    serve,
+    input, serve,
 };
 
 /// `signet serve ...`
@@ -37,6 +39,23 @@ pub struct Serve {
     /// PEM file of further certificates that outbound calls believe.
     #[arg(long, value_name = "FILE")]
     trust: Option<PathBuf>,
+    /// Become a node of the cluster that made this token (`signet node invite`); - reads it from
+    /// standard input. A restart needs none [also: SIGNET_JOIN].
+    #[arg(long, value_name = "TOKEN")]
+    join: Option<String>,
+}
+
+/// The token, wherever it comes from. It is a secret for as long as it can be used.
+fn token(argument: Option<String>) -> Result<Option<Token>, Failure> {
+    let text = match argument {
+        Some(text) => Some(Secret::new(input::token(&text)?)),
+        None => std::env::var("SIGNET_JOIN").ok().map(Secret::new),
+    };
+    let text = text.filter(|text| !text.expose().is_empty());
+    let token = text.map(|text| Token::parse(text.expose().trim()));
+    token
+        .transpose()
+        .map_err(|e| Failure::unusable(e.to_string()))
 }
 
 /// Serves until a signal ends it.
@@ -44,6 +63,7 @@ pub fn run(arguments: Serve, _output: &Output) -> Result<(), Failure> {
     let listen = arguments.listen.as_deref().map(address).transpose()?;
     let store = arguments.store.as_deref().map(StoreUrl::parse).transpose();
     let store = store.map_err(Failure::unusable)?;
+    let join = token(arguments.join)?;
     let source = match arguments.config {
         Some(file) => {
             let mut loaded = read::load(&file, true).map_err(|p| refusal(&file, &p).fatal())?;
@@ -66,6 +86,7 @@ pub fn run(arguments: Serve, _output: &Output) -> Result<(), Failure> {
             serve::Source::File {
                 file,
                 loaded: Box::new(loaded),
+                join,
             }
         }
         None => {
@@ -84,6 +105,7 @@ pub fn run(arguments: Serve, _output: &Output) -> Result<(), Failure> {
                     issuer: arguments.issuer,
                     trust: arguments.trust.map(absolute).transpose()?,
                 },
+                join,
             }
         }
     };

@@ -8,7 +8,7 @@ use signet_crypto::certificate::{ClientCertificate, DevelopmentCa};
 use crate::private_file;
 
 pub const CA_CERT: &str = "ca.pem";
-const CA_KEY: &str = "ca.key";
+pub const CA_KEY: &str = "ca.key";
 pub const SERVER_CERT: &str = "server.pem";
 pub const SERVER_KEY: &str = "server.key";
 /// A certificate that ends within this time is replaced, seconds.

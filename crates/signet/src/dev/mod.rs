@@ -31,6 +31,10 @@ use crate::{
 pub use account::seed_users;
 pub use clients::{RESOURCE, seed_clients};
 
+pub use certificate::{CA_CERT, CA_KEY};
+
+/// What a development server says of itself, in its data directory.
+pub const FILE: &str = "dev.json";
 /// Where the server listens unless told otherwise.
 pub const DEFAULT_LISTEN: &str = "127.0.0.1:8443";
 /// What helps where the directory cannot be made or written.
@@ -69,6 +73,12 @@ impl DevFile {
     /// Where the server of this directory answers: its own address, where it is a node of several.
     pub fn url(&self) -> &str {
         self.node.as_ref().map_or(&self.issuer, |node| &node.url)
+    }
+
+    fn write(&self, path: &Path) -> Result<(), String> {
+        let mut text = serde_json::to_vec_pretty(self).map_err(|e| e.to_string())?;
+        text.push(b'\n');
+        private_file::write(path, &text).map_err(|e| format!("{}: {e}", path.display()))
     }
 }
 
@@ -156,22 +166,34 @@ pub fn prepare(
         .directory
         .canonicalize()
         .map_err(|e| failed(&wish.directory, &e))?;
-    let issuer = issuer(wish, public.port());
+    let path = directory.join(FILE);
+    let (known, finished) = match read(&path)? {
+        Some(file) => (Some(file), true),
+        None => (read(&aside(&path))?, false),
+    };
+    let node = known.as_ref().and_then(|file| file.node.as_ref());
+    // A node's own address is its port's; the issuer stays the installation's.
+    let own = format!("https://localhost:{}", public.port());
+    let issuer = match node {
+        Some(_) => known.as_ref().map(|file| file.issuer.clone()),
+        None => None,
+    };
+    let issuer = issuer.unwrap_or_else(|| self::issuer(wish, public.port()));
     let host = host_of(&issuer).ok_or("--issuer must be an https URL")?;
     let certificate = certificate::ensure(&directory, &host, now)?;
-    let mail_dir = directory.join("mail");
+    let mail_dir = match (node, &known) {
+        (Some(_), Some(file)) => file.mail_dir.clone(),
+        _ => directory.join("mail"),
+    };
     private_file::directory(&mail_dir).map_err(|e| failed(&mail_dir, &e))?;
 
-    let path = directory.join("dev.json");
-    let (mut file, finished) = match read(&path)? {
-        Some(file) => (file, true),
-        None => match read(&aside(&path))? {
-            Some(file) => (file, false),
-            None => (fresh(&directory, &issuer, &mail_dir), false),
-        },
-    };
-    let moved = file.issuer != issuer;
-    if moved {
+    let mut file = known.unwrap_or_else(|| fresh(&directory, &issuer, &mail_dir));
+    let mut moved = file.issuer != issuer;
+    if let Some(node) = file.node.as_mut().filter(|node| node.url != own) {
+        node.url = own;
+        moved = true;
+    }
+    if file.issuer != issuer {
         // Another port or name than the last time: the file must say where the server is; its
         // secrets stay.
         tracing::warn!(
@@ -195,11 +217,11 @@ pub fn prepare(
         ca_pem: certificate.ca_pem,
     };
     if !dev.finished {
-        dev.write(&aside(&dev.path))?;
+        dev.file.write(&aside(&dev.path))?;
     } else if moved {
-        dev.write(&dev.path)?;
+        dev.file.write(&dev.path)?;
     }
-    let config = configuration(wish, &directory, &dev.file.issuer, [public, mtls], mtls_url);
+    let config = configuration(wish, &directory, &dev.file, [public, mtls], mtls_url);
     if dev.finished {
         // Left over if the last start ended between writing and renaming.
         let _ = std::fs::remove_file(aside(&dev.path));
@@ -221,12 +243,6 @@ impl Dev {
     /// Is this a directory whose accounts and clients still have to be made?
     pub fn is_new(&self) -> bool {
         !self.finished
-    }
-
-    fn write(&self, path: &Path) -> Result<(), String> {
-        let mut text = serde_json::to_vec_pretty(&self.file).map_err(|e| e.to_string())?;
-        text.push(b'\n');
-        private_file::write(path, &text).map_err(|e| format!("{}: {e}", path.display()))
     }
 
     /// What to try next, in ten lines that a terminal of 80 columns shows whole. `program`: how
@@ -272,7 +288,7 @@ fn shown(path: &Path) -> String {
 
 /// Reads the `dev.json` of a data directory: for the commands that administer its server.
 pub fn read_file(directory: &Path) -> Result<DevFile, String> {
-    let path = directory.join("dev.json");
+    let path = directory.join(FILE);
     read(&path)?.ok_or_else(|| {
         format!(
             "{} is not there: is {} the data directory of a development server?",
@@ -290,6 +306,21 @@ fn read(path: &Path) -> Result<Option<DevFile>, String> {
         Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(e) => Err(format!("{}: {e}", path.display())),
     }
+}
+
+/// Writes aside the `dev.json` of a node that joins: the other node's, with this one's own place.
+/// Mail goes where the other's goes, so that whoever waits for it need not know which node sends
+/// it. The file appears when the node has answered.
+pub fn join(directory: &Path, of_other: &DevFile, node: &DevNode) -> Result<(), String> {
+    let directory = directory
+        .canonicalize()
+        .map_err(|e| format!("{}: {e}", directory.display()))?;
+    let file = DevFile {
+        ca_cert: directory.join(CA_CERT),
+        node: Some(node.clone()),
+        ..of_other.clone()
+    };
+    file.write(&aside(&directory.join(FILE)))
 }
 
 fn aside(path: &Path) -> PathBuf {
@@ -346,7 +377,7 @@ fn fresh(directory: &Path, issuer: &str, mail_dir: &Path) -> DevFile {
 fn configuration(
     wish: &DevOptions,
     directory: &Path,
-    issuer: &str,
+    file: &DevFile,
     [public, mtls]: [SocketAddr; 2],
     mtls_url: String,
 ) -> Config {
@@ -356,7 +387,7 @@ fn configuration(
         public_url,
     };
     Config {
-        issuer: issuer.into(),
+        issuer: file.issuer.clone(),
         data_dir: directory.into(),
         listeners: vec![
             listener(public, ListenProtocol::Https, None),
@@ -373,7 +404,7 @@ fn configuration(
         mail: Some(model::Mail {
             from: "Signet <no-reply@example.test>".into(),
             smtp: None,
-            directory: Some(directory.join("mail")),
+            directory: Some(file.mail_dir.clone()),
         }),
         keys: model::Keys::default(),
         lifetimes: model::Lifetimes::default(),
@@ -480,24 +511,21 @@ mod tests {
         let now = 1_800_000_000;
         let (_, first) = prepare(&wish, a, b, now).unwrap();
         assert!(
-            !wish.directory.join("dev.json").exists(),
+            !wish.directory.join(FILE).exists(),
             "not before the server answers"
         );
         drop(first);
         let (_, mut again) = prepare(&wish, a, b, now).unwrap();
         assert!(again.is_new());
         again.announce().unwrap();
-        let text = std::fs::read(wish.directory.join("dev.json")).unwrap();
-        assert!(!private_file::is_open_to_others(&wish.directory.join("dev.json")).unwrap());
+        let text = std::fs::read(wish.directory.join(FILE)).unwrap();
+        assert!(!private_file::is_open_to_others(&wish.directory.join(FILE)).unwrap());
         let ca = std::fs::read(wish.directory.join("ca.pem")).unwrap();
         let (config, mut third) = prepare(&wish, a, b, now).unwrap();
         third.announce().unwrap();
         assert!(!third.is_new());
         assert_eq!(third.file, again.file);
-        assert_eq!(
-            std::fs::read(wish.directory.join("dev.json")).unwrap(),
-            text
-        );
+        assert_eq!(std::fs::read(wish.directory.join(FILE)).unwrap(), text);
         assert_eq!(std::fs::read(wish.directory.join("ca.pem")).unwrap(), ca);
         let faults = crate::config::check::check(&config, Path::new("."), true);
         assert_eq!(faults, [], "the development configuration is a good one");

@@ -5,6 +5,7 @@
 //! development mode the port is part of the issuer), then the data directory with its lock, the
 //! application, the threads that answer, and last whoever waits for readiness.
 
+mod cluster;
 pub mod parts;
 mod reload;
 pub mod sockets;
@@ -17,14 +18,15 @@ use std::{
     time::{Duration, SystemTime},
 };
 
+use cluster::{Cluster, ClusterOptions};
 use signet_audit::Audit;
+use signet_cluster::join::Token;
 use signet_crypto::Clock;
 use signet_http::listener::{self, Running};
 use signet_server::{
     http::{Router, service::Service},
     tasks,
 };
-use signet_store::Store;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::{
@@ -41,11 +43,18 @@ const SWEEP_EVERY: Duration = Duration::from_secs(60);
 /// Where the configuration comes from.
 pub enum Source {
     /// `--config`: a file that was read and checked already.
-    File { file: PathBuf, loaded: Box<Loaded> },
+    File {
+        file: PathBuf,
+        loaded: Box<Loaded>,
+        /// `--join`
+        join: Option<Token>,
+    },
     /// `--dev`
     Dev {
         listen: SocketAddr,
         wish: dev::DevOptions,
+        /// `--join`
+        join: Option<Token>,
     },
 }
 
@@ -73,14 +82,14 @@ pub fn run(source: Source) -> Result<(), String> {
     let server = runtime.block_on(start(source, level))?;
     let Server {
         running,
-        store,
+        cluster,
         audit,
     } = server;
     // Blocks until the workers are done, at most for the grace time.
     running.join();
     // What they decided is written before the store, which it needs, is closed.
     audit.close();
-    store.close();
+    runtime.block_on(cluster.stop());
     tracing::info!("stopped");
     Ok(())
 }
@@ -88,7 +97,7 @@ pub fn run(source: Source) -> Result<(), String> {
 struct Server {
     running: Running,
     audit: Audit,
-    store: Arc<dyn Store>,
+    cluster: Arc<Cluster>,
 }
 
 async fn start(source: Source, level: log::LogLevel) -> Result<Server, String> {
@@ -107,26 +116,38 @@ async fn start(source: Source, level: log::LogLevel) -> Result<Server, String> {
     // The store is opened before anything else of the data directory is touched: it holds the
     // directory's lock, and what lies there may be another running server's.
     let (config, base, file, mut dev, bound, store) = match source {
-        Source::File { file, loaded } => {
+        Source::File { file, loaded, join } => {
             let bound = sockets::bind(&loaded.config)?;
             let store = parts::open_store(&loaded.config, &loaded.base)?;
-            (loaded.config, loaded.base, Some(file), None, bound, store)
+            let options = cluster::of_config(&loaded.config)?;
+            cluster::join_first(join, &options, &*clock).await?;
+            let config = (loaded.config, options);
+            (config, loaded.base, Some(file), None, bound, store)
         }
-        Source::Dev { listen, wish } => {
+        Source::Dev { listen, wish, join } => {
             let bound = sockets::bind_dev(listen)?;
             let store = parts::open_dev_store(&wish)?;
+            let options = cluster::of_dev(&wish, bound.public())?;
+            cluster::join_first(join, &options, &*clock).await?;
             let bound = sockets::bind_dev_mtls(bound, &wish.directory)?;
             let (config, dev) = dev::prepare(&wish, bound.public(), bound.mtls(), now)?;
+            let options = ClusterOptions {
+                issuer: config.issuer.clone(),
+                ..options
+            };
+            let config = (config, options);
             (config, PathBuf::from("."), None, Some(dev), bound, store)
         }
     };
+    let (config, options) = config;
+    let cluster = Cluster::new(options, clock.clone(), store);
+    cluster.begin().await?;
 
     let address = bound.public();
     let mut router = Router::default();
     signet_server::routes(&mut router);
     let routes = router.paths().collect();
-    let (store_of, clock) = (store.clone(), clock.clone());
-    let realm = parts::build(&config, &base, store_of, clock, dev.as_ref(), routes).await?;
+    let realm = parts::build(&config, &base, &cluster, clock, dev.as_ref(), routes).await?;
     let (listeners, certificates) = sockets::listeners(&config, &base, bound)?;
     let service = Service::new(
         realm.clone(),
@@ -171,7 +192,7 @@ async fn start(source: Source, level: log::LogLevel) -> Result<Server, String> {
     Ok(Server {
         running,
         audit: realm.audit().clone(),
-        store,
+        cluster,
     })
 }
 

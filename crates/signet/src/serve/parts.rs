@@ -3,7 +3,7 @@
 use std::{path::Path, sync::Arc, time::Duration};
 
 use signet_audit::{self as audit, Action, Audit, AuditOptions, Event, Keep, Places};
-use signet_cluster::spread::Alone;
+use signet_consensus::{ReplicatedStore, Settings};
 use signet_crypto::{
     Clock, Secret, password,
     seal::{Keyring, Purpose},
@@ -14,7 +14,6 @@ use signet_server::{
     delta::Configuration,
     keys::{self, KeyKind, Moment, SealingFile, SigningKeys},
     mail::{Mailer, SmtpOptions, SmtpSecurity},
-    nodes::SingleNode,
     outbound::OutboundOptions,
     registry,
     scribe::Scribe,
@@ -27,6 +26,7 @@ use signet_store::{
     Engine, EngineError, NodeId, PostgresStore, RevocationIndex, Store, sqlite::DATABASE_FILE,
 };
 
+use super::cluster::{Cluster, OpenedStore};
 use crate::{
     config::{
         Config,
@@ -45,7 +45,7 @@ const KEYS_FIRST: Duration = Duration::from_secs(2);
 
 /// Opens the store of a configuration. A database must have its schema already: an operator says
 /// when it is made or changed.
-pub fn open_store(config: &Config, base: &Path) -> Result<Arc<dyn Store>, String> {
+pub fn open_store(config: &Config, base: &Path) -> Result<OpenedStore, String> {
     let directory = config.store_directory();
     if directory != config.data_dir && config.data_dir.join("signet.db").exists() {
         tracing::warn!(
@@ -60,7 +60,7 @@ pub fn open_store(config: &Config, base: &Path) -> Result<Arc<dyn Store>, String
 
 /// Opens the store of a development server; makes the schema of a database, or brings it up to
 /// date.
-pub fn open_dev_store(wish: &dev::DevOptions) -> Result<Arc<dyn Store>, String> {
+pub fn open_dev_store(wish: &dev::DevOptions) -> Result<OpenedStore, String> {
     let directory = &wish.directory;
     let has = |name: &str| directory.join(name).exists();
     if wish.store.is_none() && has("dev.json") && !has(DATABASE_FILE) {
@@ -87,7 +87,7 @@ pub fn open_dev_store(wish: &dev::DevOptions) -> Result<Arc<dyn Store>, String> 
 
 /// Opens a node's store, and with it takes the lock of its directory, which is made where it is
 /// missing.
-fn open_engine(engine: &Engine) -> Result<Arc<dyn Store>, String> {
+fn open_engine(engine: &Engine) -> Result<OpenedStore, String> {
     let directory = match engine {
         Engine::Sqlite { directory, .. } => Some(directory),
         Engine::Postgres { directory, .. } => directory.as_ref(),
@@ -95,7 +95,25 @@ fn open_engine(engine: &Engine) -> Result<Arc<dyn Store>, String> {
     if let Some(directory) = directory {
         private_file::directory(directory).map_err(|e| format!("{}: {e}", directory.display()))?;
     }
-    signet_store::open(engine).map_err(|e| {
+    let opened = match engine {
+        Engine::Sqlite { directory, options } => {
+            let random = || u64::from_be_bytes(signet_crypto::random::bytes());
+            let settings = Settings::new(Arc::new(random));
+            let store = ReplicatedStore::open(directory, *options, settings);
+            store.map_err(EngineError::Embedded).map(|store| {
+                let store = Arc::new(store);
+                OpenedStore {
+                    store: store.clone(),
+                    replicated: Some(store),
+                }
+            })
+        }
+        Engine::Postgres { .. } => signet_store::open(engine).map(|store| OpenedStore {
+            store,
+            replicated: None,
+        }),
+    };
+    opened.map_err(|e| {
         let whose = |directory| private_file::owner(directory, &["signet.lock", DATABASE_FILE]);
         match &e {
             EngineError::Embedded(_) => {
@@ -111,17 +129,24 @@ fn open_engine(engine: &Engine) -> Result<Arc<dyn Store>, String> {
 pub async fn build(
     config: &Config,
     base: &Path,
-    store: Arc<dyn Store>,
+    cluster: &Arc<Cluster>,
     clock: Arc<dyn Clock>,
     dev: Option<&Dev>,
     routes: Vec<&'static str>,
 ) -> Result<Arc<Realm>, String> {
     let now = clock.now();
+    let store = cluster.store().clone();
     let sealing = SealingFile::open_or_create(&config.data_dir, now).map_err(|e| e.to_string())?;
     let (current, older) = sealing.keys();
     let partition = Partition::new(RealmId::default_realm(), store, current, older);
     let keyring = partition.keyring().clone();
-    let audit = open_audit(config, partition.store().clone(), &keyring, clock.clone()).await?;
+    let node = cluster.wanted_name()?;
+    let opened = AuditPlace {
+        node: node.clone(),
+        shared: cluster.is_shared(),
+    };
+    let audit = partition.store().clone();
+    let audit = open_audit(config, opened, audit, &keyring, clock.clone()).await?;
     // Everything that the realm changes goes through this one: its changes carry their records.
     let partition = partition.recorded(&audit);
     let shared = partition.store().clone();
@@ -171,9 +196,8 @@ pub async fn build(
         publish_ahead: config.keys.publish_ahead.0,
         ..keys::Policy::default()
     };
-    let node = audit.node().cloned().unwrap_or_default();
-    let alone = Arc::new(Alone::new(node, clock.clone()));
-    let scribe = Scribe::new(partition.id().clone(), alone);
+    let node = audit.node().cloned().or(node).unwrap_or_default();
+    let scribe = Scribe::new(partition.id().clone(), cluster.tell(&node));
     let (signing, published) = SigningKeys::load(
         shared.clone(),
         scribe.clone(),
@@ -194,10 +218,7 @@ pub async fn build(
         outbound: outbound(config, base, dev)?,
         passwords: passwords(config),
         routes,
-        nodes: Arc::new(SingleNode {
-            name: NodeId::default(),
-            url: config.issuer.clone(),
-        }),
+        nodes: cluster.clone(),
     });
     let parts = Parts {
         partition,
@@ -213,6 +234,7 @@ pub async fn build(
     if let Some(kept) = kept {
         realm.host.clock.raise(kept.removed_to);
     }
+    cluster.attach(&realm).await?;
     realm
         .note_declared_clients(&apply::declared_clients(config))
         .await
@@ -220,9 +242,17 @@ pub async fn build(
     Ok(realm)
 }
 
+/// Whose audit trail is opened.
+struct AuditPlace {
+    node: Option<NodeId>,
+    /// Several nodes write the store.
+    shared: bool,
+}
+
 /// Opens the audit trail, before anything that it has to tell of.
 async fn open_audit(
     config: &Config,
+    place: AuditPlace,
     store: Arc<dyn Store>,
     keyring: &Keyring,
     clock: Arc<dyn Clock>,
@@ -243,9 +273,11 @@ async fn open_audit(
         let archive = archive.display();
         tracing::warn!(%archive, "the audit archive is not there; closed segments wait in their directory");
     }
-    let node = config.audit.node.as_deref().map(NodeId::parse);
+    let named = config.audit.node.as_deref().map(NodeId::parse);
+    let named = named.transpose().map_err(|e| format!("audit.node: {e}"))?;
     let options = AuditOptions {
-        node: node.transpose().map_err(|e| format!("audit.node: {e}"))?,
+        node: place.node.or(named),
+        shared_store: place.shared,
         segment_bytes: config.audit.segment_bytes,
         segment_age: Duration::from_secs(config.audit.segment_age.0),
         keep: Keep {

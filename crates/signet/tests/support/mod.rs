@@ -111,6 +111,29 @@ impl Server {
         (server, dev)
     }
 
+    /// A development server that becomes a node of the cluster that made this token.
+    pub fn joined(directory: &Path, token: &str) -> (Server, Dev) {
+        let data = directory.join("data");
+        let arguments = [
+            "--dev",
+            "--listen",
+            "127.0.0.1:0",
+            "--data-dir",
+            data.to_str().unwrap(),
+            "--join",
+            token,
+        ];
+        let mut server = Server::start(&arguments, &directory.join("log"));
+        server.wait_for(|| data.join("dev.json").exists());
+        let dev = Dev::read(&data);
+        let bound = dev.url.replace("https://localhost", "127.0.0.1");
+        // A restart takes the same port, and needs no invitation.
+        let listen = server.arguments.iter_mut().find(|a| *a == "127.0.0.1:0");
+        *listen.unwrap() = bound;
+        server.arguments.truncate(server.arguments.len() - 2);
+        (server, dev)
+    }
+
     /// A server of a configuration file whose listener is `127.0.0.1:0`, when it answers; and its
     /// port.
     pub fn configured(file: &Path, log: &Path) -> (Server, u16) {
@@ -169,9 +192,14 @@ impl Server {
     pub async fn crash_and_restart(&mut self, dev: &Dev) {
         self.signal("KILL");
         self.end();
+        self.restart(dev).await;
+    }
+
+    /// The same start again, of one that has ended; returns when `dev` answers.
+    pub async fn restart(&mut self, dev: &Dev) {
         self.child = spawn(&self.arguments, &self.log);
         let started = Instant::now();
-        let url = format!("{}/health/ready", dev.issuer);
+        let url = format!("{}/health/ready", dev.url);
         while dev.client().get(&url, &[]).await.is_err() {
             assert!(started.elapsed() < PATIENCE, "not back:\n{}", self.log());
             tokio::time::sleep(Duration::from_millis(20)).await;
@@ -212,6 +240,8 @@ impl Drop for Server {
 #[derive(Clone)]
 pub struct Dev {
     pub issuer: String,
+    /// Where it answers: the issuer's address, or the node's own.
+    pub url: String,
     pub ca: PathBuf,
     pub data: PathBuf,
     pub json: Value,
@@ -221,8 +251,10 @@ impl Dev {
     pub fn read(data: &Path) -> Dev {
         let json: Value =
             serde_json::from_slice(&std::fs::read(data.join("dev.json")).unwrap()).unwrap();
+        let url = json["node"]["url"].as_str().or(json["issuer"].as_str());
         Dev {
             issuer: json["issuer"].as_str().unwrap().into(),
+            url: url.unwrap().into(),
             ca: json["ca_cert"].as_str().unwrap().into(),
             data: data.into(),
             json,
@@ -256,7 +288,7 @@ impl Dev {
         if let Some(value) = &authorization {
             headers.push(("authorization", value));
         }
-        let url = format!("{}{path}", self.issuer);
+        let url = format!("{}{path}", self.url);
         self.client()
             .send(http::Method::POST, &url, &headers, form(fields).into())
             .await
@@ -317,6 +349,11 @@ pub const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
 pub const CHALLENGE: &str = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
 
 impl Browser {
+    /// From now on the same browser speaks to another node: cookies know no port.
+    pub fn go_to(&mut self, dev: &Dev) {
+        self.dev = dev.clone();
+    }
+
     pub fn new(dev: &Dev) -> Browser {
         Browser {
             dev: dev.clone(),
@@ -336,7 +373,7 @@ impl Browser {
 
     /// An authorization request by way of login and consent; the URL that the client is sent.
     pub async fn authorize(&mut self, parameters: &[(&str, &str)]) -> String {
-        let start = format!("{}/authorize?{}", self.dev.issuer, form(parameters));
+        let start = format!("{}/authorize?{}", self.dev.url, form(parameters));
         let user = self.dev.json["user"].clone();
         let back = self.walk(&start, &user, &[], REDIRECT).await;
         back.expect("the login ends with the client")
@@ -400,7 +437,7 @@ impl Browser {
 
     /// The account page, by way of the login where that is asked for.
     pub async fn account(&mut self) -> String {
-        let url = format!("{}/account", self.dev.issuer);
+        let url = format!("{}/account", self.dev.url);
         let answer = self.request(&url, None).await;
         let html = text(&answer.body);
         let form_ = page::Form::find(&html).unwrap_or_else(|| panic!("no form: {html}"));
@@ -432,7 +469,7 @@ impl Browser {
         let interaction = form_.hidden.iter().find(|(n, _)| n == "interaction");
         let mut all = vec![("interaction", interaction.unwrap().1.as_str())];
         all.extend(fields);
-        let url = format!("{}/account", self.dev.issuer);
+        let url = format!("{}/account", self.dev.url);
         let answer = self.request(&url, Some(form(&all))).await;
         text(&answer.body)
     }
@@ -441,13 +478,13 @@ impl Browser {
         if location.starts_with("https://") {
             location.to_owned()
         } else {
-            format!("{}/{}", self.dev.issuer, location.trim_start_matches('/'))
+            format!("{}/{}", self.dev.url, location.trim_start_matches('/'))
         }
     }
 
     async fn request(&mut self, url: &str, post: Option<String>) -> Answer {
         let cookies = self.cookie_header();
-        let issuer = self.dev.issuer.clone();
+        let issuer = self.dev.url.clone();
         let mut headers = vec![("cookie", cookies.as_str()), ("accept", "text/html")];
         let method = match post {
             Some(_) => {

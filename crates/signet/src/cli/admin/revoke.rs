@@ -82,8 +82,17 @@ pub fn revoke(command: Revoke, output: &Output) -> Result<(), Failure> {
         let answer = session
             .call(Method::POST, "/revocations", Some(&body), None)
             .await?;
-        output.print(&answer.value, || shown(&answer.value))?;
-        unheard(&answer.value)
+        let missing = missing(&answer.value);
+        if missing.is_empty() {
+            return output.print(&answer.value, || shown(&answer.value));
+        }
+        // What was revoked stays revoked; that somebody could not be told yet is a "no" all the
+        // same.
+        if !output.json {
+            output.print(&answer.value, || shown(&answer.value))?;
+        }
+        let said = format!("revoked, and not yet confirmed by {}", missing.join("; "));
+        Err(Failure::no("unreachable", said).with(answer.value))
     }))?
 }
 
@@ -104,8 +113,8 @@ fn shown(answer: &Value) -> String {
     output::table(&["in effect at", "name", "ms"], &rows)
 }
 
-/// What was revoked stays revoked; that somebody could not be told yet is a "no" all the same.
-fn unheard(answer: &Value) -> Result<(), Failure> {
+/// Who has not said that it is in effect there.
+fn missing(answer: &Value) -> Vec<String> {
     let mut missing: Vec<String> = entries(answer, "unreachable")
         .iter()
         .filter_map(Value::as_str)
@@ -118,9 +127,5 @@ fn unheard(answer: &Value) -> Result<(), Failure> {
             None => format!("the readers of {node}"),
         });
     }
-    if missing.is_empty() {
-        return Ok(());
-    }
-    let said = format!("revoked, and not yet confirmed by {}", missing.join("; "));
-    Err(Failure::no("unreachable", said))
+    missing
 }

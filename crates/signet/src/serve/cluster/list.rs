@@ -1,0 +1,75 @@
+//! The nodes as an administrator sees them, from what the parts say of themselves.
+
+use signet_cluster::{links::LinkState, member::Members, spread::Status};
+use signet_consensus::{self as consensus, Role};
+use signet_server::nodes::{Node, NodeRole, NodeState};
+use signet_store::NodeId;
+
+/// All members, by name. `now`: Unix seconds.
+pub fn of(
+    own: &NodeId,
+    members: &Members,
+    links: &[LinkState],
+    gossip: &Status,
+    store: Option<consensus::Status>,
+    now: u64,
+) -> Vec<Node> {
+    let role = |name: &NodeId| {
+        let store = store.as_ref().filter(|store| store.role != Role::Alone)?;
+        let votes = store
+            .members
+            .iter()
+            .find(|(member, _)| member.name == *name);
+        Some(match votes {
+            _ if store.leader.as_ref() == Some(name) => NodeRole::Leader,
+            Some((_, true)) => NodeRole::Voter,
+            Some((_, false)) | None => NodeRole::Forwarder,
+        })
+    };
+    let all = members.all();
+    let nodes = all.iter().map(|living| {
+        let member = &living.member;
+        let link = links.iter().find(|link| link.node == member.node);
+        let connection = link.and_then(|link| link.connection.as_ref());
+        let peer = gossip.peers.iter().find(|peer| peer.node == member.node);
+        let is_self = member.node == *own;
+        let heard = connection.is_some() || peer.is_some_and(|peer| peer.connected || peer.relayed);
+        let has_majority = store.as_ref().is_none_or(|store| store.has_majority);
+        let state = match peer {
+            _ if is_self && has_majority => NodeState::Ready,
+            _ if is_self => NodeState::Syncing,
+            Some(peer) if heard && peer.in_sync => NodeState::Ready,
+            _ if heard => NodeState::Syncing,
+            _ => NodeState::Unreachable,
+        };
+        let millis =
+            |time: std::time::Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+        Node {
+            state,
+            role: role(&member.node),
+            is_self,
+            lag_ms: match is_self {
+                true => Some(0),
+                false => peer.map(|peer| millis(peer.lag)),
+            },
+            lag_deltas: match is_self {
+                true => Some(0),
+                false => peer.map(|peer| peer.lag_batches as u64),
+            },
+            addresses: member.addresses.clone(),
+            zone: (!member.zone.is_empty()).then(|| member.zone.clone()),
+            sent_bytes: connection.map(|connection| connection.sent_bytes),
+            received_bytes: connection.map(|connection| connection.received_bytes),
+            clock_skew_ms: connection.and_then(|connection| connection.clock_offset_ms),
+            compared_at: peer
+                .and_then(|peer| peer.last_anti_entropy)
+                .map(|ago| now.saturating_sub(ago.as_secs())),
+            diverged: match is_self {
+                true => None,
+                false => peer.map(|peer| heard && !peer.in_sync),
+            },
+            ..Node::alone(&member.node, &member.url)
+        }
+    });
+    nodes.collect()
+}

@@ -1,0 +1,684 @@
+//! This process as a node of several.
+//!
+//! A process is by itself until it invites another one, or is started with an invitation; its place
+//! is kept in the data directory, so that a restart needs none. What travels between nodes is in
+//! `signet_cluster`, what they agree on in the store; here both are put together with the realm.
+
+mod late;
+mod list;
+mod numbers;
+mod options;
+mod package;
+mod place;
+mod services;
+mod thread;
+
+use std::{
+    net::SocketAddr,
+    path::PathBuf,
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
+
+use signet_cluster::{
+    batch::MemberKeys,
+    identity::Identity,
+    join::{self, ClusterError, Description, Host, HostParts, Newcomer, Provide, Token},
+    journal::Journal,
+    links::{self, Ears, LinkOptions, Links, Topology},
+    member::{Member as ClusterMember, Members},
+    spread::{BoxFuture, Spread, SpreadParts, Tell},
+    transport::{Caller, Services},
+};
+use signet_consensus::{Member, ReplicatedStore, Role};
+use signet_crypto::Clock;
+use signet_server::{
+    nodes::{Confirmation, Invitation, Node, Nodes, NodesError, NodesFuture},
+    state::Realm,
+    tasks,
+};
+use signet_store::{NodeId, SqliteStore, Store, sqlite};
+use tokio::sync::OnceCell;
+
+use late::{Heard, Late};
+pub use options::{join_first, of_config, of_dev};
+pub use package::{Package, SharedStore};
+pub use place::Place;
+use services::{ADMISSION, CONSENSUS, READERS, SNAPSHOTS, Wire};
+use thread::OwnThread;
+
+use crate::{dev::DevNode, private_file};
+
+/// How long a node that joins waits for the others' store.
+const STORE_WITHIN: Duration = Duration::from_secs(300);
+/// Between two looks whether something has come about.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
+/// How long a node may take to admit another one to its store.
+const ADMITTED_WITHIN: Duration = Duration::from_secs(30);
+/// How long the other nodes may take to answer beyond what their readers may.
+const ANSWERED_WITHIN: Duration = Duration::from_secs(1);
+
+/// How this process takes part.
+#[derive(Clone, Debug)]
+pub struct ClusterOptions {
+    pub data_dir: PathBuf,
+    pub issuer: String,
+    /// Where this node alone answers.
+    pub url: String,
+    /// The name that the configuration gives it.
+    pub name: Option<NodeId>,
+    /// The cluster's own listener; none: this process stays by itself.
+    pub listen: Option<SocketAddr>,
+    /// Where others find it; empty: where it listens.
+    pub advertise: Vec<String>,
+    pub zone: String,
+    pub hub: bool,
+    pub topology: Topology,
+    /// A development server.
+    pub dev: bool,
+    /// Its store is the embedded one.
+    pub embedded: bool,
+}
+
+/// The store of the process, and what it is made of.
+pub struct OpenedStore {
+    pub store: Arc<dyn Store>,
+    /// The embedded engine, which can be replicated; none over a database.
+    pub replicated: Option<Arc<ReplicatedStore>>,
+}
+
+/// See the module.
+pub struct Cluster {
+    options: ClusterOptions,
+    clock: Arc<dyn Clock>,
+    store: Arc<dyn Store>,
+    replicated: Option<Arc<ReplicatedStore>>,
+    late: OnceLock<Arc<Late>>,
+    heard: Arc<Heard>,
+    running: OnceCell<Running>,
+    runtime: tokio::runtime::Handle,
+}
+
+/// What a node of several has beside the realm.
+struct Running {
+    node: NodeId,
+    members: Arc<Members>,
+    links: Arc<Links>,
+    spread: Arc<Spread>,
+    host: Host,
+    journal: Arc<SqliteStore>,
+    /// Where the consensus of the store runs.
+    consensus: Arc<OwnThread>,
+}
+
+impl Cluster {
+    /// The process, by itself so far. Within a runtime that lives as long as the process serves.
+    pub fn new(
+        options: ClusterOptions,
+        clock: Arc<dyn Clock>,
+        opened: OpenedStore,
+    ) -> Arc<Cluster> {
+        Arc::new(Cluster {
+            options,
+            clock,
+            store: opened.store,
+            replicated: opened.replicated,
+            late: OnceLock::new(),
+            heard: Arc::default(),
+            running: OnceCell::new(),
+            runtime: tokio::runtime::Handle::current(),
+        })
+    }
+
+    /// The store of all nodes.
+    pub fn store(&self) -> &Arc<dyn Store> {
+        &self.store
+    }
+
+    /// The name that this process goes by, where it is known before the store is read.
+    pub fn wanted_name(&self) -> Result<Option<NodeId>, String> {
+        match Place::read(&self.options.data_dir)? {
+            Some(place) => place.node().map(Some),
+            None => Ok(self.options.name.clone()),
+        }
+    }
+
+    /// Who is told of what the realm changes: as the node of this name.
+    pub fn tell(&self, node: &NodeId) -> Arc<dyn Tell> {
+        self.late(node).clone()
+    }
+
+    fn late(&self, node: &NodeId) -> &Arc<Late> {
+        let clock = self.clock.clone();
+        self.late
+            .get_or_init(|| Arc::new(Late::new(node.clone(), clock)))
+    }
+
+    /// Several processes write the store, or may: a database does not say who else does.
+    pub fn is_shared(&self) -> bool {
+        self.replicated.is_none() || self.running.initialized()
+    }
+
+    /// Begins as the node that the data directory says, if it says one: before the store is read.
+    pub async fn begin(self: &Arc<Self>) -> Result<(), String> {
+        let Some(place) = Place::read(&self.options.data_dir)? else {
+            return Ok(());
+        };
+        let running = self.running(&place).await?;
+        let Some(replicated) = &self.replicated else {
+            return running.known(&self.description(&place)).await;
+        };
+        let wire = Arc::new(Wire(running.links.clone()));
+        let known = replicated.me().map_err(|e| e.to_string())?;
+        match known {
+            Some(_) => {
+                let store = replicated.clone();
+                let resumed = running
+                    .consensus
+                    .run(async move { store.resume(wire).await });
+                let resumed = resumed.await?;
+                resumed.map_err(|e| format!("the replicated store: {e}"))?;
+            }
+            None if place.invited => {
+                let me = self.member(&running.node, place.number);
+                let store = replicated.clone();
+                let joined = running
+                    .consensus
+                    .run(async move { store.join(me, wire, false).await });
+                let joined = joined.await?;
+                joined.map_err(|e| format!("the replicated store: {e}"))?;
+                self.ask_for_admission(running).await?;
+            }
+            // It let nobody in yet.
+            None => {}
+        }
+        self.wait_for_store(replicated).await?;
+        running.known(&self.description(&place)).await
+    }
+
+    fn member(&self, node: &NodeId, number: u64) -> Member {
+        let zone = &self.options.zone;
+        Member {
+            number,
+            name: node.clone(),
+            zone: (!zone.is_empty()).then(|| zone.clone()),
+        }
+    }
+
+    /// Whoever is connected is asked, until one has done it.
+    async fn ask_for_admission(&self, running: &Running) -> Result<(), String> {
+        let until = tokio::time::Instant::now() + STORE_WITHIN;
+        let mut said = "no other node can be reached".to_owned();
+        while tokio::time::Instant::now() < until {
+            for state in running.links.states() {
+                if state.connection.is_none() {
+                    continue;
+                }
+                let zone = self.options.zone.clone().into_bytes();
+                let call = running
+                    .links
+                    .call(&state.node, ADMISSION, zone, ADMITTED_WITHIN);
+                match call.await {
+                    Ok(_) => return Ok(()),
+                    Err(error) => said = format!("{}: {error}", state.node),
+                }
+            }
+            tokio::time::sleep(LOOK_EVERY).await;
+        }
+        Err(format!("the cluster does not give its store: {said}"))
+    }
+
+    /// Waits until this node has the rows that the others have. A node that comes back while no
+    /// majority can be reached goes on with what needs none.
+    async fn wait_for_store(&self, replicated: &ReplicatedStore) -> Result<(), String> {
+        let begun = tokio::time::Instant::now();
+        let mut told = begun;
+        loop {
+            let status = replicated.status();
+            let has_rows = status.applied > 0;
+            match status.role {
+                Role::Alone => return Ok(()),
+                Role::Leader | Role::Voter | Role::Forwarder
+                    if status.has_majority && status.lag == 0 && has_rows =>
+                {
+                    return Ok(());
+                }
+                Role::Leader | Role::Voter | Role::Forwarder | Role::Stopped => {}
+            }
+            if let Some(why) = status.refused {
+                return Err(format!("the others refuse this node: {why}"));
+            }
+            let waited = begun.elapsed();
+            if has_rows && waited > Duration::from_secs(10) {
+                tracing::warn!(
+                    "no majority of the nodes can be reached: what needs the store is refused"
+                );
+                return Ok(());
+            }
+            if waited > STORE_WITHIN {
+                return Err("the store of the cluster did not come".to_owned());
+            }
+            if told.elapsed() > Duration::from_secs(5) {
+                told = tokio::time::Instant::now();
+                tracing::info!(
+                    behind = status.lag,
+                    leader = status.leader.as_ref().map(NodeId::as_str),
+                    "waiting for the store of the cluster"
+                );
+            }
+            tokio::time::sleep(LOOK_EVERY).await;
+        }
+    }
+
+    fn description(&self, place: &Place) -> Description {
+        let options = &self.options;
+        let addresses = match options.advertise.is_empty() {
+            true => vec![place.listen.to_string()],
+            false => options.advertise.clone(),
+        };
+        Description {
+            addresses,
+            url: place.url.clone(),
+            zone: options.zone.clone(),
+            hub: options.hub,
+        }
+    }
+
+    /// The node's own machinery, begun at the first call.
+    async fn running(&self, place: &Place) -> Result<&Running, String> {
+        self.running.get_or_try_init(|| self.start(place)).await
+    }
+
+    async fn start(&self, place: &Place) -> Result<Running, String> {
+        let data_dir = &self.options.data_dir;
+        let node = place.node()?;
+        let identity = Identity::open_or_create(data_dir).map_err(|e| e.to_string())?;
+        let identity = Arc::new(identity);
+        let members = Members::open(data_dir).map_err(|e| e.to_string())?;
+        let members = Arc::new(members);
+        let listener = links::bind(place.listen)
+            .map_err(|e| format!("the cluster's listener, {}: {e}", place.listen))?;
+        let directory = data_dir.join(place::DIRECTORY);
+        let journal =
+            SqliteStore::open(&directory, sqlite::Options::default()).map_err(|e| e.to_string())?;
+        let journal = Arc::new(journal);
+        let keys = MemberKeys::new(&node, identity.clone(), members.clone());
+        let spread = Spread::start(SpreadParts {
+            node: node.clone(),
+            keys: Arc::new(keys),
+            members: members.clone(),
+            believe: self.heard.clone(),
+            journal: Some(Journal::new(journal.clone())),
+            clock: self.clock.clone(),
+        });
+        let spread = spread.await.map_err(|e| e.to_string())?;
+        let services = Arc::new(Services::new());
+        if let Some(replicated) = &self.replicated {
+            let consensus = Arc::new(services::Consensus(replicated.clone()));
+            services.put(CONSENSUS, consensus.clone());
+            services.put(SNAPSHOTS, consensus);
+            let admission = services::Admission {
+                replicated: replicated.clone(),
+                clock: self.clock.clone(),
+            };
+            services.put(ADMISSION, Arc::new(admission));
+        }
+        services.put(READERS, Arc::new(services::Readers(self.heard.clone())));
+        let links = Arc::new(Links::new(links::Parts {
+            node: node.clone(),
+            identity: identity.clone(),
+            members: members.clone(),
+            services,
+            clock: self.clock.clone(),
+            options: LinkOptions {
+                topology: self.options.topology,
+                ..LinkOptions::default()
+            },
+        }));
+        let consensus = OwnThread::start("cluster-consensus")
+            .map_err(|e| format!("a thread could not be started: {e}"))?;
+        let consensus = Arc::new(consensus);
+        let host = Host::new(HostParts {
+            node: node.clone(),
+            identity,
+            members: members.clone(),
+            store: self.store.clone(),
+            tell: spread.clone(),
+            provide: Arc::new(Giver {
+                data_dir: data_dir.clone(),
+                issuer: self.options.issuer.clone(),
+                zone: self.options.zone.clone(),
+                node: node.clone(),
+                clock: self.clock.clone(),
+                store: self.store.clone(),
+                replicated: self.replicated.clone(),
+                links: links.clone(),
+                consensus: consensus.clone(),
+            }),
+            clock: self.clock.clone(),
+        });
+        let ears = Ears {
+            gossip: spread.clone(),
+            membership: None,
+            door: Some(Arc::new(host.clone())),
+        };
+        links
+            .start(listener, ears)
+            .map_err(|e| format!("the cluster's listener: {e}"))?;
+        spread.connect(links.clone());
+        self.late(&node).join(spread.clone());
+        Ok(Running {
+            node,
+            members,
+            links,
+            spread,
+            host,
+            journal,
+            consensus,
+        })
+    }
+
+    /// The realm is built: from now on it believes what others tell. Nothing may be answered
+    /// before.
+    pub async fn attach(&self, realm: &Arc<Realm>) -> Result<(), String> {
+        self.heard.attach(realm);
+        if self.is_shared() {
+            self.share(realm).await?;
+        }
+        Ok(())
+    }
+
+    async fn share(&self, realm: &Arc<Realm>) -> Result<(), String> {
+        if realm.is_shared() {
+            return Ok(());
+        }
+        realm.share().await.map_err(|e| e.to_string())?;
+        self.runtime.spawn(tasks::follow_nodes(realm.clone()));
+        Ok(())
+    }
+
+    /// The node, which it becomes now where it was by itself.
+    async fn node(&self) -> Result<&Running, NodesError> {
+        if let Some(running) = self.running.get() {
+            return Ok(running);
+        }
+        let unavailable = NodesError::Unavailable;
+        let realm = self.heard.realm();
+        let realm = realm.ok_or_else(|| unavailable("the server is starting".to_owned()))?;
+        let Some(listen) = self.options.listen else {
+            return Err(NodesError::NotPossible(
+                "this server has no listener for other nodes: [cluster] listen in its configuration"
+                    .to_owned(),
+            ));
+        };
+        // A free port is taken once, and kept: the others know it.
+        let listen = match listen.port() {
+            0 => links::bind(listen)
+                .and_then(|bound| bound.local_addr())
+                .map_err(|e| unavailable(format!("the cluster's listener: {e}")))?,
+            _ => listen,
+        };
+        let place = Place {
+            name: realm.scribe.node().as_str().to_owned(),
+            number: 0,
+            url: self.options.url.clone(),
+            listen,
+            invited: false,
+        };
+        let running = self.running(&place).await.map_err(unavailable)?;
+        self.share(&realm).await.map_err(unavailable)?;
+        running
+            .known(&self.description(&place))
+            .await
+            .map_err(unavailable)?;
+        place.write(&self.options.data_dir).map_err(unavailable)?;
+        Ok(running)
+    }
+
+    /// Ends what runs beside the realm, before the store is closed.
+    pub async fn stop(&self) {
+        if let Some(running) = self.running.get() {
+            if let Some(replicated) = &self.replicated {
+                // The leader hands its place on while it can still be heard.
+                replicated.shut_down().await;
+            }
+            running.spread.stop();
+            running.links.stop();
+            running.journal.close();
+        }
+        self.store.close();
+    }
+}
+
+impl Running {
+    /// The members that the store knows, and this one as it is now.
+    async fn known(&self, description: &Description) -> Result<(), String> {
+        let named = async {
+            self.host.load().await?;
+            self.host.describe(description).await
+        };
+        match named.await {
+            Ok(()) => Ok(()),
+            // The members are known from the last time; the store tells when it can be reached.
+            Err(ClusterError::Store(error)) if self.members.find(&self.node).is_some() => {
+                tracing::warn!(%error, "the store does not say who the nodes are: those of the last time are taken");
+                Ok(())
+            }
+            Err(error) => Err(error.to_string()),
+        }
+    }
+}
+
+/// What a node gives to one that it lets in.
+struct Giver {
+    data_dir: PathBuf,
+    issuer: String,
+    zone: String,
+    node: NodeId,
+    clock: Arc<dyn Clock>,
+    store: Arc<dyn Store>,
+    replicated: Option<Arc<ReplicatedStore>>,
+    links: Arc<Links>,
+    consensus: Arc<OwnThread>,
+}
+
+impl Provide for Giver {
+    fn provide(&self, newcomer: &ClusterMember) -> BoxFuture<'static, Result<Vec<u8>, String>> {
+        let (data_dir, issuer) = (self.data_dir.clone(), self.issuer.clone());
+        let (zone, node, now) = (self.zone.clone(), self.node.clone(), self.clock.now());
+        let (store, replicated) = (self.store.clone(), self.replicated.clone());
+        let (links, newcomer) = (self.links.clone(), newcomer.node.clone());
+        let consensus = self.consensus.clone();
+        Box::pin(async move {
+            let failed = |e: &dyn std::fmt::Display| e.to_string();
+            let kind = match &replicated {
+                None => SharedStore::Database,
+                Some(replicated) => {
+                    if replicated.status().role == Role::Alone {
+                        let number = numbers::give(&*store, &node, now).await;
+                        let me = Member {
+                            number: number.map_err(|e| failed(&e))?,
+                            name: node,
+                            zone: (!zone.is_empty()).then_some(zone),
+                        };
+                        let replicated = replicated.clone();
+                        let begun = consensus
+                            .run(async move { replicated.begin(me, Arc::new(Wire(links))).await });
+                        begun.await?.map_err(|e| failed(&e))?;
+                        tracing::info!("the store is replicated from now on");
+                    }
+                    SharedStore::Replicated
+                }
+            };
+            let number = numbers::give(&*store, &newcomer, now).await;
+            let number = number.map_err(|e| failed(&e))?;
+            let package =
+                tokio::task::spawn_blocking(move || Package::of(&data_dir, &issuer, number, kind));
+            package.await.map_err(|e| failed(&e))??.to_bytes()
+        })
+    }
+}
+
+/// Joins the cluster that made a token: this data directory becomes a node's. `wanted`: its public
+/// URL, given the issuer's.
+pub async fn join(
+    token: &Token,
+    options: &ClusterOptions,
+    clock: &dyn Clock,
+) -> Result<Place, String> {
+    let data_dir = &options.data_dir;
+    private_file::directory(data_dir).map_err(|e| format!("{}: {e}", data_dir.display()))?;
+    let identity = Identity::open_or_create(data_dir).map_err(|e| e.to_string())?;
+    let listen = options
+        .listen
+        .ok_or("a node that joins needs [cluster] listen in its configuration")?;
+    let listen = links::bind(listen)
+        .and_then(|bound| bound.local_addr())
+        .map_err(|e| format!("the cluster's listener, {listen}: {e}"))?;
+    let mut place = Place {
+        name: String::new(),
+        number: 0,
+        url: options.url.clone(),
+        listen,
+        invited: true,
+    };
+    let addresses = match options.advertise.is_empty() {
+        true => vec![listen.to_string()],
+        false => options.advertise.clone(),
+    };
+    let newcomer = Newcomer {
+        identity: &identity,
+        wanted: options.name.clone(),
+        description: Description {
+            addresses,
+            url: options.url.clone(),
+            zone: options.zone.clone(),
+            hub: options.hub,
+        },
+    };
+    let welcome = join::join(token, &newcomer, clock)
+        .await
+        .map_err(|e| e.to_string())?;
+    let package = Package::from_bytes(welcome.package.expose())?;
+    place.name = welcome.node.as_str().to_owned();
+    place.number = package.number;
+    package.fits(options)?;
+    let members = Members::open(data_dir).map_err(|e| e.to_string())?;
+    for (fingerprint, known) in welcome.members {
+        members
+            .merge(fingerprint, known)
+            .map_err(|e| e.to_string())?;
+    }
+    package.unpack(
+        data_dir,
+        &DevNode {
+            name: place.name.clone(),
+            url: place.url.clone(),
+        },
+    )?;
+    // Last: from now on a start goes on without the token.
+    place.write(data_dir)?;
+    tracing::info!(node = place.name, issuer = package.issuer, "joined");
+    Ok(place)
+}
+
+impl Nodes for Cluster {
+    fn name(&self) -> &str {
+        // The realm was built with it before anything is answered.
+        self.late.get().map_or("", |late| late.name())
+    }
+
+    fn list(&self) -> NodesFuture<'_, Vec<Node>> {
+        let nodes = match self.running.get() {
+            None => match NodeId::parse(self.name()) {
+                Ok(name) => vec![Node::alone(&name, &self.options.url)],
+                Err(_) => Vec::new(),
+            },
+            Some(running) => list::of(
+                &running.node,
+                &running.members,
+                &running.links.states(),
+                &running.spread.status(),
+                self.replicated.as_ref().map(|store| store.status()),
+                self.clock.now(),
+            ),
+        };
+        Box::pin(std::future::ready(Ok(nodes)))
+    }
+
+    fn invite(&self, seconds: u64) -> NodesFuture<'_, Invitation> {
+        Box::pin(async move {
+            let running = self.node().await?;
+            let token = running.host.invite(Duration::from_secs(seconds)).await;
+            let token = token.map_err(refusal)?;
+            Ok(Invitation {
+                token: token.to_text().expose().clone(),
+                expires_at: token.end,
+            })
+        })
+    }
+
+    fn remove<'a>(&'a self, name: &'a NodeId) -> NodesFuture<'a, ()> {
+        Box::pin(async move {
+            if name.as_str() == self.name() {
+                return Err(NodesError::NotPossible(
+                    "a node is not removed by itself: ask another one".to_owned(),
+                ));
+            }
+            let running = self.running.get().ok_or(NodesError::NotFound)?;
+            if let Some(replicated) = &self.replicated
+                && replicated.status().role != Role::Alone
+            {
+                let removed = replicated.remove(name).await;
+                removed.map_err(|e| NodesError::Unavailable(e.to_string()))?;
+            }
+            let receipt = running.host.remove(name).await.map_err(refusal)?;
+            for node in receipt.unreachable.iter().filter(|node| *node != name) {
+                tracing::warn!(%node, removed = %name, "a node could not be told of a removal yet");
+            }
+            Ok(())
+        })
+    }
+
+    fn confirm(
+        &self,
+        patience: Duration,
+    ) -> std::pin::Pin<Box<dyn Future<Output = Vec<Confirmation>> + Send + '_>> {
+        Box::pin(async move {
+            let Some(running) = self.running.get() else {
+                return Vec::new();
+            };
+            let connected = running.links.states().into_iter();
+            let connected = connected.filter(|state| state.connection.is_some());
+            let calls: Vec<_> = connected
+                .map(|state| {
+                    let request = services::ask_readers(patience);
+                    let within = patience + ANSWERED_WITHIN;
+                    let call = running.links.call(&state.node, READERS, request, within);
+                    (state.node, tokio::spawn(call))
+                })
+                .collect();
+            let mut confirmed = Vec::with_capacity(calls.len());
+            for (node, call) in calls {
+                let answer = call.await.ok().and_then(Result::ok);
+                confirmed.push(Confirmation {
+                    node,
+                    readers: answer.and_then(|answer| services::read_readers(&answer)),
+                });
+            }
+            confirmed
+        })
+    }
+}
+
+fn refusal(error: ClusterError) -> NodesError {
+    match error {
+        ClusterError::NotFound => NodesError::NotFound,
+        ClusterError::Store(error) => NodesError::Unavailable(error.to_string()),
+        ClusterError::NameTaken(_)
+        | ClusterError::Removed
+        | ClusterError::NoAddress
+        | ClusterError::Ttl
+        | ClusterError::Member(_) => NodesError::NotPossible(error.to_string()),
+    }
+}

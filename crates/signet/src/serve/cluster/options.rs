@@ -1,0 +1,86 @@
+//! How this process takes part, from its configuration.
+
+use std::net::SocketAddr;
+
+use signet_cluster::join::Token;
+use signet_cluster::links::Topology;
+use signet_crypto::Clock;
+use signet_store::NodeId;
+
+use super::{ClusterOptions, Place, join};
+use crate::{
+    config::{
+        Config,
+        model::{self, StoreEngine},
+    },
+    dev::DevOptions,
+};
+
+/// Of a configuration file.
+pub fn of_config(config: &Config) -> Result<ClusterOptions, String> {
+    let cluster = config.cluster.as_ref();
+    let name = config.node.as_deref().filter(|_| cluster.is_some());
+    let name = name.map(NodeId::parse).transpose();
+    let url = cluster.and_then(|cluster| cluster.url.clone());
+    Ok(ClusterOptions {
+        data_dir: config.data_dir.clone(),
+        issuer: config.issuer.clone(),
+        url: url.unwrap_or_else(|| config.issuer.clone()),
+        name: name.map_err(|e| format!("node: {e}"))?,
+        listen: cluster.map(|cluster| cluster.listen),
+        advertise: cluster.map_or_else(Vec::new, |cluster| cluster.advertise.clone()),
+        zone: cluster
+            .and_then(|cluster| cluster.zone.clone())
+            .unwrap_or_default(),
+        hub: cluster.is_some_and(|cluster| cluster.hub),
+        topology: match cluster.map(|cluster| cluster.topology).unwrap_or_default() {
+            model::Topology::Mesh => Topology::Mesh,
+            model::Topology::Hubs => Topology::Hubs,
+        },
+        dev: false,
+        embedded: config.store.engine == StoreEngine::Sqlite,
+    })
+}
+
+/// Of a development server that listens at this address.
+pub fn of_dev(wish: &DevOptions, public: SocketAddr) -> Result<ClusterOptions, String> {
+    let own = format!("https://localhost:{}", public.port());
+    Ok(ClusterOptions {
+        data_dir: wish.directory.clone(),
+        issuer: wish.issuer.clone().unwrap_or_else(|| own.clone()),
+        url: own,
+        name: None,
+        // Whichever port is free at the first invitation.
+        listen: Some(SocketAddr::from(([127, 0, 0, 1], 0))),
+        advertise: Vec::new(),
+        zone: String::new(),
+        hub: false,
+        topology: Topology::Mesh,
+        dev: true,
+        embedded: wish.store.as_ref().is_none_or(|store| !store.is_database()),
+    })
+}
+
+/// Joins, where the process was told to and has not done so before: a restart may be given the
+/// same arguments.
+pub async fn join_first(
+    token: Option<Token>,
+    options: &ClusterOptions,
+    clock: &dyn Clock,
+) -> Result<(), String> {
+    let Some(token) = token else {
+        return Ok(());
+    };
+    match Place::read(&options.data_dir)? {
+        Some(place) if place.invited => {
+            tracing::info!(node = place.name, "this data directory is a node's already");
+            Ok(())
+        }
+        Some(place) => Err(format!(
+            "{} is the data directory of the node {} of another cluster: give this one its own",
+            options.data_dir.display(),
+            place.name
+        )),
+        None => join(&token, options, clock).await.map(drop),
+    }
+}

@@ -1,0 +1,145 @@
+//! What a node that lets another one in hands over, beside the members: sealed to the newcomer's
+//! key on its way (`signet_cluster::join`).
+
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use signet_server::keys::SEALING_FILE;
+
+use super::ClusterOptions;
+use crate::{
+    dev::{self, DevFile, DevNode},
+    private_file,
+};
+
+/// The form that this version writes and reads.
+const VERSION: u32 = 1;
+
+/// See the module. It holds every secret of the installation.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Package {
+    version: u32,
+    /// Whose node it becomes: a newcomer with another issuer in its configuration is refused.
+    pub issuer: String,
+    /// The newcomer's number in the replicated store.
+    pub number: u64,
+    /// Where the others keep their state.
+    pub store: SharedStore,
+    /// The file of the sealing keys.
+    sealing_keys: String,
+    /// Of a development server.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    dev: Option<DevPackage>,
+}
+
+/// Where the nodes of an installation keep their state.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SharedStore {
+    /// Each node has a copy, which consensus keeps equal.
+    Replicated,
+    /// A database of their own choice, which every node is told of by its configuration.
+    Database,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct DevPackage {
+    file: DevFile,
+    ca_cert: String,
+    ca_key: String,
+}
+
+impl Package {
+    /// Packs what lies in the data directory of this node.
+    pub fn of(
+        data_dir: &Path,
+        issuer: &str,
+        number: u64,
+        store: SharedStore,
+    ) -> Result<Package, String> {
+        let read = |name: &str| {
+            let path = data_dir.join(name);
+            std::fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))
+        };
+        let is_dev = data_dir.join(dev::FILE).exists();
+        let dev = match is_dev {
+            false => None,
+            true => Some(DevPackage {
+                file: dev::read_file(data_dir)?,
+                ca_cert: read(dev::CA_CERT)?,
+                ca_key: read(dev::CA_KEY)?,
+            }),
+        };
+        Ok(Package {
+            version: VERSION,
+            issuer: issuer.to_owned(),
+            number,
+            store,
+            sealing_keys: read(SEALING_FILE)?,
+            dev,
+        })
+    }
+
+    /// Its bytes.
+    pub fn to_bytes(&self) -> Result<Vec<u8>, String> {
+        serde_json::to_vec(self).map_err(|e| e.to_string())
+    }
+
+    /// Reads it.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Package, String> {
+        let package: Package = serde_json::from_slice(bytes)
+            .map_err(|_| "the other node runs a version whose invitation this one does not read")?;
+        match package.version {
+            VERSION => Ok(package),
+            other => Err(format!(
+                "the other node runs a version whose invitations are of another form ({other})"
+            )),
+        }
+    }
+
+    /// Whether this process can become the node that it is packed for.
+    pub fn fits(&self, options: &ClusterOptions) -> Result<(), String> {
+        if self.dev.is_none() && self.issuer != options.issuer {
+            return Err(format!(
+                "the cluster's issuer is {}, and this configuration's {}",
+                self.issuer, options.issuer
+            ));
+        }
+        if self.dev.is_some() != options.dev {
+            return Err(match options.dev {
+                true => "the cluster is no development server's: --config instead of --dev",
+                false => "the cluster is a development server's: --dev instead of --config",
+            }
+            .to_owned());
+        }
+        match (self.store, options.embedded) {
+            (SharedStore::Replicated, true) | (SharedStore::Database, false) => Ok(()),
+            (SharedStore::Replicated, false) => Err(
+                "the cluster replicates its embedded store: this node's store must be sqlite"
+                    .to_owned(),
+            ),
+            (SharedStore::Database, true) => Err(
+                "the cluster keeps its state in a database: name the same one by --store or [store]"
+                    .to_owned(),
+            ),
+        }
+    }
+
+    /// Puts everything where a start finds it.
+    pub fn unpack(&self, data_dir: &Path, node: &DevNode) -> Result<(), String> {
+        let write = |name: &str, text: &str| {
+            let path = data_dir.join(name);
+            private_file::write(&path, text.as_bytes())
+                .map_err(|e| format!("{}: {e}", path.display()))
+        };
+        write(SEALING_FILE, &self.sealing_keys)?;
+        let Some(dev) = &self.dev else {
+            return Ok(());
+        };
+        write(dev::CA_KEY, &dev.ca_key)?;
+        write(dev::CA_CERT, &dev.ca_cert)?;
+        dev::join(data_dir, &dev.file, node)
+    }
+}

@@ -1,0 +1,160 @@
+//! What nodes ask each other beside the gossip: the consensus of the store, admission to it, and
+//! what the readers of a node's stream of revocations have in effect.
+
+use std::{sync::Arc, time::Duration};
+
+use serde::{Deserialize, Serialize};
+use signet_cluster::{
+    links::Links,
+    spread::BoxFuture,
+    transport::{CallError, Caller, Serve},
+};
+use signet_consensus::{CallFuture, Member, Network, NetworkError, ReplicatedStore};
+use signet_crypto::Clock;
+use signet_server::streams;
+use signet_store::{NodeId, Store};
+
+use super::{late::Heard, numbers};
+
+/// Messages of the store's consensus; urgent.
+pub const CONSENSUS: u8 = 1;
+/// A node that joined asks to be given the store.
+pub const ADMISSION: u8 = 64;
+/// What the readers of a node's stream of revocations have in effect.
+pub const READERS: u8 = 65;
+/// Snapshots of the store; large, and not urgent.
+pub const SNAPSHOTS: u8 = 192;
+
+/// The streams between nodes as the consensus sees them.
+pub struct Wire(pub Arc<Links>);
+
+impl Wire {
+    fn ask(&self, to: &NodeId, service: u8, request: Vec<u8>, deadline: Duration) -> CallFuture {
+        let call = self.0.call(to, service, request, deadline);
+        Box::pin(async move {
+            call.await.map_err(|error| match error {
+                CallError::NotConnected | CallError::NoService => {
+                    NetworkError::Unreachable(error.to_string())
+                }
+                CallError::Lost
+                | CallError::Late
+                | CallError::TooLong
+                | CallError::Busy
+                | CallError::Refused(_) => NetworkError::NoAnswer(error.to_string()),
+            })
+        })
+    }
+}
+
+impl Network for Wire {
+    fn call(&self, to: &NodeId, request: Vec<u8>, deadline: Duration) -> CallFuture {
+        self.ask(to, CONSENSUS, request, deadline)
+    }
+
+    fn bulk(&self, to: &NodeId, request: Vec<u8>, deadline: Duration) -> CallFuture {
+        self.ask(to, SNAPSHOTS, request, deadline)
+    }
+}
+
+/// Answers [`CONSENSUS`] and [`SNAPSHOTS`].
+pub struct Consensus(pub Arc<ReplicatedStore>);
+
+impl Serve for Consensus {
+    fn serve(
+        &self,
+        from: &NodeId,
+        request: Vec<u8>,
+    ) -> BoxFuture<'static, Result<Vec<u8>, String>> {
+        let (store, from) = (Arc::clone(&self.0), from.clone());
+        Box::pin(async move { Ok(store.handle(&from, request).await) })
+    }
+}
+
+/// Answers [`ADMISSION`]: the node that asks becomes one of the replicated store, under the number
+/// that it was given when it joined. The request is its zone.
+pub struct Admission {
+    pub replicated: Arc<ReplicatedStore>,
+    pub clock: Arc<dyn Clock>,
+}
+
+impl Serve for Admission {
+    fn serve(
+        &self,
+        from: &NodeId,
+        request: Vec<u8>,
+    ) -> BoxFuture<'static, Result<Vec<u8>, String>> {
+        let (replicated, clock) = (Arc::clone(&self.replicated), Arc::clone(&self.clock));
+        let name = from.clone();
+        Box::pin(async move {
+            let zone = String::from_utf8(request).map_err(|e| e.to_string())?;
+            let store: &dyn Store = &*replicated;
+            let number = numbers::of(store, &name, clock.now()).await;
+            let number = number.map_err(|e| e.to_string())?;
+            let number = number.ok_or("the node was given no number: it did not join here")?;
+            let member = Member {
+                number,
+                name,
+                zone: (!zone.is_empty()).then_some(zone),
+            };
+            replicated.add(&member).await.map_err(|e| e.to_string())?;
+            Ok(Vec::new())
+        })
+    }
+}
+
+/// One reader, on the wire.
+#[derive(Serialize, Deserialize)]
+struct Reader {
+    client_id: String,
+    micros: Option<u64>,
+}
+
+/// What is asked, on the wire.
+#[derive(Serialize, Deserialize)]
+struct Patience {
+    millis: u64,
+}
+
+/// The request of [`READERS`].
+pub fn ask_readers(patience: Duration) -> Vec<u8> {
+    let millis = u64::try_from(patience.as_millis()).unwrap_or(u64::MAX);
+    // Invariant: a number serializes.
+    serde_json::to_vec(&Patience { millis }).unwrap_or_default()
+}
+
+/// The answer of [`READERS`]; none where it cannot be read.
+pub fn read_readers(answer: &[u8]) -> Option<Vec<streams::Heard>> {
+    let readers: Vec<Reader> = serde_json::from_slice(answer).ok()?;
+    let heard = readers.into_iter().map(|reader| streams::Heard {
+        client_id: reader.client_id,
+        after: reader.micros.map(Duration::from_micros),
+    });
+    Some(heard.collect())
+}
+
+/// Answers [`READERS`].
+pub struct Readers(pub Arc<Heard>);
+
+/// No node lets another one wait longer.
+const MAX_PATIENCE: Duration = Duration::from_secs(10);
+
+impl Serve for Readers {
+    fn serve(&self, _: &NodeId, request: Vec<u8>) -> BoxFuture<'static, Result<Vec<u8>, String>> {
+        let realm = self.0.realm();
+        Box::pin(async move {
+            let realm = realm.ok_or("the node is starting")?;
+            let asked: Patience = serde_json::from_slice(&request).map_err(|e| e.to_string())?;
+            let patience = Duration::from_millis(asked.millis).min(MAX_PATIENCE);
+            let heard = realm.revocation_streams.ask(patience).await;
+            let micros = |after: Duration| u64::try_from(after.as_micros()).unwrap_or(u64::MAX);
+            let readers: Vec<Reader> = heard
+                .into_iter()
+                .map(|heard| Reader {
+                    client_id: heard.client_id,
+                    micros: heard.after.map(micros),
+                })
+                .collect();
+            serde_json::to_vec(&readers).map_err(|e| e.to_string())
+        })
+    }
+}
