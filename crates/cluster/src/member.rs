@@ -17,7 +17,7 @@ use signet_crypto::{
 };
 use signet_store::NodeId;
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::{BTreeMap, HashMap, HashSet},
     fmt, io,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError, RwLock},
@@ -49,6 +49,10 @@ impl fmt::Debug for Fingerprint {
         self.0[..8].iter().try_for_each(|b| write!(f, "{b:02x}"))
     }
 }
+
+/// Names a set of keys, whatever their owner is called: SHA-256 of them.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct KeysId(pub [u8; 32]);
 
 /// The public halves of a node's keys, as bytes.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -87,6 +91,16 @@ impl NodeKeys {
         hash.update(b"signet node identity 1\0");
         hash.update(&out.finish());
         Fingerprint(hash.finish())
+    }
+
+    /// What these keys are called.
+    pub fn id(&self) -> KeysId {
+        let mut out = Encoder::new();
+        self.write(&mut out);
+        let mut hash = Sha256::new();
+        hash.update(b"signet node keys 1\0");
+        hash.update(&out.finish());
+        KeysId(hash.finish())
     }
 
     /// Appends the keys.
@@ -208,10 +222,12 @@ pub fn is_address(text: &str) -> bool {
 pub enum Known {
     /// It counts.
     Member(Box<Member>),
-    /// It counts no more, ever.
+    /// It counts no more, ever, and neither do its keys under another name.
     Removed {
         /// The name that it had.
         node: NodeId,
+        /// The keys that it had.
+        keys: KeysId,
         /// When it was removed.
         at: Stamp,
     },
@@ -258,8 +274,8 @@ impl Known {
                 }
                 out.text(&member.url).text(&member.zone).bool(member.hub);
             }
-            Known::Removed { node, at } => {
-                out.array(3).uint(2).text(node.as_str());
+            Known::Removed { node, keys, at } => {
+                out.array(4).uint(2).text(node.as_str()).bytes(&keys.0);
                 write_stamp(&mut out, at);
             }
         }
@@ -288,8 +304,9 @@ impl Known {
                     member.check()?;
                     Ok(Known::Member(Box::new(member)))
                 }
-                (2, 3) => Ok(Known::Removed {
+                (2, 4) => Ok(Known::Removed {
                     node: read_node(d)?,
+                    keys: KeysId(d.fixed()?),
                     at: read_stamp(d)?,
                 }),
                 _ => Err(MemberError::Encoding(signet_cbor::Error::WrongType)),
@@ -298,14 +315,21 @@ impl Known {
     }
 
     /// The least upper bound of two states of one identity.
-    fn merge(self, other: Known) -> Known {
+    pub(crate) fn merge(self, other: Known) -> Known {
         match (self, other) {
-            (Known::Removed { node: a, at }, Known::Removed { node: b, at: other }) => {
+            (
+                Known::Removed { node, keys, at },
                 Known::Removed {
-                    node: a.min(b),
-                    at: at.min(other),
-                }
-            }
+                    node: other_node,
+                    keys: other_keys,
+                    at: other_at,
+                },
+            ) => Known::Removed {
+                // Of one identity both are the same.
+                node: node.min(other_node),
+                keys: keys.min(other_keys),
+                at: at.min(other_at),
+            },
             (removed @ Known::Removed { .. }, Known::Member(_))
             | (Known::Member(_), removed @ Known::Removed { .. }) => removed,
             (Known::Member(a), Known::Member(b)) => {
@@ -342,7 +366,7 @@ impl Known {
         let fingerprint = Fingerprint(name.map_err(|_| MemberError::Text("fingerprint"))?);
         let fits = match &known {
             Known::Member(member) => member.fingerprint() == fingerprint,
-            // The keys of what was removed are forgotten.
+            // Of the keys of what was removed only their id is kept.
             Known::Removed { .. } => true,
         };
         if entry.kind != KIND || !entry.realm.is_empty() || entry.end.is_some() || !fits {
@@ -369,6 +393,7 @@ struct Table {
     prepared: HashMap<Fingerprint, Arc<Prepared>>,
     by_name: BTreeMap<NodeId, Living>,
     by_spki: HashMap<[u8; 32], NodeId>,
+    removed_keys: HashSet<KeysId>,
 }
 
 impl Table {
@@ -401,11 +426,14 @@ impl Table {
         self.by_name.clear();
         self.by_spki.clear();
         let mut living: Vec<(&Member, Fingerprint)> = Vec::new();
+        self.removed_keys.clear();
         for (fingerprint, known) in &self.known {
-            if let Known::Member(member) = known {
-                living.push((member, *fingerprint));
+            match known {
+                Known::Member(member) => living.push((member, *fingerprint)),
+                Known::Removed { keys, .. } => drop(self.removed_keys.insert(*keys)),
             }
         }
+        living.retain(|(member, _)| !self.removed_keys.contains(&member.keys.id()));
         // Two identities of one name can only come of a store that decided twice; the same one
         // counts on every node.
         living.sort_by(|a, b| (&a.0.joined, a.1).cmp(&(&b.0.joined, b.1)));
@@ -546,6 +574,12 @@ impl Members {
         })
     }
 
+    /// Whether a node with these keys was removed, whatever it was called.
+    pub fn was_removed(&self, keys: &NodeKeys) -> bool {
+        let id = keys.id();
+        self.read(|table| table.removed_keys.contains(&id))
+    }
+
     /// The living member of this name.
     pub fn find(&self, node: &NodeId) -> Option<Living> {
         self.read(|table| table.by_name.get(node).cloned())
@@ -576,7 +610,8 @@ impl Members {
     pub fn removal(&self, node: &NodeId, at: Stamp) -> Option<(Fingerprint, Known)> {
         let living = self.find(node)?;
         let node = node.clone();
-        Some((living.fingerprint, Known::Removed { node, at }))
+        let keys = living.member.keys.id();
+        Some((living.fingerprint, Known::Removed { node, keys, at }))
     }
 
     /// Counts changes: wakes whoever depends on who is a member.
@@ -676,6 +711,7 @@ mod tests {
         let member = Box::new(member(&identity, "a", 1));
         let removed = Known::Removed {
             node: node("a"),
+            keys: identity.public().id(),
             at: stamp(2),
         };
         for known in [Known::Member(member), removed] {
@@ -714,6 +750,7 @@ mod tests {
         rival.url = "https://other".into();
         let removed = |ms| Known::Removed {
             node: node("a"),
+            keys: identity.public().id(),
             at: stamp(ms),
         };
         let living = [first, moved, rival].map(|m| Known::Member(Box::new(m)));
@@ -775,6 +812,17 @@ mod tests {
         assert_eq!(members.by_spki(&spki), None);
         assert!(members.find(&name).is_none());
         assert!(members.is_current(&removal.entry(first)));
+
+        // Nor do its keys count under another name.
+        assert!(members.was_removed(old.public()));
+        let other = member(&old, "b", 4);
+        put(
+            &members,
+            Known::Member(Box::new(other.clone())),
+            other.fingerprint(),
+        );
+        assert!(members.find(&node("b")).is_none());
+        assert_eq!(members.by_spki(&spki), None);
 
         let second = new.fingerprint(&name);
         put(

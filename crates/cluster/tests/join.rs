@@ -215,10 +215,14 @@ fn a_token_lets_one_node_in_and_that_one_may_ask_again() {
         .expect("welcome again");
     assert_eq!(again.node, name("a"));
     assert_eq!(cluster.nodes[0].0.members.names().len(), 2);
-    // Unless it was removed meanwhile.
+    // Unless it was removed meanwhile: then its keys are worth nothing, whatever it is called.
     block_on(cluster.nodes[0].1.remove(&name("a"))).expect("removed");
     let removed = cluster.join(&token, &first, None);
     assert!(matches!(removed, Err(JoinError::Used)));
+    for wanted in [Some("a"), Some("b"), None] {
+        let removed = cluster.join(&cluster.invite(), &first, wanted);
+        assert!(matches!(removed, Err(JoinError::Removed)));
+    }
 }
 
 #[test]
@@ -384,6 +388,45 @@ fn a_removed_node_is_out_everywhere_and_its_keys_never_come_back() {
         fresh.merge(fingerprint, known).expect("merged");
     }
     assert!(fresh.find(&name("node-3")).is_none());
+}
+
+#[test]
+fn the_store_has_what_the_members_know_and_neither_undoes_the_other() {
+    let mut cluster = Cluster::new();
+    cluster.grow();
+    block_on(cluster.nodes[0].1.remove(&name("node-2"))).expect("removed");
+    // Another store: the nodes fill it.
+    let (node, _, tell) = &cluster.nodes[0];
+    let store = Arc::new(MemoryStore::new());
+    let host = |members: &Arc<Members>| {
+        Host::new(HostParts {
+            node: node.name.clone(),
+            identity: node.identity.clone(),
+            members: members.clone(),
+            store: store.clone(),
+            tell: tell.clone(),
+            provide: cluster.package.clone(),
+            clock: cluster.clock.clone(),
+        })
+    };
+    assert_eq!(block_on(host(&node.members).load()).expect("loaded"), 0);
+    let own = description(&node.address.to_string());
+    block_on(host(&node.members).describe(&own)).expect("its name is claimed there, too");
+    let fresh = Arc::new(Members::new());
+    assert_eq!(block_on(host(&fresh).load()).expect("loaded"), 2);
+    assert_eq!(fresh.identities(), node.members.identities());
+    // A node that has not heard of the removal does not undo it in the store.
+    let (late, late_host, _) = &cluster.nodes[1];
+    let stale = Arc::new(Members::new());
+    let own = late.member();
+    let known = Known::Member(Box::new(own.clone()));
+    stale.merge(own.fingerprint(), known).expect("merged");
+    block_on(host(&stale).load()).expect("loaded");
+    assert!(stale.find(&late.name).is_none());
+    assert_eq!(block_on(late_host.load()).expect("loaded"), 0);
+    let again = Arc::new(Members::new());
+    block_on(host(&again).load()).expect("loaded");
+    assert!(again.find(&late.name).is_none());
 }
 
 #[test]

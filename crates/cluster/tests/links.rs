@@ -503,6 +503,15 @@ fn addresses_are_tried_in_turn_and_a_name_may_stand_for_several_nodes() {
 }
 
 #[test]
+fn a_member_at_none_of_its_addresses_is_found_among_the_peers() {
+    let mut nodes = nodes(3, |_, member| member.addresses = vec!["127.0.0.1:1".into()]);
+    let peers: Vec<String> = nodes.iter().map(|node| node.address.to_string()).collect();
+    nodes[0].options.peers = peers;
+    start(&mut nodes);
+    eventually("both are found", || connected(&nodes[0]) == ["b", "c"]);
+}
+
+#[test]
 fn spokes_connect_to_hubs_only_and_one_hub_may_die() {
     let mut nodes = nodes(5, |at, member| member.hub = at < 2);
     for node in &mut nodes {

@@ -1,5 +1,6 @@
 //! What the crate promises, as tests.
 mod crdt;
+mod frames;
 mod join;
 mod links;
 mod membership;

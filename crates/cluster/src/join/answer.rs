@@ -129,6 +129,8 @@ pub(super) enum Refusal {
     Full,
     /// 6: the request makes no sense.
     Malformed,
+    /// 8: a node with these keys was removed.
+    Removed,
     /// 7: not now; why.
     Unavailable(String),
 }
@@ -171,6 +173,7 @@ impl Answer {
             Answer::Refused(Refusal::NameTaken) => refusal(4),
             Answer::Refused(Refusal::Full) => refusal(5),
             Answer::Refused(Refusal::Malformed) => refusal(6),
+            Answer::Refused(Refusal::Removed) => refusal(8),
             Answer::Refused(Refusal::Unavailable(why)) => {
                 let mut out = refusal(7);
                 out.extend_from_slice(why.as_bytes());
@@ -223,6 +226,7 @@ impl Answer {
             5 => Refusal::Full,
             6 => Refusal::Malformed,
             7 => Refusal::Unavailable(String::from_utf8_lossy(rest).into_owned()),
+            8 => Refusal::Removed,
             _ => return None,
         }))
     }
@@ -294,6 +298,7 @@ mod tests {
             Refusal::NameTaken,
             Refusal::Full,
             Refusal::Malformed,
+            Refusal::Removed,
             Refusal::Unavailable("why".into()),
         ];
         for refusal in refusals {
@@ -305,6 +310,7 @@ mod tests {
             Fingerprint([1; 32]),
             Known::Removed {
                 node: NodeId::default(),
+                keys: crate::member::KeysId([2; 32]),
                 at: crate::hlc::Stamp {
                     ms: 1,
                     seq: 2,

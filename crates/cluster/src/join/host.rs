@@ -14,7 +14,7 @@ use crate::{
 use signet_crypto::{Secret, clock::Clock, ct_eq, kem::EncapsulationKey, random};
 use signet_jose::base64url;
 use signet_store::{NodeId, Store, StoreError};
-use std::{sync::Arc, time::Duration};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 use tokio::time::timeout;
 
 /// How long a name is claimed while its invitation is being used, in seconds. Longer than the
@@ -97,25 +97,34 @@ impl Host {
         self.parts.clock.now()
     }
 
-    /// Merges what the store keeps of members: at the start, and where streams are cut. How many
-    /// identities changed.
+    /// Merges what the store keeps of members, and keeps there what it does not know: at the start,
+    /// and now and then where streams are cut. How many identities changed for this node.
     ///
     /// # Errors
     /// [`ClusterError::Store`].
     pub async fn load(&self) -> Result<usize, ClusterError> {
-        let found = rows::identities(self.parts.store.as_ref(), self.now()).await?;
+        let parts = &self.parts;
+        let (store, now) = (parts.store.as_ref(), self.now());
+        let mut found = BTreeMap::new();
         let mut changed = 0;
-        for (fingerprint, known) in found {
-            match self.parts.members.merge(fingerprint, known) {
+        for (fingerprint, known) in rows::identities(store, now).await? {
+            match parts.members.merge(fingerprint, known.clone()) {
                 Ok(new) => changed += usize::from(new),
                 Err(error) => tracing::warn!(?fingerprint, %error, "a member in the store"),
+            }
+            found.insert(fingerprint, known);
+        }
+        for (fingerprint, known) in parts.members.identities() {
+            if found.get(&fingerprint) != Some(&known) {
+                rows::keep(store, &fingerprint, &known, now).await?;
             }
         }
         Ok(changed)
     }
 
-    /// Says how this node is reached. The first node of a cluster becomes its first member by it;
-    /// for a member it changes what others know. Nothing happens where it is known already.
+    /// Says how this node is reached; [`load`](Self::load) first. The first node of a cluster
+    /// becomes its first member by it; for a member it changes what others know. Nothing happens
+    /// where it is known already.
     ///
     /// # Errors
     /// [`ClusterError`].
@@ -124,8 +133,7 @@ impl Host {
         let fingerprint = parts.identity.fingerprint(&parts.node);
         let joined = match parts.members.known(&fingerprint) {
             Some(Known::Removed { .. }) => return Err(ClusterError::Removed),
-            Some(Known::Member(member)) if is_description(&member, description) => return Ok(()),
-            Some(Known::Member(member)) => Some(member.joined),
+            Some(Known::Member(member)) => Some(member),
             None => None,
         };
         if !description.is_sound() {
@@ -139,9 +147,15 @@ impl Host {
                 return Err(ClusterError::NameTaken(parts.node.clone()));
             }
         }
+        if joined
+            .as_ref()
+            .is_some_and(|own| is_description(own, description))
+        {
+            return Ok(());
+        }
         let written = parts.tell.stamp();
         let keys = parts.identity.public().clone();
-        let joined = joined.unwrap_or_else(|| written.clone());
+        let joined = joined.map_or_else(|| written.clone(), |own| own.joined);
         let node = parts.node.clone();
         let own = member(node, keys, joined, written, description.clone());
         let known = Known::Member(Box::new(own));
@@ -225,6 +239,9 @@ impl Host {
             tracing::warn!(%error, "a newcomer could not be let in");
             Refusal::Unavailable("the cluster's store is not available".to_owned())
         };
+        if parts.members.find(&parts.node).is_none() {
+            return Err(Refusal::Unavailable("this node is no member".to_owned()));
+        }
         let request = Request::from_bytes(&id, request).ok_or(Refusal::Malformed)?;
         if request.keys.spki_sha256 != spki_sha256 {
             return Err(Refusal::Malformed);
@@ -249,6 +266,9 @@ impl Host {
                 }
                 Some(Known::Removed { .. }) | None => Err(Refusal::Used),
             };
+        }
+        if parts.members.was_removed(&request.keys) {
+            return Err(Refusal::Removed);
         }
         if parts.members.names().len() >= MAX_MEMBERS {
             return Err(Refusal::Full);

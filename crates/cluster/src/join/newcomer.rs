@@ -53,6 +53,11 @@ pub enum JoinError {
     /// No more members fit.
     #[error("the cluster has as many nodes as it may have")]
     Full,
+    /// A node with these keys was removed.
+    #[error(
+        "a node with these keys was removed from the cluster: remove the folder `cluster` of this node's data directory, and it joins with new ones"
+    )]
+    Removed,
     /// Addresses, URL or zone that others would not take.
     #[error("the cluster does not take what this node says of itself: its addresses, URL or zone")]
     Description,
@@ -185,6 +190,7 @@ fn read(token: &Token, identity: &Identity, answer: &[u8]) -> Result<Welcome, Jo
             Refusal::NameTaken => JoinError::NameTaken,
             Refusal::Full => JoinError::Full,
             Refusal::Malformed => JoinError::Description,
+            Refusal::Removed => JoinError::Removed,
             Refusal::Unavailable(why) => JoinError::Unavailable(why),
         }),
         Answer::Welcome {

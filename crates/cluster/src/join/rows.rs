@@ -12,6 +12,8 @@ const IDENTITIES: &[u8] = b"cluster_identities";
 const NAMES: &[u8] = b"cluster_names";
 const CLUSTER: &[u8] = b"cluster_id";
 
+/// A row that was changed meanwhile is read and changed again so often.
+const MAX_TRIES: usize = 16;
 /// Rows that are read at once.
 const PAGE: usize = 64;
 
@@ -189,15 +191,47 @@ pub(super) async fn owner(
     fingerprint.transpose().map_err(corrupt)
 }
 
-/// Keeps what is known of an identity.
+/// Keeps what is known of an identity, together with what is kept already: of two nodes that write
+/// at once, neither undoes what the other one knows.
 pub(super) async fn keep(
     store: &dyn Store,
     fingerprint: &Fingerprint,
     known: &Known,
     now: u64,
 ) -> Result<(), StoreError> {
-    let change = Change::new(put_identity(fingerprint, known));
-    store.commit(change, now).await.map(drop)
+    let key = identity_key(fingerprint);
+    let mut row = store.get(&key, now).await?;
+    for _ in 0..MAX_TRIES {
+        let (key, end) = (key.clone(), None);
+        let op = match &row {
+            Some(row) => {
+                let corrupt = |_| StoreError::Corrupt("a member of the cluster".to_owned());
+                let kept = Known::from_bytes(&row.value).map_err(corrupt)?;
+                let merged = kept.clone().merge(known.clone());
+                if merged == kept {
+                    return Ok(());
+                }
+                Op::Replace {
+                    key,
+                    version: row.version,
+                    value: merged.to_bytes(),
+                    end,
+                }
+            }
+            None => Op::Insert {
+                key,
+                value: known.to_bytes(),
+                end,
+            },
+        };
+        match store.commit(Change::new(op), now).await? {
+            Outcome::Done { .. } => return Ok(()),
+            Outcome::Refused(other) => row = other,
+        }
+    }
+    Err(StoreError::Unavailable(
+        "a member's row changes all the time".to_owned(),
+    ))
 }
 
 /// Keeps that an identity was removed, and frees its name.

@@ -23,8 +23,8 @@ use tokio::{
     time::{Instant, timeout},
 };
 
-/// Most addresses of one name that are tried in one attempt.
-const MAX_RESOLVED: usize = 16;
+/// Most addresses that one name stands for and that are tried in one attempt.
+const MAX_RESOLVED: usize = 128;
 
 /// A task for each member that is to be connected to. Ends when it is dropped, with all of them.
 struct Dialling(BTreeMap<NodeId, (Arc<Member>, AbortHandle)>);
@@ -112,7 +112,7 @@ async fn keep(shared: Arc<Shared>, around: Arc<Around>, member: Arc<Member>) {
             .await;
         let begun = Instant::now();
         let mut failed = None;
-        for address in &member.addresses {
+        for address in member.addresses.iter().chain(&options.peers) {
             match reach(&shared, &around, &member, address).await {
                 Ok(()) => {
                     failed = None;

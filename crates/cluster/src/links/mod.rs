@@ -80,6 +80,9 @@ pub enum Topology {
 pub struct LinkOptions {
     /// Who connects to whom.
     pub topology: Topology,
+    /// Where a member may be found that is at none of its own addresses, `host:port`: the name of a
+    /// headless service, say, behind which all of them are. The keys decide who is who.
+    pub peers: Vec<String>,
     /// From one heartbeat to the next.
     pub heartbeat: Duration,
     /// A connection over which nothing was heard for so long ends.
@@ -97,6 +100,7 @@ impl Default for LinkOptions {
     fn default() -> LinkOptions {
         LinkOptions {
             topology: Topology::Mesh,
+            peers: Vec::new(),
             heartbeat: Duration::from_secs(1),
             silence: Duration::from_secs(3),
             handshake: Duration::from_secs(5),
@@ -273,7 +277,10 @@ impl Links {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .take();
-        if let Some(thread) = thread {
+        // Where a service held the last of these, its own thread drops it: that one ends by itself.
+        if let Some(thread) = thread
+            && thread.thread().id() != std::thread::current().id()
+        {
             // A thread that panicked has ended, too.
             let _ = thread.join();
         }
