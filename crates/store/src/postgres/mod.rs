@@ -495,7 +495,6 @@ impl Store for PostgresStore {
     fn close(&self) {
         self.shared.writes.close();
         self.shared.reads.close();
-        self.shared.closing.notify_waiters();
         let thread = self
             .thread
             .lock()

@@ -148,7 +148,6 @@ pub(super) struct Shared {
     tripped: Notify,
     /// The connection that closed the breaker, for the next writer that needs one.
     spare: Mutex<Option<Session>>,
-    pub(super) closing: Notify,
     pub(super) groups: AtomicU64,
     pub(super) jobs: AtomicU64,
 }
@@ -162,7 +161,6 @@ impl Shared {
             down: AtomicBool::new(false),
             tripped: Notify::new(),
             spare: Mutex::new(None),
-            closing: Notify::new(),
             groups: AtomicU64::new(0),
             jobs: AtomicU64::new(0),
         }
