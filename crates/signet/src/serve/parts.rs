@@ -166,7 +166,9 @@ pub async fn build(
     }
 
     let mut faults = Faults::default();
-    let settings = Arc::new(apply::settings(config, &mut faults));
+    let mut settings = apply::settings(config, &mut faults);
+    settings.node_base = cluster.node_base();
+    let settings = Arc::new(settings);
     let mut stored = registry::load(&*shared, now)
         .await
         .map_err(|e| e.to_string())?;

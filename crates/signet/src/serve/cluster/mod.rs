@@ -10,6 +10,7 @@ mod numbers;
 mod options;
 mod package;
 mod place;
+mod sealing;
 mod services;
 mod thread;
 
@@ -324,6 +325,12 @@ impl Cluster {
             services.put(ADMISSION, Arc::new(admission));
         }
         services.put(READERS, Arc::new(services::Readers(self.heard.clone())));
+        let taken = sealing::Taken {
+            node: node.clone(),
+            identity: identity.clone(),
+            heard: self.heard.clone(),
+        };
+        services.put(sealing::SEALING, Arc::new(taken));
         let links = Arc::new(Links::new(links::Parts {
             node: node.clone(),
             identity: identity.clone(),
@@ -385,6 +392,9 @@ impl Cluster {
         if self.is_shared() {
             self.share(realm).await?;
         }
+        if let Some(running) = self.running.get() {
+            self.share_sealing_keys(running, realm);
+        }
         Ok(())
     }
 
@@ -395,6 +405,23 @@ impl Cluster {
         realm.share().await.map_err(|e| e.to_string())?;
         self.runtime.spawn(tasks::follow_nodes(realm.clone()));
         Ok(())
+    }
+
+    /// Where this node alone answers, if that is another address than the issuer's.
+    pub fn node_base(&self) -> Option<String> {
+        let ClusterOptions { url, issuer, .. } = &self.options;
+        (url != issuer).then(|| url.clone())
+    }
+
+    /// The other nodes get the sealing keys, as they change and whenever one is connected anew.
+    fn share_sealing_keys(&self, running: &Running, realm: &Arc<Realm>) {
+        let shared = Arc::new(sealing::Shared {
+            node: running.node.clone(),
+            members: running.members.clone(),
+            links: running.links.clone(),
+        });
+        realm.share_sealing_keys_by(shared.clone());
+        self.runtime.spawn(shared.keep_told(realm.clone()));
     }
 
     /// The node, which it becomes now where it was by itself.
@@ -427,6 +454,7 @@ impl Cluster {
         };
         let running = self.running(&place).await.map_err(unavailable)?;
         self.share(&realm).await.map_err(unavailable)?;
+        self.share_sealing_keys(running, &realm);
         running
             .known(&self.description(&place))
             .await
