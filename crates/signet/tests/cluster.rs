@@ -138,17 +138,16 @@ async fn any_of_three_nodes_answers_any_step_and_what_is_revoked_on_one_is_revok
     let mut browser = Browser::new(one);
     browser.code("web", "openid offline_access").await;
     browser.go_to(two);
-    let back = browser
-        .authorize(&[
-            ("response_type", "code"),
-            ("client_id", "web"),
-            ("redirect_uri", REDIRECT),
-            ("scope", "openid offline_access"),
-            ("code_challenge", CHALLENGE),
-            ("code_challenge_method", "S256"),
-            ("prompt", "none"),
-        ])
-        .await;
+    let silent = [
+        ("response_type", "code"),
+        ("client_id", "web"),
+        ("redirect_uri", REDIRECT),
+        ("scope", "openid offline_access"),
+        ("code_challenge", CHALLENGE),
+        ("code_challenge_method", "S256"),
+        ("prompt", "none"),
+    ];
+    let back = browser.authorize(&silent).await;
     assert_eq!(
         parameter(&back, "iss"),
         Some(percent_encode(&one.issuer)),
@@ -165,6 +164,16 @@ async fn any_of_three_nodes_answers_any_step_and_what_is_revoked_on_one_is_revok
     // Single-use is single-use, wherever it is tried, and a replay ends what was issued.
     assert_eq!(redeem(one, "web", &code).await["error"], "invalid_grant");
     assert_eq!(refresh(two, "web", &latest).await["error"], "invalid_grant");
+
+    // The sealing key is rotated on the second node: what was sealed before opens on all, and a
+    // session goes on.
+    let rotate = ["key", "rotate", "--sealing", "--data-dir", two.dir()];
+    let output = signet(&rotate);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    browser.go_to(three);
+    let back = browser.authorize(&silent).await;
+    let code = parameter(&back, "code").unwrap_or_else(|| panic!("no code: {back}"));
+    member(&redeem(one, "web", &code).await, "access_token");
 
     // Two writers of one list, at two nodes.
     let add = |dev: &Dev, uri: &str| {

@@ -24,9 +24,14 @@ fn new_url(server: &Database, directory: &Path) -> String {
 
 /// A development server whose rows are in a database.
 fn dev_over(directory: &Path, url: &str) -> (Server, Dev) {
+    dev_with(directory, url, &[])
+}
+
+/// The same, with further arguments.
+fn dev_with(directory: &Path, url: &str, further: &[&str]) -> (Server, Dev) {
     let (data, log) = (directory.join("data"), directory.join("log"));
     let directory = data.to_str().unwrap();
-    let arguments = [
+    let mut arguments = vec![
         "--dev",
         "--listen",
         "127.0.0.1:0",
@@ -35,6 +40,7 @@ fn dev_over(directory: &Path, url: &str) -> (Server, Dev) {
         "--store",
         url,
     ];
+    arguments.extend(further);
     let mut server = Server::start(&arguments, &log);
     server.wait_for(|| data.join("dev.json").exists());
     (server, Dev::read(&data))
@@ -157,7 +163,7 @@ async fn a_code_of_one_node_is_redeemed_at_another_and_once() {
     );
     second.wait_for(|| port_in(&log, "ready").is_some());
     let mut there = dev.clone();
-    there.issuer = format!("https://localhost:{}", port_in(&log, "ready").unwrap());
+    there.url = format!("https://localhost:{}", port_in(&log, "ready").unwrap());
 
     let (client_id, _) = dev.credentials("native");
     let mut browser = Browser::new(&dev);
@@ -181,6 +187,59 @@ async fn a_code_of_one_node_is_redeemed_at_another_and_once() {
     assert_eq!(answer.status, StatusCode::OK, "{}", text(&answer.body));
     let replayed = dev.post("/token", None, &redeem).await;
     assert_eq!(body(&replayed)["error"], "invalid_grant");
+}
+
+#[tokio::test]
+async fn nodes_over_one_database_join_and_hear_each_other_at_once() {
+    let directory = tempfile::tempdir().unwrap();
+    let url = new_url(shared(), directory.path());
+    let [one, two] = ["one", "two"].map(|name| directory.path().join(name));
+    std::fs::create_dir(&one).unwrap();
+    std::fs::create_dir(&two).unwrap();
+    let (_first, dev) = dev_over(&one, &url);
+    let invite = ["node", "invite", "--data-dir", dev.dir()];
+    let token = signet(&invite);
+    assert_eq!(token.status.code(), Some(0), "{}", text(&token.stderr));
+    let token = text(&token.stdout).trim().to_owned();
+    let (_second, there) = dev_with(&two, &url, &["--join", &token]);
+    assert_eq!(there.issuer, dev.issuer);
+    assert_ne!(there.url, dev.url);
+
+    let access = there.service_token().await;
+    let asked = [("token", &*access)];
+    let active = dev.post("/introspect", Some("service"), &asked).await;
+    assert_eq!(body(&active)["active"], true);
+    let client = ["--client", "service", "--json", "--data-dir"];
+    let mut revoke = vec!["revoke"];
+    revoke.extend(client);
+    revoke.push(dev.dir());
+    let output = signet(&revoke);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    assert_eq!(json(&output)["nodes"].as_array().unwrap().len(), 2);
+    let active = there.post("/introspect", Some("service"), &asked).await;
+    assert_eq!(body(&active)["active"], false);
+
+    // One that keeps its state elsewhere is not let in.
+    let token = signet(&invite);
+    let token = text(&token.stdout).trim().to_owned();
+    let three = directory.path().join("three");
+    let arguments = [
+        "serve",
+        "--dev",
+        "--listen",
+        "127.0.0.1:0",
+        "--data-dir",
+        three.to_str().unwrap(),
+        "--join",
+        &token,
+    ];
+    let output = signet(&arguments);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(
+        text(&output.stderr).contains("database"),
+        "{}",
+        text(&output.stderr)
+    );
 }
 
 #[tokio::test]

@@ -661,6 +661,9 @@ impl Nodes for Cluster {
                 removed.map_err(|e| NodesError::Unavailable(e.to_string()))?;
             }
             let receipt = running.host.remove(name).await.map_err(refusal)?;
+            // A later node of this name has a log of its own.
+            let released = signet_audit::release_node(&*self.store, name, self.clock.now()).await;
+            released.map_err(|e| NodesError::Unavailable(e.to_string()))?;
             for node in receipt.unreachable.iter().filter(|node| *node != name) {
                 tracing::warn!(%node, removed = %name, "a node could not be told of a removal yet");
             }
