@@ -55,6 +55,9 @@ pub struct Node {
     /// Changes that it has not acknowledged.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lag_deltas: Option<u64>,
+    /// Since when it answers, or does not, Unix seconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub since: Option<u64>,
     /// Host and port of its cluster listener.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub addresses: Vec<String>,
@@ -179,6 +182,7 @@ impl Node {
             is_self: true,
             lag_ms: Some(0),
             lag_deltas: Some(0),
+            since: None,
             addresses: Vec::new(),
             zone: None,
             sent_bytes: None,

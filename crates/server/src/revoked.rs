@@ -1,12 +1,33 @@
 //! Asking whether something is revoked: the store's index, as the rules see it.
+use crate::state::Realm;
 use signet_oauth::decision::{RevocationQuery, Revocations, Unavailable};
 use signet_store::RevocationIndex;
 
 /// The index as the rules see it.
-pub struct Index<'a>(pub &'a RevocationIndex);
+pub struct Index<'a> {
+    index: &'a RevocationIndex,
+    /// What other nodes revoked may not have come here.
+    deaf: bool,
+}
+
+impl<'a> Index<'a> {
+    /// A realm's.
+    pub fn of(realm: &'a Realm) -> Index<'a> {
+        Index {
+            index: &realm.revocations,
+            deaf: realm.is_deaf(),
+        }
+    }
+}
 
 impl Revocations for Index<'_> {
     fn is_revoked(&self, token: &RevocationQuery<'_>) -> Result<bool, Unavailable> {
-        Ok(self.0.is_revoked(token))
+        if self.index.is_revoked(token) {
+            return Ok(true);
+        }
+        match self.deaf {
+            false => Ok(false),
+            true => Err(Unavailable),
+        }
     }
 }

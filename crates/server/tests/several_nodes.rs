@@ -456,6 +456,26 @@ fn what_one_node_revokes_is_revoked_on_all_and_who_heard_it_is_said() {
     }
 }
 
+// 7.5: what was revoked elsewhere could not be heard.
+#[test]
+fn a_node_that_does_not_hear_the_others_calls_no_token_active() {
+    let mail = Mail::new();
+    let cluster = cluster(&mail);
+    let node = &cluster.nodes[0];
+    let token = as_web(node, "/token", &[("grant_type", "client_credentials")]).expect(200);
+    let token = token.json()["access_token"]
+        .as_str()
+        .expect("a token")
+        .to_owned();
+    assert!(is_active(node, &token));
+    node.realm.set_deaf(true);
+    as_web(node, "/introspect", &[("token", &token)]).expect_error(503, "temporarily_unavailable");
+    // What asks nobody goes on.
+    as_web(node, "/token", &[("grant_type", "client_credentials")]).expect(200);
+    node.realm.set_deaf(false);
+    assert!(is_active(node, &token));
+}
+
 #[test]
 fn revocations_only_grow_in_whatever_order_they_are_heard() {
     let mail = Mail::new();

@@ -309,7 +309,7 @@ async fn with_one_of_three_killed_every_flow_goes_on_and_it_comes_back_by_itself
 
 #[tokio::test]
 async fn a_minority_says_so_and_goes_on_with_what_needs_no_store() {
-    let mut cluster = Cluster::of(3);
+    let cluster = Cluster::of(3);
     cluster.all_ready(0).await;
     let token = cluster.dev(0).service_token().await;
     let mut browser = Browser::new(cluster.dev(0));

@@ -147,7 +147,7 @@ fn check_token(
         .ok_or_else(|| unauthorized("an access token with the scope signet:admin is needed"))?;
     let (scheme, token) = access_token(authorization)
         .map_err(|_| unauthorized("the Authorization header is not Bearer or DPoP"))?;
-    let (keyring, index) = (context.realm.keyring(), Index(&context.realm.revocations));
+    let (keyring, index) = (context.realm.keyring(), Index::of(&context.realm));
     let rules = request::Context {
         registry: &context.snapshot.registry,
         settings: &context.snapshot.settings,

@@ -79,7 +79,7 @@ fn with_rules<T>(
     context: &Context,
     decide: impl FnOnce(&request::Context<'_>) -> Result<T, OAuthError>,
 ) -> Result<T, OAuthError> {
-    let (keyring, index) = (context.realm.keyring(), Index(&context.realm.revocations));
+    let (keyring, index) = (context.realm.keyring(), Index::of(&context.realm));
     decide(&request::Context {
         registry: &context.snapshot.registry,
         settings: &context.snapshot.settings,

@@ -11,7 +11,7 @@ pub(super) fn with<T>(context: &Context, decide: impl FnOnce(&request::Context<'
         settings: &snapshot.settings,
         keyring: &keyring,
         keys: &*snapshot.keys,
-        revocations: &Index(&context.realm.revocations),
+        revocations: &Index::of(&context.realm),
         now_ms: context.now_ms,
     })
 }

@@ -14,7 +14,10 @@ use signet_audit::Audit;
 use signet_crypto::seal::{Keyring, SealingKey};
 use signet_registry::{changelog, scribe::Scribe};
 use signet_store::{RealmId, RevocationIndex, Store};
-use std::sync::{Arc, Mutex, OnceLock, atomic::AtomicBool};
+use std::sync::{
+    Arc, Mutex, OnceLock,
+    atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
+};
 
 /// What a [`Realm`] is made of.
 pub struct Parts {
@@ -81,6 +84,10 @@ pub(super) struct Nodes {
     /// Something was heard that only the store can answer.
     pub(super) doubted: AtomicBool,
     pub(super) reader: tokio::sync::Mutex<changelog::Reader>,
+    /// When what they wrote was last read, Unix milliseconds.
+    pub(super) read_at_ms: AtomicU64,
+    /// They were not heard for longer than is allowed.
+    deaf: AtomicBool,
 }
 
 impl Realm {
@@ -110,6 +117,22 @@ impl Realm {
             verified_tokens: VerifiedTokens::default(),
             client_keys: Arc::default(),
         })
+    }
+
+    /// Whether other nodes were not heard for so long that nothing may be taken for not revoked.
+    pub fn is_deaf(&self) -> bool {
+        self.nodes.deaf.load(Relaxed)
+    }
+
+    /// From now on other nodes count as heard, or not.
+    pub fn set_deaf(&self, deaf: bool) {
+        self.nodes.deaf.store(deaf, Relaxed);
+    }
+
+    /// How long ago the change log was read, milliseconds.
+    pub fn log_age_ms(&self) -> u64 {
+        let read_at_ms = self.nodes.read_at_ms.load(Relaxed);
+        self.now_ms().saturating_sub(read_at_ms)
     }
 
     /// Its name.

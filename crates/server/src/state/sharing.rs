@@ -179,11 +179,13 @@ impl Realm {
             let look = reader.look(&*self.store, realm, &own, self.scribe.log(), now);
             look.await?
         };
+        let read_at_ms = self.now_ms();
         match look {
             Look::Lines(lines) => {
                 for (origin, entries) in lines {
                     self.believe(&origin, &entries);
                 }
+                self.nodes.read_at_ms.store(read_at_ms, SeqCst);
                 Ok(())
             }
             Look::TooLate => {

@@ -204,8 +204,9 @@ pub struct Cluster {
     /// name may have several addresses and is resolved anew each time (headless services).
     #[serde(default)]
     pub peers: Vec<String>,
-    /// After how long without word from any other node introspection answers `inactive` here: what
-    /// was revoked meanwhile could not be heard. Default: never.
+    /// After how long without word from a majority of the nodes (over a database: and without its
+    /// change log) tokens are not called active here, but `temporarily_unavailable`: what was
+    /// revoked meanwhile could not be heard. Default: never.
     pub staleness: Option<Duration>,
 }
 

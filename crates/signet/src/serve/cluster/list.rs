@@ -1,19 +1,38 @@
 //! The nodes as an administrator sees them, from what the parts say of themselves.
 
-use signet_cluster::{links::LinkState, member::Members, spread::Status};
+use signet_cluster::{
+    links::LinkState,
+    member::Members,
+    membership::{MemberState, Standing},
+    spread::Status,
+};
 use signet_consensus::{self as consensus, Role};
 use signet_server::nodes::{Node, NodeRole, NodeState};
 use signet_store::NodeId;
 
-/// All members, by name. `now`: Unix seconds.
-pub fn of(
-    own: &NodeId,
-    members: &Members,
-    links: &[LinkState],
-    gossip: &Status,
-    store: Option<consensus::Status>,
-    now: u64,
-) -> Vec<Node> {
+/// What the parts say.
+pub struct Seen<'a> {
+    pub own: &'a NodeId,
+    pub members: &'a Members,
+    pub links: Vec<LinkState>,
+    pub gossip: Status,
+    pub detected: Vec<MemberState>,
+    pub store: Option<consensus::Status>,
+    /// Unix seconds.
+    pub now: u64,
+}
+
+/// All members, by name.
+pub fn of(seen: &Seen<'_>) -> Vec<Node> {
+    let Seen {
+        own,
+        members,
+        links,
+        gossip,
+        detected,
+        store,
+        now,
+    } = seen;
     let role = |name: &NodeId| {
         let store = store.as_ref().filter(|store| store.role != Role::Alone)?;
         let votes = store
@@ -32,8 +51,11 @@ pub fn of(
         let link = links.iter().find(|link| link.node == member.node);
         let connection = link.and_then(|link| link.connection.as_ref());
         let peer = gossip.peers.iter().find(|peer| peer.node == member.node);
-        let is_self = member.node == *own;
-        let heard = connection.is_some() || peer.is_some_and(|peer| peer.connected || peer.relayed);
+        let detected = detected.iter().find(|state| state.node == member.node);
+        let is_self = member.node == **own;
+        // Over a hub only, where others say that it answers.
+        let answers = detected.is_some_and(|state| state.standing != Standing::Unreachable);
+        let heard = connection.is_some() || answers && peer.is_some_and(|peer| peer.relayed);
         let has_majority = store.as_ref().is_none_or(|store| store.has_majority);
         let state = match peer {
             _ if is_self && has_majority => NodeState::Ready,
@@ -56,6 +78,7 @@ pub fn of(
                 true => Some(0),
                 false => peer.map(|peer| peer.lag_batches as u64),
             },
+            since: detected.map(|state| state.since_ms / 1000),
             addresses: member.addresses.clone(),
             zone: (!member.zone.is_empty()).then(|| member.zone.clone()),
             sent_bytes: connection.map(|connection| connection.sent_bytes),

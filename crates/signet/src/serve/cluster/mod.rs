@@ -28,6 +28,7 @@ use signet_cluster::{
     journal::Journal,
     links::{self, Ears, LinkOptions, Links, Topology},
     member::{Member as ClusterMember, Members},
+    membership::{Membership, MembershipOptions, MembershipParts},
     spread::{BoxFuture, Spread, SpreadParts, Tell},
     transport::{Caller, Services},
 };
@@ -54,6 +55,8 @@ use crate::{dev::DevNode, private_file};
 const STORE_WITHIN: Duration = Duration::from_secs(300);
 /// Between two looks whether something has come about.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
+/// How often it is looked whether other nodes are heard.
+const LISTEN_EVERY: Duration = Duration::from_millis(200);
 /// How long a node may take to admit another one to its store.
 const ADMITTED_WITHIN: Duration = Duration::from_secs(30);
 /// How long the other nodes may take to answer beyond what their readers may.
@@ -75,6 +78,10 @@ pub struct ClusterOptions {
     pub zone: String,
     pub hub: bool,
     pub topology: Topology,
+    /// Where members are looked for besides at their own addresses.
+    pub peers: Vec<String>,
+    /// After how long without word from the others nothing may be taken for not revoked.
+    pub staleness: Option<Duration>,
     /// A development server.
     pub dev: bool,
     /// Its store is the embedded one.
@@ -108,6 +115,8 @@ struct Running {
     spread: Arc<Spread>,
     host: Host,
     journal: Arc<SqliteStore>,
+    /// Who answers.
+    detection: Membership,
     /// Where the consensus of the store runs.
     consensus: Arc<OwnThread>,
 }
@@ -339,6 +348,7 @@ impl Cluster {
             clock: self.clock.clone(),
             options: LinkOptions {
                 topology: self.options.topology,
+                peers: self.options.peers.clone(),
                 ..LinkOptions::default()
             },
         }));
@@ -364,9 +374,17 @@ impl Cluster {
             }),
             clock: self.clock.clone(),
         });
+        let detection = Membership::start(MembershipParts {
+            node: node.clone(),
+            members: members.clone(),
+            transport: Box::new(links.membership()),
+            clock: self.clock.clone(),
+            options: MembershipOptions::default(),
+        });
+        let detection = detection.map_err(|e| format!("a thread could not be started: {e}"))?;
         let ears = Ears {
             gossip: spread.clone(),
-            membership: None,
+            membership: Some(detection.ear()),
             door: Some(Arc::new(host.clone())),
         };
         links
@@ -381,19 +399,24 @@ impl Cluster {
             spread,
             host,
             journal,
+            detection,
             consensus,
         })
     }
 
     /// The realm is built: from now on it believes what others tell. Nothing may be answered
     /// before.
-    pub async fn attach(&self, realm: &Arc<Realm>) -> Result<(), String> {
+    pub async fn attach(self: &Arc<Self>, realm: &Arc<Realm>) -> Result<(), String> {
         self.heard.attach(realm);
         if self.is_shared() {
             self.share(realm).await?;
         }
         if let Some(running) = self.running.get() {
             self.share_sealing_keys(running, realm);
+        }
+        if let Some(longest) = self.options.staleness {
+            let listening = self.clone().listen_for_others(realm.clone(), longest);
+            self.runtime.spawn(listening);
         }
         Ok(())
     }
@@ -405,6 +428,34 @@ impl Cluster {
         realm.share().await.map_err(|e| e.to_string())?;
         self.runtime.spawn(tasks::follow_nodes(realm.clone()));
         Ok(())
+    }
+
+    /// Says whether other nodes are heard: by a majority of the streams between them, or, over a
+    /// database, by its change log. For as long as the process runs.
+    async fn listen_for_others(self: Arc<Self>, realm: Arc<Realm>, longest: Duration) {
+        let mut was_deaf = false;
+        loop {
+            tokio::time::sleep(LISTEN_EVERY).await;
+            let by_streams = match self.running.get() {
+                None => true,
+                Some(running) => running
+                    .spread
+                    .staleness()
+                    .is_some_and(|silence| silence <= longest),
+            };
+            let by_log =
+                self.replicated.is_none() && u128::from(realm.log_age_ms()) <= longest.as_millis();
+            let deaf = !by_streams && !by_log;
+            realm.set_deaf(deaf);
+            match (was_deaf, deaf) {
+                (false, true) => tracing::error!(
+                    "no word from the other nodes for cluster.staleness: tokens are not called active"
+                ),
+                (true, false) => tracing::info!("the other nodes are heard again"),
+                (false, false) | (true, true) => {}
+            }
+            was_deaf = deaf;
+        }
     }
 
     /// Where this node alone answers, if that is another address than the issuer's.
@@ -622,14 +673,15 @@ impl Nodes for Cluster {
                 Ok(name) => vec![Node::alone(&name, &self.options.url)],
                 Err(_) => Vec::new(),
             },
-            Some(running) => list::of(
-                &running.node,
-                &running.members,
-                &running.links.states(),
-                &running.spread.status(),
-                self.replicated.as_ref().map(|store| store.status()),
-                self.clock.now(),
-            ),
+            Some(running) => list::of(&list::Seen {
+                own: &running.node,
+                members: &running.members,
+                links: running.links.states(),
+                gossip: running.spread.status(),
+                detected: running.detection.states(),
+                store: self.replicated.as_ref().map(|store| store.status()),
+                now: self.clock.now(),
+            }),
         };
         Box::pin(std::future::ready(Ok(nodes)))
     }

@@ -1,6 +1,6 @@
 //! How this process takes part, from its configuration.
 
-use std::net::SocketAddr;
+use std::{net::SocketAddr, time::Duration};
 
 use signet_cluster::join::Token;
 use signet_cluster::links::Topology;
@@ -37,6 +37,10 @@ pub fn of_config(config: &Config) -> Result<ClusterOptions, String> {
             model::Topology::Mesh => Topology::Mesh,
             model::Topology::Hubs => Topology::Hubs,
         },
+        peers: cluster.map_or_else(Vec::new, |cluster| cluster.peers.clone()),
+        staleness: cluster
+            .and_then(|cluster| cluster.staleness)
+            .map(|staleness| Duration::from_secs(staleness.0)),
         dev: false,
         embedded: config.store.engine == StoreEngine::Sqlite,
     })
@@ -56,6 +60,8 @@ pub fn of_dev(wish: &DevOptions, public: SocketAddr) -> Result<ClusterOptions, S
         zone: String::new(),
         hub: false,
         topology: Topology::Mesh,
+        peers: Vec::new(),
+        staleness: None,
         dev: true,
         embedded: wish.store.as_ref().is_none_or(|store| !store.is_database()),
     })
