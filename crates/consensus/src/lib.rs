@@ -35,6 +35,7 @@
 
 mod codec;
 mod dial;
+mod entered;
 mod error;
 mod log;
 mod machine;

@@ -2,6 +2,7 @@
 use crate::{
     ConsensusError, Member, Network, NodeId, Role, Settings, Status,
     codec::{Reader, Writer},
+    entered::Entered,
     log::{PURGED, VOTE},
     machine::{APPLIED, MEMBERSHIP},
     node::{GENERATION, ME, Node},
@@ -34,6 +35,8 @@ struct Part {
     node: Arc<Node>,
     proposer: Proposer,
     reading: Reading,
+    /// Where all of it runs.
+    runtime: tokio::runtime::Handle,
 }
 
 #[derive(Clone)]
@@ -178,6 +181,7 @@ impl ReplicatedStore {
         let part = Arc::new(Part {
             proposer: Proposer::start(node.clone()),
             reading: Reading::start(node.clone()),
+            runtime: tokio::runtime::Handle::current(),
             node,
         });
         self.set_part(Some(part.clone()));
@@ -330,7 +334,7 @@ impl ReplicatedStore {
     }
 
     async fn call(part: &Part, call: Call) -> Result<Answer, StoreError> {
-        part.proposer.call(call).await
+        Entered::new(&part.runtime, part.proposer.call(call)).await
     }
 
     /// The part to ask, or nothing and a lock that keeps the store as it is: this node's alone.
@@ -351,10 +355,15 @@ impl ReplicatedStore {
     async fn ready(&self, reads: Reads) -> Result<(), StoreError> {
         match self.mode().await? {
             Err(_alone) => Ok(()),
-            Ok(part) => match reads {
-                Reads::Latest => part.reading.latest().await,
-                Reads::Local => part.reading.own().await,
-            },
+            Ok(part) => {
+                let ready = async {
+                    match reads {
+                        Reads::Latest => part.reading.latest().await,
+                        Reads::Local => part.reading.own().await,
+                    }
+                };
+                Entered::new(&part.runtime, ready).await
+            }
         }
     }
 }

@@ -186,3 +186,45 @@ async fn the_log_is_shortened_and_a_member_that_was_away_for_long_gets_a_snapsho
         .await;
     assert!(world.bulk.load(SeqCst) > before, "by a snapshot");
 }
+
+// The writer of the audit trail is a thread without timers.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_caller_needs_no_runtime_with_timers() {
+    let world = World::empty(1);
+    world.open(1);
+    let first = world.node(1);
+    first
+        .begin(world.member(1), world.wire(1))
+        .await
+        .expect("begins");
+    world.grow(None).await;
+    for number in [1, 2] {
+        let store = world.node(number);
+        let caller = std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().build();
+            runtime.expect("a runtime").block_on(async move {
+                for id in 0..20 {
+                    let done = store.commit(put(id, 10), NOW).await.expect("answers");
+                    assert!(done.is_done());
+                    let key = Key::new(Table::User, id.to_string());
+                    assert!(store.get(&key, NOW).await.expect("answers").is_some());
+                    let all = store.page(Table::User, None, 100, NOW).await;
+                    assert_eq!(all.expect("answers").len(), id + 1);
+                    store.take(&key, NOW).await.expect("answers");
+                    store
+                        .commit(put(id, 10), NOW)
+                        .await
+                        .expect("is written anew");
+                }
+            });
+        });
+        tokio::task::spawn_blocking(|| caller.join().expect("does not panic"))
+            .await
+            .expect("ends");
+        let store = world.node(number);
+        for id in 0..20 {
+            let key = Key::new(Table::User, id.to_string());
+            store.take(&key, NOW).await.expect("answers");
+        }
+    }
+}

@@ -169,7 +169,13 @@ async fn any_of_three_nodes_answers_any_step_and_what_is_revoked_on_one_is_revok
     // session goes on.
     let rotate = ["key", "rotate", "--sealing", "--data-dir", two.dir()];
     let output = signet(&rotate);
-    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    assert_eq!(
+        output.status.code(),
+        Some(0),
+        "{}{}",
+        text(&output.stderr),
+        cluster.nodes[1].0.log()
+    );
     browser.go_to(three);
     let back = browser.authorize(&silent).await;
     let code = parameter(&back, "code").unwrap_or_else(|| panic!("no code: {back}"));
