@@ -20,8 +20,8 @@ pub struct Settings {
     /// not offered
     pub mtls_base: Option<String>,
     /// one of several nodes that serve the issuer: where this one is found itself, scheme and
-    /// authority without a path. It answers there as it does under the issuer's name; what it issues
-    /// names the issuer all the same
+    /// authority without a path. It answers there as it does under the issuer's name; what it
+    /// issues names the issuer all the same
     pub node_base: Option<String>,
     /// authorization codes; 60 (FAPI 2.0 section 5.3.2.1: at most 60)
     pub code_lifetime: u64,

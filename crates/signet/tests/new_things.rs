@@ -23,7 +23,12 @@ const EXAMPLES: &[Example] = &[
     Example {
         row: "a signature algorithm",
         names: &["MlDsa65"],
-        users: &[],
+        // What nodes sign with.
+        users: &[
+            "cluster/identity.rs",
+            "cluster/join/answer.rs",
+            "cluster/member.rs",
+        ],
     },
     Example {
         row: "a token format",
@@ -83,7 +88,16 @@ const EXAMPLES: &[Example] = &[
     Example {
         row: "a store",
         names: &["SqliteStore"],
-        users: &[],
+        // The replicated store is made of it, and what a node heard is kept in one.
+        users: &[
+            "consensus/log.rs",
+            "consensus/machine.rs",
+            "consensus/node.rs",
+            "consensus/recover.rs",
+            "consensus/store.rs",
+            "consensus/task.rs",
+            "signet/serve/cluster/mod.rs",
+        ],
     },
     Example {
         row: "a setting",
