@@ -394,3 +394,48 @@ async fn a_removed_node_counts_no_more_and_a_token_lets_one_node_in() {
         assert_eq!(server.end(), Some(0), "{}", server.log());
     }
 }
+
+#[tokio::test]
+async fn what_is_left_of_a_lost_majority_goes_on_when_it_is_told_to() {
+    let mut cluster = Cluster::of(3);
+    cluster.all_ready(2).await;
+    let mut browser = Browser::new(cluster.dev(2));
+    let code = browser.code("native", "openid offline_access").await;
+    let tokens = redeem(cluster.dev(2), "native", &code).await;
+    let dev = cluster.dev(2).clone();
+    let recover = [
+        "node",
+        "recover",
+        "--yes",
+        "--json",
+        "--data-dir",
+        dev.dir(),
+    ];
+    // Not while it runs.
+    assert_eq!(signet(&recover).status.code(), Some(2));
+    for (server, _) in &mut cluster.nodes {
+        server.signal("KILL");
+        server.end();
+    }
+    let output = signet(&recover);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let answer = json(&output);
+    assert_eq!(answer["node"], "node-3");
+    assert_eq!(answer["left_behind"].as_array().unwrap().len(), 2);
+    // Alone it decides again, with all that it had.
+    cluster.nodes[2].0.restart(&dev).await;
+    let refreshed = refresh(&dev, "native", &member(&tokens, "refresh_token")).await;
+    member(&refreshed, "refresh_token");
+    // One that was left behind does not come back by mistake.
+    let behind = cluster.dev(0).clone();
+    let (server, _) = &mut cluster.nodes[0];
+    server.start_again();
+    server.wait_for_log("refuse");
+    for name in ["node-1", "node-2"] {
+        let remove = ["node", "remove", name, "--yes", "--data-dir", dev.dir()];
+        let output = signet(&remove);
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    }
+    assert_eq!(list(&dev).len(), 1);
+    assert_ne!(behind.url, dev.url);
+}

@@ -195,9 +195,23 @@ impl Server {
         self.restart(dev).await;
     }
 
+    /// The same start again, of one that has ended.
+    pub fn start_again(&mut self) {
+        self.child = spawn(&self.arguments, &self.log);
+    }
+
+    /// Waits until the log has this, whether or not the server goes on.
+    pub fn wait_for_log(&self, words: &str) {
+        let started = Instant::now();
+        while !self.log().contains(words) {
+            assert!(started.elapsed() < PATIENCE, "{words}:\n{}", self.log());
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
     /// The same start again, of one that has ended; returns when `dev` answers.
     pub async fn restart(&mut self, dev: &Dev) {
-        self.child = spawn(&self.arguments, &self.log);
+        self.start_again();
         let started = Instant::now();
         let url = format!("{}/health/ready", dev.url);
         while dev.client().get(&url, &[]).await.is_err() {

@@ -1,9 +1,13 @@
 //! The nodes of an installation.
 
+use std::path::{Path, PathBuf};
+
 use clap::Subcommand;
 use http::Method;
 use serde_json::{Value, json};
+use signet_consensus::ConsensusError;
 use signet_server::admin::NODES;
+use signet_store::{sqlite, sqlite::DATABASE_FILE};
 
 use super::noun::{self, Leave, Paging};
 use crate::{
@@ -46,6 +50,18 @@ pub enum NodeCommand {
         #[command(flatten)]
         target: Target,
     },
+    /// The majority of a replicated store is lost for ever: make this node, which is stopped, the
+    /// first of a new cluster, with what it has.
+    #[command(
+        after_help = "What only the other nodes had is lost, also what was answered. They are refused from then on, and may join anew with an empty data directory.\n\nExample:\n  signet node recover --data-dir /var/lib/signet --yes"
+    )]
+    Recover {
+        /// The data directory of the stopped node, where its store is.
+        #[arg(long, value_name = "DIR")]
+        data_dir: PathBuf,
+        #[command(flatten)]
+        leave: Leave,
+    },
 }
 
 /// `signet node ...`
@@ -61,7 +77,50 @@ pub fn node(command: NodeCommand, output: &Output) -> Result<(), Failure> {
             leave,
             target,
         } => noun::remove(&NODES, &target, &name, leave, output),
+        NodeCommand::Recover { data_dir, leave } => recover(&data_dir, leave, output),
     }
+}
+
+/// For when the majority will not come back.
+fn recover(data_dir: &Path, leave: Leave, output: &Output) -> Result<(), Failure> {
+    leave.ask(
+        "What only the other nodes had is lost, and they will be refused. Is their majority gone for ever?",
+    )?;
+    if !data_dir.join(DATABASE_FILE).exists() {
+        let directory = data_dir.display();
+        return Err(Failure::unusable(format!(
+            "there is no store in {directory}"
+        )));
+    }
+    let random = || u64::from_be_bytes(signet_crypto::random::bytes());
+    let done = signet_consensus::recover(data_dir, sqlite::Options::default(), &random);
+    let done = done.map_err(|error| match error {
+        ConsensusError::Alone => Failure::no(
+            "not_replicated",
+            "the store is not replicated: nothing is lost",
+        ),
+        error => Failure::unusable(error.to_string()),
+    })?;
+    let left = done
+        .members
+        .iter()
+        .filter(|member| member.name != done.me.name);
+    let left: Vec<&str> = left.map(|member| member.name.as_str()).collect();
+    let answer = json!({
+        "node": done.me.name.as_str(),
+        "left_behind": left,
+        "last_entry": done.last_log,
+        "uncertain_entries": done.uncertain,
+    });
+    output.print(&answer, || {
+        format!(
+            "{} is the only voter now, with everything up to entry {}.\n{} of its last entries may not have been answered to anybody; they count now.\nLeft behind: {}. Remove them when it runs: signet node remove NAME",
+            done.me.name,
+            done.last_log,
+            done.uncertain,
+            left.join(", ")
+        )
+    })
 }
 
 /// The token alone on its line: it is to be handed on.
