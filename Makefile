@@ -5,7 +5,9 @@ CARGO ?= cargo
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help run cluster test setup lint unit clients fuzz bench build clean
+SIM_RUNS ?= 100000
+
+.PHONY: help run cluster sim test setup lint unit clients fuzz bench build clean
 
 help: ## this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -44,6 +46,9 @@ clients: ## real client libraries, a real browser and real reverse proxies again
 
 fuzz: ## every fuzz target for a few seconds, on stable Rust
 	$(CARGO) run --quiet --locked --manifest-path fuzz/Cargo.toml --target-dir target --bin smoke -- --seconds 3
+
+sim: ## 100,000 simulated clusters (SIM_RUNS=n); a failing one prints its seed
+	SIGNET_SIM_RUNS=$(SIM_RUNS) $(CARGO) test --locked -p signet-cluster --test it sim:: -- --nocapture
 
 bench: ## the benchmarks, each beside its floor; JSON in target/bench
 	$(CARGO) bench --locked -p signet-bench --features peer $(ARGS)
