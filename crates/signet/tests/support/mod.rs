@@ -195,7 +195,7 @@ impl Server {
         self.restart(dev).await;
     }
 
-    /// The same start again, of one that has ended.
+    /// The same start again, of one that was killed.
     pub fn start_again(&mut self) {
         self.child = spawn(&self.arguments, &self.log);
     }
@@ -209,7 +209,7 @@ impl Server {
         }
     }
 
-    /// The same start again, of one that has ended; returns when `dev` answers.
+    /// The same start again, of one that was killed; returns when `dev` answers.
     pub async fn restart(&mut self, dev: &Dev) {
         self.start_again();
         let started = Instant::now();

@@ -4,8 +4,10 @@
 //! is kept in the data directory, so that a restart needs none. What travels between nodes is in
 //! `signet_cluster`, what they agree on in the store; here both are put together with the realm.
 
+mod joining;
 mod late;
 mod list;
+mod nodes;
 mod numbers;
 mod options;
 mod package;
@@ -24,32 +26,26 @@ use std::{
 use signet_cluster::{
     batch::MemberKeys,
     identity::Identity,
-    join::{self, ClusterError, Description, Host, HostParts, Newcomer, Provide, Token},
+    join::{ClusterError, Description, Host, HostParts},
     journal::Journal,
     links::{self, Ears, LinkOptions, Links, Topology},
-    member::{Member as ClusterMember, Members},
+    member::Members,
     membership::{Membership, MembershipOptions, MembershipParts},
-    spread::{BoxFuture, Spread, SpreadParts, Tell},
+    spread::{Spread, SpreadParts, Tell},
     transport::{Caller, Services},
 };
 use signet_consensus::{Member, ReplicatedStore, Role};
 use signet_crypto::Clock;
-use signet_server::{
-    nodes::{Confirmation, Invitation, Node, Nodes, NodesError, NodesFuture},
-    state::Realm,
-    tasks,
-};
+use signet_server::{nodes::NodesError, state::Realm, tasks};
 use signet_store::{NodeId, SqliteStore, Store, sqlite};
 use tokio::sync::OnceCell;
 
+use joining::{Giver, join};
 use late::{Heard, Late};
 pub use options::{join_first, of_config, of_dev};
-pub use package::{Package, SharedStore};
 pub use place::Place;
 use services::{ADMISSION, CONSENSUS, READERS, SNAPSHOTS, Wire};
 use thread::OwnThread;
-
-use crate::{dev::DevNode, private_file};
 
 /// How long a node that joins waits for the others' store.
 const STORE_WITHIN: Duration = Duration::from_secs(300);
@@ -59,8 +55,6 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 const LISTEN_EVERY: Duration = Duration::from_millis(200);
 /// How long a node may take to admit another one to its store.
 const ADMITTED_WITHIN: Duration = Duration::from_secs(30);
-/// How long the other nodes may take to answer beyond what their readers may.
-const ANSWERED_WITHIN: Duration = Duration::from_secs(1);
 
 /// How this process takes part.
 #[derive(Clone, Debug)]
@@ -545,223 +539,5 @@ impl Running {
             }
             Err(error) => Err(error.to_string()),
         }
-    }
-}
-
-/// What a node gives to one that it lets in.
-struct Giver {
-    data_dir: PathBuf,
-    issuer: String,
-    zone: String,
-    node: NodeId,
-    clock: Arc<dyn Clock>,
-    store: Arc<dyn Store>,
-    replicated: Option<Arc<ReplicatedStore>>,
-    links: Arc<Links>,
-    consensus: Arc<OwnThread>,
-}
-
-impl Provide for Giver {
-    fn provide(&self, newcomer: &ClusterMember) -> BoxFuture<'static, Result<Vec<u8>, String>> {
-        let (data_dir, issuer) = (self.data_dir.clone(), self.issuer.clone());
-        let (zone, node, now) = (self.zone.clone(), self.node.clone(), self.clock.now());
-        let (store, replicated) = (self.store.clone(), self.replicated.clone());
-        let (links, newcomer) = (self.links.clone(), newcomer.node.clone());
-        let consensus = self.consensus.clone();
-        Box::pin(async move {
-            let failed = |e: &dyn std::fmt::Display| e.to_string();
-            let kind = match &replicated {
-                None => SharedStore::Database,
-                Some(replicated) => {
-                    if replicated.status().role == Role::Alone {
-                        let number = numbers::give(&*store, &node, now).await;
-                        let me = Member {
-                            number: number.map_err(|e| failed(&e))?,
-                            name: node,
-                            zone: (!zone.is_empty()).then_some(zone),
-                        };
-                        let replicated = replicated.clone();
-                        let begun = consensus
-                            .run(async move { replicated.begin(me, Arc::new(Wire(links))).await });
-                        begun.await?.map_err(|e| failed(&e))?;
-                        tracing::info!("the store is replicated from now on");
-                    }
-                    SharedStore::Replicated
-                }
-            };
-            let number = numbers::give(&*store, &newcomer, now).await;
-            let number = number.map_err(|e| failed(&e))?;
-            let package =
-                tokio::task::spawn_blocking(move || Package::of(&data_dir, &issuer, number, kind));
-            package.await.map_err(|e| failed(&e))??.to_bytes()
-        })
-    }
-}
-
-/// Joins the cluster that made a token: this data directory becomes a node's. `wanted`: its public
-/// URL, given the issuer's.
-pub async fn join(
-    token: &Token,
-    options: &ClusterOptions,
-    clock: &dyn Clock,
-) -> Result<Place, String> {
-    let data_dir = &options.data_dir;
-    private_file::directory(data_dir).map_err(|e| format!("{}: {e}", data_dir.display()))?;
-    let identity = Identity::open_or_create(data_dir).map_err(|e| e.to_string())?;
-    let listen = options
-        .listen
-        .ok_or("a node that joins needs [cluster] listen in its configuration")?;
-    let listen = links::bind(listen)
-        .and_then(|bound| bound.local_addr())
-        .map_err(|e| format!("the cluster's listener, {listen}: {e}"))?;
-    let mut place = Place {
-        name: String::new(),
-        number: 0,
-        url: options.url.clone(),
-        listen,
-        invited: true,
-    };
-    let addresses = match options.advertise.is_empty() {
-        true => vec![listen.to_string()],
-        false => options.advertise.clone(),
-    };
-    let newcomer = Newcomer {
-        identity: &identity,
-        wanted: options.name.clone(),
-        description: Description {
-            addresses,
-            url: options.url.clone(),
-            zone: options.zone.clone(),
-            hub: options.hub,
-        },
-    };
-    let welcome = join::join(token, &newcomer, clock)
-        .await
-        .map_err(|e| e.to_string())?;
-    let package = Package::from_bytes(welcome.package.expose())?;
-    place.name = welcome.node.as_str().to_owned();
-    place.number = package.number;
-    package.fits(options)?;
-    let members = Members::open(data_dir).map_err(|e| e.to_string())?;
-    for (fingerprint, known) in welcome.members {
-        members
-            .merge(fingerprint, known)
-            .map_err(|e| e.to_string())?;
-    }
-    package.unpack(
-        data_dir,
-        &DevNode {
-            name: place.name.clone(),
-            url: place.url.clone(),
-        },
-    )?;
-    // Last: from now on a start goes on without the token.
-    place.write(data_dir)?;
-    tracing::info!(node = place.name, issuer = package.issuer, "joined");
-    Ok(place)
-}
-
-impl Nodes for Cluster {
-    fn name(&self) -> &str {
-        // The realm was built with it before anything is answered.
-        self.late.get().map_or("", |late| late.name())
-    }
-
-    fn list(&self) -> NodesFuture<'_, Vec<Node>> {
-        let nodes = match self.running.get() {
-            None => match NodeId::parse(self.name()) {
-                Ok(name) => vec![Node::alone(&name, &self.options.url)],
-                Err(_) => Vec::new(),
-            },
-            Some(running) => list::of(&list::Seen {
-                own: &running.node,
-                members: &running.members,
-                links: running.links.states(),
-                gossip: running.spread.status(),
-                detected: running.detection.states(),
-                store: self.replicated.as_ref().map(|store| store.status()),
-                now: self.clock.now(),
-            }),
-        };
-        Box::pin(std::future::ready(Ok(nodes)))
-    }
-
-    fn invite(&self, seconds: u64) -> NodesFuture<'_, Invitation> {
-        Box::pin(async move {
-            let running = self.node().await?;
-            let token = running.host.invite(Duration::from_secs(seconds)).await;
-            let token = token.map_err(refusal)?;
-            Ok(Invitation {
-                token: token.to_text().expose().clone(),
-                expires_at: token.end,
-            })
-        })
-    }
-
-    fn remove<'a>(&'a self, name: &'a NodeId) -> NodesFuture<'a, ()> {
-        Box::pin(async move {
-            if name.as_str() == self.name() {
-                return Err(NodesError::NotPossible(
-                    "a node is not removed by itself: ask another one".to_owned(),
-                ));
-            }
-            let running = self.running.get().ok_or(NodesError::NotFound)?;
-            if let Some(replicated) = &self.replicated
-                && replicated.status().role != Role::Alone
-            {
-                let removed = replicated.remove(name).await;
-                removed.map_err(|e| NodesError::Unavailable(e.to_string()))?;
-            }
-            let receipt = running.host.remove(name).await.map_err(refusal)?;
-            // A later node of this name has a log of its own.
-            let released = signet_audit::release_node(&*self.store, name, self.clock.now()).await;
-            released.map_err(|e| NodesError::Unavailable(e.to_string()))?;
-            for node in receipt.unreachable.iter().filter(|node| *node != name) {
-                tracing::warn!(%node, removed = %name, "a node could not be told of a removal yet");
-            }
-            Ok(())
-        })
-    }
-
-    fn confirm(
-        &self,
-        patience: Duration,
-    ) -> std::pin::Pin<Box<dyn Future<Output = Vec<Confirmation>> + Send + '_>> {
-        Box::pin(async move {
-            let Some(running) = self.running.get() else {
-                return Vec::new();
-            };
-            let connected = running.links.states().into_iter();
-            let connected = connected.filter(|state| state.connection.is_some());
-            let calls: Vec<_> = connected
-                .map(|state| {
-                    let request = services::ask_readers(patience);
-                    let within = patience + ANSWERED_WITHIN;
-                    let call = running.links.call(&state.node, READERS, request, within);
-                    (state.node, tokio::spawn(call))
-                })
-                .collect();
-            let mut confirmed = Vec::with_capacity(calls.len());
-            for (node, call) in calls {
-                let answer = call.await.ok().and_then(Result::ok);
-                confirmed.push(Confirmation {
-                    node,
-                    readers: answer.and_then(|answer| services::read_readers(&answer)),
-                });
-            }
-            confirmed
-        })
-    }
-}
-
-fn refusal(error: ClusterError) -> NodesError {
-    match error {
-        ClusterError::NotFound => NodesError::NotFound,
-        ClusterError::Store(error) => NodesError::Unavailable(error.to_string()),
-        ClusterError::NameTaken(_)
-        | ClusterError::Removed
-        | ClusterError::NoAddress
-        | ClusterError::Ttl
-        | ClusterError::Member(_) => NodesError::NotPossible(error.to_string()),
     }
 }

@@ -1,0 +1,135 @@
+//! Joining a cluster, and what a node gives to one that it lets in.
+
+use std::{path::PathBuf, sync::Arc};
+
+use signet_cluster::{
+    identity::Identity,
+    join::{self, Description, Newcomer, Provide, Token},
+    links::{self, Links},
+    member::{Member as ClusterMember, Members},
+    spread::BoxFuture,
+};
+use signet_consensus::{Member, ReplicatedStore, Role};
+use signet_crypto::Clock;
+use signet_store::{NodeId, Store};
+
+use super::{
+    ClusterOptions, Place, numbers,
+    package::{Package, SharedStore},
+    services::Wire,
+    thread::OwnThread,
+};
+use crate::{dev::DevNode, private_file};
+
+/// What a node gives to one that it lets in.
+pub(super) struct Giver {
+    pub(super) data_dir: PathBuf,
+    pub(super) issuer: String,
+    pub(super) zone: String,
+    pub(super) node: NodeId,
+    pub(super) clock: Arc<dyn Clock>,
+    pub(super) store: Arc<dyn Store>,
+    pub(super) replicated: Option<Arc<ReplicatedStore>>,
+    pub(super) links: Arc<Links>,
+    pub(super) consensus: Arc<OwnThread>,
+}
+
+impl Provide for Giver {
+    fn provide(&self, newcomer: &ClusterMember) -> BoxFuture<'static, Result<Vec<u8>, String>> {
+        let (data_dir, issuer) = (self.data_dir.clone(), self.issuer.clone());
+        let (zone, node, now) = (self.zone.clone(), self.node.clone(), self.clock.now());
+        let (store, replicated) = (self.store.clone(), self.replicated.clone());
+        let (links, newcomer) = (self.links.clone(), newcomer.node.clone());
+        let consensus = self.consensus.clone();
+        Box::pin(async move {
+            let failed = |e: &dyn std::fmt::Display| e.to_string();
+            let kind = match &replicated {
+                None => SharedStore::Database,
+                Some(replicated) => {
+                    if replicated.status().role == Role::Alone {
+                        let number = numbers::give(&*store, &node, now).await;
+                        let me = Member {
+                            number: number.map_err(|e| failed(&e))?,
+                            name: node,
+                            zone: (!zone.is_empty()).then_some(zone),
+                        };
+                        let replicated = replicated.clone();
+                        let begun = consensus
+                            .run(async move { replicated.begin(me, Arc::new(Wire(links))).await });
+                        begun.await?.map_err(|e| failed(&e))?;
+                        tracing::info!("the store is replicated from now on");
+                    }
+                    SharedStore::Replicated
+                }
+            };
+            let number = numbers::give(&*store, &newcomer, now).await;
+            let number = number.map_err(|e| failed(&e))?;
+            let package =
+                tokio::task::spawn_blocking(move || Package::of(&data_dir, &issuer, number, kind));
+            package.await.map_err(|e| failed(&e))??.to_bytes()
+        })
+    }
+}
+
+/// Joins the cluster that made a token: this data directory becomes a node's. `wanted`: its public
+/// URL, given the issuer's.
+pub async fn join(
+    token: &Token,
+    options: &ClusterOptions,
+    clock: &dyn Clock,
+) -> Result<Place, String> {
+    let data_dir = &options.data_dir;
+    private_file::directory(data_dir).map_err(|e| format!("{}: {e}", data_dir.display()))?;
+    let identity = Identity::open_or_create(data_dir).map_err(|e| e.to_string())?;
+    let listen = options
+        .listen
+        .ok_or("a node that joins needs [cluster] listen in its configuration")?;
+    let listen = links::bind(listen)
+        .and_then(|bound| bound.local_addr())
+        .map_err(|e| format!("the cluster's listener, {listen}: {e}"))?;
+    let mut place = Place {
+        name: String::new(),
+        number: 0,
+        url: options.url.clone(),
+        listen,
+        invited: true,
+    };
+    let addresses = match options.advertise.is_empty() {
+        true => vec![listen.to_string()],
+        false => options.advertise.clone(),
+    };
+    let newcomer = Newcomer {
+        identity: &identity,
+        wanted: options.name.clone(),
+        description: Description {
+            addresses,
+            url: options.url.clone(),
+            zone: options.zone.clone(),
+            hub: options.hub,
+        },
+    };
+    let welcome = join::join(token, &newcomer, clock)
+        .await
+        .map_err(|e| e.to_string())?;
+    let package = Package::from_bytes(welcome.package.expose())?;
+    place.name = welcome.node.as_str().to_owned();
+    place.number = package.number;
+    package.fits(options)?;
+    let members = Members::open(data_dir).map_err(|e| e.to_string())?;
+    for (fingerprint, known) in welcome.members {
+        members
+            .merge(fingerprint, known)
+            .map_err(|e| e.to_string())?;
+    }
+    package.unpack(
+        data_dir,
+        &DevNode {
+            name: place.name.clone(),
+            url: place.url.clone(),
+        },
+    )?;
+    // Last: from now on a start goes on without the token.
+    place.write(data_dir)?;
+    tracing::info!(node = place.name, issuer = package.issuer, "joined");
+    Ok(place)
+}
