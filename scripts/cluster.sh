@@ -17,14 +17,18 @@ stop() {
 trap stop EXIT
 trap 'stop; exit 0' INT TERM
 
-# start NUMBER [arguments]: starts a node, and waits until it answers.
-start() {
+# launch NUMBER [arguments]: starts a node.
+launch() {
     local number=$1 directory=${directories[$1]} port=${ports[$1]}
     shift
+    "$signet" serve --dev --listen "127.0.0.1:$port" --data-dir "$directory" "$@" >"$directory.log" 2>&1 &
+    started[number]=$!
+}
+
+# await NUMBER: waits until a node answers.
+await() {
+    local number=$1 directory=${directories[$1]} port=${ports[$1]} pid=${started[$1]}
     local log=$directory.log
-    "$signet" serve --dev --listen "127.0.0.1:$port" --data-dir "$directory" "$@" >"$log" 2>&1 &
-    started+=($!)
-    local pid=$!
     for _ in $(seq 600); do
         if [ -f "$directory/dev.json" ] && curl --silent --fail --max-time 2 --cacert "$directory/ca.pem" "https://localhost:$port/health/ready" >/dev/null; then
             echo "node $((number + 1)) answers at https://localhost:$port (its log: $log)"
@@ -41,17 +45,20 @@ start() {
     exit 1
 }
 
-start 0 "$@"
+# Nodes that know each other are started together: one alone is no majority.
+known() { [ -f "${directories[$1]}/cluster/node.json" ]; }
+launch 0 "$@"
+for number in 1 2; do if known "$number"; then launch "$number" "$@"; fi; done
+await 0
 for number in 1 2; do
-    if [ -f "${directories[$number]}/cluster/node.json" ]; then
-        start "$number" "$@"
-    else
+    if ! known "$number"; then
         # The token is a secret for as long as it can be used: it goes by the environment, not by an argument.
         SIGNET_JOIN=$("$signet" node invite --data-dir "${directories[0]}")
         export SIGNET_JOIN
-        start "$number" "$@"
+        launch "$number" "$@"
         unset SIGNET_JOIN
     fi
+    await "$number"
 done
 
 cat <<TEXT

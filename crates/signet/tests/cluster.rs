@@ -396,6 +396,34 @@ async fn a_removed_node_counts_no_more_and_a_token_lets_one_node_in() {
 }
 
 #[tokio::test]
+async fn nodes_that_were_all_killed_start_together_with_all_that_was_answered() {
+    let mut cluster = Cluster::of(3);
+    cluster.all_ready(0).await;
+    let mut browser = Browser::new(cluster.dev(0));
+    let code = browser.code("native", "openid offline_access").await;
+    for (server, _) in &mut cluster.nodes {
+        server.signal("KILL");
+        server.end();
+    }
+    for (server, _) in &mut cluster.nodes {
+        server.start_again();
+    }
+    let devs: Vec<Dev> = cluster.nodes.iter().map(|(_, dev)| dev.clone()).collect();
+    for ((server, _), dev) in cluster.nodes.iter_mut().zip(&devs) {
+        server.answers(dev).await;
+    }
+    cluster.all_ready(1).await;
+    member(
+        &redeem(cluster.dev(1), "native", &code).await,
+        "access_token",
+    );
+    assert_eq!(
+        redeem(cluster.dev(2), "native", &code).await["error"],
+        "invalid_grant"
+    );
+}
+
+#[tokio::test]
 async fn what_is_left_of_a_lost_majority_goes_on_when_it_is_told_to() {
     let mut cluster = Cluster::of(3);
     cluster.all_ready(2).await;

@@ -212,6 +212,11 @@ impl Server {
     /// The same start again, of one that was killed; returns when `dev` answers.
     pub async fn restart(&mut self, dev: &Dev) {
         self.start_again();
+        self.answers(dev).await;
+    }
+
+    /// Waits until it answers.
+    pub async fn answers(&mut self, dev: &Dev) {
         let started = Instant::now();
         let url = format!("{}/health/ready", dev.url);
         while dev.client().get(&url, &[]).await.is_err() {

@@ -232,8 +232,7 @@ impl Cluster {
         Err(format!("the cluster does not give its store: {said}"))
     }
 
-    /// Waits until this node has the rows that the others have. A node that comes back while no
-    /// majority can be reached goes on with what needs none.
+    /// Waits until this node has the rows that the others have: nothing is answered from older ones.
     async fn wait_for_store(&self, replicated: &ReplicatedStore) -> Result<(), String> {
         let begun = tokio::time::Instant::now();
         let mut told = begun;
@@ -253,21 +252,19 @@ impl Cluster {
                 return Err(format!("the others refuse this node: {why}"));
             }
             let waited = begun.elapsed();
-            if has_rows && waited > Duration::from_secs(10) {
-                tracing::warn!(
-                    "no majority of the nodes can be reached: what needs the store is refused"
-                );
-                return Ok(());
-            }
             if waited > STORE_WITHIN {
-                return Err("the store of the cluster did not come".to_owned());
+                return Err(match has_rows {
+                    true => "no majority of the nodes can be reached, without which a node does not start; `signet node recover` is for one that is lost for ever",
+                    false => "the store of the cluster did not come",
+                }
+                .to_owned());
             }
             if told.elapsed() > Duration::from_secs(5) {
                 told = tokio::time::Instant::now();
-                tracing::info!(
+                tracing::warn!(
                     behind = status.lag,
                     leader = status.leader.as_ref().map(NodeId::as_str),
-                    "waiting for the store of the cluster"
+                    "waiting for a majority of the nodes, and for what this one missed"
                 );
             }
             tokio::time::sleep(LOOK_EVERY).await;
