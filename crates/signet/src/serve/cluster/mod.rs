@@ -232,7 +232,8 @@ impl Cluster {
         Err(format!("the cluster does not give its store: {said}"))
     }
 
-    /// Waits until this node has the rows that the others have: nothing is answered from older ones.
+    /// Waits until this node has the rows that the others have: nothing is answered from older
+    /// ones.
     async fn wait_for_store(&self, replicated: &ReplicatedStore) -> Result<(), String> {
         let begun = tokio::time::Instant::now();
         let mut told = begun;
