@@ -57,7 +57,7 @@ impl Ear {
     }
 
     fn say(&self, heard: Heard) {
-        // A test that has ended listens no more.
+        // A test that is over listens no more.
         let _ = self.0.lock().expect("unpoisoned").send(heard);
     }
 }

@@ -32,7 +32,7 @@ pub enum Role {
     Voter,
     /// Keeps a copy, and forwards changes to the leader.
     Forwarder,
-    /// A member whose part in the consensus has not begun, or has ended.
+    /// A member whose part in the consensus has not begun, or is over.
     Stopped,
 }
 

@@ -136,7 +136,7 @@ impl Network for Wire {
         Box::pin(async move {
             match world {
                 Some(world) => world.carry(from, to, request, deadline).await,
-                None => Err(NetworkError::Unreachable("the test has ended".into())),
+                None => Err(NetworkError::Unreachable("the test is over".into())),
             }
         })
     }

@@ -281,7 +281,7 @@ impl Links {
         if let Some(thread) = thread
             && thread.thread().id() != std::thread::current().id()
         {
-            // A thread that panicked has ended, too.
+            // A thread that panicked is over, too.
             let _ = thread.join();
         }
     }

@@ -257,7 +257,7 @@ impl Drop for Membership {
         self.shared.state().stop = true;
         self.shared.sooner.notify_all();
         if let Some(thread) = self.thread.take() {
-            // A thread that panicked has ended, too.
+            // A thread that panicked is over, too.
             let _ = thread.join();
         }
     }

@@ -3,7 +3,7 @@
 //! A row of a [`Table`] that must end lies in a *bucket* by its end. Buckets come in three widths,
 //! and a row takes the narrowest in which its end is at most one width away: so at every width only
 //! the bucket of now and the next are written, and a row outlives its end by at most one width.
-//! Three tables a width take turns: two that are written, one that has ended and is emptied whole.
+//! Three tables a width take turns: two are written, the expired one is emptied whole.
 //! A table belongs to one bucket at a time, which `signet_bucket` says; a writer reads that within
 //! its transaction, after it has touched the table, and emptying takes the table exclusively. So
 //! no row can be in a table that is emptied but such as have ended, whatever the clocks say.

@@ -1,6 +1,6 @@
-//! Removing what has ended: a table at a time.
+//! Removing what has expired: a table at a time.
 //!
-//! A table whose bucket has ended is emptied whole, and given the next bucket of its turn. It is
+//! A table whose bucket has expired is emptied whole, and given the next bucket of its turn. It is
 //! locked for that, for the time that the system needs to give its file back; a long read in the
 //! way (a backup) postpones it. Several nodes may sweep at once: the row of the table in
 //! `signet_bucket` is locked first, and says whether there is anything left to do.

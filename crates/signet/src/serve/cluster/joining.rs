@@ -54,8 +54,9 @@ impl Provide for Giver {
                             zone: (!zone.is_empty()).then_some(zone),
                         };
                         let replicated = replicated.clone();
-                        let begun = consensus
-                            .run(async move { replicated.begin(me, Arc::new(Wire(links))).await });
+                        let begun = consensus.run(async move {
+                            replicated.begin(me, Arc::new(Wire::new(links))).await
+                        });
                         begun.await?.map_err(|e| failed(&e))?;
                         tracing::info!("the store is replicated from now on");
                     }
@@ -71,8 +72,7 @@ impl Provide for Giver {
     }
 }
 
-/// Joins the cluster that made a token: this data directory becomes a node's. `wanted`: its public
-/// URL, given the issuer's.
+/// Joins the cluster that made a token: this data directory becomes a node's.
 pub async fn join(
     token: &Token,
     options: &ClusterOptions,

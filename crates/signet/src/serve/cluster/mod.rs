@@ -172,7 +172,7 @@ impl Cluster {
         let Some(replicated) = &self.replicated else {
             return running.known(&self.description(&place)).await;
         };
-        let wire = Arc::new(Wire(running.links.clone()));
+        let wire = Arc::new(Wire::new(running.links.clone()));
         let known = replicated.me().map_err(|e| e.to_string())?;
         match known {
             Some(_) => {

@@ -1,7 +1,11 @@
 //! What nodes ask each other beside the gossip: the consensus of the store, admission to it, and
 //! what the readers of a node's stream of revocations have in effect.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    collections::BTreeSet,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
 
 use serde::{Deserialize, Serialize};
 use signet_cluster::{
@@ -26,11 +30,22 @@ pub const READERS: u8 = 65;
 pub const SNAPSHOTS: u8 = 192;
 
 /// The streams between nodes as the consensus sees them.
-pub struct Wire(pub Arc<Links>);
+pub struct Wire {
+    links: Arc<Links>,
+    /// Who belongs to the replicated store.
+    members: Mutex<BTreeSet<NodeId>>,
+}
 
 impl Wire {
+    pub fn new(links: Arc<Links>) -> Wire {
+        Wire {
+            links,
+            members: Mutex::default(),
+        }
+    }
+
     fn ask(&self, to: &NodeId, service: u8, request: Vec<u8>, deadline: Duration) -> CallFuture {
-        let call = self.0.call(to, service, request, deadline);
+        let call = self.links.call(to, service, request, deadline);
         Box::pin(async move {
             call.await.map_err(|error| match error {
                 CallError::NotConnected | CallError::NoService => {
@@ -53,6 +68,14 @@ impl Network for Wire {
 
     fn bulk(&self, to: &NodeId, request: Vec<u8>, deadline: Duration) -> CallFuture {
         self.ask(to, SNAPSHOTS, request, deadline)
+    }
+
+    /// Whatever the topology, nodes of one replicated store are connected: any may be its leader.
+    fn member(&self, member: &Member) {
+        let mut members = self.members.lock().unwrap_or_else(PoisonError::into_inner);
+        if members.insert(member.name.clone()) {
+            self.links.want(members.clone());
+        }
     }
 }
 
