@@ -1,7 +1,7 @@
 //! `signet store`, and servers over a PostgreSQL database, as real processes.
 
 #[path = "../../store/tests/server.rs"]
-mod database;
+pub mod database;
 
 use std::path::Path;
 
