@@ -23,6 +23,7 @@ pub mod postgres;
 mod realm;
 pub mod revocation;
 mod revoked;
+pub mod schema;
 pub mod sqlite;
 mod store;
 mod table;

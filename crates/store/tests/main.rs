@@ -7,4 +7,5 @@ mod full_disk;
 mod postgres;
 mod revocation;
 mod rules;
+mod schema;
 mod server;

@@ -3,7 +3,7 @@ use crate::server::{Server, shared, with_password};
 use rustix::process::Signal;
 use signet_store::{
     Change, Key, Op, Outcome, PostgresStore, Store, StoreError, Table,
-    postgres::{NARROW_BUCKET, Options, PostgresError, SCHEMA_VERSION},
+    postgres::{Behind, NARROW_BUCKET, Options, PostgresError},
 };
 use std::{
     collections::BTreeSet,
@@ -20,9 +20,9 @@ use tokio::{
     time::sleep,
 };
 
-const NOW: u64 = 1_763_000_000;
+pub(crate) const NOW: u64 = 1_763_000_000;
 
-fn insert(key: Key, end: u64) -> Change {
+pub(crate) fn insert(key: Key, end: u64) -> Change {
     Change::new(Op::Insert {
         key,
         value: b"value".to_vec(),
@@ -30,7 +30,7 @@ fn insert(key: Key, end: u64) -> Change {
     })
 }
 
-fn once(id: impl std::fmt::Display) -> Key {
+pub(crate) fn once(id: impl std::fmt::Display) -> Key {
     Key::new(Table::Once, id.to_string())
 }
 
@@ -42,14 +42,14 @@ async fn version(store: &dyn Store, change: Change, now: u64) -> u64 {
 }
 
 /// A database with a schema, and what opens it.
-fn prepared(server: &Server) -> (String, Options) {
+pub(crate) fn prepared(server: &Server) -> (String, Options) {
     let database = server.database();
     let options = server.options(&database);
-    PostgresStore::migrate(&options).expect("a schema");
+    PostgresStore::migrate(&options, Behind::Refuse).expect("a schema");
     (database, options)
 }
 
-fn open(options: &Options) -> PostgresStore {
+pub(crate) fn open(options: &Options) -> PostgresStore {
     PostgresStore::open(options).expect("opens")
 }
 
@@ -331,47 +331,6 @@ async fn a_change_that_the_server_always_rolls_back_fails_alone() {
     store.check().await.expect("goes on");
 }
 
-// The schema.
-
-#[tokio::test]
-async fn an_older_schema_is_refused_and_the_next_one_accepted() {
-    let database = shared().database();
-    let options = shared().options(&database);
-    let answer = PostgresStore::open(&options);
-    assert!(
-        matches!(answer, Err(PostgresError::OldSchema { found: 0, .. })),
-        "{answer:?}"
-    );
-    assert_eq!(PostgresStore::schema(&options).expect("answers").found, 0);
-    // Two nodes at once: each step is done once.
-    let done: usize = std::thread::scope(|scope| {
-        let nodes = [0, 1].map(|_| scope.spawn(|| PostgresStore::migrate(&options)));
-        nodes
-            .map(|node| node.join().expect("ends").expect("migrates").len())
-            .iter()
-            .sum()
-    });
-    let status = PostgresStore::schema(&options).expect("answers");
-    assert_eq!(
-        (done, status.found),
-        (SCHEMA_VERSION as usize, SCHEMA_VERSION)
-    );
-    assert_eq!(status.pending(), []);
-    let next = |version: u32| {
-        let update = format!("UPDATE signet_schema SET version = {version}");
-        shared().sql(&database, &update);
-    };
-    next(SCHEMA_VERSION + 1);
-    open(&options).check().await.expect("works");
-    assert_eq!(PostgresStore::migrate(&options).expect("nothing to do"), []);
-    next(SCHEMA_VERSION + 2);
-    let answer = PostgresStore::open(&options);
-    assert!(
-        matches!(answer, Err(PostgresError::NewSchema { .. })),
-        "{answer:?}"
-    );
-}
-
 // Connections.
 
 #[tokio::test]
@@ -459,7 +418,7 @@ async fn tls_is_checked_both_ways() {
         path(&client_key)
     );
     let options = with_password(&url("localhost", &format!("{root}{shown}")));
-    PostgresStore::migrate(&options).expect("a schema");
+    PostgresStore::migrate(&options, Behind::Refuse).expect("a schema");
     open(&options).check().await.expect("works");
     for (host, more, why) in [
         (
@@ -604,14 +563,16 @@ async fn a_commit_whose_answer_was_lost_is_looked_up_and_never_done_twice() {
 
 /// What was answered, by many callers over several stores, while something goes wrong.
 #[derive(Default)]
-struct Oracle {
+pub(crate) struct Oracle {
     /// Inserts that were answered as done: they must be there.
     done: Mutex<BTreeSet<String>>,
     answered: AtomicUsize,
-    refused_unavailable: AtomicUsize,
+    pub(crate) refused_unavailable: AtomicUsize,
     /// Answers of `Done` for a key beyond the first.
     double: AtomicUsize,
     stop: AtomicBool,
+    /// Begins the names of its keys.
+    name: &'static str,
 }
 
 /// Each caller makes keys that another caller of another store makes, too.
@@ -620,7 +581,7 @@ async fn load(oracle: Arc<Oracle>, store: Arc<PostgresStore>, pair: usize, write
         if oracle.stop.load(SeqCst) {
             return;
         }
-        let name = format!("{pair}-{n}");
+        let name = format!("{}{pair}-{n}", oracle.name);
         let mine = insert(once(&name), NOW + 3600).then(Op::Put {
             key: Key::new(Table::User, format!("{name}-{writer}")),
             value: Vec::new(),
@@ -651,7 +612,19 @@ async fn load(oracle: Arc<Oracle>, store: Arc<PostgresStore>, pair: usize, write
 
 impl Oracle {
     async fn run(stores: &[Arc<PostgresStore>; 2], fault: impl Future<Output = ()>) -> Arc<Oracle> {
-        let oracle = Arc::new(Oracle::default());
+        Oracle::named("", stores, fault).await
+    }
+
+    /// With keys of its own.
+    pub(crate) async fn named(
+        name: &'static str,
+        stores: &[Arc<PostgresStore>; 2],
+        fault: impl Future<Output = ()>,
+    ) -> Arc<Oracle> {
+        let oracle = Arc::new(Oracle {
+            name,
+            ..Oracle::default()
+        });
         let callers: Vec<_> = (0..8)
             .flat_map(|pair| [(pair, false), (pair, true)])
             .map(|(pair, writer)| {
@@ -667,7 +640,7 @@ impl Oracle {
         oracle
     }
 
-    async fn check(&self, store: &PostgresStore) {
+    pub(crate) async fn check(&self, store: &PostgresStore) {
         assert_eq!(self.double.load(SeqCst), 0, "done twice");
         let done = self.done.lock().expect("whole").clone();
         assert!(done.len() > 50, "{}", done.len());

@@ -7,7 +7,7 @@
 use signet_crypto::Secret;
 use signet_store::{
     PostgresStore,
-    postgres::{Address, Options},
+    postgres::{Address, Behind, Options},
 };
 use std::{
     fs,
@@ -324,7 +324,7 @@ impl Server {
     /// A store in a new database.
     pub(crate) fn store(&self) -> PostgresStore {
         let options = self.options(&self.database());
-        PostgresStore::migrate(&options).expect("a schema");
+        PostgresStore::migrate(&options, Behind::Refuse).expect("a schema");
         PostgresStore::open(&options).expect("opens")
     }
 }

@@ -6,10 +6,11 @@ use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 use signet_crypto::Clock;
 use signet_store::{
-    Change, Engine, EngineError, Key, Op, OpenError, Outcome, PostgresStore, Row, Store,
-    StoreError, Table,
-    postgres::{Migration, PostgresError, SchemaStatus},
-    sqlite::DATABASE_FILE,
+    Change, Engine, EngineError, Key, Op, OpenError, Outcome, PostgresStore, Row, SqliteStore,
+    Store, StoreError, Table,
+    postgres::{Behind, PostgresError},
+    schema::{Migration, SchemaMismatch, SchemaStatus},
+    sqlite::{self, DATABASE_FILE},
 };
 
 use super::{Failure, Output, Progress, block_on, config::refusal};
@@ -36,6 +37,10 @@ pub enum StoreCommand {
         /// Say what would be done, and do nothing.
         #[arg(long)]
         dry_run: bool,
+        /// Also where a server is connected that cannot work on the new schema: it refuses
+        /// everything from then on.
+        #[arg(long)]
+        leave_behind: bool,
     },
     /// Copy every row into an empty store of any engine, and compare them afterwards.
     #[command(
@@ -91,7 +96,17 @@ fn parse(url: &str) -> Result<StoreUrl, Failure> {
 pub fn run(command: StoreCommand, output: &Output) -> Result<(), Failure> {
     match command {
         StoreCommand::Status(which) => status(&which.engine()?, output),
-        StoreCommand::Migrate { which, dry_run } => migrate(&which.engine()?, dry_run, output),
+        StoreCommand::Migrate {
+            which,
+            dry_run,
+            leave_behind,
+        } => {
+            let behind = match leave_behind {
+                true => Behind::Leave,
+                false => Behind::Refuse,
+            };
+            migrate(&which.engine()?, dry_run, behind, output)
+        }
         StoreCommand::Copy { from, to } => copy(&parse(&from)?, &parse(&to)?, output),
     }
 }
@@ -129,12 +144,21 @@ fn status(engine: &Engine, output: &Output) -> Result<(), Failure> {
     match engine {
         Engine::Sqlite { directory, .. } => {
             let place = directory.display().to_string();
+            let schema = SqliteStore::schema(directory);
+            let schema = schema.map_err(|e| Failure::unusable(e.to_string()))?;
+            // Read before it is opened: that brings it up to date.
             let state = match embedded(directory)? {
                 Some(true) => "current",
                 Some(false) => "missing",
                 None => "in use",
             };
-            let answer = json!({ "engine": "sqlite", "directory": place, "state": state });
+            let answer = json!({
+                "engine": "sqlite",
+                "directory": place,
+                "state": state,
+                "schema": schema.as_ref().map(|schema| schema.found),
+                "known": sqlite::SCHEMA_VERSION,
+            });
             match state {
                 "missing" => Err(Failure::no(
                     "missing",
@@ -146,12 +170,23 @@ fn status(engine: &Engine, output: &Output) -> Result<(), Failure> {
         }
         Engine::Postgres { options, .. } => {
             let status = PostgresStore::schema(options).map_err(|e| reach(&e))?;
-            let answer = describe(&status, &options.address.to_string());
-            match status.accept() {
+            let connected = PostgresStore::connected(options).map_err(|e| reach(&e))?;
+            let mut answer = describe(&status, &options.address.to_string());
+            let each = |(known, connections): (&u32, &u64)| json!({ "known": known, "connections": connections });
+            answer["connected"] = connected.iter().map(each).collect();
+            match accept(&status) {
                 Ok(()) => output.print(&answer, || {
+                    let each = |(known, connections): (&u32, &u64)| {
+                        format!(
+                            "\n  {connections} connections of programs that know schema {known}"
+                        )
+                    };
                     format!(
-                        "postgres at {}: schema {}, this program's is {}",
-                        options.address, status.found, status.known
+                        "postgres at {}: schema {}, this program's is {}{}",
+                        options.address,
+                        status.found,
+                        status.known(),
+                        connected.iter().map(each).collect::<String>()
                     )
                 }),
                 Err(error) => Err(Failure::no(code(&error), error.to_string()).with(answer)),
@@ -160,12 +195,20 @@ fn status(engine: &Engine, output: &Output) -> Result<(), Failure> {
     }
 }
 
+fn accept(status: &SchemaStatus) -> Result<(), PostgresError> {
+    let (found, known) = (status.found, status.known());
+    status.accept().map_err(|mismatch| match mismatch {
+        SchemaMismatch::Old => PostgresError::OldSchema { found, known },
+        SchemaMismatch::New => PostgresError::NewSchema { found, known },
+    })
+}
+
 fn describe(status: &SchemaStatus, address: &str) -> Value {
     json!({
         "engine": "postgres",
         "url": address,
         "schema": status.found,
-        "known": status.known,
+        "known": status.known(),
         "pending": list(status.pending()),
     })
 }
@@ -174,6 +217,7 @@ fn code(error: &PostgresError) -> &'static str {
     match error {
         PostgresError::OldSchema { .. } => "migration_needed",
         PostgresError::NewSchema { .. } => "schema_too_new",
+        PostgresError::Behind { .. } => "would_leave_behind",
         PostgresError::Unreachable(_)
         | PostgresError::Refused { .. }
         | PostgresError::Tls(_)
@@ -184,7 +228,7 @@ fn code(error: &PostgresError) -> &'static str {
     }
 }
 
-fn migrate(engine: &Engine, dry_run: bool, output: &Output) -> Result<(), Failure> {
+fn migrate(engine: &Engine, dry_run: bool, behind: Behind, output: &Output) -> Result<(), Failure> {
     let options = match engine {
         Engine::Sqlite { directory, .. } => {
             // The server makes it; here is nothing to do, but to say whether it could be opened.
@@ -202,7 +246,10 @@ fn migrate(engine: &Engine, dry_run: bool, output: &Output) -> Result<(), Failur
             pending => format!("would do:{}", lines(pending)),
         });
     }
-    let done = PostgresStore::migrate(options).map_err(|e| reach(&e))?;
+    let done = PostgresStore::migrate(options, behind).map_err(|e| match &e {
+        PostgresError::Behind { .. } => Failure::no(code(&e), e.to_string()),
+        other => reach(other),
+    })?;
     let answer = json!({ "engine": "postgres", "done": list(&done), "pending": [] });
     output.print(&answer, || match &*done {
         [] => "there is nothing to do".to_owned(),
@@ -223,7 +270,7 @@ fn copy(from: &StoreUrl, to: &StoreUrl, output: &Output) -> Result<(), Failure> 
     let destination = with_directory(to)?;
     let source = open_alone(&source, from)?;
     if let Engine::Postgres { options, .. } = &destination {
-        PostgresStore::migrate(options).map_err(|e| reach(&e))?;
+        PostgresStore::migrate(options, Behind::Refuse).map_err(|e| reach(&e))?;
     }
     let destination = open_alone(&destination, to)?;
     let now = SystemClock.now_ms() / 1000;
@@ -248,7 +295,8 @@ fn open_alone(engine: &Engine, url: &StoreUrl) -> Result<std::sync::Arc<dyn Stor
     match engine {
         Engine::Sqlite { .. } => {}
         Engine::Postgres { options, .. } => {
-            if PostgresStore::others(options).map_err(|e| reach(&e))? > 0 {
+            let others = PostgresStore::connected(options).map_err(|e| reach(&e))?;
+            if !others.is_empty() {
                 return Err(in_use());
             }
         }

@@ -23,7 +23,8 @@ use signet_server::{
     user_services::UserServiceOptions,
 };
 use signet_store::{
-    Engine, EngineError, NodeId, PostgresStore, RevocationIndex, Store, sqlite::DATABASE_FILE,
+    Engine, EngineError, NodeId, PostgresStore, RevocationIndex, Store, postgres::Behind,
+    sqlite::DATABASE_FILE,
 };
 
 use super::cluster::{Cluster, OpenedStore};
@@ -76,7 +77,7 @@ pub fn open_dev_store(wish: &dev::DevOptions) -> Result<OpenedStore, String> {
     match &engine {
         Engine::Sqlite { .. } => {}
         Engine::Postgres { options, .. } => {
-            PostgresStore::migrate(options).map_err(|e| e.to_string())?;
+            PostgresStore::migrate(options, Behind::Refuse).map_err(|e| e.to_string())?;
         }
     }
     open_engine(&engine).map_err(|e| match &engine {

@@ -24,16 +24,19 @@ mod writer;
 pub use address::{Address, Host, InvalidUrl, MAX_HOSTS, TlsMode};
 pub use layout::{MIDDLE_BUCKET, NARROW_BUCKET, WIDE_BUCKET};
 pub use queue::MAX_QUEUE;
-pub use schema::{MIGRATIONS, Migration, SCHEMA_VERSION, SchemaStatus};
+pub use schema::{Behind, MIGRATE_SECONDS, MIGRATIONS, SCHEMA_VERSION};
 pub use session::CONNECT_SECONDS;
 pub use writer::{MAX_GROUP, PHASE_SECONDS};
 
-use crate::{Change, Key, Outcome, Row, Store, StoreError, StoreFuture, Table};
+use crate::{
+    Change, Key, Outcome, Row, Store, StoreError, StoreFuture, Table,
+    schema::{Migration, SchemaStatus},
+};
 use queue::{Queue, Reply, Shared};
 use reader::Read;
-use session::{APPLICATION, Purpose, Session};
 use signet_crypto::Secret;
 use std::{
+    collections::BTreeMap,
     fmt,
     future::Future,
     io,
@@ -64,6 +67,8 @@ pub struct Options {
     pub writers: usize,
     /// Connections that read.
     pub readers: usize,
+    /// The schema, as this program knows it.
+    pub migrations: &'static [Migration],
 }
 
 impl Options {
@@ -74,6 +79,7 @@ impl Options {
             password: None,
             writers: 2,
             readers: 2,
+            migrations: MIGRATIONS,
         }
     }
 
@@ -150,6 +156,17 @@ pub enum PostgresError {
         /// this program's
         known: u32,
     },
+    /// A step of the schema would leave a program behind that is connected.
+    #[error(
+        "a program that knows schema {known} is connected, and could not work on schema {next}: \
+         stop it, or start its next version, first"
+    )]
+    Behind {
+        /// the oldest program's
+        known: u32,
+        /// the step that is due
+        next: u32,
+    },
     /// Certificates or keys that cannot be used.
     #[error("TLS to the database: {0}")]
     Tls(String),
@@ -192,6 +209,7 @@ impl PostgresError {
             PostgresError::Unreachable(_)
             | PostgresError::OldSchema { .. }
             | PostgresError::NewSchema { .. }
+            | PostgresError::Behind { .. }
             | PostgresError::Tls(_)
             | PostgresError::PasswordFile(_)
             | PostgresError::Corrupt(_)
@@ -210,6 +228,7 @@ impl PostgresError {
             other @ (PostgresError::Refused { .. }
             | PostgresError::OldSchema { .. }
             | PostgresError::NewSchema { .. }
+            | PostgresError::Behind { .. }
             | PostgresError::Tls(_)
             | PostgresError::PasswordFile(_)
             | PostgresError::Corrupt(_)) => other,
@@ -236,16 +255,20 @@ impl PostgresError {
         self.is_conflict() || race.iter().any(|state| state.code() == self.code())
     }
 
-    /// Whether the connection is of no further use: it was lost, or the server is going away
-    /// (class 57: an operator intervened; class 25: what was a primary takes no writes).
+    /// Whether the connection is of no further use: it was lost, the server is going away
+    /// (class 57: an operator intervened; class 25: what was a primary takes no writes), or its
+    /// schema has become another program's.
     fn is_lost(&self) -> bool {
         match self {
-            PostgresError::Lost(_) | PostgresError::Slow | PostgresError::Unreachable(_) => true,
+            PostgresError::Lost(_)
+            | PostgresError::Slow
+            | PostgresError::Unreachable(_)
+            | PostgresError::OldSchema { .. }
+            | PostgresError::NewSchema { .. } => true,
             PostgresError::Refused { code, .. } => {
                 ["57", "25", "08"].contains(&&code[..2.min(code.len())])
             }
-            PostgresError::OldSchema { .. }
-            | PostgresError::NewSchema { .. }
+            PostgresError::Behind { .. }
             | PostgresError::Tls(_)
             | PostgresError::PasswordFile(_)
             | PostgresError::Corrupt(_) => false,
@@ -347,27 +370,23 @@ impl PostgresStore {
         apart(schema::status(options))
     }
 
-    /// How many connections of other stores, of nodes or of commands, the database has.
+    /// How many connections the database has, of nodes and of commands, by the schema that their
+    /// program knows.
     ///
     /// # Errors
     /// See [`PostgresError`].
-    pub fn others(options: &Options) -> Result<u64, PostgresError> {
-        apart(async {
-            let session = Session::open(options, Purpose::Schema).await?;
-            let count = "SELECT count(*) FROM pg_stat_activity WHERE application_name = $1
-                AND datname = current_database() AND pid <> pg_backend_pid()";
-            let row = session.client.query_one(count, &[&APPLICATION]).await?;
-            Ok(u64::try_from(row.try_get::<_, i64>(0)?).unwrap_or(0))
-        })
+    pub fn connected(options: &Options) -> Result<BTreeMap<u32, u64>, PostgresError> {
+        apart(schema::connected(options))
     }
 
     /// Makes or upgrades the schema, while nodes of the version before go on; the steps that were
     /// done.
     ///
     /// # Errors
-    /// See [`PostgresError`].
-    pub fn migrate(options: &Options) -> Result<Vec<Migration>, PostgresError> {
-        apart(schema::migrate(options))
+    /// [`PostgresError::Behind`] where a program is connected that could not work on it any more,
+    /// and `behind` says that this matters; otherwise see [`PostgresError`].
+    pub fn migrate(options: &Options, behind: Behind) -> Result<Vec<Migration>, PostgresError> {
+        apart(schema::migrate(options, behind))
     }
 
     /// What the writers have done so far.
@@ -384,7 +403,7 @@ impl PostgresStore {
         job: impl FnOnce(Reply<T>) -> J,
     ) -> Result<T, StoreError> {
         if self.shared.down.load(SeqCst) {
-            return Err(queue::down());
+            return Err(self.shared.refusal());
         }
         let (reply, answer) = oneshot::channel();
         queue.push(job(reply))?;

@@ -38,10 +38,6 @@ const PROBES: (Duration, Duration) = (Duration::from_millis(50), Duration::from_
 /// Where a call is answered.
 pub(super) type Reply<T> = oneshot::Sender<Result<T, StoreError>>;
 
-pub(super) fn down() -> StoreError {
-    StoreError::Unavailable("the database does not answer".to_owned())
-}
-
 pub(super) fn stopped() -> StoreError {
     StoreError::Unavailable("it was closed".to_owned())
 }
@@ -130,10 +126,10 @@ impl<T: Job> Queue<T> {
         }
     }
 
-    fn refuse_all(&self) {
+    fn refuse_all(&self, why: &StoreError) {
         let jobs = std::mem::take(&mut self.state().jobs);
         for job in jobs {
-            job.fail(down());
+            job.fail(why.clone());
         }
     }
 }
@@ -145,6 +141,8 @@ pub(super) struct Shared {
     pub(super) reads: Queue<Read>,
     /// The breaker is open.
     pub(super) down: AtomicBool,
+    /// What opened it, or kept it open last.
+    why: Mutex<Option<PostgresError>>,
     tripped: Notify,
     /// The connection that closed the breaker, for the next writer that needs one.
     spare: Mutex<Option<Session>>,
@@ -159,6 +157,7 @@ impl Shared {
             writes: Queue::new(),
             reads: Queue::new(),
             down: AtomicBool::new(false),
+            why: Mutex::new(None),
             tripped: Notify::new(),
             spare: Mutex::new(None),
             groups: AtomicU64::new(0),
@@ -203,13 +202,32 @@ impl Shared {
         }
     }
 
+    /// What calls are told while the breaker is open.
+    pub(super) fn refusal(&self) -> StoreError {
+        let why = self.why.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*why {
+            // No waiting helps: whoever asks is told what does.
+            Some(error @ (PostgresError::OldSchema { .. } | PostgresError::NewSchema { .. })) => {
+                error.for_caller()
+            }
+            Some(_) | None => StoreError::Unavailable("the database does not answer".to_owned()),
+        }
+    }
+
+    fn note(&self, error: &PostgresError) {
+        let mut why = self.why.lock().unwrap_or_else(PoisonError::into_inner);
+        *why = Some(error.clone());
+    }
+
     /// Opens the breaker.
     pub(super) fn trip(&self, error: &PostgresError) {
+        self.note(error);
         if !self.down.swap(true, SeqCst) {
             tracing::error!(%error, "the database does not answer: what needs it is refused until it does");
         }
-        self.writes.refuse_all();
-        self.reads.refuse_all();
+        let refusal = self.refusal();
+        self.writes.refuse_all(&refusal);
+        self.reads.refuse_all(&refusal);
         self.tripped.notify_one();
     }
 
@@ -227,7 +245,10 @@ impl Shared {
                         self.down.store(false, SeqCst);
                         tracing::info!("the database answers again");
                     }
-                    Err(error) => tracing::debug!(%error, "the database does not answer yet"),
+                    Err(error) => {
+                        self.note(&error);
+                        tracing::debug!(%error, "the database does not answer yet");
+                    }
                 }
             }
         }

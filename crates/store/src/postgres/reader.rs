@@ -83,7 +83,8 @@ pub(super) async fn run(shared: Arc<Shared>) {
             return;
         }
         if shared.down.load(SeqCst) {
-            group.into_iter().for_each(|job| job.fail(queue::down()));
+            let why = shared.refusal();
+            group.into_iter().for_each(|job| job.fail(why.clone()));
             continue;
         }
         reader.group(group).await;

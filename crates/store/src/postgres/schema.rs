@@ -1,72 +1,32 @@
-//! The tables, in numbered steps.
+//! The tables, in numbered steps (see [`crate::schema`]).
 //!
-//! A step is one transaction that also writes its number, so two nodes that migrate at once do each
-//! step once. Every step leaves a schema that the version of the program before it can go on with:
-//! so a program accepts its own schema and the next one, and nodes of two versions run side by side
-//! while the schema is already the newer one's. A program never works on an older schema than its
-//! own: `signet store migrate` first, then the new program.
+//! A step is one transaction that also writes its number. It begins by taking the table of that
+//! number for itself. Each group of changes reads the number within its own transaction, so a step
+//! waits for the groups that are under way, and every later one sees the new number: a program that
+//! cannot work on a schema never writes to it, not even once. Locks are asked for briefly, because
+//! whoever waits for one holds up those behind it, and the step is tried again until it gets them.
 use super::{
     Options, PostgresError,
     layout::{LOCKS, Place},
-    session::{Purpose, Session},
+    queue::jitter,
+    session::{Dialect, Purpose, Session},
 };
+use crate::schema::{self, Migration, SchemaMismatch, SchemaStatus};
+use std::{collections::BTreeMap, time::Duration};
+use tokio::time::{Instant, sleep};
 use tokio_postgres::{Client, error::SqlState};
-
-/// One numbered step.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Migration {
-    /// The schema's version after it.
-    pub version: u32,
-    /// What it does, for people.
-    pub name: &'static str,
-}
 
 /// All steps, in order.
 pub const MIGRATIONS: &[Migration] = &[Migration {
     version: 1,
     name: "rows, buckets, locks and writers",
+    apart: schema::nothing,
+    expand: first,
+    contract: schema::nothing,
 }];
 
 /// The schema that this program was written for.
-pub const SCHEMA_VERSION: u32 = MIGRATIONS[MIGRATIONS.len() - 1].version;
-
-/// How a database stands to this program.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct SchemaStatus {
-    /// The schema's version; 0: there is none yet.
-    pub found: u32,
-    /// This program's.
-    pub known: u32,
-}
-
-impl SchemaStatus {
-    /// The steps that are missing.
-    pub fn pending(&self) -> &'static [Migration] {
-        let done = MIGRATIONS.iter().filter(|m| m.version <= self.found);
-        &MIGRATIONS[done.count()..]
-    }
-
-    /// Whether this program can work on it: it is the program's own, or the next.
-    ///
-    /// # Errors
-    /// [`PostgresError::OldSchema`] or [`PostgresError::NewSchema`].
-    pub fn accept(&self) -> Result<(), PostgresError> {
-        let (found, known) = (self.found, self.known);
-        match found {
-            found if found < known => Err(PostgresError::OldSchema { found, known }),
-            found if found > known + 1 => Err(PostgresError::NewSchema { found, known }),
-            _ => Ok(()),
-        }
-    }
-}
-
-fn statements(version: u32) -> Vec<String> {
-    match version {
-        1 => first(),
-        // Invariant: called for members of `MIGRATIONS`.
-        _ => Vec::new(),
-    }
-}
+pub const SCHEMA_VERSION: u32 = schema::known(MIGRATIONS);
 
 fn first() -> Vec<String> {
     let mut all = Vec::new();
@@ -108,77 +68,176 @@ fn first() -> Vec<String> {
     all
 }
 
-const READ: &str = "SELECT version FROM signet_schema WHERE id = 1";
+/// Within a group's transaction it also keeps a step from beginning.
+pub(super) const READ: &str = "SELECT version FROM signet_schema WHERE id = 1";
+
+/// Begins the name of a program's connections; the schema that it knows follows.
+const APPLICATION: &str = "signet schema ";
+
+/// By which a program's connections are told from others of the same database.
+pub(super) fn application(steps: &[Migration]) -> String {
+    format!("{APPLICATION}{}", schema::known(steps))
+}
+
+/// The version in a row of [`READ`].
+pub(super) fn version(row: Option<&tokio_postgres::Row>) -> Result<u32, PostgresError> {
+    let version = row.map(|row| row.try_get::<_, i32>(0)).transpose()?;
+    Ok(version.and_then(|v| u32::try_from(v).ok()).unwrap_or(0))
+}
 
 async fn found(client: &Client) -> Result<u32, PostgresError> {
     match client.query_opt(READ, &[]).await {
-        Ok(Some(row)) => Ok(u32::try_from(row.get::<_, i32>(0)).unwrap_or(0)),
-        Ok(None) => Ok(0),
+        Ok(row) => version(row.as_ref()),
         Err(error) if error.code() == Some(&SqlState::UNDEFINED_TABLE) => Ok(0),
         Err(error) => Err(error.into()),
     }
 }
 
-pub(super) async fn check(client: &Client) -> Result<(), PostgresError> {
-    let status = SchemaStatus {
-        found: found(client).await?,
-        known: SCHEMA_VERSION,
-    };
-    status.accept()
+/// Whether a program can work on a schema.
+pub(super) fn accept(found: u32, steps: &'static [Migration]) -> Result<(), PostgresError> {
+    let status = SchemaStatus { found, steps };
+    let known = status.known();
+    status.accept().map_err(|mismatch| match mismatch {
+        SchemaMismatch::Old => PostgresError::OldSchema { found, known },
+        SchemaMismatch::New => PostgresError::NewSchema { found, known },
+    })
+}
+
+pub(super) async fn check(
+    client: &Client,
+    steps: &'static [Migration],
+) -> Result<(), PostgresError> {
+    accept(found(client).await?, steps)
 }
 
 pub(super) async fn status(options: &Options) -> Result<SchemaStatus, PostgresError> {
     let session = Session::open(options, Purpose::Schema).await?;
     Ok(SchemaStatus {
         found: found(&session.client).await?,
-        known: SCHEMA_VERSION,
+        steps: options.migrations,
     })
 }
 
-/// How often a step is tried again that another node does at the same time.
-const TRIES: usize = 5;
+/// Connections of programs, by the schema that they know. A server that does not say who is
+/// connected has none.
+async fn programs(client: &Client) -> Result<BTreeMap<u32, u64>, PostgresError> {
+    let rows = client
+        .query(
+            "SELECT application_name FROM pg_stat_activity
+             WHERE datname = current_database() AND pid <> pg_backend_pid()",
+            &[],
+        )
+        .await?;
+    let mut programs = BTreeMap::new();
+    for row in rows {
+        let name: Option<String> = row.try_get(0)?;
+        let known = name.as_deref().and_then(|n| n.strip_prefix(APPLICATION));
+        if let Some(known) = known.and_then(|known| known.parse().ok()) {
+            *programs.entry(known).or_default() += 1;
+        }
+    }
+    Ok(programs)
+}
+
+pub(super) async fn connected(options: &Options) -> Result<BTreeMap<u32, u64>, PostgresError> {
+    let session = Session::open(options, Purpose::Schema).await?;
+    programs(&session.client).await
+}
+
+/// What becomes of programs that cannot work on the schema any more.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Behind {
+    /// A step is not done while one is connected.
+    Refuse,
+    /// They refuse everything from then on.
+    Leave,
+}
+
+/// How long a lock may be waited for: as long waits whoever comes behind.
+const LOCK_WAIT: &str = "SET LOCAL lock_timeout = '200ms'";
+
+/// Seconds after which a step of the schema that got no lock is given up
+pub const MIGRATE_SECONDS: u64 = 60;
 
 /// Does what is missing; the steps that were done here.
-pub(super) async fn migrate(options: &Options) -> Result<Vec<Migration>, PostgresError> {
+pub(super) async fn migrate(
+    options: &Options,
+    behind: Behind,
+) -> Result<Vec<Migration>, PostgresError> {
     let session = Session::open(options, Purpose::Schema).await?;
+    let (client, steps) = (&session.client, options.migrations);
     let mut done = Vec::new();
-    let mut tries = 0;
+    let mut until = Instant::now() + Duration::from_secs(MIGRATE_SECONDS);
+    let mut pause = Duration::from_millis(20);
     loop {
-        match step(&session.client).await {
-            Ok(Some(migration)) => done.push(migration),
-            Ok(None) => break,
-            Err(error) if error.is_race() && tries < TRIES => {
-                tries += 1;
-                session.client.batch_execute("ROLLBACK").await?;
+        match step(&session, steps, behind).await {
+            Ok(Step::Done(migration)) => {
+                done.push(migration);
+                until = Instant::now() + Duration::from_secs(MIGRATE_SECONDS);
+            }
+            Ok(Step::Others) => {}
+            Ok(Step::Last) => break,
+            Err(error) if error.is_race() && Instant::now() < until => {
+                client.batch_execute("ROLLBACK").await?;
+                sleep(jitter(pause)).await;
+                pause = (pause * 2).min(Duration::from_secs(1));
             }
             Err(error) => return Err(error),
         }
     }
-    check(&session.client).await?;
+    check(client, steps).await?;
     Ok(done)
 }
 
+enum Step {
+    Done(Migration),
+    /// Another node has done it meanwhile.
+    Others,
+    /// None is missing.
+    Last,
+}
+
 /// The next step, if one is missing.
-async fn step(client: &Client) -> Result<Option<Migration>, PostgresError> {
+async fn step(
+    session: &Session,
+    steps: &'static [Migration],
+    behind: Behind,
+) -> Result<Step, PostgresError> {
+    let client = &session.client;
     client
         .batch_execute(
             "CREATE TABLE IF NOT EXISTS signet_schema (id int4 PRIMARY KEY, version int4 NOT NULL);
              INSERT INTO signet_schema (id, version) VALUES (1, 0) ON CONFLICT (id) DO NOTHING",
         )
         .await?;
-    client.batch_execute("BEGIN").await?;
-    let row = client
-        .query_one(
-            "SELECT version FROM signet_schema WHERE id = 1 FOR UPDATE",
-            &[],
-        )
-        .await?;
-    let found = u32::try_from(row.get::<_, i32>(0)).unwrap_or(0);
-    let Some(next) = MIGRATIONS.iter().find(|m| m.version > found) else {
-        client.batch_execute("COMMIT").await?;
-        return Ok(None);
+    let before = found(client).await?;
+    let missing = |found| steps.iter().find(|m| m.version > found);
+    let Some(next) = missing(before) else {
+        return Ok(Step::Last);
     };
-    for statement in statements(next.version) {
+    if behind == Behind::Refuse {
+        let oldest = programs(client).await?.into_keys().next();
+        if let Some(known) = oldest.filter(|known| known + 1 < next.version) {
+            let next = next.version;
+            return Err(PostgresError::Behind { known, next });
+        }
+    }
+    for statement in (next.apart)() {
+        client.batch_execute(&statement).await?;
+    }
+    client.batch_execute(session.dialect.begin()).await?;
+    if session.dialect == Dialect::PostgreSql {
+        client.batch_execute(LOCK_WAIT).await?;
+        client
+            .batch_execute("LOCK TABLE signet_schema IN ACCESS EXCLUSIVE MODE")
+            .await?;
+    }
+    let row = client.query_opt(&format!("{READ} FOR UPDATE"), &[]).await?;
+    if version(row.as_ref())? != before {
+        client.batch_execute("COMMIT").await?;
+        return Ok(Step::Others);
+    }
+    for statement in schema::statements(steps, next.version) {
         client.batch_execute(&statement).await?;
     }
     // Invariant: versions are small.
@@ -190,5 +249,5 @@ async fn step(client: &Client) -> Result<Option<Migration>, PostgresError> {
         )
         .await?;
     client.batch_execute("COMMIT").await?;
-    Ok(Some(*next))
+    Ok(Step::Done(*next))
 }

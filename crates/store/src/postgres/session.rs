@@ -5,6 +5,7 @@ use super::{
     schema,
     tls::MakeTls,
 };
+use crate::schema::Migration;
 use futures_util::future::{self, try_join_all};
 use std::{
     collections::HashMap,
@@ -19,9 +20,6 @@ use tokio_postgres::{AsyncMessage, Client, Config, Statement, config::SslMode};
 
 /// Seconds that connecting to one host of a PostgreSQL store may take
 pub const CONNECT_SECONDS: u64 = 2;
-
-/// By which a store's connections are told from others of the same database.
-pub(super) const APPLICATION: &str = "signet";
 
 /// The statements are simple, and each has one good plan: by its indexes. A transaction that lost
 /// its client lets go of its locks soon.
@@ -64,6 +62,7 @@ pub(super) enum Query {
     Lock,
     Mark,
     ReadMark,
+    Schema,
 }
 
 impl Query {
@@ -80,6 +79,7 @@ impl Query {
             Query::Lock => layout::LOCK.to_owned(),
             Query::Mark => layout::MARK.to_owned(),
             Query::ReadMark => layout::READ_MARK.to_owned(),
+            Query::Schema => schema::READ.to_owned(),
         }
     }
 
@@ -96,7 +96,13 @@ impl Query {
             Purpose::Writing => Place::all()
                 .flat_map(|place| [Query::Upsert(place), Query::Delete(place)])
                 .chain(both(|ends| Query::Look { ends }))
-                .chain([Query::Buckets, Query::Lock, Query::Mark, Query::ReadMark])
+                .chain([
+                    Query::Schema,
+                    Query::Buckets,
+                    Query::Lock,
+                    Query::Mark,
+                    Query::ReadMark,
+                ])
                 .collect(),
             Purpose::Schema => Vec::new(),
         }
@@ -164,7 +170,7 @@ impl Session {
             .port(host.port)
             .user(&address.user)
             .dbname(&address.database)
-            .application_name(APPLICATION)
+            .application_name(&schema::application(options.migrations))
             .keepalives_idle(Duration::from_secs(10))
             .tcp_user_timeout(Duration::from_secs(10))
             .ssl_mode(match address.uses_tls(host) {
@@ -189,7 +195,7 @@ impl Session {
                 }
             }
         }));
-        Session::prepare(client, driver, unsure, purpose).await
+        Session::prepare(client, driver, unsure, purpose, options.migrations).await
     }
 
     async fn prepare(
@@ -197,6 +203,7 @@ impl Session {
         driver: Driver,
         unsure: Arc<AtomicBool>,
         purpose: Purpose,
+        migrations: &'static [Migration],
     ) -> Result<Session, PostgresError> {
         let standby: String = client
             .query_one("SHOW transaction_read_only", &[])
@@ -223,7 +230,7 @@ impl Session {
             }
         }
         if purpose != Purpose::Schema {
-            schema::check(&client).await?;
+            schema::check(&client, migrations).await?;
         }
         let queries = Query::of(purpose);
         let prepared = queries.iter().map(|query| {

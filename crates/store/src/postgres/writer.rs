@@ -15,7 +15,8 @@ use super::{
     keys::Keys,
     layout::{self, Buckets, Place},
     plan::{Plan, Writes},
-    queue::{self, Job, Reply, Shared, jitter},
+    queue::{Job, Reply, Shared, jitter},
+    schema,
     session::{Query, Session},
 };
 use crate::{Change, Key, Op, Outcome, Row, StoreError};
@@ -241,7 +242,8 @@ pub(super) async fn run(shared: Arc<Shared>) {
             return;
         }
         if shared.down.load(SeqCst) {
-            group.into_iter().for_each(|job| job.fail(queue::down()));
+            let why = shared.refusal();
+            group.into_iter().for_each(|job| job.fail(why.clone()));
             continue;
         }
         writer.group(group).await;
@@ -480,9 +482,10 @@ impl Writer {
             }
         };
         // All of it is sent at once, and done in this order.
-        let ((begun, marked, locked), (kept_rows, end_rows, bucket_rows)) = future::join(
-            future::join3(
+        let ((begun, schema, marked, locked), (kept_rows, end_rows, bucket_rows)) = future::join(
+            future::join4(
                 client.batch_execute(session.dialect.begin()),
+                client.query_opt(session.statement(Query::Schema), &[]),
                 client.execute(session.statement(Query::Mark), &mark_parameters),
                 client.query(session.statement(Query::Lock), &lock_parameters),
             ),
@@ -494,6 +497,8 @@ impl Writer {
         )
         .await;
         begun?;
+        let found = schema::version(schema?.as_ref())?;
+        schema::accept(found, self.shared.options.migrations)?;
         marked?;
         locked?;
         let mut found = kept.found(kept_rows?)?;

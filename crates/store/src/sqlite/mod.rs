@@ -16,8 +16,12 @@ mod writer;
 
 pub use open::{DATABASE_FILE, LOCK_FILE, OpenError};
 pub use reserve::{DEFAULT_RESERVE, RESERVE_FILE};
+pub use sql::{MIGRATIONS, SCHEMA_VERSION};
 
-use crate::{Change, Key, Outcome, Row, Store, StoreError, StoreFuture, Table};
+use crate::{
+    Change, Key, Outcome, Row, Store, StoreError, StoreFuture, Table,
+    schema::{Migration, SchemaStatus},
+};
 use open::Lock;
 use queue::{Queue, Refused};
 use reserve::Reserve;
@@ -52,6 +56,8 @@ pub struct Options {
     /// Bytes on the disk that are kept for changes which end or revoke something when it is full;
     /// 0: none.
     pub reserve: u64,
+    /// The layout, as this program knows it.
+    pub migrations: &'static [Migration],
 }
 
 impl Default for Options {
@@ -61,6 +67,7 @@ impl Default for Options {
             write_queue: 8192,
             read_queue: 8192,
             reserve: 0,
+            migrations: MIGRATIONS,
         }
     }
 }
@@ -128,7 +135,7 @@ impl SqliteStore {
         let mut reserve = Reserve::find(directory, options.reserve, full.clone());
         let path = directory.join(DATABASE_FILE);
         let connections = loop {
-            match Self::connect(&path, lock.unclean, options.readers.max(1)) {
+            match Self::connect(&path, lock.unclean, &options) {
                 Err(error) if error.may_be_full(directory) => {
                     if !reserve.give(true) {
                         return Err(error.of_full(directory));
@@ -177,9 +184,19 @@ impl SqliteStore {
         Ok(store)
     }
 
+    /// How the layout of a directory's store stands to this program; None: there is no store. Also
+    /// while a process has it open.
+    ///
+    /// # Errors
+    /// See [`OpenError`].
+    pub fn schema(directory: &Path) -> Result<Option<SchemaStatus>, OpenError> {
+        open::status(directory)
+    }
+
     /// All connections; each has read something, so that none finds out later that it cannot.
-    fn connect(path: &Path, unclean: bool, readers: usize) -> Result<Connections, OpenError> {
-        let writer = open::writer(path)?;
+    fn connect(path: &Path, unclean: bool, options: &Options) -> Result<Connections, OpenError> {
+        let writer = open::writer(path, options.migrations)?;
+        let readers = options.readers.max(1);
         if unclean {
             open::check(&writer, path)?;
         }

@@ -1,5 +1,6 @@
 //! Opening: one process, one directory, one file that is surely ours.
 use super::{reserve, sql};
+use crate::schema::{self, Migration, SchemaMismatch, SchemaStatus};
 use rusqlite::{Connection, OpenFlags};
 use std::{
     fs::{self, File, OpenOptions, TryLockError},
@@ -41,15 +42,15 @@ pub enum OpenError {
     },
     /// The file was written by a later version of this program.
     #[error(
-        "{path} was written by a newer Signet (layout {found}, this one knows {known}); it was left as it is"
+        "{path} was written by a newer Signet: its layout is {found}, and this one knows {known} and can work with one more, no further; it was left as it is"
     )]
     Newer {
         /// the file
         path: PathBuf,
         /// layout in the file
-        found: i32,
+        found: u32,
         /// layout of this program
-        known: i32,
+        known: u32,
     },
     /// The file is no database, or a damaged one.
     #[error("{path} is damaged or no database ({reason}); restore it from a backup")]
@@ -248,9 +249,9 @@ pub(super) fn check(connection: &Connection, path: &Path) -> Result<(), OpenErro
     Ok(())
 }
 
-/// The writer's connection. Makes the layout in an empty file, and refuses what is not Signet's
-/// before it writes.
-pub(super) fn writer(path: &Path) -> Result<Connection, OpenError> {
+/// The writer's connection. Makes the layout in an empty file, brings an older one up to date, and
+/// refuses what is not Signet's before it writes.
+pub(super) fn writer(path: &Path, steps: &'static [Migration]) -> Result<Connection, OpenError> {
     // SQLite gives its log and index files the mode of the database.
     private_file(path)?;
     let error = engine_error(path);
@@ -262,13 +263,9 @@ pub(super) fn writer(path: &Path) -> Result<Connection, OpenError> {
     connection
         .busy_timeout(Duration::from_secs(5))
         .map_err(&error)?;
-    identify(&connection, path)?;
+    identify(&connection, path, steps)?;
     connection
         .pragma_update(None, "journal_mode", "WAL")
-        .map_err(&error)?;
-    // Nothing is written where they are there already.
-    connection
-        .execute_batch(sql::REPLICA_SCHEMA)
         .map_err(&error)?;
     // FULL: a commit returns after its log is flushed. That is the meaning of `Done`.
     connection
@@ -297,41 +294,89 @@ pub(super) fn fold_each(connection: &Connection, pages: i64) -> rusqlite::Result
     connection.pragma_update(None, "wal_autocheckpoint", pages)
 }
 
-fn identify(connection: &Connection, path: &Path) -> Result<(), OpenError> {
+fn number(connection: &Connection, pragma: &str) -> rusqlite::Result<i32> {
+    connection.pragma_query_value(None, pragma, |row| row.get(0))
+}
+
+/// How a file's layout stands to this program; None: the file is empty.
+fn layout(
+    connection: &Connection,
+    path: &Path,
+    steps: &'static [Migration],
+) -> Result<Option<SchemaStatus>, OpenError> {
     let error = engine_error(path);
-    let number = |pragma: &str| -> Result<i32, OpenError> {
-        connection
-            .pragma_query_value(None, pragma, |row| row.get(0))
-            .map_err(&error)
-    };
     let objects: i64 = connection
         .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
         .map_err(&error)?;
-    match (number("application_id")?, objects) {
-        (0, 0) => connection
-            .execute_batch(&format!(
-                "BEGIN IMMEDIATE; {} PRAGMA application_id = {}; PRAGMA user_version = {}; COMMIT;",
-                sql::SCHEMA,
-                sql::APPLICATION_ID,
-                sql::SCHEMA_VERSION
-            ))
-            .map_err(&error),
-        (sql::APPLICATION_ID, _) => match number("user_version")? {
-            sql::SCHEMA_VERSION => Ok(()),
-            found if found > sql::SCHEMA_VERSION => Err(OpenError::Newer {
-                path: path.to_owned(),
-                found,
-                known: sql::SCHEMA_VERSION,
-            }),
-            found => Err(OpenError::Corrupt {
-                path: path.to_owned(),
-                reason: format!("layout {found} was never written"),
-            }),
-        },
+    match (
+        number(connection, "application_id").map_err(&error)?,
+        objects,
+    ) {
+        (0, 0) => Ok(None),
+        (sql::APPLICATION_ID, _) => {
+            let found = number(connection, "user_version").map_err(&error)?;
+            match u32::try_from(found) {
+                Ok(found @ 1..) => Ok(Some(SchemaStatus { found, steps })),
+                Ok(0) | Err(_) => Err(OpenError::Corrupt {
+                    path: path.to_owned(),
+                    reason: format!("layout {found} was never written"),
+                }),
+            }
+        }
         _ => Err(OpenError::Foreign {
             path: path.to_owned(),
         }),
     }
+}
+
+/// Refuses what is not Signet's, and does the steps that are missing, all in one transaction:
+/// nobody else has the file meanwhile.
+fn identify(
+    connection: &Connection,
+    path: &Path,
+    steps: &'static [Migration],
+) -> Result<(), OpenError> {
+    let error = engine_error(path);
+    let status = layout(connection, path, steps)?;
+    let status = status.unwrap_or(SchemaStatus { found: 0, steps });
+    if let (found, known, Err(SchemaMismatch::New)) =
+        (status.found, status.known(), status.accept())
+    {
+        return Err(OpenError::Newer {
+            path: path.to_owned(),
+            found,
+            known,
+        });
+    }
+    let Some(last) = status.pending().last() else {
+        return Ok(());
+    };
+    let mut batch = "BEGIN IMMEDIATE;".to_owned();
+    for step in status.pending() {
+        for statement in (step.apart)()
+            .into_iter()
+            .chain(schema::statements(steps, step.version))
+        {
+            batch.push_str(&statement);
+            batch.push(';');
+        }
+    }
+    batch.push_str(&format!(
+        "PRAGMA application_id = {}; PRAGMA user_version = {}; COMMIT;",
+        sql::APPLICATION_ID,
+        last.version
+    ));
+    connection.execute_batch(&batch).map_err(&error)
+}
+
+/// How the layout of a directory's store stands to this program, whoever has it open; None: there
+/// is no store.
+pub(super) fn status(directory: &Path) -> Result<Option<SchemaStatus>, OpenError> {
+    let path = directory.join(DATABASE_FILE);
+    if !path.exists() {
+        return Ok(None);
+    }
+    layout(&reader(&path)?, &path, sql::MIGRATIONS)
 }
 
 /// A reader's connection.

@@ -199,18 +199,9 @@ impl Space<'_> {
     /// # Errors
     /// The engine's.
     pub fn stage(&mut self) -> Result<(), Failed> {
-        Ok(self.connection.execute_batch(
-            "DROP TABLE IF EXISTS staged;
-             CREATE TABLE staged (
-                kind INTEGER NOT NULL,
-                part BLOB NOT NULL,
-                sort BLOB NOT NULL,
-                value BLOB NOT NULL,
-                version INTEGER NOT NULL,
-                ends_at INTEGER,
-                PRIMARY KEY (kind, part, sort)
-             ) WITHOUT ROWID, STRICT;",
-        )?)
+        let staged = sql::table("staged");
+        let batch = format!("DROP TABLE IF EXISTS staged; {staged}");
+        Ok(self.connection.execute_batch(&batch)?)
     }
 
     /// Adds a row to that place. `kind`: the number of its table, known here or not.
@@ -241,11 +232,10 @@ impl Space<'_> {
     /// The engine's.
     pub fn install(&mut self, version: u64, notes: &[Note]) -> Result<(), Failed> {
         // An index keeps its name when its table is renamed, and two cannot share one.
-        self.connection.execute_batch(
-            "DROP TABLE entry;
-             ALTER TABLE staged RENAME TO entry;
-             CREATE INDEX entry_end ON entry (ends_at) WHERE ends_at IS NOT NULL;",
-        )?;
+        self.connection.execute_batch(&format!(
+            "DROP TABLE entry; ALTER TABLE staged RENAME TO entry; {}",
+            sql::END_INDEX
+        ))?;
         self.versions.forget();
         sql::set_version(self.connection, version)?;
         let mut behind = STATE.to_vec();

@@ -1,25 +1,54 @@
 //! The statements. All tables share one SQL table, clustered by key; one partial index finds
 //! expired rows.
-use crate::{Change, Key, Op, Outcome, Row, StoreError, Table};
+use crate::{
+    Change, Key, Op, Outcome, Row, StoreError, Table,
+    schema::{self, Migration},
+};
 use rusqlite::{CachedStatement, Connection, OptionalExtension, ToSql, params};
 
-/// The layout that this program reads and writes (`PRAGMA user_version`).
-pub(super) const SCHEMA_VERSION: i32 = 1;
+/// All steps of the layout, in order (`PRAGMA user_version` is the last that was done).
+pub const MIGRATIONS: &[Migration] = &[
+    Migration {
+        version: 1,
+        name: "rows and the counter of versions",
+        apart: schema::nothing,
+        expand: || vec![table("entry"), END_INDEX.to_owned(), COUNTER.to_owned()],
+        contract: schema::nothing,
+    },
+    Migration {
+        version: 2,
+        name: "the log and the notes of the consensus",
+        apart: schema::nothing,
+        expand: || vec![REPLICA.to_owned()],
+        contract: schema::nothing,
+    },
+];
+
+/// The layout that this program was written for.
+pub const SCHEMA_VERSION: u32 = schema::known(MIGRATIONS);
 
 /// `PRAGMA application_id`: "Sgnt". Tells Signet's files from everybody else's.
 pub(super) const APPLICATION_ID: i32 = 0x5367_6e74;
 
-pub(super) const SCHEMA: &str = "
-    CREATE TABLE entry (
-        kind INTEGER NOT NULL,
-        part BLOB NOT NULL,
-        sort BLOB NOT NULL,
-        value BLOB NOT NULL,
-        version INTEGER NOT NULL,
-        ends_at INTEGER,
-        PRIMARY KEY (kind, part, sort)
-    ) WITHOUT ROWID, STRICT;
-    CREATE INDEX entry_end ON entry (ends_at) WHERE ends_at IS NOT NULL;
+/// A table of rows: the store's, or one that becomes it.
+pub(super) fn table(name: &str) -> String {
+    format!(
+        "CREATE TABLE {name} (
+            kind INTEGER NOT NULL,
+            part BLOB NOT NULL,
+            sort BLOB NOT NULL,
+            value BLOB NOT NULL,
+            version INTEGER NOT NULL,
+            ends_at INTEGER,
+            PRIMARY KEY (kind, part, sort)
+        ) WITHOUT ROWID, STRICT;"
+    )
+}
+
+pub(super) const END_INDEX: &str =
+    "CREATE INDEX entry_end ON entry (ends_at) WHERE ends_at IS NOT NULL;";
+
+const COUNTER: &str = "
     CREATE TABLE counter (
         name TEXT PRIMARY KEY,
         value INTEGER NOT NULL
@@ -27,8 +56,8 @@ pub(super) const SCHEMA: &str = "
     INSERT INTO counter (name, value) VALUES ('version', 0);
 ";
 
-/// What the consensus keeps beside the rows. Not in a store that was made before it: see `open`.
-pub(super) const REPLICA_SCHEMA: &str = "
+// There already in files of a program that made them without a number.
+const REPLICA: &str = "
     CREATE TABLE IF NOT EXISTS log (
         position INTEGER PRIMARY KEY,
         entry BLOB NOT NULL
@@ -410,7 +439,10 @@ mod tests {
     #[test]
     fn the_sweep_and_the_pages_use_an_index() {
         let connection = Connection::open_in_memory().expect("opens");
-        connection.execute_batch(SCHEMA).expect("is SQL");
+        for step in MIGRATIONS {
+            let statements = schema::statements(MIGRATIONS, step.version).concat();
+            connection.execute_batch(&statements).expect("is SQL");
+        }
         for statement in [
             GET, PARTITION, PAGE, FIRST_PAGE, SWEEP, TAKE, REPLACE, REMOVE,
         ] {

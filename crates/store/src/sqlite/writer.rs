@@ -356,7 +356,7 @@ mod tests {
         let directory = tempfile::tempdir().expect("a directory");
         let file = directory.path().join(open::DATABASE_FILE);
         let mut writer = Writer {
-            connection: open::writer(&file).expect("opens"),
+            connection: open::writer(&file, sql::MIGRATIONS).expect("opens"),
             reserve: Reserve::find(directory.path(), 0, Arc::default()),
             folds_often: false,
             damaged: Arc::default(),
@@ -382,7 +382,8 @@ mod tests {
     #[test]
     fn where_the_disk_is_full_nobody_of_the_group_is_told_done_and_work_goes_on_later() {
         let directory = tempfile::tempdir().expect("a directory");
-        let connection = open::writer(&directory.path().join(open::DATABASE_FILE)).expect("opens");
+        let file = directory.path().join(open::DATABASE_FILE);
+        let connection = open::writer(&file, sql::MIGRATIONS).expect("opens");
         connection
             .pragma_update(None, "max_page_count", 64)
             .expect("is set");
