@@ -79,6 +79,10 @@ pub struct Node {
     /// Whether the last comparison found a difference that is not yet mended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub diverged: Option<bool>,
+    /// Over everything that nodes told each other and that still matters, 32 hexadecimal digits, of
+    /// the node that answers: equal on nodes that hold the same.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub digest: Option<String>,
 }
 
 /// An invitation.
@@ -190,6 +194,7 @@ impl Node {
             clock_skew_ms: None,
             compared_at: None,
             diverged: None,
+            digest: None,
         }
     }
 }

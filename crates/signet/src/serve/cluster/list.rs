@@ -91,6 +91,7 @@ pub fn of(seen: &Seen<'_>) -> Vec<Node> {
                 true => None,
                 false => peer.map(|peer| heard && !peer.in_sync),
             },
+            digest: is_self.then(|| format!("{:032x}", gossip.digest)),
             ..Node::alone(&member.node, &member.url)
         }
     });
