@@ -7,7 +7,7 @@ ARGS ?=
 .DEFAULT_GOAL := help
 SIM_RUNS ?= 100000
 
-.PHONY: help run cluster sim test setup lint unit clients fuzz bench build clean
+.PHONY: help run cluster sim test setup lint unit clients faults faults-quick fuzz bench build clean
 
 help: ## this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -21,7 +21,7 @@ run: build ## build, then start a development server on https://localhost:8443 (
 cluster: build ## build, then start three development nodes on 8443, 8444 and 8445, and print what to try (ARGS as for run)
 	@exec scripts/cluster.sh target/release/signet $(ARGS)
 
-test: setup lint unit clients fuzz ## install what the tests need, lint, run every test
+test: setup lint unit clients faults-quick fuzz ## install what the tests need, lint, run every test
 	@echo
 	@echo "All tests passed. Next: 'make run' starts a server to try, 'make bench' measures it; CONTRIBUTING.md says how to change it."
 
@@ -43,6 +43,14 @@ clients: ## real client libraries, a real browser and real reverse proxies again
 	@python3 tests/gate/test_gate.py target/debug/signet
 	@echo "== The reverse proxies of the manuals, started for real and attacked"
 	@python3 tests/gate/test_proxies.py target/debug/signet
+
+faults-quick: ## the few faults of real clusters that are tried with every change: under a minute
+	$(CARGO) build --locked -p signet -p signet-faults
+	@target/debug/signet-faults --quick --binary target/debug/signet
+
+faults: build ## every fault of real clusters under load, checked; writes docs/faults-report.md (OLD=an earlier binary; ARGS="--only NAME", "--list")
+	$(CARGO) build --locked -p signet-faults
+	target/debug/signet-faults --binary target/release/signet $(if $(OLD),--old $(OLD)) --report docs/faults-report.md $(ARGS)
 
 fuzz: ## every fuzz target for a few seconds, on stable Rust
 	$(CARGO) run --quiet --locked --manifest-path fuzz/Cargo.toml --target-dir target --bin smoke -- --seconds 3

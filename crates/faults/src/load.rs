@@ -1,0 +1,69 @@
+//! The load: clients that go through every flow, each step at any node, some of them twice at once
+//! and some again afterwards.
+
+use std::{rc::Rc, time::Duration};
+
+use tokio::{task::JoinHandle, time::sleep};
+
+use crate::{
+    cluster::Cluster,
+    flows::{self, Flow},
+    history::Recorder,
+    worker::{Shared, Worker},
+};
+
+/// How many tokens are looked at once more, on every node, at the end.
+const LOOKED_AT_AGAIN: usize = 400;
+
+/// A running load.
+pub struct Load {
+    /// What the workers share.
+    pub shared: Rc<Shared>,
+    workers: Vec<JoinHandle<()>>,
+}
+
+impl Load {
+    /// Logs people in, then starts the workers. Within a `LocalSet`.
+    pub async fn start(
+        cluster: Rc<Cluster>,
+        recorder: Rc<Recorder>,
+        pause: Duration,
+    ) -> Result<Load, String> {
+        let shared = Shared::new(cluster, recorder);
+        flows::log_in_everybody(&mut Worker::new(&shared, 0, 0)).await?;
+        let mut workers = Vec::new();
+        for (flow, count) in flows::FLOWS {
+            let count = count.unwrap_or_else(|| shared.cluster.size());
+            for number in 0..count {
+                let worker = Worker::new(&shared, number, workers.len() as u64 + 1);
+                workers.push(tokio::task::spawn_local(rounds(worker, flow, pause)));
+            }
+        }
+        Ok(Load { shared, workers })
+    }
+
+    /// Ends it, and looks at tokens once more, on every node.
+    pub async fn end(self) {
+        self.shared.stop();
+        for worker in self.workers {
+            let _ended = worker.await;
+        }
+        let mut worker = Worker::new(&self.shared, 0, u64::MAX);
+        let tokens = self.shared.tokens.take();
+        let step = tokens.len().div_ceil(LOOKED_AT_AGAIN).max(1);
+        for (token, text) in tokens.iter().step_by(step) {
+            for node in 0..self.shared.cluster.size() {
+                worker.introspect(*token, text, node).await;
+            }
+        }
+    }
+}
+
+/// Goes through a flow again and again, with a pause between.
+async fn rounds(mut worker: Worker, flow: Flow, pause: Duration) {
+    while !worker.shared.is_over() {
+        flow(&mut worker).await;
+        let some = worker.below(1000) as f64 / 1000.0;
+        sleep(pause / 2 + pause.mul_f64(some)).await;
+    }
+}
