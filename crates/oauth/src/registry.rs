@@ -1,15 +1,21 @@
 //! What every request may look up, as one immutable snapshot: no lock, no store.
+mod records;
+mod shared_map;
+
+pub use records::{Change, ClientTally, Counted, Records, ResourceTally};
+pub use shared_map::SharedMap;
+
 use crate::{client::Client, names::AccessTokenFormat, scope::ScopeSet};
-use std::{collections::HashMap, sync::Arc};
+use std::sync::Arc;
 
 /// Clients, resource servers and scopes of one moment. Built whole by the caller, and replaced
-/// whole.
+/// whole; copies share what they have in common.
 #[derive(Clone, Default)]
 pub struct Registry {
     /// by `client_id`
-    pub clients: HashMap<String, Arc<Client>>,
+    pub clients: Records<Client>,
     /// by identifier
-    pub resources: HashMap<String, Arc<Resource>>,
+    pub resources: Records<Resource>,
     /// every scope that exists
     pub scopes: Vec<ScopeEntry>,
 }

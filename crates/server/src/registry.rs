@@ -11,14 +11,14 @@ use crate::{
 use signet_oauth::{
     client::Client,
     command_line,
-    registry::{Registry, Resource, ScopeEntry},
+    registry::{Records, Registry, Resource, ScopeEntry},
 };
 use signet_registry::{
     kinds::RecordKind,
     scribe::{Noted, Scribe, row_key},
 };
 use signet_store::{Change, Key, Op, Outcome, Row, Store, StoreError, Table};
-use std::{collections::HashMap, sync::Arc};
+use std::sync::Arc;
 
 const PAGE: usize = 256;
 /// Unused clients that are removed at once.
@@ -49,12 +49,12 @@ pub enum RegistryError {
 /// A store that cannot be read, or a row that is not a record: a server must not start with half of
 /// its registry.
 pub async fn load(store: &dyn Store, now: u64) -> Result<Registry, StoreError> {
-    let mut clients = HashMap::new();
+    let mut clients = Records::default();
     for (_, row) in rows(store, Table::Client, now).await? {
         let client = read_client(&row)?;
         clients.insert(client.client_id.clone(), Arc::new(client));
     }
-    let mut resources = HashMap::new();
+    let mut resources = Records::default();
     for (_, row) in rows(store, Table::Resource, now).await? {
         let resource = read_resource(&row)?;
         resources.insert(resource.identifier.clone(), Arc::new(resource));

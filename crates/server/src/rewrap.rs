@@ -171,20 +171,22 @@ async fn on_file<T: Send + 'static>(
 fn longest_sealed(realm: &Realm) -> u64 {
     let snapshot = realm.snapshot();
     let settings = &snapshot.settings;
-    let clients = snapshot.registry.clients.values();
-    clients
-        .filter_map(|client| client.refresh_token_lifetime)
-        .chain([
-            settings.refresh_token_lifetime,
-            settings.session_absolute_lifetime,
-        ])
-        .max()
-        .unwrap_or_default()
+    let of_clients = snapshot.registry.clients.tally().longest_refresh_token();
+    settings
+        .refresh_token_lifetime
+        .max(settings.session_absolute_lifetime)
+        .max(of_clients.unwrap_or_default())
 }
 
 async fn rewrap_clients(realm: &Realm, ring: &Keyring) -> Result<usize, RewrapError> {
     const MAX_TRIES: usize = 8;
-    let ids: Vec<String> = realm.snapshot().registry.clients.keys().cloned().collect();
+    let ids: Vec<String> = realm
+        .snapshot()
+        .registry
+        .clients
+        .keys()
+        .map(str::to_owned)
+        .collect();
     let mut count = 0;
     'clients: for id in ids {
         for _ in 0..MAX_TRIES {

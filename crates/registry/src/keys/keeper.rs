@@ -86,11 +86,11 @@ pub struct Moment {
 /// The longest lifetime that a signed token can have, in seconds: a key must outlive all that it
 /// signed.
 pub fn longest_token(settings: &Settings, registry: &Registry) -> u64 {
-    let clients = registry.clients.values().map(|c| c.access_token_lifetime);
-    let resources = registry.resources.values().map(|r| r.access_token_lifetime);
-    clients
-        .chain(resources)
-        .flatten()
+    let of_clients = registry.clients.tally().longest_access_token();
+    let of_resources = registry.resources.tally().longest_access_token();
+    of_clients
+        .into_iter()
+        .chain(of_resources)
         .chain([settings.access_token_lifetime, settings.id_token_lifetime])
         .max()
         .unwrap_or(0)

@@ -282,10 +282,7 @@ fn permitted(context: &Context, client: &Client) -> Result<(), OAuthError> {
 
 /// Clients that registered themselves and were never used.
 fn unused(context: &Context) -> usize {
-    let clients = context.snapshot.registry.clients.values();
-    clients
-        .filter(|client| client.registration_token_hash.is_some() && client.expires_at.is_some())
-        .count()
+    context.snapshot.registry.clients.tally().unused()
 }
 
 /// Whoever registers is not known: address and all addresses together are bounded.

@@ -16,9 +16,12 @@ fn allowed(cors: Cors, headers: &HeaderMap, snapshot: &Snapshot) -> Option<Heade
     match cors {
         Cors::No => None,
         Cors::Any => Some(HeaderValue::from_static("*")),
+        // Some client's scripts run there.
         Cors::Registered => snapshot
-            .origins
-            .contains(origin.to_str().ok()?)
+            .registry
+            .clients
+            .tally()
+            .has_origin(origin.to_str().ok()?)
             .then(|| origin.clone()),
     }
 }

@@ -3,15 +3,15 @@
 //! The hot path takes no lock: it loads one `Arc<Snapshot>` and reads. Every change comes as a
 //! [`Delta`], after it is durable; [`Replica::apply`] makes the next snapshot of it and swaps it
 //! in. A request that is under way keeps the snapshot that it began with.
-use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use arc_swap::ArcSwap;
 use signet_cluster::crdt::Record;
 use signet_crypto::seal::Keyring;
-use signet_oauth::{command_line, registry::Registry};
+use signet_oauth::{
+    command_line,
+    registry::{Counted, Records, Registry},
+};
 use signet_registry::{
     fields,
     kinds::RecordKind,
@@ -280,19 +280,19 @@ impl Known {
     }
 }
 
-fn set<T>(records: &mut HashMap<String, T>, name: &str, record: Option<T>) {
+fn set<T: Counted>(records: &mut Records<T>, name: &str, record: Option<Arc<T>>) {
     match record {
-        Some(record) => drop(records.insert(name.to_owned(), record)),
-        None => drop(records.remove(name)),
+        Some(record) => records.insert(name.to_owned(), record),
+        None => records.remove(name),
     }
 }
 
 /// The configuration's record of a name holds over the store's.
-fn show<T: Clone>(
-    shown: &mut HashMap<String, T>,
+fn show<T: Counted>(
+    shown: &mut Records<T>,
     name: &str,
-    stored: &HashMap<String, T>,
-    declared: &HashMap<String, T>,
+    stored: &Records<T>,
+    declared: &Records<T>,
 ) {
     set(
         shown,
@@ -303,14 +303,14 @@ fn show<T: Clone>(
 
 fn joined(stored: &Registry, declared: &Registry) -> Registry {
     let mut registry = stored.clone();
-    let clients = declared.clients.iter();
-    registry
-        .clients
-        .extend(clients.map(|(id, client)| (id.clone(), Arc::clone(client))));
-    let resources = declared.resources.iter();
-    registry
-        .resources
-        .extend(resources.map(|(id, resource)| (id.clone(), Arc::clone(resource))));
+    for (id, client) in declared.clients.iter() {
+        registry.clients.insert(id.to_owned(), Arc::clone(client));
+    }
+    for (id, resource) in declared.resources.iter() {
+        registry
+            .resources
+            .insert(id.to_owned(), Arc::clone(resource));
+    }
     registry.scopes = joined_scopes(stored, declared);
     registry
 }
@@ -320,9 +320,8 @@ fn joined_scopes(
     declared: &Registry,
 ) -> Vec<signet_oauth::registry::ScopeEntry> {
     let mut joined = Registry {
-        clients: HashMap::new(),
-        resources: HashMap::new(),
         scopes: stored.scopes.clone(),
+        ..Registry::default()
     };
     for entry in &declared.scopes {
         records::put_scope(&mut joined, entry.clone());

@@ -1,8 +1,8 @@
 //! The immutable view that one request reads.
 use bytes::Bytes;
 use signet_crypto::{Algorithm, KeyType};
-use signet_oauth::{client::Client, metadata::metadata, registry::Registry, settings::Settings};
-use std::{collections::HashSet, sync::Arc};
+use signet_oauth::{metadata::metadata, registry::Registry, settings::Settings};
+use std::sync::Arc;
 
 use crate::keys::KeySet;
 
@@ -17,8 +17,6 @@ pub struct Snapshot {
     pub keys: Arc<KeySet>,
     /// Metadata documents, rendered once.
     pub documents: Documents,
-    /// Origins that some client names: browsers may read token, userinfo and the like from there.
-    pub origins: Arc<HashSet<String>>,
     /// Answer with HSTS: the issuer is https, and not the developer's own machine.
     pub strict_transport: bool,
 }
@@ -38,46 +36,20 @@ pub struct Documents {
 /// resource server. A client that registered itself does not decide what stands in everybody's key
 /// set, unless the settings say that it may.
 fn uses_ml_dsa(settings: &Settings, registry: &Registry) -> bool {
-    let is_ml_dsa = |algorithm: &Algorithm| algorithm.key_type() == KeyType::Akp;
+    let is_ml_dsa = |algorithm: Algorithm| algorithm.key_type() == KeyType::Akp;
     let of_settings = [settings.access_token_alg, settings.id_token_alg];
-    let of_resources = registry
-        .resources
-        .values()
-        .filter_map(|resource| resource.access_token_signed_response_alg);
-    let decides = |client: &&Arc<Client>| {
-        settings.registration.ml_dsa || client.registration_token_hash.is_none()
-    };
-    let of_clients = registry
-        .clients
-        .values()
-        .filter(decides)
-        .flat_map(|client| {
-            [
-                client.access_token_signed_response_alg,
-                client.id_token_signed_response_alg,
-                client.userinfo_signed_response_alg,
-                client.introspection_signed_response_alg,
-            ]
-            .into_iter()
-            .flatten()
-        });
-    let mut all = of_settings
-        .into_iter()
-        .chain(of_resources)
-        .chain(of_clients);
-    all.any(|algorithm| is_ml_dsa(&algorithm))
+    of_settings.into_iter().any(is_ml_dsa)
+        || registry.resources.tally().asks_for_ml_dsa()
+        || registry
+            .clients
+            .tally()
+            .asks_for_ml_dsa(settings.registration.ml_dsa)
 }
 
 impl Snapshot {
     /// A snapshot with its documents rendered from its parts.
     pub fn new(settings: Arc<Settings>, registry: Arc<Registry>, keys: Arc<KeySet>) -> Snapshot {
-        let origins = registry
-            .clients
-            .values()
-            .flat_map(|c| c.allowed_origins.iter().cloned())
-            .collect();
         Snapshot {
-            origins: Arc::new(origins),
             strict_transport: strict_transport(&settings.issuer),
             documents: Documents {
                 metadata: metadata(&settings, &registry).into(),

@@ -25,11 +25,12 @@ impl Realm {
     /// hangs on.
     fn longest_access_token(&self) -> u64 {
         let snapshot = self.snapshot();
-        let clients = snapshot.registry.clients.values();
-        let resources = snapshot.registry.resources.values();
-        clients
-            .filter_map(|c| c.access_token_lifetime)
-            .chain(resources.filter_map(|r| r.access_token_lifetime))
+        let registry = &snapshot.registry;
+        let of_clients = registry.clients.tally().longest_access_token();
+        let of_resources = registry.resources.tally().longest_access_token();
+        of_clients
+            .into_iter()
+            .chain(of_resources)
             .chain([
                 snapshot.settings.access_token_lifetime,
                 // The admin API may have lowered a lifetime a moment ago: tokens of before still
@@ -244,12 +245,10 @@ impl Realm {
     /// same index.
     pub fn longest_refresh_token(&self) -> u64 {
         let snapshot = self.snapshot();
-        let clients = snapshot.registry.clients.values();
-        clients
-            .filter_map(|c| c.refresh_token_lifetime)
-            .chain([snapshot.settings.refresh_token_lifetime])
-            .max()
+        let of_clients = snapshot.registry.clients.tally().longest_refresh_token();
+        of_clients
             .unwrap_or_default()
+            .max(snapshot.settings.refresh_token_lifetime)
             .max(self.longest_access_token())
     }
 
