@@ -5,16 +5,16 @@
 //! ([`signet_verify::cache`]): found by the whole token, so a forged body finds nothing (known
 //! fault A11), bounded, and closed to tokens that did not verify. What is kept is only what never
 //! changes while the keys stay ([`access_token::verify`]); end, client and revocation are judged
-//! for every use. Each entry counts for the key set that verified it: a new set, one without a
-//! withdrawn key among them, starts empty.
+//! for every use. Each entry counts for the key set that verified it, and for no other: not for a new
+//! set, one without a withdrawn key perhaps, nor for another realm's. So the realms of a process share
+//! one memory, and its bounds.
 use crate::keys::KeySet;
-use arc_swap::ArcSwapOption;
 use signet_oauth::{
     access_token::{self, TokenLookup, TokenState, VerifiedAccessToken},
     request,
 };
 use signet_verify::cache::{Kept, TokenCache};
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 /// Tokens of our own that are kept, about.
 pub const MAX_TOKENS: usize = 8192;
@@ -24,14 +24,14 @@ pub const MAX_TOKENS_BYTES: usize = 16 * 1024 * 1024;
 /// The kept tokens of the process.
 pub struct VerifiedTokens {
     tokens: TokenCache<Own>,
-    /// The keys that verified those that were kept last.
-    keys: ArcSwapOption<KeySet>,
 }
 
 struct Own {
     token: Box<str>,
     facts: Arc<VerifiedAccessToken>,
-    keys: Arc<KeySet>,
+    /// The set that verified it. What is kept holds no keys in memory that are replaced; the place of
+    /// a set is not another one's while this points to it.
+    keys: Weak<KeySet>,
 }
 
 impl Kept for Own {
@@ -45,7 +45,7 @@ impl Kept for Own {
     }
 
     fn is_dead(&self, now: u64) -> bool {
-        now >= self.facts.exp
+        now >= self.facts.exp || self.keys.strong_count() == 0
     }
 }
 
@@ -53,7 +53,6 @@ impl Default for VerifiedTokens {
     fn default() -> Self {
         VerifiedTokens {
             tokens: TokenCache::new(MAX_TOKENS, MAX_TOKENS_BYTES),
-            keys: ArcSwapOption::empty(),
         }
     }
 }
@@ -81,28 +80,20 @@ impl VerifiedTokens {
     ) -> Option<Arc<VerifiedAccessToken>> {
         // A request that began before a change of keys finds nothing of the others', and they
         // nothing of its own.
-        let of_these_keys = |own: &Own| Arc::ptr_eq(&own.keys, keys).then(|| own.facts.clone());
+        let of_these_keys = |own: &Own| {
+            std::ptr::eq(own.keys.as_ptr(), Arc::as_ptr(keys)).then(|| own.facts.clone())
+        };
         if let Some(Some(facts)) = self.tokens.find(token, 0, of_these_keys) {
             return Some(facts);
         }
         let facts = Arc::new(access_token::verify(rules, token)?);
-        self.forget_others(keys);
         let own = Own {
             token: token.into(),
             facts: facts.clone(),
-            keys: keys.clone(),
+            keys: Arc::downgrade(keys),
         };
         self.tokens.insert(0, own, rules.now());
         Some(facts)
-    }
-
-    /// What other keys verified is of no use any more, and would keep those keys in memory.
-    fn forget_others(&self, keys: &Arc<KeySet>) {
-        let same = |own: &Arc<KeySet>| Arc::ptr_eq(own, keys);
-        if !self.keys.load().as_ref().is_some_and(same) {
-            self.keys.store(Some(keys.clone()));
-            self.tokens.clear();
-        }
     }
 }
 

@@ -29,7 +29,7 @@ pub(super) async fn handle(context: Context) -> Response {
 async fn answer(call: &ClientRequest) -> Result<Response, OAuthError> {
     let caller = call.authenticate().await?.client;
     let found = call.decide(|rules| {
-        let tokens = &call.context.realm.verified_tokens;
+        let tokens = &call.context.realm.host.verified_tokens;
         let lookup = tokens.before(rules, &call.snapshot().keys);
         introspect::decide_with(rules, &caller, &call.params, &lookup)
     })?;

@@ -71,7 +71,7 @@ async fn answer(call: &ClientRequest) -> Result<Vec<u8>, OAuthError> {
         chain: chain.as_ref().map(|chain| &chain.presented),
     };
     let decided = call.decide(|rules| {
-        let tokens = &call.context.realm.verified_tokens;
+        let tokens = &call.context.realm.host.verified_tokens;
         let lookup = tokens.before(rules, &call.snapshot().keys);
         token::decide_begun(begun, rules, &request, &credentials, looked_up, &lookup)
     });

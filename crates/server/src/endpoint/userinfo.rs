@@ -131,7 +131,7 @@ fn check_with(
     token: &str,
     rules: &request::Context<'_>,
 ) -> Result<(std::sync::Arc<VerifiedAccessToken>, Option<SingleUse>), OAuthError> {
-    let tokens = &call.context.realm.verified_tokens;
+    let tokens = &call.context.realm.host.verified_tokens;
     let lookup = tokens.before(rules, &call.snapshot().keys);
     let facts = match lookup.look_up(token) {
         TokenState::Valid(facts) => facts,

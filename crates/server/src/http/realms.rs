@@ -5,35 +5,58 @@ use super::{
 };
 use crate::state::Realm;
 use http::{HeaderMap, Uri};
-use std::{ops::Range, sync::Arc};
-
-/// One realm's place: where its issuer lies.
-struct Place {
-    /// The authorities of the issuer and of its mTLS alias.
-    names: Vec<String>,
-    /// The issuer's path; empty where it has none.
-    prefix: String,
-    realm: Arc<Realm>,
-}
+use std::{collections::HashMap, ops::Range, sync::Arc};
 
 /// The realms of a process. Issuers never change, so this is made once for a set of realms.
+///
+/// A request finds its realm by a look at its name, and one for each segment that the issuers' paths
+/// have: as cheap among ten thousand as among two.
 pub(super) struct Realms {
-    /// Those with the longest path first, so that the realm `/a/b` is found before `/a`.
-    places: Vec<Place>,
+    /// By the authorities of the issuer and of its aliases, and then by the issuer's path; empty
+    /// where it has none.
+    places: HashMap<String, HashMap<String, Arc<Realm>>>,
+    /// The realms that share a name with the first one: those of requests for a name that no
+    /// issuer has.
+    nameless: HashMap<String, Arc<Realm>>,
     /// What belongs to the process is answered by the first.
     first: Arc<Realm>,
+    /// The path of the only one's issuer, where there is one realm.
+    only: Option<String>,
+    /// Segments of the longest path of an issuer: a request's path is not looked at further.
+    deepest: usize,
 }
 
 impl Realms {
     /// `first` answers for the process (health, metrics), and for names that no issuer has.
     pub(super) fn new(first: Arc<Realm>, others: Vec<Arc<Realm>>) -> Realms {
-        let mut places: Vec<Place> = std::iter::once(first.clone())
-            .chain(others)
-            .map(Place::of)
-            .collect();
-        // Stable: of two with one path, the one that was named first.
-        places.sort_by_key(|place| std::cmp::Reverse(place.prefix.len()));
-        Realms { places, first }
+        let only = others.is_empty().then(|| prefix_of(&first));
+        let mut places: HashMap<String, HashMap<String, Arc<Realm>>> = HashMap::new();
+        let mut nameless = HashMap::new();
+        let mut deepest = 0;
+        let names_of_first = names_of(&first);
+        for realm in std::iter::once(&first).chain(&others) {
+            let (names, prefix) = (names_of(realm), prefix_of(realm));
+            deepest = deepest.max(prefix.matches('/').count());
+            // Of two with one place, the one that was named first.
+            if names.iter().any(|name| names_of_first.contains(name)) {
+                nameless
+                    .entry(prefix.clone())
+                    .or_insert_with(|| Arc::clone(realm));
+            }
+            for name in names {
+                let of_name = places.entry(name).or_default();
+                of_name
+                    .entry(prefix.clone())
+                    .or_insert_with(|| Arc::clone(realm));
+            }
+        }
+        Realms {
+            places,
+            nameless,
+            first,
+            only,
+            deepest,
+        }
     }
 
     pub(super) fn first(&self) -> &Arc<Realm> {
@@ -52,51 +75,59 @@ impl Realms {
         headers: &HeaderMap,
     ) -> Option<(&Arc<Realm>, Range<usize>)> {
         let path = uri.path();
-        if let [only] = &*self.places {
-            return below_issuer(path, &only.prefix).map(|path| (&only.realm, path));
+        if let Some(prefix) = &self.only {
+            return below_issuer(path, prefix).map(|path| (&self.first, path));
         }
         if belongs_to_process(path) {
             return Some((&self.first, 0..path.len()));
         }
         let asked = asked_name(uri, headers);
-        let has = |place: &Place, name: &str| place.names.iter().any(|own| own == name);
-        let known = asked.filter(|name| self.places.iter().any(|place| has(place, name)));
-        let fits = |place: &&Place| match &known {
-            Some(name) => has(place, name),
-            None => self.shares_name_with_first(place),
-        };
-        let mut fitting = self.places.iter().filter(fits);
-        fitting.find_map(|place| Some((&place.realm, below_issuer(path, &place.prefix)?)))
-    }
-
-    fn shares_name_with_first(&self, place: &Place) -> bool {
-        let first = self
-            .places
-            .iter()
-            .find(|place| Arc::ptr_eq(&place.realm, &self.first));
-        first.is_some_and(|first| first.names.iter().any(|name| place.names.contains(name)))
+        let of_name = asked.and_then(|name| self.places.get(&name));
+        let places = of_name.unwrap_or(&self.nameless);
+        // The longest path first, so that the realm `/a/b` is found before `/a`.
+        let prefixes = prefixes(path, self.deepest);
+        prefixes.into_iter().find_map(|prefix| {
+            let realm = places.get(prefix)?;
+            Some((realm, below_issuer(path, prefix)?))
+        })
     }
 }
 
-impl Place {
-    fn of(realm: Arc<Realm>) -> Place {
-        let snapshot = realm.snapshot();
-        let settings = &snapshot.settings;
-        let bases = [
-            Some(&settings.issuer),
-            settings.mtls_base.as_ref(),
-            settings.node_base.as_ref(),
-        ];
-        Place {
-            names: bases
-                .into_iter()
-                .flatten()
-                .filter_map(|b| name_of(b))
-                .collect(),
-            prefix: path_of(&settings.issuer).to_owned(),
-            realm,
+/// The authorities of the issuer and of its aliases.
+fn names_of(realm: &Realm) -> Vec<String> {
+    let snapshot = realm.snapshot();
+    let settings = &snapshot.settings;
+    let bases = [
+        Some(&settings.issuer),
+        settings.mtls_base.as_ref(),
+        settings.node_base.as_ref(),
+    ];
+    let names = bases.into_iter().flatten();
+    names.filter_map(|base| name_of(base)).collect()
+}
+
+fn prefix_of(realm: &Realm) -> String {
+    path_of(&realm.snapshot().settings.issuer).to_owned()
+}
+
+/// The paths that an issuer of at most `deepest` segments may have for a request to lie below it,
+/// the longest first.
+fn prefixes(path: &str, deepest: usize) -> Vec<&str> {
+    let mut found = vec![""];
+    match path.strip_prefix("/.well-known/") {
+        // Behind the document's name.
+        Some(rest) => {
+            let starts = rest.rmatch_indices('/').take(deepest);
+            found.extend(starts.map(|(at, _)| &rest[at..]));
+        }
+        None => {
+            let slashes = path.match_indices('/').skip(1).map(|(at, _)| at);
+            let ends = slashes.chain([path.len()]).take(deepest);
+            found.extend(ends.map(|end| &path[..end]));
         }
     }
+    found.reverse();
+    found
 }
 
 /// Health and metrics belong to the process, not to an issuer.
@@ -139,6 +170,24 @@ mod tests {
         assert_eq!(at("/tenants/token"), None);
         assert_eq!(at("/.well-known/openid-configuration"), None);
         assert_eq!(at("/health/live").as_deref(), Some("/health/live"));
+    }
+
+    #[test]
+    fn a_path_is_tried_from_the_longest_issuer_down_and_no_more_often_than_issuers_have_segments() {
+        let of = |path: &'static str| prefixes(path, 2);
+        assert_eq!(of("/a/token"), ["/a/token", "/a", ""]);
+        assert_eq!(of("/a/b/token/more"), ["/a/b", "/a", ""]);
+        assert_eq!(of("/a"), ["/a", ""]);
+        assert_eq!(of("/"), ["/", ""]);
+        let document = "/.well-known/openid-configuration";
+        assert_eq!(of(document), [""]);
+        assert_eq!(
+            of("/.well-known/openid-configuration/a/b"),
+            ["/a/b", "/b", ""]
+        );
+        // Who sends a path of thousands of segments causes no more looks than others.
+        let long = "/x".repeat(4000);
+        assert_eq!(prefixes(&long, 2).len(), 3);
     }
 
     #[test]

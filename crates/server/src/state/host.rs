@@ -4,6 +4,7 @@ use crate::{
     nodes::Nodes,
     outbound::{Outbound, OutboundOptions},
     time::FloorClock,
+    verified_tokens::VerifiedTokens,
 };
 use signet_crypto::Clock;
 use signet_directory::passwords::{PasswordOptions, PasswordPool};
@@ -75,6 +76,8 @@ pub struct Host {
     pub outbound: Arc<Outbound>,
     /// The threads that hash passwords.
     pub passwords: Arc<PasswordPool>,
+    /// Our own tokens that verified, kept for the next question about them.
+    pub(crate) verified_tokens: VerifiedTokens,
     /// The nodes of the installation that this process is one of.
     pub nodes: Arc<dyn Nodes>,
 }
@@ -88,6 +91,7 @@ impl Host {
             metrics: Metrics::new(parts.routes),
             outbound: Arc::new(Outbound::new(parts.outbound)),
             passwords: Arc::new(PasswordPool::new(parts.passwords)),
+            verified_tokens: VerifiedTokens::default(),
             nodes: parts.nodes,
         })
     }

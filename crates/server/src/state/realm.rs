@@ -7,7 +7,6 @@ use crate::{
     outbound::ClientKeysCache,
     streams::Streams,
     user_services::{UserServiceOptions, UserServices},
-    verified_tokens::VerifiedTokens,
 };
 use arc_swap::{ArcSwap, Guard};
 use signet_audit::Audit;
@@ -72,8 +71,6 @@ pub struct Realm {
     pub revocations: RevocationIndex,
     /// Who follows what is revoked.
     pub revocation_streams: Streams,
-    /// Our own tokens that verified, kept for the next question about them.
-    pub(crate) verified_tokens: VerifiedTokens,
     /// Clients' public keys.
     pub client_keys: Arc<ClientKeysCache>,
 }
@@ -114,7 +111,6 @@ impl Realm {
             revocations: parts.revocations,
             budgets: Budgets::default(),
             revocation_streams: Streams::default(),
-            verified_tokens: VerifiedTokens::default(),
             client_keys: Arc::default(),
         })
     }
