@@ -27,6 +27,7 @@ mod remembered_tokens;
 mod revocation_stream;
 mod session_end;
 mod several_nodes;
+mod steady_size;
 mod store_failure;
 mod tls;
 mod token_life;
