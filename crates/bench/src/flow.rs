@@ -45,7 +45,11 @@ pub struct RegisteredClient {
 impl Provider {
     /// Starts a development server and reads what it wrote.
     pub async fn start() -> Result<Provider, Failure> {
-        let server = Server::signet()?;
+        Provider::of(Server::signet()?).await
+    }
+
+    /// Reads what a development server wrote.
+    pub async fn of(server: Server) -> Result<Provider, Failure> {
         let developer: serde_json::Value = serde_json::from_slice(&server.file("dev.json")?)?;
         let ca = server.file("ca.pem")?;
         let mut connection = Target::new(server.port()?, &ca, None)?.connect().await?;

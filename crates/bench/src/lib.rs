@@ -11,5 +11,8 @@ pub mod compact;
 pub mod echo;
 pub mod flow;
 pub mod load;
+pub mod nodes;
+pub mod postgres;
 pub mod process;
 pub mod report;
+pub mod rotate;

@@ -267,7 +267,10 @@ async fn connection(
 }
 
 /// Reads one answer whole and gives its status.
-async fn answer(stream: &mut (impl AsyncRead + Unpin), read: &mut Vec<u8>) -> Result<u16, Failure> {
+pub(crate) async fn answer(
+    stream: &mut (impl AsyncRead + Unpin),
+    read: &mut Vec<u8>,
+) -> Result<u16, Failure> {
     let mut whole = usize::MAX;
     let mut status = 0;
     while read.len() < whole {

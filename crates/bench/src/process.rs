@@ -7,7 +7,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::client::Failure;
+use crate::{
+    client::{Failure, Target},
+    nodes::Engine,
+};
 
 /// A child that ends with the benchmark.
 pub struct Server {
@@ -32,29 +35,44 @@ impl Server {
     /// `signet serve --dev` on a free port. The binary is SIGNET_BIN or the release build beside
     /// the benchmark's target directory.
     pub fn signet() -> Result<Server, Failure> {
-        let binary = binary()?;
+        Server::node(Engine::Embedded, None)
+    }
+
+    /// As [`Server::signet`], over an engine, and with the token of a cluster that it joins.
+    pub fn node(engine: Engine<'_>, join: Option<&str>) -> Result<Server, Failure> {
         let directory = tempfile::tempdir()?;
         let port = std::net::TcpListener::bind(("127.0.0.1", 0))?
             .local_addr()?
             .port();
-        let log = std::fs::File::create(directory.path().join("log"))?;
-        let child = Command::new(binary)
-            .args([
-                "serve",
-                "--dev",
-                "--listen",
-                &format!("127.0.0.1:{port}"),
-                "--data-dir",
-            ])
-            .arg(directory.path())
-            .stdin(Stdio::null())
-            .stdout(log.try_clone()?)
-            .stderr(log)
-            .spawn()?;
+        std::fs::write(directory.path().join("port"), port.to_string())?;
+        let child = serve(directory.path(), port, engine, join)?;
         let server = Server { child, directory };
-        wait_for(&server.directory.path().join("dev.json"))?;
-        std::fs::write(server.directory.path().join("port"), port.to_string())?;
+        server.wait_for("dev.json")?;
         Ok(server)
+    }
+
+    /// Stops the process with SIGTERM and gives its directory and port for a later start.
+    pub fn stop(mut self) -> Result<Stopped, Failure> {
+        let port = self.port()?;
+        Command::new("/bin/kill")
+            .args(["-TERM", &self.child.id().to_string()])
+            .status()?;
+        self.child.wait()?;
+        // What ends with the server is put in place of what stays.
+        let directory = std::mem::replace(&mut self.directory, tempfile::tempdir()?);
+        Ok(Stopped { directory, port })
+    }
+
+    /// The id of the process.
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    fn wait_for(&self, name: &str) -> Result<(), Failure> {
+        wait_for(&self.directory.path().join(name)).map_err(|error| {
+            let log = self.file("log").unwrap_or_default();
+            format!("{error}: {}", String::from_utf8_lossy(&log)).into()
+        })
     }
 
     /// `signet gate` on a free port, with the configuration that `config` writes for its directory
@@ -120,18 +138,34 @@ impl Server {
     /// User and system time of the process and its threads, in microseconds. The kernel counts in
     /// ticks of 10 ms.
     pub fn cpu_us(&self) -> Result<u64, Failure> {
-        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id()))?;
-        let fields: Vec<&str> = stat
-            .rsplit(')')
-            .next()
-            .unwrap_or_default()
-            .split_whitespace()
-            .collect();
-        let ticks: u64 = [11, 12]
-            .iter()
-            .filter_map(|&i| fields.get(i)?.parse::<u64>().ok())
-            .sum();
-        Ok(ticks * 10_000)
+        cpu_us(self.child.id())
+    }
+
+    /// Its ordinary listener, with the certificate authority that it made.
+    pub fn target(&self) -> Result<Target, Failure> {
+        Target::new(self.port()?, &self.file("ca.pem")?, None)
+    }
+
+    /// Bytes that it had written to the disk, by the kernel's account.
+    pub fn written_bytes(&self) -> Result<u64, Failure> {
+        let io = std::fs::read_to_string(format!("/proc/{}/io", self.child.id()))?;
+        let line = io
+            .lines()
+            .find_map(|line| line.strip_prefix("write_bytes: "))
+            .ok_or("no write_bytes")?;
+        Ok(line.trim().parse()?)
+    }
+
+    /// The time that its threads ran, in nanoseconds: finer than [`Server::cpu_us`], and without
+    /// the threads that have ended.
+    pub fn ran_ns(&self) -> Result<u64, Failure> {
+        let mut ran = 0;
+        for task in std::fs::read_dir(format!("/proc/{}/task", self.child.id()))?.flatten() {
+            let said = std::fs::read_to_string(task.path().join("schedstat")).unwrap_or_default();
+            let first = said.split_whitespace().next();
+            ran += first.and_then(|ns| ns.parse::<u64>().ok()).unwrap_or(0);
+        }
+        Ok(ran)
     }
 
     /// Resident memory, in bytes.
@@ -151,6 +185,57 @@ impl Drop for Server {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// A server that was stopped.
+pub struct Stopped {
+    /// Where its state is.
+    pub directory: tempfile::TempDir,
+    port: u16,
+}
+
+impl Stopped {
+    /// Starts it again, and gives the time to its first answer.
+    pub fn start(self, engine: Engine<'_>) -> Result<(Server, Duration), Failure> {
+        let Stopped { directory, port } = self;
+        let begun = Instant::now();
+        let child = serve(directory.path(), port, engine, None)?;
+        let mut server = Server { child, directory };
+        // The last thing that it says of its start.
+        while !String::from_utf8_lossy(&server.file("log")?).contains("Signet is ready") {
+            if begun.elapsed() > Duration::from_secs(600) || server.child.try_wait()?.is_some() {
+                return Err(String::from_utf8(server.file("log")?)?.into());
+            }
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        Ok((server, begun.elapsed()))
+    }
+}
+
+fn serve(
+    directory: &Path,
+    port: u16,
+    engine: Engine<'_>,
+    join: Option<&str>,
+) -> Result<Child, Failure> {
+    let log = std::fs::File::create(directory.join("log"))?;
+    let mut command = Command::new(binary()?);
+    command
+        .args(["serve", "--dev", "--listen"])
+        .arg(format!("127.0.0.1:{port}"))
+        .arg("--data-dir")
+        .arg(directory)
+        .stdin(Stdio::null())
+        .stdout(log.try_clone()?)
+        .stderr(log);
+    if let Engine::Postgres(url) = engine {
+        command.args(["--store", url]);
+    }
+    if let Some(token) = join {
+        // A secret for as long as it can be used: not an argument.
+        command.env("SIGNET_JOIN", token);
+    }
+    Ok(command.spawn()?)
 }
 
 /// The release binary: SIGNET_BIN, or `target/release/signet` of the directory this benchmark was
@@ -174,6 +259,23 @@ pub fn binary() -> Result<PathBuf, Failure> {
         )
         .into())
     }
+}
+
+/// User and system time of a process and its threads, in microseconds. The kernel counts in ticks
+/// of 10 ms.
+pub fn cpu_us(process: u32) -> Result<u64, Failure> {
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat"))?;
+    let fields: Vec<&str> = stat
+        .rsplit(')')
+        .next()
+        .unwrap_or_default()
+        .split_whitespace()
+        .collect();
+    let ticks: u64 = [11, 12]
+        .iter()
+        .filter_map(|&i| fields.get(i)?.parse::<u64>().ok())
+        .sum();
+    Ok(ticks * 10_000)
 }
 
 /// What a gate speaks.
