@@ -5,9 +5,9 @@
 //! ([`signet_verify::cache`]): found by the whole token, so a forged body finds nothing (known
 //! fault A11), bounded, and closed to tokens that did not verify. What is kept is only what never
 //! changes while the keys stay ([`access_token::verify`]); end, client and revocation are judged
-//! for every use. Each entry counts for the key set that verified it, and for no other: not for a new
-//! set, one without a withdrawn key perhaps, nor for another realm's. So the realms of a process share
-//! one memory, and its bounds.
+//! for every use. Each entry counts for the key set that verified it, and no other: not for a new
+//! set, one without a withdrawn key perhaps, nor for another realm's. So the realms of a process
+//! share one memory, and its bounds.
 use crate::keys::KeySet;
 use signet_oauth::{
     access_token::{self, TokenLookup, TokenState, VerifiedAccessToken},
@@ -29,8 +29,8 @@ pub struct VerifiedTokens {
 struct Own {
     token: Box<str>,
     facts: Arc<VerifiedAccessToken>,
-    /// The set that verified it. What is kept holds no keys in memory that are replaced; the place of
-    /// a set is not another one's while this points to it.
+    /// The set that verified it. What is kept holds no keys in memory that are replaced; the place
+    /// of a set is not another one's while this points to it.
     keys: Weak<KeySet>,
 }
 

@@ -9,8 +9,8 @@ use std::{collections::HashMap, ops::Range, sync::Arc};
 
 /// The realms of a process. Issuers never change, so this is made once for a set of realms.
 ///
-/// A request finds its realm by a look at its name, and one for each segment that the issuers' paths
-/// have: as cheap among ten thousand as among two.
+/// A request finds its realm by a look at its name, and one for each segment that the issuers'
+/// paths have: as cheap among ten thousand as among two.
 pub(super) struct Realms {
     /// By the authorities of the issuer and of its aliases, and then by the issuer's path; empty
     /// where it has none.
