@@ -9,11 +9,12 @@ use signet_cluster::{
     member,
     spread::{Believe, Spread, SpreadParts, Tell},
 };
-use signet_store::{MemoryStore, Store};
+use signet_store::{Change, Layer, MemoryStore, Outcome, Store, StoreFuture};
 use std::{
     collections::BTreeSet,
     sync::{Arc, Mutex},
 };
+use tokio::sync::watch;
 
 /// What a node believes: names.
 #[derive(Default)]
@@ -159,9 +160,58 @@ fn what_one_node_tells_every_member_believes_and_acknowledges() {
             .all(|teller| teller.memory.knows("told"))
     );
     in_sync(&tellers);
+    // That it is in their journals they say later; nobody waits for it.
+    eventually("journals", || {
+        let peers = tellers[0].spread().status().peers;
+        peers.iter().all(|peer| peer.lag_batches == 0)
+    });
     let status = tellers[0].spread().status();
-    assert!(status.peers.iter().all(|peer| peer.lag_batches == 0));
     assert!(status.staleness.is_some());
+    assert!(
+        status
+            .peers
+            .iter()
+            .all(|peer| peer.believed_after.is_some())
+    );
+}
+
+/// A store that writes nothing until it may.
+struct Held(MemoryStore, watch::Receiver<bool>);
+
+impl Layer for Held {
+    fn inner(&self) -> &dyn Store {
+        &self.0
+    }
+
+    fn commit_each(&self, changes: Vec<Change>, now: u64) -> StoreFuture<'_, Vec<Outcome>> {
+        let mut may = self.1.clone();
+        Box::pin(async move {
+            // The test is over without the sender.
+            let _ = may.wait_for(|may| *may).await;
+            Store::commit_each(&self.0, changes, now).await
+        })
+    }
+}
+
+#[test]
+fn a_receipt_waits_for_what_is_in_effect_and_not_for_the_journals() {
+    let (may, held) = watch::channel(false);
+    let mut all: Vec<Teller> = nodes(3, |_, _| {}).into_iter().map(Teller::new).collect();
+    for teller in &mut all {
+        teller.store = Arc::new(Held(MemoryStore::new(), held.clone()));
+        teller.start();
+    }
+    all.iter().for_each(|teller| teller.meets(2));
+    let (acknowledged, unreachable) = all[0].tell("at once");
+    assert_eq!((acknowledged.len(), unreachable), (2, vec![]));
+    assert!(all[1..].iter().all(|teller| teller.memory.knows("at once")));
+    let peers = all[0].spread().status().peers;
+    assert!(peers.iter().all(|peer| peer.lag_batches == 1));
+    // Who is stopped writes what it believes before.
+    may.send_replace(true);
+    all.iter_mut().for_each(Teller::stop);
+    all[1].start();
+    assert!(all[1].memory.knows("at once"));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The nodes of this installation, as an administrator sees and changes them. What a node is made
 //! of is the wiring's: here is what the admin API needs of it.
-use crate::streams::Heard;
+use crate::streams::{Acknowledged, Heard};
 use schemars::JsonSchema;
 use serde::Serialize;
 use signet_store::NodeId;
@@ -70,6 +70,9 @@ pub struct Node {
     /// Bytes that were received from it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub received_bytes: Option<u64>,
+    /// How long it took until it had in effect what was last told here, milliseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub acknowledged_ms: Option<f64>,
     /// By how much its clock is ahead of this node's, milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub clock_skew_ms: Option<i64>,
@@ -127,6 +130,14 @@ pub trait Nodes: Send + Sync {
         patience: Duration,
     ) -> Pin<Box<dyn Future<Output = Vec<Confirmation>> + Send + '_>>;
 
+    /// Passes on what a reader acknowledged to the node whose stream it reads. Whether that node
+    /// answered that it has the stream.
+    fn acknowledge<'a>(
+        &'a self,
+        node: &'a NodeId,
+        word: &'a Acknowledged,
+    ) -> Pin<Box<dyn Future<Output = bool> + Send + 'a>>;
+
     /// All of them, this one included, by name.
     fn list(&self) -> NodesFuture<'_, Vec<Node>>;
 
@@ -152,6 +163,14 @@ impl Nodes for SingleNode {
 
     fn confirm(&self, _: Duration) -> Pin<Box<dyn Future<Output = Vec<Confirmation>> + Send + '_>> {
         Box::pin(std::future::ready(Vec::new()))
+    }
+
+    fn acknowledge<'a>(
+        &'a self,
+        _: &'a NodeId,
+        _: &'a Acknowledged,
+    ) -> Pin<Box<dyn Future<Output = bool> + Send + 'a>> {
+        Box::pin(std::future::ready(false))
     }
 
     fn list(&self) -> NodesFuture<'_, Vec<Node>> {
@@ -191,6 +210,7 @@ impl Node {
             zone: None,
             sent_bytes: None,
             received_bytes: None,
+            acknowledged_ms: None,
             clock_skew_ms: None,
             compared_at: None,
             diverged: None,

@@ -38,6 +38,17 @@ struct Reader {
     answered: watch::Sender<u64>,
 }
 
+/// What a reader says that it has in effect.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Acknowledged {
+    /// Its stream.
+    pub stream: StreamId,
+    /// The client that reads.
+    pub client_id: String,
+    /// Everything that was told before it was asked for this time.
+    pub number: u64,
+}
+
 /// What a reader said when it was asked.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Heard {
@@ -99,17 +110,17 @@ impl Streams {
         })
     }
 
-    /// Notes that the reader of a stream heard everything that was told before it was asked for
-    /// the `number`th time. Whether there is such a stream of this client.
-    pub fn acknowledge(&self, id: &StreamId, client_id: &str, number: u64) -> bool {
-        let reader = self.readers.lock().get(id).cloned();
-        let Some(reader) = reader.filter(|reader| reader.client_id == client_id) else {
+    /// Notes what the reader of a stream has in effect. Whether there is such a stream of this
+    /// client.
+    pub fn acknowledge(&self, word: &Acknowledged) -> bool {
+        let reader = self.readers.lock().get(&word.stream).cloned();
+        let Some(reader) = reader.filter(|reader| reader.client_id == word.client_id) else {
             return false;
         };
         // What was not asked is not believed to be heard.
         let asked = *reader.asked.borrow();
         reader.answered.send_if_modified(|answered| {
-            let later = (*answered).max(number.min(asked));
+            let later = (*answered).max(word.number.min(asked));
             std::mem::replace(answered, later) != later
         });
         true
@@ -186,17 +197,24 @@ mod tests {
     async fn a_reader_has_heard_what_it_acknowledges_and_nothing_that_it_was_not_asked() {
         let streams = Arc::new(Streams::default());
         let place = streams.enter("gate", true).expect("a place");
+        let says = |stream: &StreamId, client_id: &str, number| {
+            streams.acknowledge(&Acknowledged {
+                stream: *stream,
+                client_id: client_id.to_owned(),
+                number,
+            })
+        };
         // Said ahead: it cannot have heard what is not yet told.
-        assert!(streams.acknowledge(place.id(), "gate", 9));
+        assert!(says(place.id(), "gate", 9));
         let mut asked = place.asked();
         let asking = tokio::spawn({
             let streams = Arc::clone(&streams);
             async move { streams.ask(PATIENCE).await }
         });
         let number = *asked.wait_for(|asked| *asked > 0).await.expect("is asked");
-        assert!(!streams.acknowledge(place.id(), "another", number));
-        assert!(!streams.acknowledge(&[0; 16], "gate", number));
-        assert!(streams.acknowledge(place.id(), "gate", number));
+        assert!(!says(place.id(), "another", number));
+        assert!(!says(&[0; 16], "gate", number));
+        assert!(says(place.id(), "gate", number));
         let heard = asking.await.expect("answers");
         assert_eq!(heard.len(), 1);
         assert!(heard[0].after.is_some());

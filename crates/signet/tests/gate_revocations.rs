@@ -242,3 +242,88 @@ async fn a_client_without_the_scope_hears_nothing_and_the_gate_says_why() {
         .to_owned();
     gate.until(&token, (503, "revocation_unknown")).await;
 }
+
+/// Gives each connection to the next of these ports, in turns.
+fn balancer(ports: Vec<u16>) -> u16 {
+    use std::net::{TcpListener, TcpStream};
+    let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    let port = listener.local_addr().unwrap().port();
+    std::thread::spawn(move || {
+        for (near, port) in listener.incoming().zip(ports.into_iter().cycle()) {
+            let (near, far) = (
+                near.unwrap(),
+                TcpStream::connect(("127.0.0.1", port)).unwrap(),
+            );
+            let ways = [
+                (near.try_clone().unwrap(), far.try_clone().unwrap()),
+                (far, near),
+            ];
+            for (mut from, mut to) in ways {
+                std::thread::spawn(move || {
+                    // How a connection ends is no matter here.
+                    let _ = std::io::copy(&mut from, &mut to);
+                    let _ = to.shutdown(std::net::Shutdown::Both);
+                });
+            }
+        }
+    });
+    port
+}
+
+#[tokio::test]
+async fn a_gate_behind_a_balancer_acknowledges_by_whichever_node_it_reaches() {
+    let directory = tempfile::tempdir().unwrap();
+    let directory = directory.path();
+    let (_first, one) = Server::dev(directory);
+    make_reader(directory, &one);
+    let invited = signet(&["node", "invite", "--data-dir", one.dir()]);
+    let token = crate::support::text(&invited.stdout).trim().to_owned();
+    let place = directory.join("second");
+    std::fs::create_dir(&place).unwrap();
+    let (_second, two) = Server::joined(&place, &token);
+    // The stream comes to the one node, and what is acknowledged to the other.
+    let port = |dev: &Dev| dev.url.rsplit(':').next().unwrap().parse().unwrap();
+    let balancer = balancer(vec![port(&one), port(&two)]);
+    let both = [&one, &two].map(|dev| std::fs::read_to_string(&dev.ca).unwrap());
+    std::fs::write(directory.join("trust.pem"), both.concat()).unwrap();
+    let configuration = format!(
+        r#"
+[outbound]
+trust = "trust.pem"
+allow_loopback = true
+
+[[issuers]]
+issuer = "{issuer}"
+
+[issuers.revocations]
+url = "https://localhost:{balancer}/revocations"
+client = {{ client_id = "gate", client_secret_file = "secret" }}
+
+[[policies]]
+audiences = ["{issuer}"]
+"#,
+        issuer = one.issuer,
+    );
+    let gate = Gate::start(directory, "balanced", &configuration);
+    gate.until_ready_says(200, "revocations current").await;
+    let access = one.service_token().await;
+    gate.until(&access, (200, "valid")).await;
+    let (service, _) = two.credentials("service");
+    // Asked at either node: the one has the stream, the other only the way to it.
+    for dev in [&one, &two] {
+        let revoked = signet(&[
+            "revoke",
+            "--client",
+            &service,
+            "--json",
+            "--data-dir",
+            dev.dir(),
+        ]);
+        let answer = json(&revoked);
+        assert_eq!(revoked.status.code(), Some(0), "{answer}");
+        assert_eq!(answer["nodes"].as_array().unwrap().len(), 2, "{answer}");
+        assert_eq!(answer["readers"].as_array().unwrap().len(), 1, "{answer}");
+        assert_eq!(answer["readers"][0]["name"], "gate", "{answer}");
+        assert_eq!(gate.validate(&access).await.1, "revoked");
+    }
+}

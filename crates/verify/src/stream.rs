@@ -11,7 +11,7 @@
 
 use crate::{
     MemoryRevocations, Subject,
-    outbound::{Credentials, Outbound, Outgoing, credentials::encode, metadata},
+    outbound::{Credentials, Kept, Outbound, Outgoing, credentials::encode, metadata},
 };
 use bytes::Bytes;
 use signet_jose::json::{self, Limits, Object};
@@ -110,6 +110,7 @@ impl RevocationReader {
         let mut lines = Lines::default();
         let mut since_sweep = 0;
         let mut said = Said::default();
+        let answers = Arc::new(Kept::new(Arc::clone(&self.outbound), &url));
         loop {
             let chunk = timeout(SILENCE, stream.chunk())
                 .await
@@ -123,7 +124,9 @@ impl RevocationReader {
                 })
                 .map_err(|error| format!("{url}: {error}"))?;
             if let (Some(stream), Some(number)) = (&said.stream, said.asked.take()) {
-                self.acknowledge(&url, stream, number);
+                self.acknowledge(&url, &answers, stream, number);
+            } else if std::mem::take(&mut said.alive) && said.stream.is_some() {
+                keep_open(&url, &answers);
             }
             if since_sweep > SWEEP_AFTER {
                 since_sweep = 0;
@@ -135,14 +138,14 @@ impl RevocationReader {
     /// Says that everything is in effect that was told before it was asked for the `number`th
     /// time; beside the stream, which goes on. A server that does not get it says so to whoever
     /// waits.
-    fn acknowledge(&self, url: &str, stream: &str, number: u64) {
+    fn acknowledge(&self, url: &str, answers: &Arc<Kept>, stream: &str, number: u64) {
         let url = url.to_owned();
         let mut form = String::from("stream=");
         encode(stream, &mut form);
         form.push_str("&acknowledged=");
         form.push_str(&number.to_string());
         let authorization = self.credentials.authorization();
-        let outbound = Arc::clone(&self.outbound);
+        let answers = Arc::clone(answers);
         tokio::spawn(async move {
             let outgoing = Outgoing {
                 url: &url,
@@ -150,7 +153,7 @@ impl RevocationReader {
                 authorization: Some(authorization),
                 form: Some(form.into()),
             };
-            if let Err(error) = outbound.send(&outgoing).await {
+            if let Err(error) = answers.send(&outgoing).await {
                 tracing::warn!(url, %error, "revocations could not be acknowledged");
             }
         });
@@ -164,6 +167,7 @@ impl RevocationReader {
             *synced = true;
         }
         if object.get("synced").is_some() || object.get("heartbeat").is_some() {
+            said.alive = true;
             if *synced {
                 self.revocations.heard((self.now)());
             }
@@ -190,6 +194,18 @@ struct Said {
     stream: Option<String>,
     /// It wants to hear that everything before is in effect.
     asked: Option<u64>,
+    /// There was a sign of life.
+    alive: bool,
+}
+
+/// The connection for acknowledgements stands before one is asked for: somebody waits then.
+fn keep_open(url: &str, answers: &Arc<Kept>) {
+    let (url, answers) = (url.to_owned(), Arc::clone(answers));
+    tokio::spawn(async move {
+        if let Err(error) = answers.open().await {
+            tracing::debug!(url, %error, "the connection for acknowledgements cannot be made");
+        }
+    });
 }
 
 fn read_revocation<'o>(object: &'o Object<'_>) -> Option<(Subject<'o>, u64)> {

@@ -156,13 +156,23 @@ struct Contact {
     last_us: Option<u64>,
     skew_ms: Option<i64>,
     in_sync: bool,
+    /// How long it took until it believed what was last told with a receipt.
+    believed_after: Option<Duration>,
     last_in_sync_us: Option<u64>,
     last_anti_entropy_us: Option<u64>,
     sent: u64,
     received: u64,
-    /// Own batches that it has not acknowledged: since when, and their bytes.
-    unacknowledged: BTreeMap<u64, (u64, usize)>,
+    /// Own batches that it has not acknowledged.
+    unacknowledged: BTreeMap<u64, Unacknowledged>,
     unacknowledged_bytes: usize,
+}
+
+/// A batch that a member does not have in its journal yet, as far as is known.
+struct Unacknowledged {
+    since_us: u64,
+    bytes: usize,
+    /// It has said that it believes it.
+    believed: bool,
 }
 
 #[derive(PartialEq, Eq)]
@@ -227,6 +237,8 @@ pub struct Engine {
     signing: Option<Signing>,
     receipts: Receipts,
     acks: BTreeMap<(NodeId, StreamId), Ranges>,
+    /// What is believed, and not yet said to be.
+    believed: BTreeMap<(NodeId, StreamId), Ranges>,
     /// What the own streams' latest manifest named beside them.
     covered: Vec<(StreamId, Ranges)>,
     compact_bytes: usize,
@@ -268,6 +280,7 @@ impl Engine {
             signing: None,
             receipts: Receipts::default(),
             acks: BTreeMap::new(),
+            believed: BTreeMap::new(),
             covered: Vec::new(),
             compact_bytes: parts.compact_bytes,
             compacting: false,
@@ -416,6 +429,7 @@ impl Engine {
                 batches,
             } => return self.on_batches(from, pushed, last, &batches, now),
             Frame::Ack { by, stream, seqs } => self.on_ack(from, by, stream, seqs, now),
+            Frame::Believed { by, stream, seqs } => self.on_believed(from, by, stream, seqs, now),
         }
         Ok(())
     }
@@ -440,11 +454,16 @@ impl Engine {
         }
         let bytes = signed.bytes().len();
         for contact in self.contacts.values_mut() {
-            contact.unacknowledged.insert(seq, (now.us, bytes));
+            let unacknowledged = Unacknowledged {
+                since_us: now.us,
+                bytes,
+                believed: false,
+            };
+            contact.unacknowledged.insert(seq, unacknowledged);
             contact.unacknowledged_bytes += bytes;
             while contact.unacknowledged.len() > MAX_UNACKNOWLEDGED {
-                if let Some((_, (_, bytes))) = contact.unacknowledged.pop_first() {
-                    contact.unacknowledged_bytes -= bytes;
+                if let Some((_, oldest)) = contact.unacknowledged.pop_first() {
+                    contact.unacknowledged_bytes -= oldest.bytes;
                 }
             }
         }
@@ -496,6 +515,10 @@ impl Engine {
         let (signed, from, pushed) = (pending.signed.clone(), pending.from.clone(), pending.pushed);
         let origin = &id.stream.origin;
         self.believe.believe(origin, &signed.batch().entries);
+        if let Some(to) = self.way_to(origin, from.as_ref()) {
+            let believed = self.believed.entry((to, id.stream.clone()));
+            believed.or_default().insert(id.seq);
+        }
         // Whoever is connected with the origin heard it from there.
         if pushed && self.peers.contains_key(origin) {
             let others: Vec<NodeId> = self
@@ -616,7 +639,8 @@ impl Engine {
             lag: contact
                 .unacknowledged
                 .first_key_value()
-                .map_or(Duration::ZERO, |(_, (us, _))| since(*us)),
+                .map_or(Duration::ZERO, |(_, oldest)| since(oldest.since_us)),
+            believed_after: contact.believed_after,
             last_contact: contact.last_us.map(since),
             clock_skew_ms: contact.skew_ms,
             in_sync: contact.in_sync,

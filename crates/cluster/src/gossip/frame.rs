@@ -48,8 +48,17 @@ pub enum Frame {
         /// The batches.
         batches: Vec<Arc<[u8]>>,
     },
-    /// The node `by` believes these batches of a stream, and keeps them.
+    /// The node `by` believes these batches of a stream, and has them in its journal.
     Ack {
+        /// Who believes.
+        by: NodeId,
+        /// Whose stream.
+        stream: StreamId,
+        /// Which batches.
+        seqs: Ranges,
+    },
+    /// The node `by` believes these batches of a stream; its journal may not have them yet.
+    Believed {
         /// Who believes.
         by: NodeId,
         /// Whose stream.
@@ -105,6 +114,11 @@ impl Frame {
                 write_stream(&mut out, stream);
                 seqs.write(&mut out);
             }
+            Frame::Believed { by, stream, seqs } => {
+                out.array(4).uint(5).text(by.as_str());
+                write_stream(&mut out, stream);
+                seqs.write(&mut out);
+            }
         }
         out.finish()
     }
@@ -133,6 +147,11 @@ impl Frame {
                     batches: d.list(MAX_BATCHES, |d| Ok::<_, Error>(d.bytes()?.into()))?,
                 }),
                 (4, 4) => Ok(Frame::Ack {
+                    by: read_node(d)?,
+                    stream: read_stream(d)?,
+                    seqs: Ranges::read(d)?,
+                }),
+                (5, 4) => Ok(Frame::Believed {
                     by: read_node(d)?,
                     stream: read_stream(d)?,
                     seqs: Ranges::read(d)?,

@@ -62,7 +62,7 @@ impl Receipts {
         self.by_seq.entry(seq).or_default().push(ticket);
     }
 
-    /// Called once for a member and a batch.
+    /// Called once for a member and a batch, when it says that it believes it.
     pub(super) fn acknowledged(&mut self, by: &NodeId, seq: u64, now_us: u64) {
         for ticket in self.by_seq.get(&seq).into_iter().flatten() {
             let Some(open) = self.open.get_mut(ticket) else {

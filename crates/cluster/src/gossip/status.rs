@@ -47,6 +47,8 @@ pub struct PeerStatus {
     pub lag_batches: usize,
     /// How long the oldest of them has waited.
     pub lag: Duration,
+    /// How long it took until it believed what was last told here, as far as that was waited for.
+    pub believed_after: Option<Duration>,
     /// When it last said, or another one said of it, that it is there; None: not yet.
     pub last_contact: Option<Duration>,
     /// Its wall clock minus this node's, in milliseconds, the way between them included.

@@ -2,7 +2,7 @@
 use super::believe::Routed;
 use crate::{
     NodeId,
-    batch::{Batch, BatchId, Keys, Signed},
+    batch::{Batch, BatchId, Keys, Signed, Verdict},
     entry::Entry,
     gossip::{COMPACT_BYTES, Engine, Now, Output, Parts, Status, Ticket},
     hlc::{Hlc, Stamp},
@@ -18,12 +18,12 @@ use std::{
     io,
     sync::{
         Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     thread::{self, JoinHandle},
     time::{Duration, Instant},
 };
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{Notify, mpsc, oneshot};
 
 /// Threads that sign and verify.
 const WORKERS: usize = 2;
@@ -32,6 +32,12 @@ const TICK: Duration = Duration::from_millis(100);
 const JOURNAL_RETRY: Duration = Duration::from_millis(500);
 /// Writes that share a flush.
 const JOURNAL_AT_ONCE: usize = 256;
+/// How long a write to the journal waits for others to share its flush. Nobody waits for it: what
+/// is told is durable in the store.
+const JOURNAL_GATHERS: Duration = Duration::from_millis(10);
+/// A batch that is not longer is verified where it was received, if no thread has anything to do:
+/// handing it over would take as long.
+const VERIFIED_AT_ONCE: usize = 16 * 1024;
 
 /// What spreading needs.
 pub struct SpreadParts {
@@ -79,10 +85,14 @@ struct Shared {
     inbox: Mutex<Vec<Told>>,
     receipts: Mutex<HashMap<Ticket, oneshot::Sender<Receipt>>>,
     jobs: Mutex<VecDeque<Job>>,
+    /// Threads that are doing one.
+    working: AtomicUsize,
     wake: Condvar,
     /// None without a journal.
     writes: Option<mpsc::UnboundedSender<Write>>,
     stopped: AtomicBool,
+    /// Wakes what waits on the runtime once `stopped`.
+    stopping: Notify,
 }
 
 /// Spreads what this node tells, and hears what others tell. Dropping it stops it.
@@ -137,9 +147,11 @@ impl Spread {
             inbox: Mutex::default(),
             receipts: Mutex::default(),
             jobs: Mutex::default(),
+            working: AtomicUsize::new(0),
             wake: Condvar::new(),
             writes: parts.journal.is_some().then_some(writes),
             stopped: AtomicBool::new(false),
+            stopping: Notify::new(),
         });
         let spread = Arc::new(Spread {
             shared: shared.clone(),
@@ -202,9 +214,10 @@ impl Spread {
         lock(&self.shared.engine).digest()
     }
 
-    /// Ends its threads and waits for them. What is being written is written.
+    /// Ends its threads and waits for them. What is believed is written to the journal before.
     pub fn stop(&self) {
         self.shared.stopped.store(true, Ordering::SeqCst);
+        self.shared.stopping.notify_waiters();
         // Under the lock: no worker is between looking at the flag and beginning to wait.
         drop(lock(&self.shared.jobs));
         self.shared.wake.notify_all();
@@ -240,6 +253,16 @@ impl Shared {
 
     /// Tells the engine something and does what it wants done.
     fn act<T>(&self, input: impl FnOnce(&mut Engine, Now) -> T) -> T {
+        self.act_and_leave(&mut |job| Some(job), input)
+    }
+
+    /// The same, for a thread that can do a job itself: `take` is offered each and gives back what
+    /// it does not take.
+    fn act_and_leave<T>(
+        &self,
+        take: &mut dyn FnMut(Job) -> Option<Job>,
+        input: impl FnOnce(&mut Engine, Now) -> T,
+    ) -> T {
         let mut input = Some(input);
         let mut answer = None;
         let mut kept: Vec<BatchId> = Vec::new();
@@ -263,7 +286,10 @@ impl Shared {
                 }
             }
             for output in outputs {
-                self.perform(output, &mut kept, &mut slow);
+                match self.perform(output, &mut kept, &mut slow) {
+                    Some(job) => take(job).into_iter().for_each(|job| self.queue(job)),
+                    None => {}
+                }
             }
             if kept.is_empty() && slow.is_empty() {
                 break;
@@ -275,12 +301,16 @@ impl Shared {
         }
     }
 
-    fn perform(&self, output: Output, kept: &mut Vec<BatchId>, slow: &mut Vec<NodeId>) {
+    /// Does it, or says what is to be done by whoever has time.
+    fn perform(
+        &self,
+        output: Output,
+        kept: &mut Vec<BatchId>,
+        slow: &mut Vec<NodeId>,
+    ) -> Option<Job> {
         match output {
             Output::Send { to, frame } => {
-                let Some(transport) = self.transport.get() else {
-                    return;
-                };
+                let transport = self.transport.get()?;
                 match transport.send(&to, frame) {
                     // What was not sent is fetched by whoever lacks it.
                     Ok(()) | Err(NotSent::NotConnected) => {}
@@ -290,9 +320,8 @@ impl Shared {
                     }
                 }
             }
-            // Signing is what a whole cluster waits for.
-            Output::Sign(batch) => self.queue(Job::Sign(batch), true),
-            Output::Verify(signed) => self.queue(Job::Verify(signed), false),
+            Output::Sign(batch) => return Some(Job::Sign(batch)),
+            Output::Verify(signed) => return Some(Job::Verify(signed)),
             Output::Keep(batches) => match &self.writes {
                 Some(writes) => self.write_soon(writes, Write::Keep(batches)),
                 None => kept.extend(batches.iter().map(|signed| signed.batch().id.clone())),
@@ -309,6 +338,7 @@ impl Shared {
                 }
             }
         }
+        None
     }
 
     fn write_soon(&self, writes: &mpsc::UnboundedSender<Write>, write: Write) {
@@ -316,55 +346,86 @@ impl Shared {
         let _ = writes.send(write);
     }
 
-    fn queue(&self, job: Job, first: bool) {
+    fn queue(&self, job: Job) {
         let mut jobs = lock(&self.jobs);
-        if first {
-            jobs.push_front(job);
-        } else {
-            jobs.push_back(job);
+        match job {
+            // Signing is what a whole cluster waits for.
+            Job::Tell | Job::Sign(_) => jobs.push_front(job),
+            Job::Verify(_) => jobs.push_back(job),
         }
         drop(jobs);
         self.wake.notify_one();
     }
 
     fn work(&self) {
+        let mut next = None;
         loop {
-            let job = {
-                let mut jobs = lock(&self.jobs);
-                loop {
-                    if self.stopped.load(Ordering::SeqCst) {
-                        return;
-                    }
-                    if let Some(job) = jobs.pop_front() {
-                        break job;
-                    }
-                    jobs = self.wake.wait(jobs).unwrap_or_else(PoisonError::into_inner);
-                }
+            let job = next.take().or_else(|| self.next_job());
+            let Some(job) = job else {
+                return;
             };
-            match job {
-                Job::Tell => self.take_told(),
-                Job::Sign(batch) => {
-                    let signed = Signed::sign(batch, &*self.keys);
-                    if let Err(error) = &signed {
-                        tracing::error!(%error, "a batch cannot be signed");
-                    }
-                    self.act(|engine, now| engine.signed(signed.ok(), now));
-                }
-                Job::Verify(signed) => {
-                    let verdict = signed.verify(&*self.keys);
-                    let id = &signed.batch().id;
-                    if verdict == crate::batch::Verdict::Forged {
-                        tracing::warn!(origin = %id.stream.origin, "a signature does not hold");
-                    }
-                    self.act(|engine, now| engine.verified(id, verdict, now));
-                }
-            }
+            self.working.fetch_add(1, Ordering::SeqCst);
+            next = self.do_job(job);
+            self.working.fetch_sub(1, Ordering::SeqCst);
         }
     }
 
-    fn take_told(&self) {
+    /// Whether no thread has anything to do.
+    fn is_idle(&self) -> bool {
+        self.working.load(Ordering::SeqCst) == 0 && lock(&self.jobs).is_empty()
+    }
+
+    /// Waits for one; none once the node is stopped.
+    fn next_job(&self) -> Option<Job> {
+        let mut jobs = lock(&self.jobs);
+        loop {
+            if self.stopped.load(Ordering::SeqCst) {
+                return None;
+            }
+            if let Some(job) = jobs.pop_front() {
+                return Some(job);
+            }
+            jobs = self.wake.wait(jobs).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// Does it; gives the one that the same thread does next, if there is one.
+    fn do_job(&self, job: Job) -> Option<Job> {
+        let mut next = None;
+        let mut take = |job| match &next {
+            // What was told is signed where it was taken: nobody has to be woken for it.
+            None if !self.stopped.load(Ordering::SeqCst) => {
+                next = Some(job);
+                None
+            }
+            None | Some(_) => Some(job),
+        };
+        match job {
+            Job::Tell => self.take_told(&mut take),
+            Job::Sign(batch) => {
+                let signed = Signed::sign(batch, &*self.keys);
+                if let Err(error) = &signed {
+                    tracing::error!(%error, "a batch cannot be signed");
+                }
+                self.act_and_leave(&mut take, |engine, now| engine.signed(signed.ok(), now));
+            }
+            Job::Verify(signed) => self.verify(&signed, &mut take),
+        }
+        next
+    }
+
+    fn verify(&self, signed: &Signed, take: &mut dyn FnMut(Job) -> Option<Job>) {
+        let verdict = signed.verify(&*self.keys);
+        let id = &signed.batch().id;
+        if verdict == Verdict::Forged {
+            tracing::warn!(origin = %id.stream.origin, "a signature does not hold");
+        }
+        self.act_and_leave(take, |engine, now| engine.verified(id, verdict, now));
+    }
+
+    fn take_told(&self, take: &mut dyn FnMut(Job) -> Option<Job>) {
         let told = std::mem::take(&mut *lock(&self.inbox));
-        self.act(|engine, _| {
+        self.act_and_leave(take, |engine, _| {
             for told in told {
                 let ticket = engine.tell(told.entries, self.at(told.at));
                 lock(&self.receipts).insert(ticket, told.receipt);
@@ -393,7 +454,8 @@ impl Shared {
         }
     }
 
-    /// Writes what is to be kept, in order, as much as has queued up with one flush.
+    /// Writes what is to be kept, in order, as much as has queued up with one flush; at the end
+    /// what is left.
     async fn write(
         self: Arc<Self>,
         journal: Option<Journal>,
@@ -403,38 +465,64 @@ impl Shared {
             return;
         };
         let mut queued = Vec::new();
-        while !self.stopped.load(Ordering::SeqCst) {
-            // A node that is stopped is noticed at the next tick at the latest.
-            let more = writes.recv_many(&mut queued, JOURNAL_AT_ONCE);
-            if tokio::time::timeout(TICK, more).await.is_err() {
-                continue;
+        loop {
+            let stopping = self.stopping.notified();
+            tokio::pin!(stopping);
+            // From now on it is not missed.
+            stopping.as_mut().enable();
+            if self.stopped.load(Ordering::SeqCst) {
+                break;
             }
-            let (mut keep, mut forget) = (Vec::new(), Vec::new());
-            for write in queued.drain(..) {
-                match write {
-                    Write::Keep(batches) => keep.extend(batches),
-                    Write::Forget(ids) => forget.extend(ids),
-                }
+            tokio::select! {
+                _ = writes.recv_many(&mut queued, JOURNAL_AT_ONCE) => {}
+                () = &mut stopping => break,
             }
-            // A batch is forgotten only after it was kept: the deletions come last.
-            if !keep.is_empty() {
-                while let Err(error) = journal.keep(&keep).await {
-                    tracing::warn!(%error, "what other nodes told cannot be written");
-                    if self.stopped.load(Ordering::SeqCst) {
-                        return;
-                    }
-                    tokio::time::sleep(JOURNAL_RETRY).await;
-                }
-                let ids: Vec<BatchId> = keep.iter().map(|s| s.batch().id.clone()).collect();
-                self.act(|engine, now| engine.kept(&ids, now));
+            tokio::select! {
+                () = tokio::time::sleep(JOURNAL_GATHERS) => {}
+                () = &mut stopping => {}
             }
-            if !forget.is_empty()
-                && let Err(error) = journal.forget(&forget).await
-            {
-                // They are read again at the next start, and forgotten again.
-                tracing::warn!(%error, "what is not needed any more cannot be deleted");
+            take(&mut writes, &mut queued, JOURNAL_AT_ONCE);
+            self.write_all(&journal, &mut queued).await;
+        }
+        take(&mut writes, &mut queued, usize::MAX);
+        self.write_all(&journal, &mut queued).await;
+    }
+
+    async fn write_all(&self, journal: &Journal, queued: &mut Vec<Write>) {
+        let (mut keep, mut forget) = (Vec::new(), Vec::new());
+        for write in queued.drain(..) {
+            match write {
+                Write::Keep(batches) => keep.extend(batches),
+                Write::Forget(ids) => forget.extend(ids),
             }
         }
+        // A batch is forgotten only after it was kept: the deletions come last.
+        if !keep.is_empty() {
+            while let Err(error) = journal.keep(&keep).await {
+                tracing::warn!(%error, "what other nodes told cannot be written");
+                if self.stopped.load(Ordering::SeqCst) {
+                    return;
+                }
+                tokio::time::sleep(JOURNAL_RETRY).await;
+            }
+            let ids: Vec<BatchId> = keep.iter().map(|s| s.batch().id.clone()).collect();
+            self.act(|engine, now| engine.kept(&ids, now));
+        }
+        if !forget.is_empty()
+            && let Err(error) = journal.forget(&forget).await
+        {
+            // They are read again at the next start, and forgotten again.
+            tracing::warn!(%error, "what is not needed any more cannot be deleted");
+        }
+    }
+}
+
+/// What else is there already, so many in all.
+fn take(writes: &mut mpsc::UnboundedReceiver<Write>, queued: &mut Vec<Write>, most: usize) {
+    while queued.len() < most
+        && let Ok(write) = writes.try_recv()
+    {
+        queued.push(write);
     }
 }
 
@@ -454,7 +542,7 @@ impl Tell for Spread {
         });
         drop(inbox);
         if is_first {
-            self.shared.queue(Job::Tell, true);
+            self.shared.queue(Job::Tell);
         }
         let members = self.shared.members.clone();
         Box::pin(async move {
@@ -476,9 +564,24 @@ impl Hear for Spread {
     }
 
     fn received(&self, from: &NodeId, frame: &[u8]) {
+        let mut own = None;
+        let mut take = |job| match job {
+            Job::Verify(signed)
+                if own.is_none()
+                    && signed.bytes().len() <= VERIFIED_AT_ONCE
+                    && self.shared.is_idle() =>
+            {
+                own = Some(signed);
+                None
+            }
+            Job::Tell | Job::Sign(_) | Job::Verify(_) => Some(job),
+        };
         let heard = self
             .shared
-            .act(|engine, now| engine.received(from, frame, now));
+            .act_and_leave(&mut take, |engine, now| engine.received(from, frame, now));
+        if let Some(signed) = own {
+            self.shared.verify(&signed, &mut |job| Some(job));
+        }
         if let Err(error) = heard {
             tracing::warn!(peer = %from, %error, "a frame of the gossip cannot be read");
         }

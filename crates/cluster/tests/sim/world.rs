@@ -72,7 +72,8 @@ pub(super) struct Node {
     /// What it has acknowledged, over restarts.
     pub(super) acknowledged: BTreeSet<BatchId>,
     pub(super) removed: bool,
-    told: BTreeMap<Ticket, Vec<Entry>>,
+    /// With the starts that every node had by then.
+    told: BTreeMap<Ticket, (Vec<Entry>, Vec<u64>)>,
     pub(super) receipts: u64,
 }
 
@@ -499,7 +500,8 @@ impl World {
         let node = &mut self.nodes[index];
         if let Some(engine) = &mut node.engine {
             let ticket = engine.tell(entries.clone(), now);
-            node.told.insert(ticket, entries);
+            let boots = self.nodes.iter().map(|node| node.boot).collect();
+            self.nodes[index].told.insert(ticket, (entries, boots));
         }
         self.drain(index);
     }
@@ -535,10 +537,17 @@ impl World {
                 Output::Forget(ids) => self.write(index, JournalOp::Forget(ids)),
                 Output::Receipt(ticket, receipt) => {
                     self.nodes[index].receipts += 1;
-                    let entries = self.nodes[index].told.remove(&ticket).expect("one receipt");
+                    let told = self.nodes[index].told.remove(&ticket);
+                    let (entries, boots) = told.expect("one receipt");
                     for (name, _) in &receipt.acknowledged {
-                        let other = self.nodes.iter().find(|node| node.name == *name);
-                        let other = other.expect("a node");
+                        let mut others = self.nodes.iter().zip(&boots);
+                        let other = others.find(|(node, _)| node.name == *name);
+                        let (other, boot) = other.expect("a node");
+                        // Who was started anew since then reads it from the store, which is not
+                        // here.
+                        if other.boot != *boot {
+                            continue;
+                        }
                         let memory = other.model.memory.lock().expect("whole");
                         // Only a restart may have taken from its memory what had expired.
                         for entry in entries.iter().filter(|entry| entry.end.is_none()) {

@@ -10,7 +10,8 @@
 //! A reader that asks with `acknowledge=true` is first told its stream's name (`{"stream": ID}`).
 //! Where somebody waits for a revocation to be in effect everywhere, it is asked
 //! (`{"acknowledge": N}`) behind everything that was told, and answers with a request of its own
-//! here: `stream=ID&acknowledged=N`.
+//! here: `stream=ID&acknowledged=N`. The name says which node has the stream: behind a balancer the
+//! answer may come to another one, which passes it on.
 //!
 //! The stream ends when the client's record changes, when the reader is too slow, and when the
 //! server stops.
@@ -18,7 +19,7 @@ use super::client_endpoint::ClientRequest;
 use crate::{
     http::{Context, Response, response},
     state::Realm,
-    streams::StreamId,
+    streams::{Acknowledged, StreamId},
 };
 use bytes::Bytes;
 use http::StatusCode;
@@ -31,7 +32,7 @@ use signet_oauth::{
     scope::REVOCATIONS,
 };
 use signet_revocation::{Line, Member};
-use signet_store::{Behind, Feed, Revoked, StoreError};
+use signet_store::{Behind, Feed, NodeId, Revoked, StoreError};
 use std::{
     sync::{Arc, atomic::Ordering::Relaxed},
     time::Duration,
@@ -87,7 +88,7 @@ async fn begin(call: &ClientRequest) -> Result<Response, OAuthError> {
     }
     let realm = call.context.realm.clone();
     if call.params.contains(ACKNOWLEDGED) {
-        return acknowledge(call, &realm, &client);
+        return acknowledge(call, &realm, &client).await;
     }
     let acknowledges = match call.params.get(ACKNOWLEDGE) {
         None | Some("false") => false,
@@ -109,13 +110,17 @@ async fn begin(call: &ClientRequest) -> Result<Response, OAuthError> {
         )
     })?;
     let (pieces, chunks) = mpsc::channel(WAITING);
+    let name = acknowledges.then(|| {
+        let node = realm.host.nodes.name();
+        format!("{node}.{}", base64url::encode(place.id()))
+    });
     let stream = Stream {
         feed: realm.revocations.follow(),
         client,
         realm,
         pieces,
         asked: place.asked(),
-        name: acknowledges.then(|| base64url::encode(place.id())),
+        name,
     };
     tokio::spawn(async move {
         stream.run().await;
@@ -125,7 +130,7 @@ async fn begin(call: &ClientRequest) -> Result<Response, OAuthError> {
 }
 
 /// What the reader of a stream has in effect.
-fn acknowledge(
+async fn acknowledge(
     call: &ClientRequest,
     realm: &Realm,
     client: &Client,
@@ -136,22 +141,32 @@ fn acknowledge(
             "stream and acknowledged must be what the stream said",
         )
     };
-    let id = base64url::decode(call.params.require(STREAM)?.as_bytes());
-    let id: StreamId = id
-        .ok()
-        .and_then(|id| id.try_into().ok())
-        .ok_or_else(malformed)?;
+    let (node, stream) = read_name(call.params.require(STREAM)?).ok_or_else(malformed)?;
     let number = call.params.require(ACKNOWLEDGED)?.parse();
-    let number: u64 = number.map_err(|_| malformed())?;
-    let streams = &realm.revocation_streams;
-    if !streams.acknowledge(&id, &client.client_id, number) {
-        // It ended meanwhile, or it is another node's.
+    let word = Acknowledged {
+        stream,
+        client_id: client.client_id.clone(),
+        number: number.map_err(|_| malformed())?,
+    };
+    let noted = match node.as_str() == realm.host.nodes.name() {
+        true => realm.revocation_streams.acknowledge(&word),
+        false => realm.host.nodes.acknowledge(&node, &word).await,
+    };
+    if !noted {
+        // It ended meanwhile, or its node cannot be reached.
         return Err(OAuthError::new(
             ErrorCode::InvalidRequest,
             "there is no such stream",
         ));
     }
     Ok(response::json(StatusCode::OK, b"{}".to_vec()))
+}
+
+/// The node that has a stream, and its name there.
+fn read_name(name: &str) -> Option<(NodeId, StreamId)> {
+    let (node, id) = name.split_once('.')?;
+    let id = base64url::decode(id.as_bytes()).ok()?;
+    Some((NodeId::parse(node).ok()?, id.try_into().ok()?))
 }
 
 struct Stream {

@@ -170,9 +170,61 @@ impl Outbound {
         outgoing: &Outgoing<'_>,
     ) -> Result<(http::response::Parts, Streaming), FetchError> {
         let target = Target::parse(outgoing.url, &self.options)?;
-        let stream = self.connect(&target).await?;
+        let (mut sender, mut connection) = self.shake_hands(&target).await?;
+        let request = outgoing.request(&target, Afterwards::Close)?;
+        let mut answer = std::pin::pin!(sender.send_request(request));
+        // The connection is driven here and not by a task of its own: when this future is dropped,
+        // so is the socket.
+        let (answer, connection) = tokio::select! {
+            answer = &mut answer => (answer, Some(connection)),
+            () = &mut connection => (answer.await, None),
+        };
+        let (head, body) = checked(answer.map_err(|_| FetchError::Answer)?)?;
+        Ok((head, Streaming { body, connection }))
+    }
+
+    /// A connection to the server of a URL, for [`Outbound::send_on`], and what drives it.
+    pub(super) async fn keep(&self, url: &str) -> Result<(Sender, Driven), FetchError> {
+        let target = Target::parse(url, &self.options)?;
+        timeout(self.options.timeout, self.shake_hands(&target))
+            .await
+            .unwrap_or(Err(FetchError::TimedOut))
+    }
+
+    /// The body of a 200 answer to a request over a connection that stands, and goes on standing.
+    pub(super) async fn send_on(
+        &self,
+        sender: &mut Sender,
+        outgoing: &Outgoing<'_>,
+    ) -> Result<Bytes, FetchError> {
+        let target = Target::parse(outgoing.url, &self.options)?;
+        let request = outgoing.request(&target, Afterwards::Keep)?;
+        let whole = async {
+            sender.ready().await.map_err(|_| FetchError::Answer)?;
+            let answer = sender.send_request(request).await;
+            let (_, body) = checked(answer.map_err(|_| FetchError::Answer)?)?;
+            let body = http_body_util::Limited::new(body, self.options.max_bytes);
+            let body = body.collect().await.map_err(|error| match error
+                .is::<http_body_util::LengthLimitError>(
+            ) {
+                true => FetchError::TooLarge,
+                false => FetchError::Answer,
+            })?;
+            Ok(body.to_bytes())
+        };
+        timeout(self.options.timeout, whole)
+            .await
+            .unwrap_or(Err(FetchError::TimedOut))
+    }
+
+    async fn shake_hands(&self, target: &Target) -> Result<(Sender, Driven), FetchError> {
+        let stream = self.connect(target).await?;
+        // What is asked is short, and somebody waits for it.
+        stream
+            .set_nodelay(true)
+            .map_err(|e| FetchError::Connect(e.to_string()))?;
         if !target.https {
-            return exchange(stream, &target, outgoing).await;
+            return begin(stream).await;
         }
         let config = self.tls.get_or_init(|| self.make_tls()).await.clone();
         let name = ServerName::try_from(target.host.clone()).map_err(|_| FetchError::Url)?;
@@ -180,7 +232,7 @@ impl Outbound {
             .connect(name, stream)
             .await
             .map_err(|e| FetchError::Connect(e.to_string()))?;
-        exchange(stream, &target, outgoing).await
+        begin(stream).await
     }
 
     /// Resolves once, checks each address, and connects to the first that answers of those that
@@ -245,43 +297,37 @@ impl Outbound {
     }
 }
 
-/// One request, sent on a connection of its own; the answer's head, and its body as it comes.
-async fn exchange<S>(
-    stream: S,
-    target: &Target,
-    outgoing: &Outgoing<'_>,
-) -> Result<(http::response::Parts, Streaming), FetchError>
+async fn begin<S>(stream: S) -> Result<(Sender, Driven), FetchError>
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
-    let (mut sender, connection) =
-        hyper::client::conn::http1::handshake::<_, Full<Bytes>>(TokioIo::new(stream))
-            .await
-            .map_err(|_| FetchError::Answer)?;
-    let request = outgoing.request(target)?;
-    let mut connection: Driven = Box::pin(async move {
+    let (sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream))
+        .await
+        .map_err(|_| FetchError::Answer)?;
+    let driven = Box::pin(async move {
         // How it ended is seen by whoever reads the answer.
         let _ = connection.await;
     });
-    let mut answer = std::pin::pin!(sender.send_request(request));
-    // The connection is driven here and not by a task of its own: when this future is dropped, so
-    // is the socket.
-    let (answer, connection) = tokio::select! {
-        answer = &mut answer => (answer, Some(connection)),
-        () = &mut connection => (answer.await, None),
-    };
-    let answer = answer.map_err(|_| FetchError::Answer)?;
+    Ok((sender, driven))
+}
+
+fn checked(
+    answer: http::Response<hyper::body::Incoming>,
+) -> Result<(http::response::Parts, hyper::body::Incoming), FetchError> {
     if answer.status() != http::StatusCode::OK {
         return Err(FetchError::Status(answer.status().as_u16()));
     }
     if answer.headers().contains_key(header::CONTENT_ENCODING) {
         return Err(FetchError::Answer);
     }
-    let (head, body) = answer.into_parts();
-    Ok((head, Streaming { body, connection }))
+    Ok(answer.into_parts())
 }
 
-type Driven = Pin<Box<dyn Future<Output = ()> + Send>>;
+/// What requests are sent by.
+pub(super) type Sender = hyper::client::conn::http1::SendRequest<Full<Bytes>>;
+
+/// A connection, which goes on for as long as this is polled.
+pub(super) type Driven = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// The body of an answer, piece by piece. Dropping it closes the connection.
 pub(crate) struct Streaming {
@@ -317,6 +363,13 @@ impl Streaming {
     }
 }
 
+/// What becomes of the connection.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Afterwards {
+    Close,
+    Keep,
+}
+
 /// A request that is to be sent.
 pub(crate) struct Outgoing<'a> {
     pub(crate) url: &'a str,
@@ -337,7 +390,11 @@ impl<'a> Outgoing<'a> {
         }
     }
 
-    fn request(&self, target: &Target) -> Result<http::Request<Full<Bytes>>, FetchError> {
+    fn request(
+        &self,
+        target: &Target,
+        afterwards: Afterwards,
+    ) -> Result<http::Request<Full<Bytes>>, FetchError> {
         let method = match self.form {
             Some(_) => http::Method::POST,
             None => http::Method::GET,
@@ -347,8 +404,10 @@ impl<'a> Outgoing<'a> {
             .uri(target.path.as_str())
             .header(header::HOST, target.authority.as_str())
             .header(header::ACCEPT, self.accept)
-            .header(header::USER_AGENT, "signet")
-            .header(header::CONNECTION, "close");
+            .header(header::USER_AGENT, "signet");
+        if afterwards == Afterwards::Close {
+            request = request.header(header::CONNECTION, "close");
+        }
         if let Some(value) = &self.authorization {
             request = request.header(header::AUTHORIZATION, value);
         }

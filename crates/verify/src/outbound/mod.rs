@@ -7,6 +7,7 @@
 mod address;
 mod client;
 pub(crate) mod credentials;
+mod kept;
 mod lifetime;
 pub(crate) mod metadata;
 
@@ -14,3 +15,4 @@ pub use address::is_public;
 pub(crate) use client::Outgoing;
 pub use client::{FetchError, Outbound, OutboundOptions};
 pub use credentials::Credentials;
+pub(crate) use kept::Kept;

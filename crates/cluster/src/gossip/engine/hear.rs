@@ -39,7 +39,7 @@ impl Engine {
                     pending.contains_key(&BatchId { stream, seq: *seq })
                 });
                 let left = contact.unacknowledged.values();
-                contact.unacknowledged_bytes = left.map(|(_, bytes)| bytes).sum();
+                contact.unacknowledged_bytes = left.map(|left| left.bytes).sum();
             }
         }
         let Some(peer) = self.peers.get_mut(from) else {
@@ -270,19 +270,52 @@ impl Engine {
         }
     }
 
-    pub(super) fn acknowledged(&mut self, by: &NodeId, seqs: &Ranges, now: Now) {
+    pub(super) fn on_believed(
+        &mut self,
+        from: &NodeId,
+        by: NodeId,
+        stream: StreamId,
+        seqs: Ranges,
+        now: Now,
+    ) {
+        if stream == self.stream {
+            self.contact(&by, now);
+            self.believed(&by, &seqs, now);
+            self.finish_receipts(now);
+        } else if by == *from && stream.origin != *from && self.peers.contains_key(&stream.origin) {
+            let to = stream.origin.clone();
+            self.send(&to, &Frame::Believed { by, stream, seqs });
+        }
+    }
+
+    /// Once for a member and a batch.
+    fn believed(&mut self, by: &NodeId, seqs: &Ranges, now: Now) {
         let Some(contact) = self.contacts.get_mut(by) else {
             return;
         };
-        let mut new = Vec::new();
+        for (first, last) in seqs.iter() {
+            for (seq, batch) in contact.unacknowledged.range_mut(first..=last) {
+                if !std::mem::replace(&mut batch.believed, true) {
+                    self.receipts.acknowledged(by, *seq, now.us);
+                }
+            }
+        }
+    }
+
+    pub(super) fn acknowledged(&mut self, by: &NodeId, seqs: &Ranges, now: Now) {
+        // What is kept is believed; the word of it may have been lost.
+        self.believed(by, seqs, now);
+        let Some(contact) = self.contacts.get_mut(by) else {
+            return;
+        };
+        let mut kept = Vec::new();
         for (first, last) in seqs.iter() {
             let own = contact.unacknowledged.range(first..=last);
-            new.extend(own.map(|(seq, (_, bytes))| (*seq, *bytes)));
+            kept.extend(own.map(|(seq, batch)| (*seq, batch.bytes)));
         }
-        for (seq, bytes) in new {
+        for (seq, bytes) in kept {
             contact.unacknowledged.remove(&seq);
             contact.unacknowledged_bytes -= bytes;
-            self.receipts.acknowledged(by, seq, now.us);
         }
     }
 
@@ -299,6 +332,11 @@ impl Engine {
         let finished = receipts.finish(now.us, RECEIPT_US, |node| self.reaches(node));
         self.receipts = receipts;
         for (ticket, receipt) in finished {
+            for (node, after) in &receipt.acknowledged {
+                if let Some(contact) = self.contacts.get_mut(node) {
+                    contact.believed_after = Some(*after);
+                }
+            }
             self.out.push_back(Output::Receipt(ticket, receipt));
         }
     }

@@ -101,23 +101,30 @@ impl Engine {
     }
 
     pub(super) fn acknowledge(&mut self, id: &BatchId, from: Option<&NodeId>) {
-        let origin = &id.stream.origin;
-        if *origin == self.node {
-            return;
+        if let Some(to) = self.way_to(&id.stream.origin, from) {
+            let acks = self.acks.entry((to, id.stream.clone()));
+            acks.or_default().insert(id.seq);
         }
-        let through = if self.peers.contains_key(origin) {
-            origin
-        } else {
-            match from {
-                Some(from) => from,
-                None => return,
-            }
-        };
-        let key = (through.clone(), id.stream.clone());
-        self.acks.entry(key).or_default().insert(id.seq);
+    }
+
+    /// To whom that is said which is for the origin of a batch: itself, or the peer that the batch
+    /// came from.
+    pub(super) fn way_to(&self, origin: &NodeId, from: Option<&NodeId>) -> Option<NodeId> {
+        if *origin == self.node {
+            return None;
+        }
+        let direct = self.peers.contains_key(origin).then_some(origin);
+        direct.or(from).cloned()
     }
 
     pub(super) fn flush_acks(&mut self) {
+        // Somebody waits for these.
+        while let Some(((to, stream), seqs)) = self.believed.pop_first() {
+            let by = self.node.clone();
+            if self.peers.contains_key(&to) {
+                self.send(&to, &Frame::Believed { by, stream, seqs });
+            }
+        }
         while let Some(((to, stream), seqs)) = self.acks.pop_first() {
             let by = self.node.clone();
             if self.peers.contains_key(&to) {

@@ -83,6 +83,10 @@ pub fn of(seen: &Seen<'_>) -> Vec<Node> {
             zone: (!member.zone.is_empty()).then(|| member.zone.clone()),
             sent_bytes: connection.map(|connection| connection.sent_bytes),
             received_bytes: connection.map(|connection| connection.received_bytes),
+            acknowledged_ms: peer
+                .and_then(|peer| peer.believed_after)
+                // To the microsecond.
+                .map(|after| (after.as_secs_f64() * 1e6).round() / 1e3),
             clock_skew_ms: connection.and_then(|connection| connection.clock_offset_ms),
             compared_at: peer
                 .and_then(|peer| peer.last_anti_entropy)

@@ -44,7 +44,7 @@ use joining::{Giver, join};
 use late::{Heard, Late};
 pub use options::{join_first, of_config, of_dev};
 pub use place::Place;
-use services::{ADMISSION, CONSENSUS, READERS, SNAPSHOTS, Wire};
+use services::{ACKNOWLEDGED, ADMISSION, CONSENSUS, PASSED_ON, READERS, SNAPSHOTS, Wire};
 use thread::OwnThread;
 
 /// How long a node that joins waits for the others' store.
@@ -326,6 +326,8 @@ impl Cluster {
             services.put(ADMISSION, Arc::new(admission));
         }
         services.put(READERS, Arc::new(services::Readers(self.heard.clone())));
+        let acknowledgements = services::Acknowledgements(self.heard.clone());
+        services.put(ACKNOWLEDGED, Arc::new(acknowledgements));
         let taken = sealing::Taken {
             node: node.clone(),
             identity: identity.clone(),
@@ -336,7 +338,7 @@ impl Cluster {
             node: node.clone(),
             identity: identity.clone(),
             members: members.clone(),
-            services,
+            services: services.clone(),
             clock: self.clock.clone(),
             options: LinkOptions {
                 topology: self.options.topology,
@@ -344,6 +346,8 @@ impl Cluster {
                 ..LinkOptions::default()
             },
         }));
+        let pass_on = services::PassOn(Arc::downgrade(&links));
+        services.put(PASSED_ON, Arc::new(pass_on));
         let consensus = OwnThread::start("cluster-consensus")
             .map_err(|e| format!("a thread could not be started: {e}"))?;
         let consensus = Arc::new(consensus);

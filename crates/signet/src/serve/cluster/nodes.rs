@@ -2,14 +2,17 @@
 
 use std::{future::Future, pin::Pin, time::Duration};
 
-use signet_cluster::{join::ClusterError, transport::Caller};
+use signet_cluster::join::ClusterError;
 use signet_consensus::Role;
-use signet_server::nodes::{Confirmation, Invitation, Node, Nodes, NodesError, NodesFuture};
+use signet_server::{
+    nodes::{Confirmation, Invitation, Node, Nodes, NodesError, NodesFuture},
+    streams::Acknowledged,
+};
 use signet_store::NodeId;
 
 use super::{
     Cluster, list,
-    services::{self, READERS},
+    services::{self, ACKNOWLEDGED, READERS},
 };
 
 /// How long the other nodes may take to answer beyond what their readers may.
@@ -85,14 +88,19 @@ impl Nodes for Cluster {
             let Some(running) = self.running.get() else {
                 return Vec::new();
             };
-            let connected = running.links.states().into_iter();
-            let connected = connected.filter(|state| state.connection.is_some());
-            let calls: Vec<_> = connected
-                .map(|state| {
+            // Those behind a hub, too. Who cannot be reached is named for that.
+            let peers = running.spread.status().peers.into_iter();
+            let reached = peers.filter(|peer| peer.connected || peer.relayed);
+            let calls: Vec<_> = reached
+                .map(|peer| {
                     let request = services::ask_readers(patience);
                     let within = patience + ANSWERED_WITHIN;
-                    let call = running.links.call(&state.node, READERS, request, within);
-                    (state.node, tokio::spawn(call))
+                    let (links, members) = (running.links.clone(), running.members.clone());
+                    let node = peer.node.clone();
+                    let call = async move {
+                        services::ask(&links, &members, &node, READERS, request, within).await
+                    };
+                    (peer.node, tokio::spawn(call))
                 })
                 .collect();
             let mut confirmed = Vec::with_capacity(calls.len());
@@ -104,6 +112,23 @@ impl Nodes for Cluster {
                 });
             }
             confirmed
+        })
+    }
+
+    fn acknowledge<'a>(
+        &'a self,
+        node: &'a NodeId,
+        word: &'a Acknowledged,
+    ) -> Pin<Box<dyn Future<Output = bool> + Send + 'a>> {
+        Box::pin(async move {
+            let Some(running) = self.running.get() else {
+                return false;
+            };
+            let (links, members) = (&running.links, &running.members);
+            let request = services::pass_acknowledgement(word);
+            let passed =
+                services::ask(links, members, node, ACKNOWLEDGED, request, ANSWERED_WITHIN);
+            passed.await.is_ok()
         })
     }
 }

@@ -3,13 +3,14 @@
 
 use std::{
     collections::BTreeSet,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, PoisonError, Weak},
     time::Duration,
 };
 
 use serde::{Deserialize, Serialize};
 use signet_cluster::{
     links::Links,
+    member::Members,
     spread::BoxFuture,
     transport::{CallError, Caller, Serve},
 };
@@ -26,6 +27,10 @@ pub const CONSENSUS: u8 = 1;
 pub const ADMISSION: u8 = 64;
 /// What the readers of a node's stream of revocations have in effect.
 pub const READERS: u8 = 65;
+/// What a reader of a node's stream of revocations acknowledged at another node.
+pub const ACKNOWLEDGED: u8 = 66;
+/// A question for a node with which only the hubs are connected.
+pub const PASSED_ON: u8 = 67;
 /// Snapshots of the store; large, and not urgent.
 pub const SNAPSHOTS: u8 = 192;
 
@@ -178,6 +183,112 @@ impl Serve for Readers {
                 })
                 .collect();
             serde_json::to_vec(&readers).map_err(|e| e.to_string())
+        })
+    }
+}
+
+/// What a reader acknowledged, on the wire.
+#[derive(Serialize, Deserialize)]
+struct Acknowledged {
+    stream: streams::StreamId,
+    client_id: String,
+    number: u64,
+}
+
+/// The request of [`ACKNOWLEDGED`].
+pub fn pass_acknowledgement(word: &streams::Acknowledged) -> Vec<u8> {
+    let word = Acknowledged {
+        stream: word.stream,
+        client_id: word.client_id.clone(),
+        number: word.number,
+    };
+    // Invariant: numbers and text serialize.
+    serde_json::to_vec(&word).unwrap_or_default()
+}
+
+/// Answers [`ACKNOWLEDGED`]: nothing, or that there is no such stream.
+pub struct Acknowledgements(pub Arc<Heard>);
+
+impl Serve for Acknowledgements {
+    fn serve(&self, _: &NodeId, request: Vec<u8>) -> BoxFuture<'static, Result<Vec<u8>, String>> {
+        let realm = self.0.realm();
+        Box::pin(async move {
+            let realm = realm.ok_or("the node is starting")?;
+            let word: Acknowledged = serde_json::from_slice(&request).map_err(|e| e.to_string())?;
+            let noted = realm
+                .revocation_streams
+                .acknowledge(&streams::Acknowledged {
+                    stream: word.stream,
+                    client_id: word.client_id,
+                    number: word.number,
+                });
+            match noted {
+                true => Ok(Vec::new()),
+                false => Err("there is no such stream".to_owned()),
+            }
+        })
+    }
+}
+
+/// Asks a member: itself where both are connected, by way of a hub otherwise.
+pub async fn ask(
+    links: &Links,
+    members: &Members,
+    to: &NodeId,
+    service: u8,
+    request: Vec<u8>,
+    within: Duration,
+) -> Result<Vec<u8>, CallError> {
+    let passed = Passed {
+        to: to.as_str().to_owned(),
+        service,
+        millis: u64::try_from(within.as_millis()).unwrap_or(u64::MAX),
+        request: request.clone(),
+    };
+    match links.call(to, service, request, within).await {
+        Err(CallError::NotConnected) => {}
+        answered => return answered,
+    }
+    // Invariant: numbers, text and bytes serialize.
+    let passed = serde_json::to_vec(&passed).unwrap_or_default();
+    for hub in members.all().iter().filter(|living| living.member.hub) {
+        let hub = &hub.member.node;
+        match links.call(hub, PASSED_ON, passed.clone(), within).await {
+            Ok(answer) => return Ok(answer),
+            // Another hub may be connected with it; being asked twice is harmless to both services.
+            Err(error) => tracing::debug!(%hub, %to, %error, "a question was not passed on"),
+        }
+    }
+    Err(CallError::NotConnected)
+}
+
+/// A question for another node, on the wire.
+#[derive(Serialize, Deserialize)]
+struct Passed {
+    to: String,
+    service: u8,
+    millis: u64,
+    request: Vec<u8>,
+}
+
+/// Answers [`PASSED_ON`]: for the services that do not go by who asks. It is passed on once.
+pub struct PassOn(pub Weak<Links>);
+
+impl Serve for PassOn {
+    fn serve(&self, _: &NodeId, request: Vec<u8>) -> BoxFuture<'static, Result<Vec<u8>, String>> {
+        let links = self.0.upgrade();
+        Box::pin(async move {
+            let links = links.ok_or("the node is stopping")?;
+            let passed: Passed = serde_json::from_slice(&request).map_err(|e| e.to_string())?;
+            if passed.service != READERS && passed.service != ACKNOWLEDGED {
+                return Err("that is not passed on".to_owned());
+            }
+            let to = NodeId::parse(&passed.to).map_err(|e| e.to_string())?;
+            let within = Duration::from_millis(passed.millis).min(MAX_PATIENCE);
+            let call = links.call(&to, passed.service, passed.request, within);
+            // The connections do not live for as long as the call.
+            drop(links);
+            call.await.map_err(|e| e.to_string())
         })
     }
 }
