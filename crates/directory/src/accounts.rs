@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use signet_crypto::Secret;
 use signet_store::{Change, Op, Outcome, Store, StoreError};
 
+use crate::attributes::MAX_USER_GROUPS;
 use crate::credential::CredentialKind;
 use crate::draft::{StoredUser, UserDraft, encode, rewritten, user_key};
 use crate::error::UserError;
@@ -461,6 +462,10 @@ impl User {
             updated_at: now,
             password_changed_at: 0,
             profile: Profile::default(),
+            groups: Vec::new(),
+            groups_outside: Vec::new(),
+            roles: Vec::new(),
+            attributes: std::collections::BTreeMap::new(),
         }
     }
 }
@@ -477,6 +482,9 @@ impl Person {
         if self.profile.check().is_err() {
             self.profile = Profile::default();
         }
+        self.groups.sort_unstable();
+        self.groups.dedup();
+        self.groups.truncate(MAX_USER_GROUPS);
         Some(self)
     }
 
@@ -492,6 +500,12 @@ impl Person {
         }
         if !may.profile {
             user.profile = self.profile;
+        }
+        if !may.attributes {
+            user.attributes = crate::attributes::cleaned(self.attributes);
+        }
+        if !may.groups {
+            user.groups_outside = self.groups;
         }
         user.enabled &= self.enabled;
         user

@@ -152,6 +152,14 @@ pub(crate) fn rewritten(
             may.profile || draft.user.profile == before.profile,
             "the profile",
         ),
+        (
+            may.attributes || draft.user.attributes == before.attributes,
+            "the attributes",
+        ),
+        (
+            may.groups || draft.user.groups == before.groups,
+            "which groups the person is in",
+        ),
     ];
     if let Some((_, what)) = kept_elsewhere.iter().find(|(fine, _)| !fine) {
         return Err(UserError::KeptElsewhere(what));
@@ -164,6 +172,7 @@ pub(crate) fn rewritten(
     draft.user.id = before.id;
     draft.user.link = before.link;
     draft.user.profile.check()?;
+    draft.user.check_holdings()?;
     if draft.user.credentials.len() > MAX_CREDENTIALS {
         return Err(UserError::TooManyCredentials);
     }

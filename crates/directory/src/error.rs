@@ -37,6 +37,9 @@ pub enum UserError {
     /// The account has as many credentials as it may have.
     #[error("the account has too many credentials")]
     TooManyCredentials,
+    /// The account has as many groups, roles or attributes as it may have.
+    #[error("the account is in too many groups, or has too many roles or attributes")]
+    TooMuchHeld,
     /// The directory that the person comes from keeps this, and Signet may not change it.
     #[error("{0} is kept in the directory that the person comes from: change it there")]
     KeptElsewhere(&'static str),
@@ -64,6 +67,7 @@ impl From<UserError> for StoreError {
             | UserError::EmailTaken
             | UserError::NotFound
             | UserError::TooManyCredentials
+            | UserError::TooMuchHeld
             | UserError::KeptElsewhere(_)
             | UserError::Conflict
             | UserError::Directory(_) => StoreError::Unavailable(error.to_string()),

@@ -21,6 +21,7 @@
 #![forbid(unsafe_code)]
 
 mod accounts;
+mod attributes;
 pub mod consent;
 mod credential;
 mod draft;
@@ -35,6 +36,7 @@ mod record;
 pub mod session;
 
 pub use accounts::{Accounts, MAX_REMEMBERED};
+pub use attributes::{MAX_USER_GROUPS, MAX_USER_ROLES, StoredAttribute, Value};
 pub use credential::{CredentialKind, CredentialName, MAX_CREDENTIALS};
 pub use draft::{StoredUser, UserDraft, replacement};
 pub use error::{DirectoryError, UserError};

@@ -89,6 +89,10 @@ impl Local {
             created_at: now,
             updated_at: now,
             profile: new.profile,
+            groups: Vec::new(),
+            groups_outside: Vec::new(),
+            roles: Vec::new(),
+            attributes: std::collections::BTreeMap::new(),
         });
         if let Some(phc) = &new.password {
             draft.set_password(Some(phc), now);

@@ -5,11 +5,13 @@
 //! the person out, sessions, consents) hangs on an account of its own, which
 //! [`Accounts`](crate::Accounts) makes when it first sees the person.
 
+use std::collections::BTreeMap;
 use std::future::Future;
 use std::pin::Pin;
 
 use signet_crypto::Secret;
 
+use crate::attributes::Value;
 use crate::error::DirectoryError;
 use crate::record::Profile;
 
@@ -33,6 +35,11 @@ pub struct Person {
     pub enabled: bool,
     /// Their profile; one with values that cannot be claims is left out.
     pub profile: Profile,
+    /// Attributes, by the names that the realm's schema has; others are kept and mean nothing.
+    pub attributes: BTreeMap<String, Value>,
+    /// Names of groups that they are in, there: they are in the realm's groups of these names. At
+    /// most 256 of them.
+    pub groups: Vec<String>,
 }
 
 /// What Signet itself keeps of a directory's people, and may therefore change. Everything else is
@@ -45,6 +52,10 @@ pub struct Capabilities {
     pub mail: bool,
     /// The profile.
     pub profile: bool,
+    /// Attributes.
+    pub attributes: bool,
+    /// Which groups the person is in.
+    pub groups: bool,
     /// The account: it may be removed.
     pub remove: bool,
 }
@@ -55,6 +66,8 @@ impl Capabilities {
         password: true,
         mail: true,
         profile: true,
+        attributes: true,
+        groups: true,
         remove: true,
     };
     /// Nothing: the directory is only read.
@@ -62,6 +75,8 @@ impl Capabilities {
         password: false,
         mail: false,
         profile: false,
+        attributes: false,
+        groups: false,
         remove: false,
     };
 }

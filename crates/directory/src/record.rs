@@ -1,10 +1,13 @@
 //! A user's record and the claims that it gives.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use signet_crypto::hash::sha256;
 use signet_oauth::session::UserClaims;
 use signet_store::{Key, Table};
 
+use crate::attributes::StoredAttribute;
 use crate::credential::{CredentialKind, CredentialName};
 use crate::error::UserError;
 
@@ -45,6 +48,18 @@ pub struct User {
     /// The rest of the profile.
     #[serde(default)]
     pub profile: Profile,
+    /// Ids of the groups that the account was put into.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub groups: Vec<String>,
+    /// Names of the groups that the person's directory has them in.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub groups_outside: Vec<String>,
+    /// Ids of the roles that the account was given.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub roles: Vec<String>,
+    /// By name: what the realm's schema has of the person.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub attributes: BTreeMap<String, StoredAttribute>,
 }
 
 impl User {
@@ -199,6 +214,7 @@ impl User {
             phone_number_verified: profile.phone_number_verified,
             address: profile.address,
             updated_at: Some(self.updated_at),
+            held: self.holdings(),
         }
     }
 

@@ -105,6 +105,8 @@ pub struct Client {
     pub dpop_bound_access_tokens: bool,
     /// RFC 8705 section 3.4
     pub tls_client_certificate_bound_access_tokens: bool,
+    /// what its tokens and answers say of the person, whatever their scope
+    pub claims: Vec<crate::claim_rules::ClaimRule>,
     /// what a refresh does
     pub refresh_rotation: RefreshRotation,
     /// does the person have to be asked?
@@ -291,6 +293,7 @@ impl Client {
             require_pushed_authorization_requests: false,
             dpop_bound_access_tokens: false,
             tls_client_certificate_bound_access_tokens: false,
+            claims: Vec::new(),
             refresh_rotation: RefreshRotation::Rotate,
             consent: ConsentPolicy::Ask,
             access_token_lifetime: None,

@@ -51,6 +51,7 @@ pub fn add(registry: &mut Registry) -> Result<(), OAuthError> {
                 name: name.into(),
                 description: description.into(),
                 published: false,
+                claims: Vec::new(),
             });
         }
     }

@@ -10,6 +10,7 @@ use crate::{
     decision::RevocationQuery,
     error::{ErrorCode, OAuthError},
     format::{AccessTokenFormat, token_type, write_agent_grants, write_confirmation},
+    mapped_claims::Mapped,
     params::Params,
     request::{Context, unavailable},
     sealed::RefreshToken,
@@ -147,26 +148,37 @@ impl Introspection {
         }
     }
 
-    /// Appends the JSON answer (RFC 7662 section 2.2).
-    pub fn write(&self, issuer: &str, out: &mut Vec<u8>) {
-        self.write_value(issuer, &mut Writer::new(out));
+    /// Appends the JSON answer (RFC 7662 section 2.2). `mapped`: what tables of claims say of the
+    /// person of an access token now.
+    pub fn write(&self, issuer: &str, mapped: &Mapped, out: &mut Vec<u8>) {
+        self.write_value(issuer, mapped, &mut Writer::new(out));
     }
 
     /// Appends the claims of a signed answer (RFC 9701 section 5), of type
     /// `token-introspection+jwt`, for `caller`.
-    pub fn write_signed(&self, issuer: &str, caller: &str, now: u64, out: &mut Vec<u8>) {
+    pub fn write_signed(
+        &self,
+        issuer: &str,
+        caller: &str,
+        now: u64,
+        mapped: &Mapped,
+        out: &mut Vec<u8>,
+    ) {
         Writer::new(out).object(|w| {
             w.member("iss").string(issuer);
             w.member("aud").string(caller);
             w.member("iat").number(now);
-            self.write_value(issuer, w.member("token_introspection"));
+            self.write_value(issuer, mapped, w.member("token_introspection"));
         });
     }
 
-    fn write_value(&self, issuer: &str, w: &mut Writer<'_>) {
+    fn write_value(&self, issuer: &str, mapped: &Mapped, w: &mut Writer<'_>) {
         match self {
             Introspection::Inactive => w.raw(INACTIVE),
-            Introspection::AccessToken(facts) => w.object(|w| write_access_token(facts, w)),
+            Introspection::AccessToken(facts) => w.object(|w| {
+                write_access_token(facts, w);
+                mapped.write(w);
+            }),
             Introspection::RefreshToken(token) => w.object(|w| {
                 w.member("active").bool(true);
                 w.member("iss").string(issuer);

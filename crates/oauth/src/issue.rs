@@ -9,6 +9,7 @@ use crate::{
     claims::ClaimsRequest,
     decision::{AccessToken, IdToken, Issue},
     format::token_type,
+    mapped_claims::Mapped,
     session::UserClaims,
     userinfo,
 };
@@ -17,12 +18,12 @@ use signet_jose::{json::Writer, jwt::half_hash};
 /// Appends the claims of an ID token (OpenID Connect Core section 2).
 ///
 /// `signed_access_token`: for `at_hash`. `user`: for the claims that were asked for singly; none
-/// are written without it.
+/// are written without it, and none of the mapped ones.
 pub fn write_id_token(
     id_token: &IdToken,
     access_token: &AccessToken,
     signed_access_token: &str,
-    user: Option<&UserClaims>,
+    user: Option<(&UserClaims, Mapped)>,
     issuer: &str,
     now: u64,
     out: &mut Vec<u8>,
@@ -55,8 +56,8 @@ pub fn write_id_token(
         if let Some(sid) = &id_token.sid {
             w.member("sid").string(sid);
         }
-        if let (Some(user), Some(claims)) = (user, &claims) {
-            userinfo::write_id_token_claims(w, user, claims);
+        if let Some((user, mut mapped)) = user {
+            userinfo::write_id_token_claims(w, user, claims.as_ref(), &mut mapped);
         }
     });
 }
@@ -108,7 +109,6 @@ mod tests {
         token_facts::VerifiedAccessToken,
     };
     use signet_crypto::Algorithm;
-    use signet_jose::base64url;
 
     fn access_token() -> AccessToken {
         AccessToken {
@@ -138,9 +138,14 @@ mod tests {
     #[test]
     fn what_is_written_is_what_is_read() {
         let token = access_token();
-        let id = base64url::encode(Stamp::id(testing::NOW * 1000 + 7, [9; 10]).as_bytes());
         let mut out = Vec::new();
-        write_access_token(&token, "https://as.example", &id, testing::NOW, &mut out);
+        let stamp = Stamp {
+            issuer: "https://as.example",
+            id: Stamp::id(testing::NOW * 1000 + 7, [9; 10]),
+            now: testing::NOW,
+            mapped: &Mapped::default(),
+        };
+        write_access_token(&token, &stamp, &mut out);
         let facts = VerifiedAccessToken::parse(&out).unwrap();
         assert_eq!(facts.issued_at_ms(), testing::NOW * 1000 + 7);
         assert_eq!((facts.exp, facts.iat), (testing::NOW + 600, testing::NOW));
@@ -179,10 +184,16 @@ mod tests {
             ..access_token()
         };
         let mut out = Vec::new();
-        write_access_token(&token, "https://as.example", "id", 1, &mut out);
+        let stamp = Stamp {
+            issuer: "https://as.example",
+            id: Stamp::id(0, [0; 10]),
+            now: 1,
+            mapped: &Mapped::default(),
+        };
+        write_access_token(&token, &stamp, &mut out);
         assert_eq!(
             String::from_utf8(out).unwrap(),
-            r#"{"iss":"https://as.example","sub":"client","aud":"https://api.example","exp":601,"iat":1,"jti":"id","client_id":"client","scope":"openid api:read"}"#
+            r#"{"iss":"https://as.example","sub":"client","aud":"https://api.example","exp":601,"iat":1,"jti":"AAAAAAAAAAAAAAAAAAAAAA","client_id":"client","scope":"openid api:read"}"#
         );
     }
 
@@ -206,7 +217,7 @@ mod tests {
             &id_token,
             &access_token(),
             "token",
-            Some(&user),
+            Some((&user, Mapped::default())),
             "https://as.example",
             1,
             &mut out,

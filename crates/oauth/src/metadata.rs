@@ -67,7 +67,7 @@ pub fn metadata(settings: &Settings, registry: &Registry) -> Vec<u8> {
             .strings(["S256"]);
         w.member("claim_types_supported").strings(["normal"]);
         w.member("claims_supported")
-            .strings(userinfo::claims_supported());
+            .strings(userinfo::claims_supported(registry));
         for (name, value) in [
             ("claims_parameter_supported", true),
             ("request_parameter_supported", false),

@@ -5,8 +5,17 @@ mod shared_map;
 pub use records::{Change, ClientTally, Counted, Records, ResourceTally};
 pub use shared_map::SharedMap;
 
-use crate::{client::Client, names::AccessTokenFormat, scope::ScopeSet};
+use crate::{
+    claim_rules::{self, ClaimRule},
+    client::Client,
+    names::AccessTokenFormat,
+    people::People,
+    scope::ScopeSet,
+};
 use std::sync::Arc;
+
+/// The scope that gives the names of a person's groups.
+pub const GROUPS: &str = "groups";
 
 /// Clients, resource servers and scopes of one moment. Built whole by the caller, and replaced
 /// whole; copies share what they have in common.
@@ -18,6 +27,19 @@ pub struct Registry {
     pub resources: Records<Resource>,
     /// every scope that exists
     pub scopes: Vec<ScopeEntry>,
+    /// attributes, groups and roles
+    pub people: Arc<People>,
+}
+
+impl std::fmt::Debug for Registry {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Registry")
+            .field("clients", &self.clients.len())
+            .field("resources", &self.resources.len())
+            .field("scopes", &self.scopes.len())
+            .field("groups", &self.people.groups.len())
+            .finish_non_exhaustive()
+    }
 }
 
 impl Registry {
@@ -35,8 +57,8 @@ impl Registry {
     pub fn scope(&self, name: &str) -> Option<&ScopeEntry> {
         self.scopes.iter().find(|s| s.name == name)
     }
-    /// The scopes of OpenID Connect Core sections 5.4 and 11, with the words that a consent page
-    /// shows.
+    /// The scopes of OpenID Connect Core sections 5.4 and 11 and `groups`, with the words that a
+    /// consent page shows.
     pub fn standard_scopes() -> Vec<ScopeEntry> {
         [
             ("openid", "Know who you are (an identifier)"),
@@ -44,6 +66,7 @@ impl Registry {
             ("email", "See your e-mail address"),
             ("address", "See your postal address"),
             ("phone", "See your phone number"),
+            (GROUPS, "See which groups you are in"),
             ("offline_access", "Keep access while you are away"),
         ]
         .into_iter()
@@ -51,6 +74,10 @@ impl Registry {
             name: name.to_owned(),
             description: description.to_owned(),
             published: true,
+            claims: match name {
+                GROUPS => claim_rules::groups(),
+                _ => Vec::new(),
+            },
         })
         .collect()
     }
@@ -73,6 +100,8 @@ pub struct Resource {
     pub access_token_lifetime: Option<u64>,
     /// clients that may introspect tokens for this audience
     pub introspectors: Vec<String>,
+    /// what access tokens that are meant for it say of the person
+    pub claims: Vec<ClaimRule>,
     /// grows at every write
     pub revision: u64,
 }
@@ -86,4 +115,6 @@ pub struct ScopeEntry {
     pub description: String,
     /// listed in the metadata
     pub published: bool,
+    /// the claims that it gives, beside those of OpenID Connect Core section 5.4
+    pub claims: Vec<ClaimRule>,
 }

@@ -70,4 +70,6 @@ pub struct UserClaims {
     pub address: Option<String>,
     /// Unix seconds
     pub updated_at: Option<u64>,
+    /// groups, roles and attributes, from which tables of claims are filled
+    pub held: crate::people::Holdings,
 }

@@ -1,48 +1,39 @@
 //! Which claims about a person go where: scopes and the `claims` parameter (OpenID Connect Core
 //! sections 5.3 to 5.5).
 //!
-//! In the code flow, scopes give claims at userinfo only; the ID token gets the single claims that
-//! were asked for there. A claim that the record has no value for is left out, never null.
+//! In the code flow, scopes give the standard claims at userinfo only; the ID token gets the single
+//! claims that were asked for there. A claim that the record has no value for is left out, never
+//! null. What tables of claims add comes from [`crate::mapped_claims`].
+pub use crate::standard_claims::{LOGIN_CLAIMS, SCOPE_CLAIMS, ScopeClaims};
+
 use crate::{
     claims::{ClaimRequest, ClaimsRequest},
+    client::Client,
     error::{Challenge, ErrorCode, OAuthError},
+    mapped_claims::Mapped,
+    registry::Registry,
     scope::{OPENID, ScopeSet},
     session::UserClaims,
     settings::Settings,
-    target,
+    standard_claims, target,
 };
 use signet_jose::json::Writer;
 
-/// One scope of OpenID Connect Core section 5.4, and the claims that it gives.
-#[derive(Clone, Copy, Debug)]
-pub struct ScopeClaims {
-    /// the scope
-    pub scope: &'static str,
-    /// its claims
-    pub claims: &'static [&'static str],
-}
-
-/// The table of section 5.4.
-#[rustfmt::skip]
-pub const SCOPE_CLAIMS: &[ScopeClaims] = &[
-    ScopeClaims { scope: "profile", claims: &[
-        "name", "family_name", "given_name", "middle_name", "nickname", "preferred_username", "profile", "picture",
-        "website", "gender", "birthdate", "zoneinfo", "locale", "updated_at",
-    ] },
-    ScopeClaims { scope: "email",   claims: &["email", "email_verified"] },
-    ScopeClaims { scope: "address", claims: &["address"] },
-    ScopeClaims { scope: "phone",   claims: &["phone_number", "phone_number_verified"] },
-];
-
-/// Claims of ID tokens that say something of the login; asked for singly they need no consent.
-pub const LOGIN_CLAIMS: &[&str] = &["sub", "auth_time", "acr", "amr", "sid"];
-
-/// `claims_supported`: everything that can come out of this server about a person and a login.
-pub fn claims_supported() -> impl Iterator<Item = &'static str> {
-    LOGIN_CLAIMS
+/// `claims_supported`: everything that can come out of this server about a person and a login,
+/// where the client's own table says nothing else.
+pub fn claims_supported(registry: &Registry) -> Vec<&str> {
+    let mut names: Vec<&str> = LOGIN_CLAIMS
         .iter()
         .chain(SCOPE_CLAIMS.iter().flat_map(|s| s.claims))
         .copied()
+        .collect();
+    let published = registry.scopes.iter().filter(|scope| scope.published);
+    for rule in published.flat_map(|scope| &scope.claims) {
+        if !names.contains(&rule.name()) {
+            names.push(rule.name());
+        }
+    }
+    names
 }
 
 /// A userinfo request needs a token with `openid` (section 5.3.1).
@@ -80,16 +71,26 @@ pub fn require_audience(audience: &[String], settings: &Settings) -> Result<(), 
     }
 }
 
-/// The userinfo answer as JSON text: `sub`, the scopes' claims, the single ones. `signed_for`:
-/// (issuer, client_id) of an answer that will be signed, which must say both (section 5.3.2).
+/// The userinfo answer as JSON text: `sub`, the scopes' claims, the single ones, and the mapped ones
+/// that are not among those. `signed_for`: (issuer, client_id) of an answer that will be signed,
+/// which must say both (section 5.3.2).
 pub fn userinfo_payload(
     user: &UserClaims,
     scope: &ScopeSet,
     claims: Option<&ClaimsRequest>,
+    mut mapped: Mapped,
     signed_for: Option<(&str, &str)>,
 ) -> Vec<u8> {
     let mut out = Vec::with_capacity(512);
     let single = claims.map_or(&[][..], |c| &c.userinfo);
+    let gives = |row: &ScopeClaims, claim: &str| {
+        let asked = || single.iter().find(|c| c.name == claim);
+        scope.contains(row.scope) || asked().is_some_and(|c| would_do(c, claim, user))
+    };
+    mapped.without(|name| {
+        let row = SCOPE_CLAIMS.iter().find(|row| row.claims.contains(&name));
+        row.is_some_and(|row| gives(row, name))
+    });
     Writer::new(&mut out).object(|w| {
         if let Some((issuer, client_id)) = signed_for {
             w.member("iss").string(issuer);
@@ -97,94 +98,71 @@ pub fn userinfo_payload(
         }
         w.member("sub").string(&user.sub);
         for row in SCOPE_CLAIMS {
-            let by_scope = scope.contains(row.scope);
-            for claim in row.claims {
-                let asked = single.iter().find(|c| c.name == *claim);
-                if by_scope || asked.is_some_and(|c| would_do(c, claim, user)) {
-                    write_claim(w, claim, user);
-                }
+            for claim in row.claims.iter().filter(|claim| gives(row, claim)) {
+                standard_claims::write(w, claim, user);
             }
         }
+        mapped.write(w);
     });
     out
 }
 
 /// Writes the members that the `claims` parameter asked for in the ID token, but those of
-/// [`LOGIN_CLAIMS`], which the issuer of the token writes itself.
-pub fn write_id_token_claims(w: &mut Writer<'_>, user: &UserClaims, claims: &ClaimsRequest) {
+/// [`LOGIN_CLAIMS`], which the issuer of the token writes itself; and the mapped ones that are not
+/// among those.
+pub fn write_id_token_claims(
+    w: &mut Writer<'_>,
+    user: &UserClaims,
+    claims: Option<&ClaimsRequest>,
+    mapped: &mut Mapped,
+) {
+    let single = claims.map_or(&[][..], |claims| &claims.id_token);
+    let gives = |claim: &str| {
+        let mut asked = single.iter().filter(|c| c.name == claim);
+        standard_claims::is_standard(claim) && asked.any(|c| would_do(c, claim, user))
+    };
     for claim in SCOPE_CLAIMS.iter().flat_map(|s| s.claims) {
-        if claims
-            .id_token
-            .iter()
-            .any(|c| c.name == *claim && would_do(c, claim, user))
-        {
-            write_claim(w, claim, user);
+        if gives(claim) {
+            standard_claims::write(w, claim, user);
         }
     }
+    mapped.without(gives);
+    mapped.write(w);
 }
 
-/// The claims that are asked for singly, exist here, and come with no granted scope: what a consent
-/// page must name.
-pub fn claims_beyond_scope(claims: &ClaimsRequest, scope: &ScopeSet) -> Vec<String> {
-    SCOPE_CLAIMS
+/// The claims that are asked for singly, exist here for this client, and come with no granted
+/// scope: what a consent page must name.
+pub fn claims_beyond_scope(
+    claims: &ClaimsRequest,
+    scope: &ScopeSet,
+    registry: &Registry,
+    client: &Client,
+) -> Vec<String> {
+    let standard = SCOPE_CLAIMS
         .iter()
         .filter(|row| !scope.contains(row.scope))
         .flat_map(|row| row.claims)
-        .filter(|name| claims.requests(name).next().is_some())
-        .map(|name| (*name).to_owned())
-        .collect()
+        .copied();
+    let scopes = registry.scopes.iter();
+    let askable =
+        scopes.filter(|entry| !scope.contains(&entry.name) && client.scope.contains(&entry.name));
+    let mapped = askable
+        .flat_map(|entry| &entry.claims)
+        .map(|row| row.name());
+    let mut names: Vec<String> = Vec::new();
+    for name in standard.chain(mapped) {
+        if claims.requests(name).next().is_some() && !names.iter().any(|known| known == name) {
+            names.push(name.to_owned());
+        }
+    }
+    names
 }
 
 /// Section 5.5.1: a claim that was asked for with values is given if its value is one of them.
 fn would_do(request: &ClaimRequest, claim: &str, user: &UserClaims) -> bool {
     request.values.is_empty()
-        || text(claim, user).is_some_and(|value| request.values.iter().any(|v| v == value))
-}
-
-fn text<'a>(claim: &str, user: &'a UserClaims) -> Option<&'a str> {
-    match claim {
-        "name" => user.name.as_deref(),
-        "family_name" => user.family_name.as_deref(),
-        "given_name" => user.given_name.as_deref(),
-        "middle_name" => user.middle_name.as_deref(),
-        "nickname" => user.nickname.as_deref(),
-        "preferred_username" => user.preferred_username.as_deref(),
-        "profile" => user.profile.as_deref(),
-        "picture" => user.picture.as_deref(),
-        "website" => user.website.as_deref(),
-        "gender" => user.gender.as_deref(),
-        "birthdate" => user.birthdate.as_deref(),
-        "zoneinfo" => user.zoneinfo.as_deref(),
-        "locale" => user.locale.as_deref(),
-        "email" => user.email.as_deref(),
-        "phone_number" => user.phone_number.as_deref(),
-        _ => None,
-    }
-}
-
-fn write_claim(w: &mut Writer<'_>, claim: &str, user: &UserClaims) {
-    match claim {
-        "updated_at" => {
-            if let Some(at) = user.updated_at {
-                w.member(claim).number(at);
-            }
-        }
-        "email_verified" if user.email.is_some() => w.member(claim).bool(user.email_verified),
-        "phone_number_verified" if user.phone_number.is_some() => {
-            w.member(claim).bool(user.phone_number_verified);
-        }
-        "address" => {
-            if let Some(address) = &user.address {
-                w.member(claim)
-                    .object(|w| w.member("formatted").string(address));
-            }
-        }
-        _ => {
-            if let Some(value) = text(claim, user) {
-                w.member(claim).string(value);
-            }
-        }
-    }
+        || standard_claims::text(claim, user)
+            .is_some_and(|value| request.values.iter().any(|v| v == value))
 }
 
 #[cfg(test)]
@@ -205,7 +183,14 @@ mod tests {
     fn answer(scope: &str, claims: &str) -> String {
         let claims = ClaimsRequest::parse(claims).unwrap();
         let scope = ScopeSet::parse(scope).unwrap();
-        String::from_utf8(userinfo_payload(&alice(), &scope, Some(&claims), None)).unwrap()
+        String::from_utf8(userinfo_payload(
+            &alice(),
+            &scope,
+            Some(&claims),
+            Mapped::default(),
+            None,
+        ))
+        .unwrap()
     }
 
     #[test]
@@ -227,10 +212,16 @@ mod tests {
         assert_eq!(answer("openid", claims), r#"{"sub":"u1","name":"Alice"}"#);
         let parsed = ClaimsRequest::parse(claims).unwrap();
         let mut out = Vec::new();
-        Writer::new(&mut out).object(|w| write_id_token_claims(w, &alice(), &parsed));
+        Writer::new(&mut out)
+            .object(|w| write_id_token_claims(w, &alice(), Some(&parsed), &mut Mapped::default()));
         assert_eq!(out, br#"{"email":"alice@example.test"}"#);
         assert_eq!(
-            claims_beyond_scope(&parsed, &ScopeSet::parse("openid email").unwrap()),
+            claims_beyond_scope(
+                &parsed,
+                &ScopeSet::parse("openid email").unwrap(),
+                &Registry::default(),
+                &Client::new("c", 0)
+            ),
             ["name"]
         );
     }
@@ -245,7 +236,13 @@ mod tests {
 
     #[test]
     fn a_signed_answer_names_issuer_and_audience() {
-        let out = userinfo_payload(&alice(), &ScopeSet::EMPTY, None, Some(("i", "c")));
+        let out = userinfo_payload(
+            &alice(),
+            &ScopeSet::EMPTY,
+            None,
+            Mapped::default(),
+            Some(("i", "c")),
+        );
         assert_eq!(out, br#"{"iss":"i","aud":"c","sub":"u1"}"#);
     }
 

@@ -1,6 +1,6 @@
 //! The person's own page: password, sessions, and what clients may do in their name.
 
-use maud::html;
+use maud::{Markup, html};
 
 use super::agents::{AgentsView, agents};
 use super::layout::{Frame, Html, Notice, notice, time_text};
@@ -28,6 +28,110 @@ pub struct AccountView<'a> {
     pub consents: &'a [ConsentView],
     /// Identities and grants; none where agents are not offered.
     pub agents: Option<&'a AgentsView>,
+    /// What the realm keeps of the person, as far as they may see it.
+    pub attributes: &'a [AttributeView],
+}
+
+/// An attribute as its person sees it.
+#[derive(Debug, Clone, Default)]
+pub struct AttributeView {
+    /// Names it in the form.
+    pub name: String,
+    /// What the page calls it.
+    pub label: String,
+    /// What its value is.
+    pub field: AttributeField,
+    /// They may change it.
+    pub editable: bool,
+    /// Somebody has to vouch for the value, and nobody does yet.
+    pub waits: bool,
+}
+
+/// The value of an attribute, and how it is typed in.
+#[derive(Debug, Clone)]
+pub enum AttributeField {
+    /// One line; empty: none. The longest, in bytes.
+    Line(String, usize),
+    /// A whole number; none: none.
+    Number(Option<i64>),
+    /// Yes or no; none: neither was said.
+    Choice(Option<bool>),
+    /// Lines.
+    Lines(Vec<String>),
+}
+
+impl Default for AttributeField {
+    fn default() -> AttributeField {
+        AttributeField::Line(String::new(), 0)
+    }
+}
+
+impl AttributeField {
+    /// The value as text, where it is only shown.
+    fn text(&self) -> String {
+        match self {
+            AttributeField::Line(text, _) => text.clone(),
+            AttributeField::Number(n) => n.map_or_else(String::new, |n| n.to_string()),
+            AttributeField::Choice(choice) => match choice {
+                None => String::new(),
+                Some(true) => "yes".to_owned(),
+                Some(false) => "no".to_owned(),
+            },
+            AttributeField::Lines(lines) => lines.join(", "),
+        }
+    }
+}
+
+/// What is kept of the person: what they may change is a form.
+fn attributes(view: &AccountView<'_>, hidden: &Markup) -> Markup {
+    let (own, shown): (Vec<_>, Vec<_>) = view.attributes.iter().partition(|one| one.editable);
+    html! {
+        h2 #attributes { "About you" }
+        @if !shown.is_empty() {
+            dl aria-labelledby="attributes" {
+                @for attribute in &shown {
+                    dt { bdi { (attribute.label) } }
+                    dd {
+                        @let text = attribute.field.text();
+                        @if text.is_empty() { span .soft { "not set" } } @else { bdi { (text) } }
+                    }
+                }
+            }
+        }
+        @if !own.is_empty() {
+            form method="post" action="account" {
+                (hidden)
+                @for attribute in &own {
+                    @let id = format!("attribute-{}", attribute.name);
+                    @let name = format!("attribute.{}", attribute.name);
+                    @let waiting = attribute.waits.then(|| format!("{id}-waits"));
+                    label for=(id) { bdi { (attribute.label) } }
+                    @match &attribute.field {
+                        AttributeField::Line(text, longest) => {
+                            input id=(id) name=(name) type="text" value=(text) maxlength=(longest) aria-describedby=[&waiting];
+                        }
+                        AttributeField::Number(n) => {
+                            input id=(id) name=(name) type="text" inputmode="numeric" value=[n] aria-describedby=[&waiting];
+                        }
+                        AttributeField::Choice(choice) => {
+                            select id=(id) name=(name) aria-describedby=[&waiting] {
+                                option value="" selected[choice.is_none()] { "not set" }
+                                option value="true" selected[*choice == Some(true)] { "yes" }
+                                option value="false" selected[*choice == Some(false)] { "no" }
+                            }
+                        }
+                        AttributeField::Lines(lines) => {
+                            textarea id=(id) name=(name) rows="3" aria-describedby=[&waiting] { (lines.join("\n")) }
+                        }
+                    }
+                    @if let Some(waiting) = &waiting {
+                        p id=(waiting) .small .soft { "An administrator has to confirm this before applications see it." }
+                    }
+                }
+                button .main type="submit" name="decision" value="attributes" { "Save" }
+            }
+        }
+    }
 }
 
 /// A session as its owner sees it.
@@ -75,6 +179,8 @@ pub fn account(view: &AccountView<'_>) -> Html {
             @if let Some(email) = view.email { " · " bdi { (email) } }
         }
         (notice(view.notice.as_ref()))
+
+        @if !view.attributes.is_empty() { (attributes(view, &hidden)) }
 
         h2 #sessions { "Sessions" }
         ul .plain aria-labelledby="sessions" {

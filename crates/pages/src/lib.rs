@@ -21,7 +21,10 @@ mod logout;
 mod not_found;
 pub mod words;
 
-pub use account::{AccountView, ConsentView, SessionView, account, recover, recover_sent, reset};
+pub use account::{
+    AccountView, AttributeField, AttributeView, ConsentView, SessionView, account, recover,
+    recover_sent, reset,
+};
 pub use agents::{AgentGrantView, AgentsView, IdentityView};
 pub use consent::{ConsentPage, ScopeLine, consent};
 pub use device::{device_confirm, device_done, device_enter};

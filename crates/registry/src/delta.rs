@@ -13,11 +13,12 @@ use std::sync::Arc;
 use signet_cluster::{crdt::Record, entry::Entry};
 use signet_oauth::{
     client::Client,
+    people::{Attribute, Group, Role},
     registry::{Registry, Resource, ScopeEntry},
     settings::Settings,
 };
 
-use crate::{kinds::RecordKind, records};
+use crate::{kinds::RecordKind, people, records};
 
 /// What the configuration says: settings and the records that it declares. They hold over stored
 /// ones of the same name.
@@ -63,6 +64,27 @@ pub enum Delta {
         name: String,
         /// Its record.
         record: Option<ScopeEntry>,
+    },
+    /// A group of the store.
+    Group {
+        /// Its name.
+        name: String,
+        /// Its record.
+        record: Option<Arc<Group>>,
+    },
+    /// A role of the store.
+    Role {
+        /// Its whole name.
+        name: String,
+        /// Its record.
+        record: Option<Arc<Role>>,
+    },
+    /// An attribute of the store's schema.
+    Attribute {
+        /// Its name.
+        name: String,
+        /// Its record.
+        record: Option<Arc<Attribute>>,
     },
     /// A signing key.
     Key {
@@ -166,6 +188,27 @@ impl Delta {
                     record: record.map_err(|_| Malformed)?,
                 }
             }
+            RecordKind::Group => {
+                let record = stored.map(people::read_group).transpose();
+                Delta::Group {
+                    name: own,
+                    record: record.map_err(|_| Malformed)?.map(Arc::new),
+                }
+            }
+            RecordKind::Role => {
+                let record = stored.map(people::read_role).transpose();
+                Delta::Role {
+                    name: own,
+                    record: record.map_err(|_| Malformed)?.map(Arc::new),
+                }
+            }
+            RecordKind::Attribute => {
+                let record = stored.map(people::read_attribute).transpose();
+                Delta::Attribute {
+                    name: own,
+                    record: record.map_err(|_| Malformed)?.map(Arc::new),
+                }
+            }
             RecordKind::Key => Delta::Key {
                 kid: own,
                 record: stored.map(<[u8]>::to_vec),
@@ -177,6 +220,9 @@ impl Delta {
             Delta::Client { record, .. } => record.as_ref().map(|record| &record.client_id),
             Delta::Resource { record, .. } => record.as_ref().map(|record| &record.identifier),
             Delta::Scope { record, .. } => record.as_ref().map(|record| &record.name),
+            Delta::Group { record, .. } => record.as_ref().map(|record| &record.name),
+            Delta::Role { record, .. } => record.as_ref().map(|record| &record.name),
+            Delta::Attribute { record, .. } => record.as_ref().map(|record| &record.name),
             // A key's record names its key, which `Replica::apply` compares when it opens it.
             Delta::Key { .. } | Delta::Configuration(_) | Delta::Heard { .. } => None,
         };
@@ -203,17 +249,37 @@ mod tests {
             access_token_format: None,
             access_token_lifetime: Some(60),
             introspectors: Vec::new(),
+            claims: Vec::new(),
             revision: 3,
         });
         let scope = records::write_scope(&ScopeEntry {
             name: "read".into(),
             description: "Read".into(),
             published: true,
+            claims: signet_oauth::claim_rules::groups(),
         });
+        let group = people::write_group(&Group {
+            id: "g".into(),
+            name: "staff".into(),
+            description: None,
+            parent: Some("all".into()),
+            roles: vec!["r".into()],
+            revision: 1,
+        });
+        let role = people::write_role(&Role {
+            id: "r".into(),
+            name: "web/editor".into(),
+            description: Some("Edits".into()),
+            revision: 1,
+        });
+        let attribute = people::write_attribute(&Attribute::new("level"));
         let of = [
             (RecordKind::Client, "c1", &client),
             (RecordKind::Resource, "https://api.example", &resource),
             (RecordKind::Scope, "read", &scope),
+            (RecordKind::Group, "staff", &group),
+            (RecordKind::Role, "web/editor", &role),
+            (RecordKind::Attribute, "level", &attribute),
         ];
         for (kind, name, stored) in of {
             assert!(

@@ -38,6 +38,12 @@ pub enum RecordKind {
     Key,
     /// A revocation, by its subject: grows only, until its end.
     Revocation,
+    /// A group of people, by its name.
+    Group,
+    /// A role, by its whole name.
+    Role,
+    /// An attribute of the people's schema, by its name.
+    Attribute,
 }
 
 /// A row of [`KINDS`].
@@ -56,7 +62,7 @@ pub struct KindRow {
 ///
 /// Numbers 20, 22 and 23 are kept for settings, agents and realms: no node has them in memory, so
 /// nothing is told of them; they are read from the store where they are needed.
-pub const KINDS: [KindRow; 5] = [
+pub const KINDS: [KindRow; 8] = [
     KindRow {
         kind: RecordKind::Client,
         number: 16,
@@ -87,6 +93,24 @@ pub const KINDS: [KindRow; 5] = [
         what: "revocations",
         rule: last_writer,
     },
+    KindRow {
+        kind: RecordKind::Group,
+        number: 24,
+        what: "groups",
+        rule: rule_of_group,
+    },
+    KindRow {
+        kind: RecordKind::Role,
+        number: 25,
+        what: "roles",
+        rule: last_writer,
+    },
+    KindRow {
+        kind: RecordKind::Attribute,
+        number: 26,
+        what: "attributes of people",
+        rule: last_writer,
+    },
 ];
 
 /// What grants something, among the lists of clients.
@@ -107,7 +131,8 @@ fn rule_of_client(member: &str) -> Rule {
             | Shape::Flag
             | Shape::Seconds
             | Shape::Time
-            | Shape::KeySet,
+            | Shape::KeySet
+            | Shape::ClaimTable,
         )
         | None => Rule::LastWriter,
     }
@@ -116,6 +141,13 @@ fn rule_of_client(member: &str) -> Rule {
 fn rule_of_resource(member: &str) -> Rule {
     match member {
         "scopes" | "introspectors" => Rule::RemoveWins,
+        _ => Rule::LastWriter,
+    }
+}
+
+fn rule_of_group(member: &str) -> Rule {
+    match member {
+        "roles" => Rule::RemoveWins,
         _ => Rule::LastWriter,
     }
 }

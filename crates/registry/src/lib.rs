@@ -19,6 +19,7 @@ pub mod fields;
 pub mod keys;
 pub mod kinds;
 pub mod merged;
+pub mod people;
 pub mod records;
 pub mod scopes;
 pub mod scribe;

@@ -1,8 +1,10 @@
 //! The records of the registry as bytes: what their rows hold, and what a change of one carries.
 //! A client's record is written by `signet_oauth` ([`signet_oauth::client::Client::to_json`]).
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use signet_crypto::Algorithm;
 use signet_oauth::{
+    claim_rules::{self, ClaimRule, TableOf},
     format::AccessTokenFormat,
     registry::{Registry, Resource, ScopeEntry},
     scope::ScopeSet,
@@ -20,8 +22,9 @@ pub fn write_scope(entry: &ScopeEntry) -> Vec<u8> {
         name: entry.name.clone(),
         description: entry.description.clone(),
         published: entry.published,
+        claims: rows(&entry.claims),
     };
-    // Invariant: strings and a boolean always serialize.
+    // Invariant: strings, a boolean and JSON always serialize.
     serde_json::to_vec(&stored).expect("a scope serializes")
 }
 
@@ -31,11 +34,39 @@ pub fn write_scope(entry: &ScopeEntry) -> Vec<u8> {
 /// What is wrong with it, for the log.
 pub fn read_scope(bytes: &[u8]) -> Result<ScopeEntry, String> {
     let stored: StoredScope = serde_json::from_slice(bytes).map_err(|e| format!("a scope: {e}"))?;
+    let claims = match stored.claims {
+        // A record from before scopes had tables: the built-in one is as it was built in.
+        None => built_in(&stored.name)
+            .map(|entry| entry.claims)
+            .unwrap_or_default(),
+        Some(rows) => table(&rows, TableOf::Scope).map_err(|e| format!("a scope: {e}"))?,
+    };
     Ok(ScopeEntry {
         name: stored.name,
         description: stored.description,
         published: stored.published,
+        claims,
     })
+}
+
+fn built_in(name: &str) -> Option<ScopeEntry> {
+    let standard = Registry::standard_scopes();
+    standard.into_iter().find(|scope| scope.name == name)
+}
+
+/// The rows of a table of claims as JSON values; none: there are none.
+pub fn rows(table: &[ClaimRule]) -> Option<Vec<Value>> {
+    // Invariant: what the table writes is a JSON array.
+    serde_json::from_str(&claim_rules::to_json(table)).ok()
+}
+
+/// A table of claims from the JSON values of its rows.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn table(rows: &[Value], of: TableOf) -> Result<Vec<ClaimRule>, &'static str> {
+    let text = serde_json::to_vec(rows).map_err(|_| "claims must be a list of rows")?;
+    claim_rules::parse(&text, of)
 }
 
 /// Adds an entry to the registry, or puts it in the place of the one with its name.
@@ -49,10 +80,7 @@ pub fn put_scope(registry: &mut Registry, entry: ScopeEntry) {
 /// Takes an entry out of the registry; a standard one goes back to its own words.
 pub fn forget_scope(registry: &mut Registry, name: &str) {
     registry.scopes.retain(|s| s.name != name);
-    let standard = Registry::standard_scopes();
-    registry
-        .scopes
-        .extend(standard.into_iter().filter(|s| s.name == name));
+    registry.scopes.extend(built_in(name));
 }
 
 #[derive(Serialize, Deserialize)]
@@ -60,6 +88,8 @@ struct StoredScope {
     name: String,
     description: String,
     published: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    claims: Option<Vec<Value>>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -77,6 +107,8 @@ struct StoredResource {
     access_token_lifetime: Option<u64>,
     #[serde(default)]
     introspectors: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    claims: Vec<Value>,
     revision: u64,
 }
 
@@ -94,6 +126,7 @@ impl From<&Resource> for StoredResource {
                 .map(|format| format.as_str().to_owned()),
             access_token_lifetime: resource.access_token_lifetime,
             introspectors: resource.introspectors.clone(),
+            claims: rows(&resource.claims).unwrap_or_default(),
             revision: resource.revision,
         }
     }
@@ -127,6 +160,7 @@ pub fn read_resource(bytes: &[u8]) -> Result<Resource, String> {
         access_token_format: format,
         access_token_lifetime: stored.access_token_lifetime,
         introspectors: stored.introspectors,
+        claims: table(&stored.claims, TableOf::Resource).map_err(|e| corrupt(e.into()))?,
         revision: stored.revision,
     })
 }

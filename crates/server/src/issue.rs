@@ -5,10 +5,13 @@ use signet_crypto::Algorithm;
 use signet_jose::jwt::{JwtSigner, Typ};
 use signet_oauth::id::Jti;
 use signet_oauth::{
+    authorize::ClaimsRequest,
+    claim_rules::Target,
     decision::{AccessToken, Issue, Refresh},
     error::{ErrorCode, OAuthError},
     format::Stamp,
     issue::{write_id_token, write_token_response},
+    mapped_claims::{About, Mapped, Room, mapped},
     session::UserClaims,
 };
 use std::sync::Arc;
@@ -74,16 +77,41 @@ pub fn answer(
 ) -> Result<Vec<u8>, OAuthError> {
     let (issuer, now) = (&*context.snapshot.settings.issuer, context.now());
     let token = &issue.access_token;
-    let access_token = access_token(context, token, id)?;
+    let registry = &context.snapshot.registry;
+    let client = registry.clients.get(&token.client_id);
+    let about = About {
+        client: client.map(|client| &**client),
+        scope: &token.scope,
+        audience: &token.audience,
+        single: &[],
+    };
+    let said = match person {
+        Some(person) if about.gives(registry, Target::AccessToken) => {
+            let room = token.format.implementation().room(token);
+            mapped(registry, about, Target::AccessToken, person, room)
+        }
+        Some(_) | None => Mapped::default(),
+    };
+    let access_token = access_token(context, token, id, &said)?;
     let id_token = match &issue.id_token {
         None => None,
         Some(id_token) => {
             let mut payload = Vec::with_capacity(512);
+            let asked = id_token.claims.as_deref();
+            let asked = asked.and_then(|text| ClaimsRequest::parse(text).ok());
+            let single = asked.map_or_else(Vec::new, |asked| asked.id_token);
+            let about = About {
+                single: &single,
+                ..about
+            };
             write_id_token(
                 id_token,
                 token,
                 &access_token,
-                person,
+                person.map(|person| {
+                    let said = mapped(registry, about, Target::IdToken, person, Room::JSON);
+                    (person, said)
+                }),
                 issuer,
                 now,
                 &mut payload,
@@ -110,11 +138,17 @@ pub fn answer(
 }
 
 /// Writes and signs the access token in its format.
-fn access_token(context: &Context, token: &AccessToken, id: Jti) -> Result<String, OAuthError> {
+fn access_token(
+    context: &Context,
+    token: &AccessToken,
+    id: Jti,
+    mapped: &Mapped,
+) -> Result<String, OAuthError> {
     let stamp = Stamp {
         issuer: &context.snapshot.settings.issuer,
         id,
         now: context.now(),
+        mapped,
     };
     let mut out = Vec::new();
     let format = token.format.implementation();

@@ -15,6 +15,7 @@
 //! - [`admin`]: the admin API.
 //! - [`agents`]: identities that people bound, the delegations that were issued under them, and how
 //!   both end.
+//! - [`groups`]: groups, roles and the schema of people's attributes, and how they change.
 //! - [`outbound`]: the only place that opens connections on a client's word.
 #![forbid(unsafe_code)]
 
@@ -27,6 +28,7 @@ pub mod budgets;
 pub mod cookie;
 pub mod declared;
 pub mod endpoint;
+pub mod groups;
 pub mod health;
 pub mod home;
 pub mod http;

@@ -63,6 +63,7 @@ pub async fn load(store: &dyn Store, now: u64) -> Result<Registry, StoreError> {
         clients,
         resources,
         scopes: Registry::standard_scopes(),
+        people: Arc::new(signet_registry::people::load(store, now).await?),
     };
     for entry in crate::scopes::load(store, now).await? {
         records::put_scope(&mut registry, entry);
@@ -246,7 +247,7 @@ impl Realm {
     }
 
     /// What is durable is put in effect here, and told.
-    async fn tell(&self, noted: Noted, begun: u64, alone: impl FnOnce() -> Delta) {
+    pub(crate) async fn tell(&self, noted: Noted, begun: u64, alone: impl FnOnce() -> Delta) {
         if !self.is_shared() {
             return self.show([alone()]);
         }
@@ -594,6 +595,11 @@ mod tests {
             access_token_format: Some(AccessTokenFormat::Compact),
             access_token_lifetime: Some(60),
             introspectors: vec!["gateway".into()],
+            claims: signet_oauth::claim_rules::parse(
+                br#"["groups"]"#,
+                signet_oauth::claim_rules::TableOf::Resource,
+            )
+            .expect("rows"),
             revision: 1,
         };
         let value = Some(records::write_resource(&resource));

@@ -21,6 +21,7 @@ mod login;
 mod login_code;
 mod outside;
 mod password_login;
+mod people_claims;
 mod realms;
 mod registration;
 mod remembered_tokens;

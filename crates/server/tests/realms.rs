@@ -70,6 +70,11 @@ also_in_a_second_realm! {
         an_address_that_guesses_secrets_hears_429_and_good_secrets_go_on;
     compact_tokens: the_same_story_is_told_the_same_way_in_both_formats;
     revocation_stream: it_says_what_counts_already_and_then_each_kind_as_it_happens;
+    people_claims:
+        groups_are_made_nested_changed_and_removed_without_a_circle,
+        who_leaves_a_group_is_out_at_the_next_refresh_introspection_and_userinfo,
+        each_table_gives_its_claims_where_it_says,
+        attributes_follow_their_schema_for_the_person_and_for_administrators;
     admin:
         without_a_token_of_the_admin_scope_nothing_is_answered,
         a_disabled_or_removed_client_holds_nothing,

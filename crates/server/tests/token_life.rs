@@ -406,6 +406,7 @@ fn introspection_says_nothing_to_those_who_may_not_see() {
             access_token_format: None,
             access_token_lifetime: None,
             introspectors: vec!["api".to_owned()],
+            claims: Vec::new(),
             revision: 1,
         };
         declared

@@ -19,6 +19,7 @@ mod manual;
 mod mcp;
 mod new_things;
 mod once;
+mod people;
 mod prompt;
 mod revoke;
 mod rooms;

@@ -9,6 +9,7 @@ use crate::id::{CodeId, GrantId};
 use crate::{
     client::{Client, ConsentPolicy},
     error::{ErrorCode, OAuthError},
+    registry::Registry,
     scope::ScopeSet,
     sealed::AuthorizationCode,
     session::{Consent, Session},
@@ -61,6 +62,8 @@ pub struct Facts<'a> {
     pub is_admin: bool,
     /// what has been done in this interaction
     pub progress: Progress,
+    /// which scopes give which claims
+    pub registry: &'a Registry,
     /// Unix seconds
     pub now: u64,
 }
@@ -359,7 +362,7 @@ fn consent_needed(
     let claims = request
         .claims
         .as_ref()
-        .map(|c| userinfo::claims_beyond_scope(c, scope))
+        .map(|c| userinfo::claims_beyond_scope(c, scope, facts.registry, client))
         .unwrap_or_default();
     let remembered = facts
         .looked_up

@@ -8,14 +8,15 @@ use crate::id::write_jti;
 use crate::{
     decision::AccessToken,
     error::{ErrorCode, OAuthError},
+    mapped_claims::{Mapped, Room},
     request::{IssuerKeys, IssuerSigners},
     scope::{Scope, ScopeSet},
     sealed,
     token_facts::{MAX_BYTES, VerifiedAccessToken},
 };
 use signet_compact::{
-    Claim, Claims, Confirmation, MAX_CLAIM_BYTES, MAX_SCOPES, MAX_STRING_BYTES, Payload, Policy,
-    Scopes, SignError, Token, Version,
+    Claim, Claims, Confirmation, MAX_CLAIM_BYTES, MAX_CLAIMS, MAX_SCOPES, MAX_STRING_BYTES,
+    Payload, Policy, Scopes, SignError, Token, Version,
 };
 use signet_jose::{base64url, json::Writer};
 
@@ -55,6 +56,17 @@ impl Format for Compact {
         }
     }
 
+    fn room(&self, token: &AccessToken) -> Room {
+        let claims = NamedClaims::of(token);
+        let said: usize = claims.json.len() + token.scope.iter().map(str::len).sum::<usize>();
+        Room {
+            one: MAX_CLAIM_BYTES,
+            all: MAX_SAID_BYTES.saturating_sub(said),
+            // One more names those that did not fit.
+            count: MAX_CLAIMS - NAMES - 1,
+        }
+    }
+
     fn write(
         &self,
         token: &AccessToken,
@@ -69,8 +81,9 @@ impl Format for Compact {
         let mut scopes: Vec<&str> = token.scope.iter().collect();
         scopes.sort_unstable();
         let named = NamedClaims::of(token);
-        let mut claims = [Claim { name: "", json: "" }; NAMES];
-        let claims = named.put(&mut claims).ok_or(NotWritten::DoesNotFit)?;
+        let mut claims = [Claim { name: "", json: "" }; MAX_CLAIMS];
+        let claims = named.put(stamp.mapped, &mut claims);
+        let claims = claims.ok_or(NotWritten::DoesNotFit)?;
         let mut thumbprint = [0; 32];
         let payload = Payload {
             expires_at: (stamp.now + token.lifetime).saturating_sub(1),
@@ -240,7 +253,7 @@ impl NamedClaims {
         self.count += 1;
     }
 
-    fn parts(&self) -> impl Iterator<Item = (&'static str, &[u8])> {
+    fn parts(&self) -> impl Iterator<Item = (&str, &[u8])> {
         let mut start = 0;
         self.claims[..self.count].iter().map(move |&(name, end)| {
             let json = &self.json[start..end];
@@ -253,14 +266,25 @@ impl NamedClaims {
         self.parts().map(|(_, json)| json.len()).max().unwrap_or(0)
     }
 
-    /// None where the writer's JSON were not UTF-8, which it always is.
-    fn put<'a>(&'a self, out: &'a mut [Claim<'a>; NAMES]) -> Option<&'a [Claim<'a>]> {
-        for (slot, (name, json)) in out.iter_mut().zip(self.parts()) {
-            *slot = Claim {
+    /// With the mapped ones, ascending. None where there is no place for them, or the writer's JSON
+    /// were not UTF-8, which it always is.
+    fn put<'a>(
+        &'a self,
+        mapped: &'a Mapped,
+        out: &'a mut [Claim<'a>; MAX_CLAIMS],
+    ) -> Option<&'a [Claim<'a>]> {
+        let mut count = 0;
+        for (name, json) in self.parts().chain(mapped.members()) {
+            *out.get_mut(count)? = Claim {
                 name,
                 json: std::str::from_utf8(json).ok()?,
             };
+            count += 1;
         }
-        Some(&out[..self.count])
+        let given = out.get_mut(..count)?;
+        if !mapped.is_empty() {
+            given.sort_unstable_by_key(|claim| claim.name.as_bytes());
+        }
+        Some(given)
     }
 }

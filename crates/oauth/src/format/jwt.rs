@@ -3,6 +3,7 @@ use super::{Format, NotWritten, Stamp, write_access_token};
 use crate::{
     decision::AccessToken,
     error::OAuthError,
+    mapped_claims::Room,
     request::{IssuerKeys, IssuerSigners},
     token_facts::{MAX_BYTES, VerifiedAccessToken},
 };
@@ -20,6 +21,20 @@ impl Format for Jwt {
         Ok(())
     }
 
+    /// What a request can make long is taken off: the token stays within what is read again.
+    fn room(&self, token: &AccessToken) -> Room {
+        let details = token
+            .chain
+            .as_ref()
+            .map_or(0, |chain| chain.authorization_details.len());
+        let claims = token.claims.as_ref().map_or(0, String::len);
+        let scope: usize = token.scope.iter().map(|scope| scope.len() + 1).sum();
+        Room {
+            all: Room::JSON.all.saturating_sub(details + claims + scope),
+            ..Room::JSON
+        }
+    }
+
     fn write(
         &self,
         token: &AccessToken,
@@ -29,7 +44,7 @@ impl Format for Jwt {
     ) -> Result<(), NotWritten> {
         let signer = keys.jwt_signer(token.algorithm).ok_or(NotWritten::NoKey)?;
         let mut payload = Vec::with_capacity(512);
-        write_access_token(token, stamp.issuer, &stamp.jti(), stamp.now, &mut payload);
+        write_access_token(token, stamp, &mut payload);
         // Header, payload in base64url, and room for the largest signature but ML-DSA's.
         out.reserve(256 + payload.len() * 4 / 3 + 512);
         signer

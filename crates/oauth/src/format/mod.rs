@@ -17,6 +17,7 @@ pub(crate) use write::{token_type, write_agent_grants, write_confirmation};
 use crate::{
     decision::AccessToken,
     error::OAuthError,
+    mapped_claims::{Mapped, Room},
     request::{IssuerKeys, IssuerSigners},
     token_facts::VerifiedAccessToken,
 };
@@ -51,6 +52,10 @@ pub trait Format: Sync {
     /// What the client hears.
     fn admits(&self, token: &AccessToken, issuer: &str) -> Result<(), OAuthError>;
 
+    /// Room for claims that are mapped, beside what the token says anyway. Of a token that was
+    /// admitted.
+    fn room(&self, token: &AccessToken) -> Room;
+
     /// Appends the signed token in its wire form, which is ASCII.
     ///
     /// # Errors
@@ -77,6 +82,8 @@ pub struct Stamp<'a> {
     pub id: Jti,
     /// `iat`, Unix seconds
     pub now: u64,
+    /// what it says of the person, within [`Format::room`]
+    pub mapped: &'a Mapped,
 }
 
 impl Stamp<'_> {

@@ -1,18 +1,14 @@
 //! The claims of an access token as JSON, and the members that other answers about it share.
+use super::Stamp;
 use crate::id::write_jti;
 use crate::{decision::AccessToken, sealed::Confirmation};
 use signet_jose::{base64url, json::Writer};
 
-/// Appends the claims of an RFC 9068 access token. `now`: Unix seconds.
-pub fn write_access_token(
-    token: &AccessToken,
-    issuer: &str,
-    jti: &str,
-    now: u64,
-    out: &mut Vec<u8>,
-) {
+/// Appends the claims of an RFC 9068 access token.
+pub fn write_access_token(token: &AccessToken, stamp: &Stamp<'_>, out: &mut Vec<u8>) {
+    let now = stamp.now;
     Writer::new(out).object(|w| {
-        w.member("iss").string(issuer);
+        w.member("iss").string(stamp.issuer);
         w.member("sub").string(&token.sub);
         match &token.audience[..] {
             [one] => w.member("aud").string(one),
@@ -20,7 +16,7 @@ pub fn write_access_token(
         }
         w.member("exp").number(now + token.lifetime);
         w.member("iat").number(now);
-        w.member("jti").string(jti);
+        w.member("jti").string(&stamp.jti());
         w.member("client_id").string(&token.client_id);
         if !token.scope.is_empty() {
             w.member("scope").string(&token.scope.to_string());
@@ -56,6 +52,7 @@ pub fn write_access_token(
             w.member("authorization_details").raw(details);
             write_agent_grants(&chain.grants, w);
         }
+        stamp.mapped.write(w);
     });
 }
 

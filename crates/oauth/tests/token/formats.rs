@@ -11,6 +11,7 @@ use signet_oauth::{
     error::ErrorCode,
     format::{AccessTokenFormat, Stamp},
     introspect,
+    mapped_claims::Mapped,
     params::Params,
     sealed::{AuthorizationCode, Confirmation},
 };
@@ -35,6 +36,7 @@ fn write(world: &World, token: &AccessToken, id: Jti) -> String {
         issuer: ISSUER,
         id,
         now: world.now(),
+        mapped: &Mapped::default(),
     };
     let mut out = Vec::new();
     let format = token.format.implementation();
@@ -50,7 +52,7 @@ fn introspected(world: &World, token: &str) -> String {
     let params = Params::from_pairs([("token", token)]).unwrap();
     let found = introspect::decide(&world.context(), &world.client("service"), &params).unwrap();
     let mut out = Vec::new();
-    found.write(ISSUER, &mut out);
+    found.write(ISSUER, &Mapped::default(), &mut out);
     String::from_utf8(out).unwrap()
 }
 

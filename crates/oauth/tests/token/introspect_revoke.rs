@@ -5,6 +5,7 @@ use signet_oauth::{
     decision::Refresh,
     error::ErrorCode,
     introspect::{self, Introspection},
+    mapped_claims::Mapped,
     params::Params,
     revoke::{self, Revocation},
 };
@@ -17,7 +18,7 @@ fn introspect(world: &World, caller: &str, token: &str) -> Introspection {
 }
 fn text(introspection: &Introspection) -> String {
     let mut out = Vec::new();
-    introspection.write(ISSUER, &mut out);
+    introspection.write(ISSUER, &Mapped::default(), &mut out);
     String::from_utf8(out).unwrap()
 }
 fn refresh_token(world: &World) -> String {
@@ -176,7 +177,13 @@ fn a_bound_token_says_what_it_is_bound_to() {
         "{answer}"
     );
     let mut signed = Vec::new();
-    introspect(&world, "web", "junk").write_signed(ISSUER, "web", NOW, &mut signed);
+    introspect(&world, "web", "junk").write_signed(
+        ISSUER,
+        "web",
+        NOW,
+        &Mapped::default(),
+        &mut signed,
+    );
     assert_eq!(
         String::from_utf8(signed).unwrap(),
         format!(

@@ -28,6 +28,7 @@ fn a_record_survives_its_stored_form_member_by_member() {
         (_, Shape::NameList(names)) => format!("[{:?}]", names().last().unwrap()),
         (_, Shape::Flag) => "true".to_owned(),
         (_, Shape::Seconds | Shape::Time) => "77".to_owned(),
+        (_, Shape::ClaimTable) => r#"["groups"]"#.to_owned(),
         (_, Shape::KeySet) => {
             let mut out = Vec::new();
             ClientKey::new(Some("k"))
@@ -101,6 +102,7 @@ fn the_manual_has_every_member() {
         Shape::Time => "Unix seconds".to_owned(),
         Shape::Scope => "scopes, separated by spaces; in a file a list".to_owned(),
         Shape::KeySet => "JWK Set; in a file the path of one".to_owned(),
+        Shape::ClaimTable => "list of rows, see claims.md".to_owned(),
     };
     let mut page = "# The members of a client's record\n\n\
         Each has this name in a registration (RFC 7591), in the admin API, in `signet client`, and in `[[clients]]` of a configuration file. A file has \

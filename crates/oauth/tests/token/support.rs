@@ -18,6 +18,7 @@ use signet_oauth::{
     decision::{Decision, RevocationQuery, Revocations, Unavailable},
     error::OAuthError,
     format::Stamp,
+    mapped_claims::Mapped,
     params::Params,
     redirect_uri::RedirectUri,
     registry::{Registry, Resource},
@@ -125,6 +126,7 @@ impl World {
                 access_token_format: None,
                 access_token_lifetime: Some(120),
                 introspectors: vec!["gateway".into()],
+                claims: Vec::new(),
                 revision: 1,
             }),
         );
@@ -209,6 +211,7 @@ impl World {
             issuer: ISSUER,
             id: Stamp::id(self.now_ms, signet_crypto::random::bytes()),
             now: self.now(),
+            mapped: &Mapped::default(),
         };
         let mut out = Vec::new();
         let format = token.format.implementation();

@@ -1,5 +1,6 @@
 //! `/account`: the person's own password, sessions, consents and agents.
 mod agents;
+mod attributes;
 
 pub use agents::{CHALLENGE_LIFETIME, MAX_FORM_OBJECT};
 
@@ -102,6 +103,7 @@ async fn render(
         sessions: &sessions,
         consents: &consents,
         agents: agents.as_ref(),
+        attributes: &attributes::view(visit, user),
     })))
 }
 
@@ -134,6 +136,7 @@ pub async fn submit(context: Context) -> Response {
             agents::revoke(visit, &present, grant).await
         }
         Some("stop-agents") => agents::stop_all(visit, &present).await,
+        Some("attributes") => attributes::save(visit, &present, &form).await,
         Some("password") => change_password(visit, &present, &form).await,
         _ => overview(visit, None).await,
     }

@@ -18,9 +18,11 @@ use signet_jose::{
     json::{self, Limits, Object, Value, Writer},
 };
 use signet_oauth::{
+    claim_rules::{self, TableOf},
     client::{ApplicationType, AuthMethod, Client, ClientSecret, metadata},
     command_line,
     error::OAuthError,
+    format::AccessTokenFormat,
     redirect_uri::RedirectUri,
     registration::client_secret,
 };
@@ -222,8 +224,7 @@ fn named(document: &Object<'_>) -> Result<Option<String>, Problem> {
 /// checked.
 fn read(realm: &Realm, document: &Object<'_>, client: &mut Client) -> Result<(), Problem> {
     metadata::read(document, client, &metadata::Rules::operator())?;
-    metadata::check(client, &realm.snapshot().settings).map_err(OAuthError::from)?;
-    Ok(())
+    check_record(client, realm)
 }
 
 fn new_secret_text() -> String {
@@ -317,7 +318,18 @@ async fn remove(
     removed.map_err(|error| written(error, id))?;
     // Without its record nothing new can be made: what was made until now ends.
     realm.revoke_client_for(id, longest).await?;
-    Ok(())
+    // Another client of its id begins without roles.
+    Ok(realm.remove_roles_of(id).await?)
+}
+
+/// The rules that every client is held to, and what its table of claims needs of the schema.
+fn check_record(client: &Client, realm: &Realm) -> Result<(), Problem> {
+    let snapshot = realm.snapshot();
+    metadata::check(client, &snapshot.settings).map_err(OAuthError::from)?;
+    let people = &snapshot.registry.people;
+    let compact = client.access_token_format == Some(AccessTokenFormat::Compact);
+    claim_rules::check(&client.claims, TableOf::Client, Some(people), compact)
+        .map_err(Problem::invalid)
 }
 
 /// Changes a client's record, again if somebody else was faster, so that both changes count (known
@@ -334,7 +346,7 @@ async fn change(
         if client == *current {
             return Ok(current);
         }
-        metadata::check(&client, &realm.snapshot().settings).map_err(OAuthError::from)?;
+        check_record(&client, realm)?;
         client.revision = current.revision + 1;
         match realm.replace_client(client, current.revision).await {
             Err(RegistryError::Conflict) => {}

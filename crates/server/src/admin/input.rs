@@ -144,6 +144,12 @@ text_segments! {
     ScopeName = "name",
     /// A node.
     NodeName = "node",
+    /// A group.
+    GroupName = "group",
+    /// A role, by its whole name.
+    RoleName = "role",
+    /// An attribute of the schema.
+    AttributeName = "attribute",
 }
 
 /// A page of a list: everything after `after`, at most `limit`.

@@ -27,6 +27,8 @@ mod noun;
 mod openapi;
 mod operation;
 mod output;
+mod people;
+mod people_model;
 mod problem;
 mod resources;
 mod revocations;
@@ -40,6 +42,7 @@ pub use grants::GRANTS;
 pub use keys::KEYS;
 pub use nodes::NODES;
 pub use noun::{Field, Noun};
+pub use people::{ATTRIBUTES, GROUPS, ROLES};
 pub use resources::{RESOURCES, SCOPES};
 pub use sessions::SESSIONS;
 pub use users::USERS;
@@ -50,9 +53,10 @@ use operation::Row;
 
 /// Every operation, in the order of the document.
 fn operations() -> impl Iterator<Item = &'static dyn Row> {
-    let tables: [&[&dyn Row]; 10] = [
+    let tables: [&[&dyn Row]; 11] = [
         clients::OPERATIONS,
         users::OPERATIONS,
+        people::OPERATIONS,
         sessions::OPERATIONS,
         grants::OPERATIONS,
         agents::OPERATIONS,
@@ -128,7 +132,8 @@ mod tests {
         let document = openapi::document("https://id.example", operations());
         let document: Value = serde_json::from_slice(&document).expect("JSON");
         for noun in [
-            CLIENTS, USERS, SESSIONS, GRANTS, AGENTS, KEYS, RESOURCES, SCOPES, NODES,
+            CLIENTS, USERS, SESSIONS, GRANTS, AGENTS, KEYS, RESOURCES, SCOPES, NODES, GROUPS,
+            ROLES, ATTRIBUTES,
         ] {
             let answer = &document["paths"][noun.list]["get"]["responses"]["200"];
             let schema = &answer["content"]["application/json"]["schema"];
@@ -152,7 +157,8 @@ mod tests {
             assert!(of_clients.iter().any(|list| list == name), "{name}");
         }
         assert!(!of_clients.iter().any(|list| list == "scope"));
-        assert_eq!(lists(RESOURCES), ["introspectors"]);
+        assert_eq!(lists(RESOURCES), ["claims", "introspectors"]);
+        assert_eq!(lists(GROUPS), ["roles"]);
         assert!(USERS.fields().iter().any(|field| field.name == "email"));
         assert!(lists(USERS).is_empty());
     }

@@ -1,16 +1,18 @@
 //! What goes over the wire. Field names are the specifications' own; times are Unix seconds.
-use crate::{grants::GrantRow, keys::KeyInfo, session::SessionRow};
+use super::people_model::ClaimTable;
+use crate::{grants::GrantRow, groups, keys::KeyInfo, session::SessionRow};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
-use signet_directory::{CredentialKind, Profile, User};
+use signet_directory::{CredentialKind, Profile, User, Value};
 use signet_jose::{base64url, json::Writer};
 use signet_oauth::id::GrantId;
 use signet_oauth::{
     client::metadata::{MEMBERS, Member},
+    people::{People, Who},
     registry::{Resource, ScopeEntry},
     session::Consent,
 };
-use std::borrow::Cow;
+use std::{borrow::Cow, collections::BTreeMap};
 
 /// A page of a list.
 #[derive(Serialize, JsonSchema)]
@@ -151,11 +153,37 @@ pub(super) struct UserDocument {
     pub(super) created_at: u64,
     pub(super) updated_at: u64,
     pub(super) profile: Profile,
+    /// Names of the groups that they were put into.
+    pub(super) groups: Vec<String>,
+    /// Whole names of the roles that they were given; those of their groups aside.
+    pub(super) roles: Vec<String>,
+    /// By the schema: those that administrators may read.
+    pub(super) attributes: BTreeMap<String, Value>,
+    /// Names of attributes whose value nobody vouches for yet.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) unverified_attributes: Vec<String>,
 }
 
-impl From<User> for UserDocument {
-    fn from(user: User) -> UserDocument {
+impl UserDocument {
+    pub(super) fn new(user: User, people: &People) -> UserDocument {
+        let mut groups = groups::group_names(people, &user.groups);
+        groups.extend_from_slice(&user.groups_outside);
+        let shown = |name: &str| {
+            let attribute = people.attributes.get(name);
+            attribute.is_some_and(|attribute| attribute.read != Who::Nobody)
+        };
+        let attributes = user.attributes.iter().filter(|(name, _)| shown(name));
         UserDocument {
+            groups,
+            roles: groups::role_names(people, &user.roles),
+            unverified_attributes: attributes
+                .clone()
+                .filter(|(_, stored)| !stored.verified)
+                .map(|(name, _)| name.clone())
+                .collect(),
+            attributes: attributes
+                .map(|(name, stored)| (name.clone(), stored.value.clone()))
+                .collect(),
             has_password: user.has(CredentialKind::Password),
             directory: user.link.map(|link| link.directory),
             id: user.id,
@@ -452,6 +480,9 @@ pub(super) struct ResourceDocument {
     pub(super) access_token_lifetime: Option<u64>,
     /// Clients that may introspect tokens for this resource.
     pub(super) introspectors: Vec<String>,
+    /// What access tokens that are meant for it say of the person.
+    #[serde(skip_serializing_if = "ClaimTable::is_empty")]
+    pub(super) claims: ClaimTable,
 }
 
 /// What of a resource server can be written. What was shown can be written back: identifier and
@@ -474,6 +505,8 @@ pub(super) struct ResourceChange {
     pub(super) access_token_lifetime: Option<u64>,
     /// Clients that may introspect tokens for this resource.
     pub(super) introspectors: Vec<String>,
+    /// What access tokens that are meant for it say of the person.
+    pub(super) claims: ClaimTable,
 }
 
 impl From<&Resource> for ResourceDocument {
@@ -488,6 +521,7 @@ impl From<&Resource> for ResourceDocument {
             access_token_format: resource.access_token_format.map(|f| f.as_str().to_owned()),
             access_token_lifetime: resource.access_token_lifetime,
             introspectors: resource.introspectors.clone(),
+            claims: ClaimTable::new(&resource.claims),
         }
     }
 }
@@ -501,6 +535,9 @@ pub(super) struct ScopeDocument {
     pub(super) description: String,
     /// Listed in the metadata.
     pub(super) published: bool,
+    /// The claims that it gives, beside those of OpenID Connect Core section 5.4.
+    #[serde(skip_serializing_if = "ClaimTable::is_empty")]
+    pub(super) claims: ClaimTable,
 }
 
 impl From<&ScopeEntry> for ScopeDocument {
@@ -509,6 +546,7 @@ impl From<&ScopeEntry> for ScopeDocument {
             name: entry.name.clone(),
             description: entry.description.clone(),
             published: entry.published,
+            claims: ClaimTable::new(&entry.claims),
         }
     }
 }
@@ -520,4 +558,7 @@ pub(super) struct ScopeChange {
     pub(super) description: String,
     #[serde(default)]
     pub(super) published: bool,
+    /// The claims that it gives. Left out: those that it gave before.
+    #[serde(default)]
+    pub(super) claims: Option<ClaimTable>,
 }

@@ -204,7 +204,8 @@ impl From<UserError> for Problem {
             UserError::Username
             | UserError::Email
             | UserError::Profile
-            | UserError::TooManyCredentials => Problem::invalid(error.to_string()),
+            | UserError::TooManyCredentials
+            | UserError::TooMuchHeld => Problem::invalid(error.to_string()),
         }
     }
 }

@@ -12,6 +12,7 @@ use crate::{registry::RegistryError, state::Realm};
 use schemars::JsonSchema;
 use signet_crypto::Algorithm;
 use signet_oauth::{
+    claim_rules::TableOf,
     format::AccessTokenFormat,
     registry::{Resource, ScopeEntry},
     scope::{PRIVILEGED, ScopeSet},
@@ -162,6 +163,9 @@ async fn write(
                 .ok_or_else(|| Problem::invalid("access_token_format must be jwt or compact"))?,
         ),
     };
+    let people = &realm.snapshot().registry.people;
+    let compact = format == Some(AccessTokenFormat::Compact);
+    let claims = wanted.claims.read(TableOf::Resource, people, compact)?;
     let read = revision.map(|Revision(read)| read);
     let resource = Resource {
         identifier,
@@ -171,6 +175,7 @@ async fn write(
         access_token_format: format,
         access_token_lifetime: wanted.access_token_lifetime,
         introspectors: wanted.introspectors,
+        claims,
         revision: read.unwrap_or(0).saturating_add(1),
     };
     let resource = shown(&*realm.write_resource(resource, read).await?);
@@ -216,10 +221,20 @@ async fn write_scope(
     if !short(&wanted.description) {
         return Err(Problem::invalid("description must be a short text"));
     }
+    realm.learn(RecordKind::Scope, &name).await?;
+    let snapshot = realm.snapshot();
+    let claims = match &wanted.claims {
+        Some(table) => table.read(TableOf::Scope, &snapshot.registry.people, false)?,
+        None => {
+            let known = snapshot.registry.scope(&name);
+            known.map(|known| known.claims.clone()).unwrap_or_default()
+        }
+    };
     let entry = ScopeEntry {
         name,
         description: wanted.description,
         published: wanted.published,
+        claims,
     };
     let document = ScopeDocument::from(&entry);
     realm.write_scope(entry).await?;

@@ -2,24 +2,33 @@
 use super::{
     caller::Right::{Read, Write},
     input::{Members, Page, Query, Revision, UserId},
-    model::{EmailChange, List, NewUserDocument, PasswordChange, UserChange, UserDocument},
+    model::{
+        EmailChange, List, ListChange, NewUserDocument, PasswordChange, UserChange, UserDocument,
+    },
     noun::Noun,
     operation::{Method, Operation, Row, run},
     output::{Created, Json, Revised},
+    people_model::AttributesChange,
     problem::Problem,
 };
-use crate::state::Realm;
+use crate::state::{Realm, Snapshot};
 use schemars::JsonSchema;
 use signet_crypto::Secret;
 use signet_directory::{
-    NewUser, StoredUser, User, UserDraft, UserError, check_new, names_of, passwords::PoolError,
+    NewUser, StoredAttribute, StoredUser, User, UserDraft, UserError, check_new, names_of,
+    passwords::PoolError,
 };
+use signet_oauth::people::{MAX_ATTRIBUTES, Who};
+use signet_registry::kinds::RecordKind;
 use std::sync::Arc;
 
 const LIST: &str = "/admin/v1/users";
 const ONE: &str = "/admin/v1/users/{user_id}";
 const EMAIL: &str = "/admin/v1/users/{user_id}/email";
 const PASSWORD: &str = "/admin/v1/users/{user_id}/password";
+const ATTRIBUTES: &str = "/admin/v1/users/{user_id}/attributes";
+const GROUPS: &str = "/admin/v1/users/{user_id}/groups";
+const ROLES: &str = "/admin/v1/users/{user_id}/roles";
 const ENABLE: &str = "/admin/v1/users/{user_id}/enable";
 const DISABLE: &str = "/admin/v1/users/{user_id}/disable";
 const REVOKE: &str = "/admin/v1/users/{user_id}/revoke";
@@ -43,6 +52,9 @@ pub(super) const OPERATIONS: &[&dyn Row] = &[
     &Operation::new("removeUser", Write, Method::Delete, ONE, "Remove a user and end everything of theirs", run!(remove)),
     &Operation::new("setEmail", Write, Method::Put, EMAIL, "Set or remove the e-mail address", run!(set_email)),
     &Operation::new("setPassword", Write, Method::Put, PASSWORD, "Set or remove the password and end everything of theirs", run!(set_password)),
+    &Operation::new("setUserAttributes", Write, Method::Put, ATTRIBUTES, "Set and remove attributes of a user", run!(set_attributes)),
+    &Operation::new("changeUserGroups", Write, Method::Post, GROUPS, "Put a user into groups and take them out of others", run!(change_groups)),
+    &Operation::new("changeUserRoles", Write, Method::Post, ROLES, "Give a user roles and take others away", run!(change_roles)),
     &Operation::new("enableUser", Write, Method::Post, ENABLE, "Let a user in again", run!(enable)),
     &Operation::new("disableUser", Write, Method::Post, DISABLE, "Keep a user out and end everything of theirs", run!(disable)),
     &Operation::new("revokeUser", Write, Method::Post, REVOKE, "End every session, grant and token of a user", run!(revoke)),
@@ -78,9 +90,12 @@ async fn list(
     let (users, now) = (&realm.people.users, realm.now());
     if let Some(login) = &filter.login {
         let found = users.by_login(login, now).await?;
-        let items = found.into_iter().map(UserDocument::from).collect();
+        let snapshot = realm.snapshot();
+        let items = found.into_iter().map(|user| document(user, &snapshot));
+        let items = items.collect();
         return Ok(Json(List { items, next: None }));
     }
+    let snapshot = realm.snapshot();
     let mut items: Vec<UserDocument> = Vec::new();
     let mut after = page.after.clone();
     // A search reads on until its page is full: nothing is indexed for it.
@@ -93,7 +108,7 @@ async fn list(
             None => true,
             Some(words) => matches(user, words),
         });
-        items.extend(found.map(UserDocument::from));
+        items.extend(found.map(|user| document(user, &snapshot)));
         if last || items.len() > page.limit {
             break;
         }
@@ -101,8 +116,13 @@ async fn list(
     Ok(Json(List::cut(items, page.limit, |user| user.id.clone())))
 }
 
+/// An account as the API shows it.
+pub(super) fn document(user: User, snapshot: &Snapshot) -> UserDocument {
+    UserDocument::new(user, &snapshot.registry.people)
+}
+
 /// Users that are read at once.
-const READ_AT_ONCE: usize = 100;
+pub(super) const READ_AT_ONCE: usize = 100;
 
 fn matches(user: &User, words: &str) -> bool {
     [
@@ -156,7 +176,7 @@ async fn read(realm: &Realm, id: &str) -> Result<StoredUser, Problem> {
 async fn shown(realm: &Realm, id: &str) -> Result<Revised<UserDocument>, Problem> {
     let found = read(realm, id).await?;
     Ok(Revised {
-        value: UserDocument::from(found.user),
+        value: document(found.user, &realm.snapshot()),
         revision: found.version,
     })
 }
@@ -194,6 +214,93 @@ async fn replace(
         Some(_) => shown(&realm, &id.0).await,
         None => Err(Problem::changed()),
     }
+}
+
+/// Attributes that administrators may write, by the schema.
+async fn set_attributes(
+    realm: Arc<Realm>,
+    (id, Json(wanted)): (UserId, Json<AttributesChange>),
+) -> Result<Revised<UserDocument>, Problem> {
+    for name in wanted.attributes.keys() {
+        realm.learn(RecordKind::Attribute, name).await?;
+    }
+    let snapshot = realm.snapshot();
+    let schema = &snapshot.registry.people.attributes;
+    for (name, value) in &wanted.attributes {
+        let said = |why: &str| Problem::invalid(format!("{name}: {why}"));
+        let attribute = schema.get(name);
+        let attribute = attribute.ok_or_else(|| said("the schema has no such attribute"))?;
+        match (attribute.write, value) {
+            (Who::Nobody, _) => {
+                return Err(said("is written by the person's directory alone"));
+            }
+            (Who::Person | Who::Administrator, None) => {}
+            (Who::Person | Who::Administrator, Some(value)) => {
+                let fits = attribute.accepts(&value.to_attribute());
+                fits.map_err(said)?;
+            }
+        }
+    }
+    let (users, now) = (&realm.people.users, realm.now());
+    let change = |draft: &mut UserDraft| {
+        let attributes = &mut draft.user.attributes;
+        for (name, value) in &wanted.attributes {
+            match value {
+                None => drop(attributes.remove(name)),
+                Some(value) => {
+                    let stored = StoredAttribute {
+                        value: value.clone(),
+                        verified: wanted.verified,
+                    };
+                    attributes.insert(name.clone(), stored);
+                }
+            }
+        }
+        if attributes.len() > MAX_ATTRIBUTES {
+            // What the schema has no more makes place.
+            attributes.retain(|name, _| schema.contains_key(name));
+        }
+    };
+    users.change(&id.0, now, change).await?;
+    shown(&realm, &id.0).await
+}
+
+async fn change_groups(
+    realm: Arc<Realm>,
+    (id, Json(by)): (UserId, Json<ListChange>),
+) -> Result<Revised<UserDocument>, Problem> {
+    let (mut add, mut remove) = (Vec::new(), Vec::new());
+    for (names, ids) in [(&by.add, &mut add), (&by.remove, &mut remove)] {
+        for name in names {
+            let found = realm.group_id(name).await?;
+            ids.push(found.ok_or_else(|| Problem::invalid(format!("there is no group {name}")))?);
+        }
+    }
+    let (users, now) = (&realm.people.users, realm.now());
+    let snapshot = realm.snapshot();
+    let people = &snapshot.registry.people;
+    let change = |draft: &mut UserDraft| draft.user.change_groups(&add, &remove, people);
+    users.change(&id.0, now, change).await?;
+    shown(&realm, &id.0).await
+}
+
+async fn change_roles(
+    realm: Arc<Realm>,
+    (id, Json(by)): (UserId, Json<ListChange>),
+) -> Result<Revised<UserDocument>, Problem> {
+    let (mut add, mut remove) = (Vec::new(), Vec::new());
+    for (names, ids) in [(&by.add, &mut add), (&by.remove, &mut remove)] {
+        for name in names {
+            let found = realm.role_id(name).await?;
+            ids.push(found.ok_or_else(|| Problem::invalid(format!("there is no role {name}")))?);
+        }
+    }
+    let (users, now) = (&realm.people.users, realm.now());
+    let snapshot = realm.snapshot();
+    let people = &snapshot.registry.people;
+    let change = |draft: &mut UserDraft| draft.user.change_roles(&add, &remove, people);
+    users.change(&id.0, now, change).await?;
+    shown(&realm, &id.0).await
 }
 
 async fn remove(realm: Arc<Realm>, id: UserId) -> Result<(), Problem> {

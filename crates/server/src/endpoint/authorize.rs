@@ -17,6 +17,7 @@ use signet_oauth::id::{CodeId, GrantId};
 use signet_oauth::params::Params;
 use signet_oauth::scope::ScopeSet;
 use signet_oauth::session::Consent;
+use signet_oauth::userinfo;
 use signet_store::{Change, Key, Op, Outcome, StoreError, Table};
 
 use super::rules;
@@ -190,6 +191,7 @@ pub async fn proceed(visit: BrowserRequest, interaction: Interaction, consented:
             },
             is_admin: present.as_ref().is_some_and(|present| present.user.admin),
             progress: interaction.progress(row, consented),
+            registry: &snapshot.registry,
             now,
         },
     );
@@ -474,10 +476,12 @@ async fn remember(
     user: &signet_directory::User,
 ) -> Result<(), StoreError> {
     let may = request.scope.of_person(user.admin);
+    let registry = &visit.context.snapshot.registry;
     let claims = request
         .claims
         .as_ref()
-        .map(|claims| signet_oauth::userinfo::claims_beyond_scope(claims, &may))
+        .zip(registry.clients.get(&request.client_id))
+        .map(|(claims, client)| userinfo::claims_beyond_scope(claims, &may, registry, client))
         .unwrap_or_default();
     let context = &visit.context;
     let store = &*context.realm.store;

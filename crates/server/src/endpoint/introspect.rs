@@ -1,5 +1,5 @@
-//! `/introspect` (RFC 7662, signed answers of RFC 9701). No store for access tokens; one read for
-//! refresh tokens.
+//! `/introspect` (RFC 7662, signed answers of RFC 9701). No store for access tokens, unless a table
+//! of claims says something of their person; one read for refresh tokens.
 use super::client_endpoint::ClientRequest;
 use crate::{
     http::{Context, Response, response},
@@ -10,7 +10,13 @@ use http::{StatusCode, header};
 use signet_audit::Counted;
 use signet_jose::jwt::Typ;
 use signet_oauth::{
-    client::Client, endpoint::EndpointId, error::OAuthError, introspect, introspect::Introspection,
+    claim_rules::Target,
+    client::Client,
+    endpoint::EndpointId,
+    error::OAuthError,
+    introspect,
+    introspect::Introspection,
+    mapped_claims::{About, Mapped, Room, mapped},
 };
 
 const SIGNED: &str = "application/token-introspection+jwt";
@@ -47,15 +53,46 @@ async fn answer(call: &ClientRequest) -> Result<Response, OAuthError> {
     let audit = call.context.realm.audit();
     let is_active = !matches!(found, Introspection::Inactive);
     audit.count(Counted::Introspection, &caller.client_id, is_active);
+    let said = said(call, &found).await?;
     let issuer = &call.snapshot().settings.issuer;
     let mut body = Vec::with_capacity(512);
     let Some(algorithm) = signed(call, &caller) else {
-        found.write(issuer, &mut body);
+        found.write(issuer, &said, &mut body);
         return Ok(response::json(StatusCode::OK, body));
     };
-    found.write_signed(issuer, &caller.client_id, call.now(), &mut body);
+    found.write_signed(issuer, &caller.client_id, call.now(), &said, &mut body);
     let token = issue::sign(&call.context, algorithm, Typ::TokenIntrospection, &body)?;
     Ok(response::body(StatusCode::OK, SIGNED, token))
+}
+
+/// What tables of claims say of the token's person at this moment, not when it was made: the account
+/// is read for it, and only where a table says something.
+async fn said(call: &ClientRequest, found: &Introspection) -> Result<Mapped, OAuthError> {
+    let Introspection::AccessToken(facts) = found else {
+        return Ok(Mapped::default());
+    };
+    let registry = &call.snapshot().registry;
+    let about = About {
+        client: registry
+            .clients
+            .get(&facts.client_id)
+            .map(|client| &**client),
+        scope: &facts.scope,
+        audience: &facts.audience,
+        single: &[],
+    };
+    let target = Target::Introspection;
+    let Some(sub) = facts.user_id().filter(|_| about.gives(registry, target)) else {
+        return Ok(Mapped::default());
+    };
+    let users = &call.context.realm.people.users;
+    match users.by_id(sub, call.now()).await {
+        Ok(Some(user)) if user.enabled => {
+            Ok(mapped(registry, about, target, &user.claims(), Room::JSON))
+        }
+        Ok(_) => Ok(Mapped::default()),
+        Err(error) => Err(call.store_failed(&error.into())),
+    }
 }
 
 /// RFC 9701 section 4: on request; where the record names an algorithm, always.

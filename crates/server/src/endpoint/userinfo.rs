@@ -14,10 +14,12 @@ use signet_jose::{
 use signet_oauth::{
     access_token::{TokenLookup, TokenState, VerifiedAccessToken},
     authorize::ClaimsRequest,
+    claim_rules::Target,
     decision::SingleUse,
     dpop_policy::{Scheme, check_presentation},
     endpoint::EndpointId,
     error::{Challenge, ErrorCode, OAuthError},
+    mapped_claims::{About, Room, mapped},
     params::Params,
     request,
     userinfo::{require_audience, require_openid, userinfo_payload},
@@ -79,12 +81,23 @@ async fn answer(call: &ClientRequest) -> Result<Response, OAuthError> {
         .registry
         .client(&facts.client_id, call.now())
         .and_then(|client| client.userinfo_signed_response_alg);
+    let registry = &snapshot.registry;
+    let about = About {
+        client: registry
+            .clients
+            .get(&facts.client_id)
+            .map(|client| &**client),
+        scope: &facts.scope,
+        audience: &facts.audience,
+        single: claims.as_ref().map_or(&[], |claims| &claims.userinfo),
+    };
+    let said = mapped(registry, about, Target::Userinfo, &user, Room::JSON);
     let Some(algorithm) = signed else {
-        let body = userinfo_payload(&user, &facts.scope, claims.as_ref(), None);
+        let body = userinfo_payload(&user, &facts.scope, claims.as_ref(), said, None);
         return Ok(response::json(StatusCode::OK, body));
     };
     let parties = (&*snapshot.settings.issuer, &*facts.client_id);
-    let body = userinfo_payload(&user, &facts.scope, claims.as_ref(), Some(parties));
+    let body = userinfo_payload(&user, &facts.scope, claims.as_ref(), said, Some(parties));
     let token = issue::sign(&call.context, algorithm, Typ::Jwt, &body)?;
     Ok(response::body(StatusCode::OK, "application/jwt", token))
 }

@@ -63,6 +63,7 @@ impl From<UserError> for Failure {
             | UserError::EmailTaken
             | UserError::NotFound
             | UserError::TooManyCredentials
+            | UserError::TooMuchHeld
             | UserError::Conflict
             | UserError::Directory(_)
             | UserError::Store(_) => Failure::Store(error.into()),

@@ -10,6 +10,7 @@ use signet_cluster::crdt::Record;
 use signet_crypto::seal::Keyring;
 use signet_oauth::{
     command_line,
+    people::People,
     registry::{Counted, Records, Registry},
 };
 use signet_registry::{
@@ -125,6 +126,9 @@ impl Replica {
                 delta @ (Delta::Client { .. }
                 | Delta::Resource { .. }
                 | Delta::Scope { .. }
+                | Delta::Group { .. }
+                | Delta::Role { .. }
+                | Delta::Attribute { .. }
                 | Delta::Key { .. }
                 | Delta::Configuration(_)) => delta,
             };
@@ -135,6 +139,9 @@ impl Replica {
                 other @ (Delta::Client { .. }
                 | Delta::Resource { .. }
                 | Delta::Scope { .. }
+                | Delta::Group { .. }
+                | Delta::Role { .. }
+                | Delta::Attribute { .. }
                 | Delta::Configuration(_)) => records.push(other),
                 // What was heard has become one of the others.
                 Delta::Heard { .. } => {}
@@ -241,6 +248,7 @@ impl Known {
     /// The registry with these changes.
     fn put(&mut self, deltas: Vec<Delta>, before: &Registry) -> Registry {
         let mut registry = before.clone();
+        let mut people = false;
         for delta in deltas {
             match delta {
                 Delta::Client { client_id, record } => {
@@ -268,6 +276,30 @@ impl Known {
                     }
                     registry.scopes = joined_scopes(&self.stored, &self.configuration.declared);
                 }
+                Delta::Group { name, record } => {
+                    let stored = Arc::make_mut(&mut self.stored.people);
+                    match record {
+                        Some(group) => stored.put_group(group),
+                        None => stored.forget_group(&name),
+                    }
+                    people = true;
+                }
+                Delta::Role { name, record } => {
+                    let stored = Arc::make_mut(&mut self.stored.people);
+                    match record {
+                        Some(role) => stored.put_role(role),
+                        None => stored.forget_role(&name),
+                    }
+                    people = true;
+                }
+                Delta::Attribute { name, record } => {
+                    let stored = Arc::make_mut(&mut self.stored.people);
+                    match record {
+                        Some(attribute) => drop(stored.attributes.insert(name, attribute)),
+                        None => drop(stored.attributes.remove(&name)),
+                    }
+                    people = true;
+                }
                 Delta::Configuration(next) => {
                     self.configuration = next;
                     registry = joined(&self.stored, &self.configuration.declared);
@@ -275,6 +307,9 @@ impl Known {
                 // Taken by the caller.
                 Delta::Key { .. } | Delta::Heard { .. } => {}
             }
+        }
+        if people {
+            registry.people = joined_people(&self.stored, &self.configuration.declared);
         }
         registry
     }
@@ -312,7 +347,17 @@ fn joined(stored: &Registry, declared: &Registry) -> Registry {
             .insert(id.to_owned(), Arc::clone(resource));
     }
     registry.scopes = joined_scopes(stored, declared);
+    registry.people = joined_people(stored, declared);
     registry
+}
+
+fn joined_people(stored: &Registry, declared: &Registry) -> Arc<People> {
+    if declared.people.is_empty() {
+        return Arc::clone(&stored.people);
+    }
+    let mut joined = People::clone(&stored.people);
+    joined.over(&declared.people);
+    Arc::new(joined)
 }
 
 fn joined_scopes(

@@ -240,6 +240,10 @@ impl Realm {
             let value = crate::records::write_scope(&scope);
             stored.push((RecordKind::Scope, scope.name, value));
         }
+        for kind in signet_registry::people::KINDS {
+            let rows = signet_registry::people::rows(store, kind, now).await?;
+            stored.extend(rows.into_iter().map(|(name, value)| (kind, name, value)));
+        }
         let mut living = BTreeSet::new();
         let (mut records, mut keys) = (Vec::new(), Vec::new());
         for (kind, name, value) in stored {

@@ -91,6 +91,7 @@ impl World {
                 access_token_format: None,
                 access_token_lifetime: None,
                 introspectors: vec!["web".to_owned()],
+                claims: Vec::new(),
                 revision: 1,
             };
             declared.resources.insert(API.to_owned(), resource.into());

@@ -95,6 +95,15 @@ pub enum Command {
     /// See and end what people have granted to clients.
     #[command(subcommand, after_help = "Example:\n  signet grant list --user alice")]
     Grant(admin::GrantCommand),
+    /// Administer groups of people, and who is in them.
+    #[command(subcommand, after_help = "Example:\n  signet group list")]
+    Group(admin::GroupCommand),
+    /// Administer roles, of the realm and of clients.
+    #[command(subcommand, after_help = "Example:\n  signet role list")]
+    Role(admin::RoleCommand),
+    /// Administer the schema of people's attributes.
+    #[command(subcommand, after_help = "Example:\n  signet attribute list")]
+    Attribute(admin::AttributeCommand),
     /// Administer scopes.
     #[command(subcommand, after_help = "Example:\n  signet scope list")]
     Scope(admin::ScopeCommand),
@@ -182,6 +191,9 @@ pub fn run() -> ExitCode {
         Command::Key(command) => admin::key(command, &output),
         Command::Session(command) => admin::session(command, &output),
         Command::Grant(command) => admin::grant(command, &output),
+        Command::Group(command) => admin::group(command, &output),
+        Command::Role(command) => admin::role(command, &output),
+        Command::Attribute(command) => admin::attribute(command, &output),
         Command::Scope(command) => admin::scope(command, &output),
         Command::Resource(command) => admin::resource(command, &output),
         Command::Revoke(command) => admin::revoke(command, &output),

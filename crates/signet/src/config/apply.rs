@@ -9,6 +9,7 @@ use std::{collections::BTreeSet, path::Path, sync::Arc, time::Duration as Wait};
 use signet_crypto::Algorithm;
 use signet_http::Limits;
 use signet_oauth::{
+    claim_rules::{ClaimRule, TableOf},
     client::GrantType,
     registry::{Registry, Resource, ScopeEntry},
     scope::ScopeSet,
@@ -19,6 +20,7 @@ use signet_server::{attempts, state};
 use super::{
     clients::client,
     model::{self, Config},
+    people,
 };
 
 /// A fault and its place: `clients[1].redirect_uris[0]`.
@@ -260,14 +262,22 @@ pub fn extend_registry(
             .resources
             .insert(resource.identifier.clone(), Arc::new(resource));
     }
-    for entry in &config.scopes {
+    for (index, entry) in config.scopes.iter().enumerate() {
         registry.scopes.retain(|s| s.name != entry.name);
+        let claims = scope_claims(entry, &format!("scopes[{index}]"), faults);
         registry.scopes.push(ScopeEntry {
             name: entry.name.clone(),
             description: entry.description.clone(),
             published: entry.published,
+            claims,
         });
     }
+    registry.people = Arc::new(people::people(config, faults));
+}
+
+/// The table of a scope.
+pub fn scope_claims(entry: &model::Scope, path: &str, faults: &mut Faults) -> Vec<ClaimRule> {
+    people::claims(&entry.claims, TableOf::Scope, false, path, faults)
 }
 
 /// The clients that the configuration declares and lets act.
@@ -299,6 +309,16 @@ pub fn resource(entry: &model::Resource, path: &str, faults: &mut Faults) -> Res
         access_token_format: entry.access_token_format.map(Into::into),
         access_token_lifetime: entry.access_token_lifetime.map(|d| d.0),
         introspectors: entry.introspectors.clone(),
+        claims: people::claims(
+            &entry.claims,
+            TableOf::Resource,
+            matches!(
+                entry.access_token_format,
+                Some(model::AccessTokenFormat::Compact)
+            ),
+            path,
+            faults,
+        ),
         revision: 0,
     }
 }

@@ -14,6 +14,7 @@ use super::{
     apply::{self, Fault, Faults},
     clients,
     model::{self, Config, ListenAddress, ListenProtocol, SmtpSecurity, StoreEngine},
+    people,
     read::nearest,
 };
 
@@ -163,6 +164,23 @@ pub fn check(config: &Config, base: &Path, secrets: bool) -> Vec<Fault> {
         "name",
         &mut faults,
     );
+
+    doubles(
+        config.groups.iter().map(|g| g.name.as_str()),
+        "groups",
+        "name",
+        &mut faults,
+    );
+    doubles(
+        config.attributes.iter().map(|a| a.name.as_str()),
+        "attributes",
+        "name",
+        &mut faults,
+    );
+    people::people(config, &mut faults);
+    for (i, entry) in config.scopes.iter().enumerate() {
+        apply::scope_claims(entry, &format!("scopes[{i}]"), &mut faults);
+    }
 
     let seal: apply::Seal<'_> = &|_, secret| Some(secret.to_vec());
     for (i, entry) in config.clients.iter().enumerate() {

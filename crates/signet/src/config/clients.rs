@@ -285,6 +285,7 @@ mod tests {
                 (_, Shape::Flag) => "true".to_owned(),
                 (_, Shape::Seconds) => r#""7m""#.to_owned(),
                 (_, Shape::Time) => "77".to_owned(),
+                (_, Shape::ClaimTable) => r#"["groups"]"#.to_owned(),
                 (_, Shape::KeySet) => unreachable!("jwks alone is one"),
             };
             let (client, faults) = made(&format!("{plain}{} = {value}\n", member.name));

@@ -6,6 +6,7 @@ pub mod check;
 pub mod clients;
 pub mod duration;
 pub mod model;
+pub mod people;
 pub mod read;
 pub mod secret;
 

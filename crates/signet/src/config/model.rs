@@ -15,7 +15,7 @@ use super::{duration::Duration, secret::SecretRef};
 
 mod entries;
 
-pub use entries::{Client, Resource, Scope, User};
+pub use entries::{Attribute, Client, Group, Resource, Role, Scope, User};
 
 /// The whole file.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
@@ -88,9 +88,18 @@ pub struct Config {
     /// Resource servers (RFC 8707) that this file owns.
     #[serde(default)]
     pub resources: Vec<Resource>,
-    /// Scopes besides openid, profile, email, address, phone and offline_access.
+    /// Scopes besides openid, profile, email, address, phone, groups and offline_access.
     #[serde(default)]
     pub scopes: Vec<Scope>,
+    /// Attributes of people that this file owns (docs/claims.md).
+    #[serde(default)]
+    pub attributes: Vec<Attribute>,
+    /// Roles that this file owns.
+    #[serde(default)]
+    pub roles: Vec<Role>,
+    /// Groups that this file owns. Who is in them is the admin API's.
+    #[serde(default)]
+    pub groups: Vec<Group>,
 }
 
 fn default_data_dir() -> PathBuf {

@@ -16,7 +16,7 @@ use super::{Credentials, DevFile};
 /// A command's token expires soon after it.
 const ADMIN_TOKEN_SECONDS: u64 = 300;
 /// What people's clients may ask for.
-const PEOPLE: &str = "openid profile email offline_access";
+const PEOPLE: &str = "openid profile email groups offline_access";
 /// A resource server that tokens can be asked for: what a gate of a first try stands before.
 pub const RESOURCE: &str = "https://orders.example.com";
 
@@ -62,6 +62,7 @@ fn resource(file: &DevFile) -> Resource {
         access_token_format: None,
         access_token_lifetime: None,
         introspectors: vec![file.clients.service.client_id.clone()],
+        claims: Vec::new(),
         revision: 1,
     }
 }

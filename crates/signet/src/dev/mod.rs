@@ -446,6 +446,9 @@ fn configuration(
         users: Vec::new(),
         resources: Vec::new(),
         scopes: Vec::new(),
+        attributes: Vec::new(),
+        roles: Vec::new(),
+        groups: Vec::new(),
     }
 }
 

@@ -20,7 +20,7 @@ use crate::{
 };
 use signet_crypto::{Algorithm, SigningKey, VerifyingKey, seal::Keyring};
 use signet_jose::jwt::{JwtSigner, Typ};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 const ISSUER: &str = "https://as.example";
 
@@ -60,6 +60,7 @@ fn house_with(change: impl FnOnce(&mut Client)) -> House {
             access_token_format: None,
             access_token_lifetime: None,
             introspectors: Vec::new(),
+            claims: Vec::new(),
             revision: 1,
         };
         registry
@@ -172,8 +173,12 @@ fn session() -> Session {
     }
 }
 
+/// No scope gives claims of its own.
+static WITHOUT_CLAIMS: LazyLock<Registry> = LazyLock::new(Registry::default);
+
 fn facts(session: Option<&Session>) -> Facts<'_> {
     Facts {
+        registry: &WITHOUT_CLAIMS,
         session,
         looked_up: LookedUp::default(),
         is_admin: false,

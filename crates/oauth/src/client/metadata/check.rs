@@ -1,8 +1,10 @@
 //! The rules between the members of a client's metadata.
 use super::{invalid, invalid_redirect};
 use crate::{
+    claim_rules::{self, TableOf},
     client::{AuthMethod, Client, GrantType, RefreshRotation},
     error::OAuthError,
+    names::AccessTokenFormat,
     redirect_uri::RedirectUri,
     settings::Settings,
     uri,
@@ -93,6 +95,13 @@ pub fn check(client: &Client, settings: &Settings) -> Result<(), BadMember> {
         ("allowed_origins", client.allowed_origins.iter().all(|o| uri::is_origin(o)),
             "allowed_origins must be web origins, without path"),
     ];
+    let compact = client.access_token_format == Some(AccessTokenFormat::Compact);
+    if let Err(fault) = claim_rules::check(&client.claims, TableOf::Client, None, compact) {
+        return Err(BadMember {
+            member: "claims",
+            error: invalid(fault),
+        });
+    }
     match rules.iter().find(|(_, holds, _)| !holds) {
         None => Ok(()),
         Some((member, _, fault)) => Err(BadMember {

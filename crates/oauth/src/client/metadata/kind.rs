@@ -3,6 +3,7 @@
 //! A kind knows JSON and one Rust type, and no client: which field of a record has it is a row of
 //! [`super::MEMBERS`].
 use crate::{
+    claim_rules::{self, ClaimRule, TableOf},
     client::{Client, TlsClientAuth},
     error::OAuthError,
     redirect_uri::RedirectUri,
@@ -44,6 +45,8 @@ pub enum Shape {
     Scope,
     /// a JWK Set (RFC 7517)
     KeySet,
+    /// a table of claims: an array of rows
+    ClaimTable,
 }
 
 impl Shape {
@@ -75,6 +78,7 @@ impl Shape {
                 w.member("minimum").number(0);
             }
             Shape::KeySet => w.member("type").string("object"),
+            Shape::ClaimTable => claim_rules::write_schema(w),
         }
     }
 }
@@ -215,6 +219,21 @@ impl Kind for List {
     }
     fn write(field: &Vec<String>, w: &mut Writer<'_>) {
         w.strings(field);
+    }
+}
+
+pub(super) struct Claims;
+impl Kind for Claims {
+    type Field = Vec<ClaimRule>;
+    const SHAPE: Shape = Shape::ClaimTable;
+    fn read(value: &Value<'_>, _: &Client) -> Result<Vec<ClaimRule>, Unread> {
+        Ok(claim_rules::read(value, TableOf::Client).map_err(super::invalid)?)
+    }
+    fn is_empty(field: &Vec<ClaimRule>) -> bool {
+        field.is_empty()
+    }
+    fn write(field: &Vec<ClaimRule>, w: &mut Writer<'_>) {
+        claim_rules::write(field, w);
     }
 }
 

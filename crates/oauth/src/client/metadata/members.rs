@@ -138,6 +138,9 @@ macro_rules! must_be {
     (Name<ConsentPolicy>) => {
         "ask or implicit"
     };
+    (Claims) => {
+        "a list of rows"
+    };
     (MayName<AccessTokenFormat>) => {
         "jwt or compact"
     };
@@ -217,6 +220,7 @@ pub const MEMBERS: &[Member] = members! {
     may_exchange_agent_grants           in may_exchange_agent_grants:    Flag,                        Operator,   IfSet,  "It may exchange chains of agents' grants. It needs the grant type token exchange, too.";
     token_endpoint_assertion_audience   in token_endpoint_assertion_audience: Flag,                   Operator,   IfSet,  "Its assertions may name the token endpoint as their audience (OpenID Connect Core section 9), not the issuer alone.";
     access_token_signed_response_alg    in access_token_signed_response_alg: Alg,                     Operator,   IfSet,  "The signature of its access tokens. Default: the resource's, then the server's setting.";
+    claims                              in claims:                       Claims,                      Operator,   IfSet,  "What its tokens and answers say of the person, whatever their scope: rows of a table (docs/claims.md).";
     require_pkce                        in require_pkce:                 Flag,                        Operator,   Always, "False frees a confidential client of PKCE; a public one never is.";
     refresh_rotation                    in refresh_rotation:             Name<RefreshRotation>,       Operator,   Always, "`rotate`: a new refresh token at every use. `keep`: sender-constrained confidential clients only (FAPI 2.0).";
     consent                             in consent:                      Name<ConsentPolicy>,         Operator,   Always, "`ask`: unless a remembered consent covers the request. `implicit`: never, a first-party client.";

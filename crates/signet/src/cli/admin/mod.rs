@@ -6,6 +6,7 @@ mod fields;
 mod node;
 mod noun;
 mod of_user;
+mod people;
 mod revoke;
 mod user;
 
@@ -14,5 +15,6 @@ pub use client::{ClientCommand, run as client};
 pub use node::{NodeCommand, node};
 pub use noun::{KeyCommand, ResourceCommand, ScopeCommand, key, resource, scope};
 pub use of_user::{GrantCommand, SessionCommand, grant, session};
+pub use people::{AttributeCommand, GroupCommand, RoleCommand, attribute, group, role};
 pub use revoke::{Revoke, revoke};
 pub use user::{UserCommand, find as user_id, run as user};

@@ -91,6 +91,10 @@ pub enum ScopeCommand {
         /// Leave it out of the metadata.
         #[arg(long)]
         unpublished: bool,
+        /// The claims that it gives: a JSON list of rows (docs/claims.md). Left out: those that it
+        /// gave before.
+        #[arg(long, value_name = "JSON")]
+        claims: Option<Value>,
         #[command(flatten)]
         target: Target,
     },
@@ -253,9 +257,14 @@ pub fn scope(command: ScopeCommand, output: &Output) -> Result<(), Failure> {
             name,
             description,
             unpublished,
+            claims,
             target,
         } => {
-            let body = serde_json::json!({ "description": description, "published": !unpublished });
+            let mut body =
+                serde_json::json!({ "description": description, "published": !unpublished });
+            if let Some(claims) = claims {
+                body["claims"] = claims;
+            }
             send(
                 &target,
                 Method::PUT,

@@ -69,6 +69,20 @@ pub enum UserCommand {
         #[command(flatten)]
         target: Target,
     },
+    /// Set attributes of a user, by the schema. null takes one away.
+    #[command(after_help = "Example:\n  signet user attributes alice department=Sales level=3")]
+    Attributes {
+        /// User name, mail address or id.
+        name: String,
+        /// Attributes to set.
+        #[arg(value_name = "NAME=VALUE", required = true)]
+        fields: Vec<Field>,
+        /// Nobody vouches for these values.
+        #[arg(long)]
+        unverified: bool,
+        #[command(flatten)]
+        target: Target,
+    },
     /// End every session, grant and token of a user. The account stays.
     #[command(after_help = "Example:\n  signet user revoke alice")]
     Revoke {
@@ -151,6 +165,21 @@ pub fn run(command: UserCommand, output: &Output) -> Result<(), Failure> {
                 let path = path(&find(session, &name).await?);
                 session.call(Method::DELETE, &path, None, None).await?;
                 noun::removed(&name, output)
+            }))?
+        }
+        UserCommand::Attributes {
+            name,
+            fields,
+            unverified,
+            target,
+        } => {
+            let attributes = noun::record(&USERS, &fields)?;
+            let body = json!({ "attributes": attributes, "verified": !unverified });
+            block_on(Session::with(&target, async |session| {
+                let path = path(&find(session, &name).await?);
+                let path = format!("{path}/attributes");
+                let answer = session.call(Method::PUT, &path, Some(&body), None).await?;
+                output.print(&answer.value, || noun::members(&answer.value))
             }))?
         }
         UserCommand::Revoke { name, target } => {

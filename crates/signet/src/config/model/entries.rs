@@ -6,7 +6,10 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use signet_directory::Profile;
 use signet_jose::json::Writer;
-use signet_oauth::client::metadata::{MEMBERS, Shape};
+use signet_oauth::{
+    client::metadata::{MEMBERS, Shape},
+    people,
+};
 
 use super::AccessTokenFormat;
 use crate::config::{duration::Duration, secret::SecretRef};
@@ -103,7 +106,8 @@ fn of_file(shape: Shape) -> Option<serde_json::Value> {
         | Shape::Name(_)
         | Shape::Flag
         | Shape::Time
-        | Shape::KeySet => None,
+        | Shape::KeySet
+        | Shape::ClaimTable => None,
     }
 }
 
@@ -159,6 +163,9 @@ pub struct Resource {
     /// Clients that may introspect tokens for it.
     #[serde(default)]
     pub introspectors: Vec<String>,
+    /// What its access tokens say of the person: rows of a table (docs/claims.md).
+    #[serde(default)]
+    pub claims: Vec<serde_json::Value>,
 }
 
 /// A scope.
@@ -172,4 +179,109 @@ pub struct Scope {
     /// Is it named in the metadata?
     #[serde(default = "yes")]
     pub published: bool,
+    /// The claims that it gives: rows of a table (docs/claims.md).
+    #[serde(default)]
+    pub claims: Vec<serde_json::Value>,
+}
+
+/// An attribute of people.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Attribute {
+    /// Its name: lower-case letters, digits and underscores.
+    pub name: String,
+    /// What the account page calls it.
+    pub label: Option<String>,
+    /// What its value is.
+    #[serde(default, rename = "type")]
+    pub kind: AttributeType,
+    /// Who sees it.
+    #[serde(default)]
+    pub read: Who,
+    /// Who writes it.
+    #[serde(default)]
+    pub write: Who,
+    /// Does only a value that somebody vouches for become a claim?
+    #[serde(default)]
+    pub verified: bool,
+    /// The longest text, in bytes: 256 unless given, 2048 at the most.
+    pub max_bytes: Option<usize>,
+    /// Most texts of a list: 16 unless given, 64 at the most.
+    pub max_items: Option<usize>,
+}
+
+/// What an attribute's value is.
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum AttributeType {
+    /// One line.
+    #[default]
+    String,
+    /// A whole number.
+    Number,
+    /// Yes or no.
+    Boolean,
+    /// Several lines.
+    List,
+}
+
+impl From<AttributeType> for people::AttributeType {
+    fn from(kind: AttributeType) -> people::AttributeType {
+        match kind {
+            AttributeType::String => people::AttributeType::String,
+            AttributeType::Number => people::AttributeType::Number,
+            AttributeType::Boolean => people::AttributeType::Boolean,
+            AttributeType::List => people::AttributeType::List,
+        }
+    }
+}
+
+/// Who may do something with an attribute.
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Who {
+    /// The person, and administrators.
+    Person,
+    /// Administrators.
+    #[default]
+    Administrator,
+    /// Nobody here.
+    Nobody,
+}
+
+impl From<Who> for people::Who {
+    fn from(who: Who) -> people::Who {
+        match who {
+            Who::Person => people::Who::Person,
+            Who::Administrator => people::Who::Administrator,
+            Who::Nobody => people::Who::Nobody,
+        }
+    }
+}
+
+/// A role.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Role {
+    /// Its name, without the client's.
+    pub name: String,
+    /// The client whose role it is; none: the realm's.
+    pub client: Option<String>,
+    /// For people.
+    pub description: Option<String>,
+}
+
+/// A group of people.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Group {
+    /// Its name.
+    pub name: String,
+    /// For people.
+    pub description: Option<String>,
+    /// The group that everybody in this one is in, too: one of this file.
+    pub parent: Option<String>,
+    /// Roles that everybody in it has, of this file: NAME, or CLIENT_ID/NAME.
+    #[serde(default)]
+    pub roles: Vec<String>,
 }
