@@ -71,9 +71,9 @@ pub fn require_audience(audience: &[String], settings: &Settings) -> Result<(), 
     }
 }
 
-/// The userinfo answer as JSON text: `sub`, the scopes' claims, the single ones, and the mapped ones
-/// that are not among those. `signed_for`: (issuer, client_id) of an answer that will be signed,
-/// which must say both (section 5.3.2).
+/// The userinfo answer as JSON text: `sub`, the scopes' claims, the single ones, and the mapped
+/// ones that are not among those. `signed_for`: (issuer, client_id) of an answer that will be
+/// signed, which must say both (section 5.3.2).
 pub fn userinfo_payload(
     user: &UserClaims,
     scope: &ScopeSet,

@@ -65,8 +65,8 @@ async fn answer(call: &ClientRequest) -> Result<Response, OAuthError> {
     Ok(response::body(StatusCode::OK, SIGNED, token))
 }
 
-/// What tables of claims say of the token's person at this moment, not when it was made: the account
-/// is read for it, and only where a table says something.
+/// What tables of claims say of the token's person at this moment, not when it was made: the
+/// account is read for it, and only where a table says something.
 async fn said(call: &ClientRequest, found: &Introspection) -> Result<Mapped, OAuthError> {
     let Introspection::AccessToken(facts) = found else {
         return Ok(Mapped::default());
