@@ -6,10 +6,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use signet_crypto::Secret;
 use signet_store::{Change, Op, Outcome, Store, StoreError};
 
-use crate::attributes::MAX_USER_GROUPS;
 use crate::credential::CredentialKind;
 use crate::draft::{StoredUser, UserDraft, encode, rewritten, user_key};
 use crate::error::UserError;
+use crate::holdings::MAX_USER_GROUPS;
 use crate::local::{Local, MAX_TRIES, NewUser, StoredPassword, new_id};
 use crate::name::{fold, folded_email, folded_username};
 use crate::outside::{Capabilities, Directory, PasswordVerdict, Person};

@@ -1,23 +1,10 @@
-//! What an account says of its person beside the standard claims: attributes by the realm's schema,
-//! groups and roles.
-//!
-//! All of it stands in the account's own record, so that a change of it is one change with that
-//! record as its condition, and whoever reads the account has it. The schema is the realm's
-//! ([`signet_oauth::people`]); here is how values rest, and how much of it there may be.
+//! The values of attributes, by the realm's schema ([`signet_oauth::people`]), as they rest.
 
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use signet_oauth::people::{self, AttributeValue, Held, Holdings, MAX_ATTRIBUTES, People};
-
-use crate::error::UserError;
-use crate::record::User;
-
-/// Most groups that an account is put into; those around them aside.
-pub const MAX_USER_GROUPS: usize = 256;
-/// Most roles that an account is given; those of its groups aside.
-pub const MAX_USER_ROLES: usize = 256;
+use signet_oauth::people::{self, AttributeValue, MAX_ATTRIBUTES};
 
 /// The value of an attribute, as JSON has it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -53,67 +40,6 @@ pub struct StoredAttribute {
     /// An administrator or a directory vouches for it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub verified: bool,
-}
-
-impl User {
-    /// What tables of claims are filled from.
-    pub(crate) fn holdings(&self) -> Holdings {
-        let attributes = self.attributes.iter().map(|(name, stored)| {
-            let held = Held {
-                value: stored.value.to_attribute(),
-                verified: stored.verified,
-            };
-            (name.clone(), held)
-        });
-        Holdings {
-            groups: self.groups.clone(),
-            groups_outside: self.groups_outside.clone(),
-            roles: self.roles.clone(),
-            attributes: attributes.collect(),
-        }
-    }
-
-    /// Within the bounds of an account.
-    pub(crate) fn check_holdings(&self) -> Result<(), UserError> {
-        let fits = self.groups.len() <= MAX_USER_GROUPS
-            && self.groups_outside.len() <= MAX_USER_GROUPS
-            && self.roles.len() <= MAX_USER_ROLES
-            && self.attributes.len() <= MAX_ATTRIBUTES;
-        match fits {
-            true => Ok(()),
-            false => Err(UserError::TooMuchHeld),
-        }
-    }
-
-    /// Puts the account into groups and takes it out of others, by their ids. Where there would be
-    /// too many, those that name no group any more go: not before, for a group that another node
-    /// has just made may not be known here yet.
-    pub fn change_groups(&mut self, add: &[String], remove: &[String], people: &People) {
-        let lives = |id: &String| people.group_of_id(id).is_some();
-        change(&mut self.groups, add, remove, MAX_USER_GROUPS, lives);
-    }
-
-    /// Gives the account roles and takes others away, as [`User::change_groups`].
-    pub fn change_roles(&mut self, add: &[String], remove: &[String], people: &People) {
-        let lives = |id: &String| people.role_of_id(id).is_some();
-        change(&mut self.roles, add, remove, MAX_USER_ROLES, lives);
-    }
-}
-
-fn change(
-    ids: &mut Vec<String>,
-    add: &[String],
-    remove: &[String],
-    most: usize,
-    lives: impl Fn(&String) -> bool,
-) {
-    ids.extend_from_slice(add);
-    ids.retain(|id| !remove.contains(id));
-    ids.sort_unstable();
-    ids.dedup();
-    if ids.len() > most {
-        ids.retain(lives);
-    }
 }
 
 /// What a directory says of its person's attributes, as far as values can be such.
