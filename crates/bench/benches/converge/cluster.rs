@@ -157,7 +157,7 @@ impl Cluster {
                 "[[clients]]\nclient_id = \"{client}\"\nclient_secrets = [{{ file = \"secret\" }}]\ngrant_types = [\"client_credentials\"]\ntoken_endpoint_auth_method = \"client_secret_basic\"\nscope = \"{scope}\"\n"
             )?;
         }
-        text.push_str("[[scopes]]\nname = \"read\"\n");
+        text.push_str("[[scopes]]\nname = \"read\"\ndescription = \"Read\"\n");
         let file = home.join(format!("node-{number}.toml"));
         fs::write(&file, text)?;
         let log = home.join(format!("log-{number}"));

@@ -44,7 +44,7 @@ use joining::{Giver, join};
 use late::{Heard, Late};
 pub use options::{join_first, of_config, of_dev};
 pub use place::Place;
-use services::{ACKNOWLEDGED, ADMISSION, CONSENSUS, PASSED_ON, READERS, SNAPSHOTS, Wire};
+use services::{ACKNOWLEDGED, ADMISSION, CONSENSUS, PASSED_ON, READERS, SEALING, SNAPSHOTS, Wire};
 use thread::OwnThread;
 
 /// How long a node that joins waits for the others' store.
@@ -333,7 +333,7 @@ impl Cluster {
             identity: identity.clone(),
             heard: self.heard.clone(),
         };
-        services.put(sealing::SEALING, Arc::new(taken));
+        services.put(SEALING, Arc::new(taken));
         let links = Arc::new(Links::new(links::Parts {
             node: node.clone(),
             identity: identity.clone(),

@@ -14,10 +14,8 @@ use signet_crypto::Secret;
 use signet_server::{keys::ShareSealingKeys, state::Realm};
 use signet_store::NodeId;
 
-use super::late::Heard;
+use super::{late::Heard, services::SEALING};
 
-/// Sealing keys of another node.
-pub const SEALING: u8 = 66;
 /// How long a node may take to write them to its disk.
 const WITHIN: Duration = Duration::from_secs(5);
 /// Between two looks for nodes that are connected anew, at the latest.
