@@ -43,6 +43,7 @@ impl Outside {
                     name: Some(format!("{name} of Corp")),
                     ..Profile::default()
                 },
+                ..Person::default()
             };
             outside
                 .people
