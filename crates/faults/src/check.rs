@@ -1,8 +1,8 @@
 //! Whether a history is one that the rules allow.
 //!
 //! A single-use value is a register with two states, unused and used. A use that was done found it
-//! unused and left it used; one that was refused found it used; one whose answer is open did either,
-//! at any time after it was sent. Such a history is linearizable exactly if
+//! unused and left it used; one that was refused found it used; one whose answer is open did
+//! either, at any time after it was sent. Such a history is linearizable exactly if
 //!
 //! - at most one use was done,
 //! - no use was refused before the one that was done was sent, and
@@ -34,7 +34,7 @@ pub struct Findings {
     pub lost: Vec<String>,
     /// What was revoked, and counted again or still.
     pub forgotten: Vec<String>,
-    /// Tokens that were called inactive without having ended.
+    /// Tokens that were called inactive without having ended, or whose signature did not hold.
     pub invalid: Vec<String>,
     /// The longest that an answered revocation was unknown to a node that could be reached.
     pub longest_unheard: Duration,
@@ -171,6 +171,7 @@ pub fn check(history: &History, bounds: &Bounds) -> Findings {
     let mut findings = Findings {
         lost: history.gone.clone(),
         forgotten: history.unkept.clone(),
+        invalid: history.refused.clone(),
         ..Findings::default()
     };
     let ends = Ends::new(history);

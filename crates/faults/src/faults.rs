@@ -7,6 +7,7 @@ use tokio::time::sleep;
 
 use crate::{
     client::Call,
+    load::AtEach,
     scene::{Scene, Struck},
 };
 
@@ -126,8 +127,12 @@ impl Scene {
         })
     }
 
-    async fn hold(&self) {
+    /// The fault lasts; meanwhile every flow is tried at each node that is not met.
+    async fn hold(&self, met: &[usize]) {
+        let others = (0..self.cluster.size()).filter(|node| !met.contains(node));
+        let clients = AtEach::of(&self.clients, others);
         sleep(self.options.hold).await;
+        clients.end().await;
     }
 }
 
@@ -137,11 +142,11 @@ async fn kill(scene: &Scene, who: Who, count: usize) -> Result<Struck, String> {
     for node in &met {
         scene.cluster.signal(*node, Signal::KILL);
     }
+    if count < scene.cluster.size() {
+        scene.hold(&met).await;
+    }
     for node in &met {
         scene.cluster.kill(*node).await?;
-    }
-    if count < scene.cluster.size() {
-        scene.hold().await;
     }
     let started = scene.recorder.now();
     for node in &met {
@@ -160,7 +165,7 @@ async fn pause(scene: &Scene, who: Who) -> Result<Struck, String> {
     scene.recorder.cut(met[0]);
     let from = scene.recorder.now();
     scene.cluster.signal(met[0], Signal::STOP);
-    scene.hold().await;
+    scene.hold(&met).await;
     scene.cluster.signal(met[0], Signal::CONT);
     scene.healed(from, met).await
 }
@@ -180,7 +185,7 @@ async fn partition(scene: &Scene, who: Who, count: usize) -> Result<Struck, Stri
             }
         }
     }
-    scene.hold().await;
+    scene.hold(&met).await;
     network.heal()?;
     scene.healed(from, met).await
 }
@@ -196,7 +201,7 @@ async fn one_way(scene: &Scene, who: Who, unheard: bool) -> Result<Struck, Strin
             false => network.cut(other, one)?,
         }
     }
-    scene.hold().await;
+    scene.hold(&met).await;
     network.heal()?;
     scene.healed(from, met).await
 }
@@ -234,6 +239,9 @@ async fn keys_and_join(scene: &Scene) -> Result<Struck, String> {
     let struck = scene.healed(from, Vec::new()).await?;
     let heal = scene.recorder.now().saturating_sub(begun);
     sleep(scene.options.hold / 2).await;
+    if scene.recorder.taken().signed_with.len() < 2 {
+        return Err("no token was signed with the key after the rotation".to_owned());
+    }
     Ok(Struck { heal, ..struck })
 }
 
@@ -246,7 +254,7 @@ async fn disk_full(scene: &Scene, who: Who) -> Result<Struck, String> {
     let from = scene.recorder.now();
     let filler = disk.join("filler");
     fill(&filler).map_err(|e| format!("the disk cannot be filled: {e}"))?;
-    scene.hold().await;
+    scene.hold(&met).await;
     std::fs::remove_file(&filler).map_err(|e| e.to_string())?;
     scene.healed(from, met).await
 }
@@ -264,6 +272,6 @@ async fn database_failover(scene: &Scene) -> Result<Struck, String> {
     let databases = scene.databases.as_ref().ok_or("there is no database")?;
     let from = scene.recorder.now();
     databases.fail_over().await?;
-    scene.hold().await;
+    scene.hold(&[]).await;
     scene.healed(from, Vec::new()).await
 }

@@ -16,17 +16,20 @@ use crate::{
 /// One round of a flow.
 pub type Flow = for<'a> fn(&'a mut Worker) -> Pin<Box<dyn Future<Output = ()> + 'a>>;
 
-/// Each flow, and how many workers go through it; none: one for each node.
-pub const FLOWS: [(Flow, Option<usize>); 9] = [
-    (|w| Box::pin(probe(w)), None),
-    (|w| Box::pin(code(w)), Some(4)),
-    (|w| Box::pin(mail(w)), Some(2)),
-    (|w| Box::pin(assertion(w)), Some(1)),
-    (|w| Box::pin(proof(w)), Some(2)),
-    (|w| Box::pin(device(w)), Some(1)),
-    (|w| Box::pin(pushed(w)), Some(2)),
-    (|w| Box::pin(plain(w)), Some(2)),
-    (|w| Box::pin(session(w)), Some(1)),
+/// One node, again and again, by what needs the store and one request: how long it does not answer
+/// is seen to a few hundredths of a second. The worker's number is the node's.
+pub const PROBE: Flow = |w| Box::pin(probe(w));
+
+/// Each other flow, and how many workers go through it.
+pub const FLOWS: [(Flow, usize); 8] = [
+    (|w| Box::pin(code(w)), 4),
+    (|w| Box::pin(mail(w)), 2),
+    (|w| Box::pin(assertion(w)), 1),
+    (|w| Box::pin(proof(w)), 2),
+    (|w| Box::pin(device(w)), 1),
+    (|w| Box::pin(pushed(w)), 2),
+    (|w| Box::pin(plain(w)), 2),
+    (|w| Box::pin(session(w)), 1),
 ];
 
 /// RFC 7636 appendix B.
@@ -202,6 +205,7 @@ async fn code(worker: &mut Worker) {
             let token = worker.keep_token(Some(grant), &access);
             let node = worker.any();
             worker.introspect(token, &access, node).await;
+            worker.verify(&access).await;
         }
         let Some(refresh) = tokens.member("refresh_token") else {
             return;
@@ -359,8 +363,6 @@ const AUTHENTICATED: Judge = |answer| {
     (answer.error()? == "invalid_client").then_some(Outcome::Refused)
 };
 
-/// One node, again and again, by what needs the store and one request: how long it does not
-/// answer is seen to a few hundredths of a second.
 async fn probe(worker: &mut Worker) {
     let value = worker.value(Kind::Assertion, None);
     let call = asserted(worker);
@@ -484,6 +486,7 @@ async fn plain(worker: &mut Worker) {
     let Some(text) = answer.and_then(|answer| answer.member("access_token")) else {
         return;
     };
+    worker.verify(&text).await;
     let token = worker.keep_token(None, &text);
     for _ in 0..2 {
         let node = worker.any();

@@ -5,7 +5,7 @@
 //! for both.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     sync::{Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
 };
@@ -134,6 +134,10 @@ pub struct History {
     pub gone: Vec<String>,
     /// Nodes that acknowledged a revocation and did not have it.
     pub unkept: Vec<String>,
+    /// Tokens that a relying party refused by itself, with keys that it had fetched before.
+    pub refused: Vec<String>,
+    /// The keys that signed tokens.
+    pub signed_with: BTreeSet<String>,
     /// Which nodes were cut off, and when.
     pub cuts: Vec<Cut>,
     /// Requests for tokens that need no store: client_credentials.
@@ -233,6 +237,18 @@ impl Recorder {
     /// A node that acknowledged a revocation and did not have it.
     pub fn unkept(&self, what: String) {
         self.history().unkept.push(what);
+    }
+
+    /// A relying party looked at a token by itself: the key that signed it, and whether the token
+    /// holds.
+    pub fn looked_at(&self, key: &str, holds: Result<(), String>) {
+        let mut history = self.history();
+        if !history.signed_with.contains(key) {
+            history.signed_with.insert(key.to_owned());
+        }
+        if let Err(why) = holds {
+            history.refused.push(why);
+        }
     }
 
     /// A node is cut off from now on; until [`Recorder::joined`].

@@ -1,7 +1,7 @@
 //! The load: clients that go through every flow, each step at any node, some of them twice at once
 //! and some again afterwards.
 
-use std::{rc::Rc, time::Duration};
+use std::{cell::Cell, rc::Rc, time::Duration};
 
 use tokio::{task::JoinHandle, time::sleep};
 
@@ -12,6 +12,8 @@ use crate::{
     worker::{Shared, Worker},
 };
 
+/// Between two rounds of one flow at one node.
+const AT_EACH_EVERY: Duration = Duration::from_millis(100);
 /// How many tokens are looked at once more, on every node, at the end.
 const LOOKED_AT_AGAIN: usize = 400;
 
@@ -32,8 +34,8 @@ impl Load {
         let shared = Shared::new(cluster, recorder);
         flows::log_in_everybody(&mut Worker::new(&shared, 0, 0)).await?;
         let mut workers = Vec::new();
-        for (flow, count) in flows::FLOWS {
-            let count = count.unwrap_or_else(|| shared.cluster.size());
+        let probes = (flows::PROBE, shared.cluster.size());
+        for (flow, count) in [probes].into_iter().chain(flows::FLOWS) {
             for number in 0..count {
                 let worker = Worker::new(&shared, number, workers.len() as u64 + 1);
                 workers.push(tokio::task::spawn_local(rounds(worker, flow, pause)));
@@ -55,6 +57,45 @@ impl Load {
             for node in 0..self.shared.cluster.size() {
                 worker.introspect(*token, text, node).await;
             }
+        }
+    }
+}
+
+/// Clients of some nodes, each of which goes through one flow at one node alone: how soon every
+/// flow goes on there is seen by them.
+pub struct AtEach {
+    over: Rc<Cell<bool>>,
+    workers: Vec<JoinHandle<()>>,
+}
+
+impl AtEach {
+    /// Starts them. Within a `LocalSet`.
+    pub fn of(shared: &Rc<Shared>, nodes: impl Iterator<Item = usize>) -> AtEach {
+        let over = Rc::new(Cell::new(false));
+        let mut workers = Vec::new();
+        for node in nodes {
+            for (number, (flow, count)) in flows::FLOWS.into_iter().enumerate() {
+                let seed = 1000 + (node * flows::FLOWS.len() + number) as u64;
+                // Beside the numbers that the load has.
+                let mut worker = Worker::new(shared, count + node, seed);
+                worker.home = Some(node);
+                let over = over.clone();
+                workers.push(tokio::task::spawn_local(async move {
+                    while !over.get() && !worker.shared.is_over() {
+                        flow(&mut worker).await;
+                        sleep(AT_EACH_EVERY).await;
+                    }
+                }));
+            }
+        }
+        AtEach { over, workers }
+    }
+
+    /// Ends them.
+    pub async fn end(self) {
+        self.over.set(true);
+        for worker in self.workers {
+            let _ended = worker.await;
         }
     }
 }

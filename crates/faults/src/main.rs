@@ -1,5 +1,5 @@
-//! Faults with real processes: clusters of the binary under load, parts of which are killed, paused,
-//! cut off, replaced or filled up, and whose answers are then checked. What it does is in
+//! Faults with real processes: clusters of the binary under load, parts of which are killed,
+//! paused, cut off, replaced or filled up, and whose answers are then checked. What it does is in
 //! `faults.rs`, a row each; what is right is in `check.rs`.
 #![forbid(unsafe_code)]
 #![allow(unreachable_pub, reason = "a program: nothing outside reaches into it")]

@@ -97,14 +97,16 @@ pub async fn play(
         cluster.add(first, disk.as_deref()).await?;
     }
     cluster.agreed().await?;
+    let recorder = Rc::new(Recorder::new());
+    let load = Load::start(cluster.clone(), recorder.clone(), options.pause).await?;
     let scene = Scene {
         cluster: cluster.clone(),
-        recorder: Rc::new(Recorder::new()),
+        recorder,
+        clients: load.shared.clone(),
         options: options.clone(),
         databases,
         disks,
     };
-    let load = Load::start(cluster.clone(), scene.recorder.clone(), options.pause).await?;
     sleep(options.margin).await;
     let struck = (fault.strike)(&scene).await;
     let struck = struck.map_err(|why| format!("{why}{}", cluster.logs()));
@@ -139,9 +141,9 @@ impl Row {
         all.filter(|(_, o)| o.outcome == Outcome::Unknown).count()
     }
 
-    /// The longest in which nothing that needs the store was done, from just before the fault to the
-    /// end: at one node that was not cut off, and which that was; and at all of those together, as
-    /// a client sees it that tries another node.
+    /// The longest in which nothing that needs the store was done, from just before the fault to
+    /// the end: at one node that was not cut off, and which that was; and at all of those together,
+    /// as a client sees it that tries another node.
     pub fn longest_unavailable(&self) -> (Duration, usize, Duration) {
         let mut moments: Vec<Vec<Duration>> = vec![Vec::new(); MAX_NODES];
         let uses = self.history.values.iter().flat_map(|value| &value.uses);
@@ -156,7 +158,8 @@ impl Row {
             pairs.map(|two| two[1] - two[0]).max().unwrap_or_default()
         };
         let mut all = moments.concat();
-        let nodes = moments.iter_mut().enumerate();
+        // One that joins meanwhile was not there before.
+        let nodes = moments.iter_mut().enumerate().take(self.fault.nodes);
         let (node, at_one) = nodes
             .map(|(node, moments)| (node, longest(moments)))
             .max_by_key(|(_, longest)| *longest)
@@ -165,22 +168,25 @@ impl Row {
     }
 
     /// For each kind of single-use value: how long after the fault began one that was sent since
-    /// then was done first, at a node that was not cut off.
+    /// then was done at the last of the nodes that were not cut off.
     pub fn goes_on(&self) -> Vec<(Kind, Option<Duration>)> {
-        let first = |kind| {
+        let first = |kind, node| {
             let values = self
                 .history
                 .values
                 .iter()
                 .filter(|value| value.kind == kind);
             let done = values.flat_map(|value| &value.uses).filter(|o| {
-                o.outcome == Outcome::Done
-                    && o.invoked >= self.struck.from
-                    && !self.struck.apart.contains(&o.node)
+                o.outcome == Outcome::Done && o.invoked >= self.struck.from && o.node == node
             });
             let returned = done.map(|o| o.returned).min();
             returned.map(|at| at.saturating_sub(self.struck.from))
         };
-        Kind::ALL.iter().map(|kind| (*kind, first(*kind))).collect()
+        let last = |kind| {
+            let nodes = (0..self.fault.nodes).filter(|node| !self.struck.apart.contains(node));
+            let each: Option<Vec<Duration>> = nodes.map(|node| first(kind, node)).collect();
+            each?.into_iter().max()
+        };
+        Kind::ALL.iter().map(|kind| (*kind, last(*kind))).collect()
     }
 }

@@ -39,6 +39,15 @@ fn version(binary: &Path) -> String {
     said.unwrap_or_else(|_| "unknown".to_owned())
 }
 
+/// The earlier binary, by its own words and the name of its file.
+fn earlier(options: &Options) -> String {
+    let Some(old) = &options.old else {
+        return String::new();
+    };
+    let file = old.file_name().unwrap_or_default().to_string_lossy();
+    format!(" Earlier binary: {} ({file}).", version(old))
+}
+
 fn seconds(duration: Duration) -> String {
     format!("{:.2} s", duration.as_secs_f64())
 }
@@ -86,7 +95,7 @@ Written by `make faults`; do not edit. The program is `crates/faults`.
         version(&options.binary),
         if options.unoptimised { " (not optimised)" } else { "" },
         about.commit,
-        options.old.as_ref().map(|old| format!(" Earlier binary: {}.", version(old))).unwrap_or_default(),
+        earlier(options),
         machine(),
         about.network,
         options.margin.as_secs(),
@@ -138,7 +147,7 @@ Written by `make faults`; do not edit. The program is `crates/faults`.
         "The longest that an answered revocation was unknown to a node that could be reached: {}.\n",
         seconds(unheard.unwrap_or_default())
     );
-    text.push_str("## How soon each flow goes on\n\nFrom the beginning of the fault until a value that was sent since then was accepted, at a node that was neither dead nor cut off.\n\n| fault |");
+    text.push_str("## How soon each flow goes on\n\nFrom the beginning of the fault until a value that was sent since then was accepted at the last of the nodes that were neither dead nor cut off. Each flow is tried again and again at each of them, with all of its steps there; one that goes through several pages takes its time without a fault, too.\n\n| fault |");
     if let Some(first) = rows.first() {
         for (kind, _) in first.goes_on() {
             let _ = write!(text, " {} |", kind.name());

@@ -2,7 +2,7 @@
 
 use std::{path::PathBuf, rc::Rc, time::Duration};
 
-use crate::{cluster::Cluster, history::Recorder, postgres::Servers};
+use crate::{cluster::Cluster, history::Recorder, postgres::Servers, worker::Shared};
 
 /// How a run goes.
 #[derive(Clone, Debug)]
@@ -27,6 +27,8 @@ pub struct Scene {
     pub cluster: Rc<Cluster>,
     /// What happened is written down.
     pub recorder: Rc<Recorder>,
+    /// What its clients share.
+    pub clients: Rc<Shared>,
     /// How it goes.
     pub options: Options,
     /// The databases, where rows are in one.

@@ -27,8 +27,10 @@ pub const NATIVE: &str = "native";
 pub const OPERATOR: &str = "operator";
 /// After how many seconds a node that hears no majority calls no token active.
 pub const STALENESS: u64 = 5;
+/// For how many seconds a key is published before it signs.
+pub const PUBLISH_AHEAD: u64 = 5;
 /// People with a session, people who log in by mail, and people whose sessions are revoked.
-pub const PEOPLE: [(&str, usize); 3] = [("user", 6), ("mail", 6), ("short", 2)];
+pub const PEOPLE: [(&str, usize); 3] = [("user", 6), ("mail", 10), ("short", 2)];
 
 fn random() -> String {
     signet_jose::base64url::encode(&signet_crypto::random::bytes::<32>())
@@ -137,6 +139,7 @@ from = "Signet <login@faults.test>"
 directory = "{shared}/mail"
 [keys]
 algorithms = ["ES256", "RS256"]
+publish_ahead = "{PUBLISH_AHEAD}s"
 [lifetimes]
 code = "10m"
 pushed_request = "10m"

@@ -7,15 +7,20 @@ use std::{
     time::{Duration, Instant},
 };
 
+use signet_jose::{jwk::JwkSet, jws};
 use tokio::time::sleep;
 
 use crate::{
     client::{Answer, Call, Client, NoAnswer, PATIENCE},
     cluster::Cluster,
     history::{Kind, Operation, Outcome, Recorder},
-    settings::SERVICE,
+    settings::{PUBLISH_AHEAD, SERVICE},
 };
 
+/// How often a relying party fetches the keys.
+const FETCHED_EVERY: Duration = Duration::from_secs(2);
+/// For how long it may go on with those that it has.
+const PUBLISHED_AHEAD: Duration = Duration::from_secs(PUBLISH_AHEAD - 1);
 /// Racers of one value at most.
 const RACERS: usize = 3;
 
@@ -29,6 +34,8 @@ pub struct Shared {
     pub sessions: RefCell<Vec<(String, String)>>,
     /// Access tokens, by their number in the history.
     pub tokens: RefCell<Vec<(usize, String)>>,
+    /// What a relying party fetched, and when.
+    keys: RefCell<Option<(Instant, JwkSet)>>,
     stopped: Cell<bool>,
 }
 
@@ -40,6 +47,8 @@ pub struct Worker {
     random: u64,
     /// Which of the workers of its flow it is.
     pub number: usize,
+    /// The one node that it asks; none: any.
+    pub home: Option<usize>,
 }
 
 impl Shared {
@@ -50,6 +59,7 @@ impl Shared {
             recorder,
             sessions: RefCell::default(),
             tokens: RefCell::default(),
+            keys: RefCell::default(),
             stopped: Cell::new(false),
         })
     }
@@ -77,6 +87,7 @@ impl Worker {
             clients: std::iter::repeat_with(client).take(RACERS).collect(),
             random: seed.wrapping_mul(0x9e37_79b9_7f4a_7c15),
             number,
+            home: None,
         }
     }
 
@@ -96,6 +107,9 @@ impl Worker {
 
     /// Any node, whether it runs or not: a client does not know.
     pub fn any(&mut self) -> usize {
+        if let Some(home) = self.home {
+            return home;
+        }
         let size = self.shared.cluster.size();
         self.below(size)
     }
@@ -213,6 +227,52 @@ impl Worker {
         let (operation, _) = self.timed(node, &call, judge).await?;
         self.shared.recorder.checked(token, operation);
         Some(operation.outcome)
+    }
+
+    /// What a relying party does: it verifies the signature with keys that it fetched from any node
+    /// a while ago, and asks nobody.
+    pub async fn verify(&mut self, text: &str) {
+        let shared = self.shared.clone();
+        let fresh = |age: Duration| {
+            let keys = shared.keys.borrow();
+            keys.as_ref()
+                .is_some_and(|(fetched, _)| fetched.elapsed() < age)
+        };
+        if !fresh(FETCHED_EVERY) {
+            let node = self.any();
+            let answer = self.send(node, &Call::get("/jwks")).await;
+            let answer = answer.ok().filter(|answer| answer.status.is_success());
+            if let Some(keys) = answer.and_then(|answer| JwkSet::parse(&answer.body).ok()) {
+                *shared.keys.borrow_mut() = Some((Instant::now(), keys));
+                // The token is older than these keys: the next one is looked at.
+                return;
+            }
+        }
+        if !fresh(PUBLISHED_AHEAD) {
+            return;
+        }
+        let keys = shared.keys.borrow();
+        let Some((_, keys)) = keys.as_ref() else {
+            return;
+        };
+        let split = jws::split(text.as_bytes(), 1 << 14);
+        let Some((token, header)) = split.ok().and_then(|t| Some((t, t.decode_header().ok()?)))
+        else {
+            let said = "an access token is no JWT".to_owned();
+            return shared.recorder.looked_at("none", Err(said));
+        };
+        let kid = header.kid.clone().unwrap_or_default();
+        let key = keys.select(Some(&kid), header.alg);
+        let holds = match key.and_then(|key| key.verifying_key(header.alg).ok()) {
+            None => Err(format!(
+                "the key {kid} signs, and was not published for so long"
+            )),
+            Some(key) => token
+                .verify(&header, &key)
+                .map(drop)
+                .map_err(|e| format!("{kid}: {e}")),
+        };
+        shared.recorder.looked_at(&kid, holds);
     }
 
     /// An access token that is to be validated, now and at the end.

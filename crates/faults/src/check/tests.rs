@@ -196,4 +196,9 @@ fn a_planted_failed_validation_is_found() {
     assert_eq!(found(&history), [0, 0, 0, 1]);
     history.tokens[0].ends.push(operation(2, 55, 58, Unknown));
     assert_eq!(found(&history), [0, 0, 0, 0]);
+    // A relying party that does not know the key.
+    history
+        .refused
+        .push("a key that was not published".to_owned());
+    assert_eq!(found(&history), [0, 0, 0, 1]);
 }
