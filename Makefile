@@ -7,10 +7,10 @@ ARGS ?=
 .DEFAULT_GOAL := help
 SIM_RUNS ?= 100000
 
-.PHONY: help run cluster sim test setup lint unit clients faults faults-quick fuzz bench build clean
+.PHONY: help run cluster sim test setup lint unit clients faults faults-quick fuzz bench bench-programs instructions build clean
 
 help: ## this list
-	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 build: ## the release binary, target/release/signet
 	SIGNET_COMMIT="$$(git rev-parse --short=12 HEAD 2>/dev/null)" $(CARGO) build --release --locked -p signet
@@ -58,8 +58,17 @@ fuzz: ## every fuzz target for a few seconds, on stable Rust
 sim: ## 100,000 simulated clusters (SIM_RUNS=n); a failing one prints its seed
 	SIGNET_SIM_RUNS=$(SIM_RUNS) $(CARGO) test --locked -p signet-cluster --test it sim:: -- --nocapture
 
-bench: ## the benchmarks, each beside its floor; JSON in target/bench
-	$(CARGO) bench --locked -p signet-bench --features peer $(ARGS)
+bench: build bench-programs ## measure everything beside its floor; report and plots in bench-results (ARGS="quick", ten minutes; "full"; "part grid"; "full --peers")
+	@SIGNET_BIN="$(CURDIR)/target/release/signet" target/release/signet-bench $(or $(ARGS),quick)
+
+# The program and the benches that it runs, with one set of features: built once, and before the clock runs.
+bench-programs:
+	$(CARGO) build --release --locked -p signet-bench --features peer
+	$(CARGO) bench --locked --no-run -p signet-bench --features peer
+
+instructions: ## count the instructions of the hot paths; fails where one changed by 2 % (ARGS=--accept keeps the new counts)
+	$(CARGO) build --release --locked -p signet-bench --features peer
+	@target/release/signet-bench instructions $(ARGS)
 
 clean: ## remove what was built
 	$(CARGO) clean

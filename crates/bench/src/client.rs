@@ -19,6 +19,7 @@ pub type Failure = Box<dyn std::error::Error + Send + Sync>;
 pub struct Target {
     /// Port on 127.0.0.1.
     pub port: u16,
+    source: Option<std::net::Ipv4Addr>,
     tls: Arc<rustls::ClientConfig>,
 }
 
@@ -44,8 +45,27 @@ impl Target {
         tls.alpn_protocols = vec![b"http/1.1".to_vec()];
         Ok(Target {
             port,
+            source: None,
             tls: Arc::new(tls),
         })
+    }
+
+    /// The same, from this address of the loopback network.
+    #[must_use]
+    pub fn from(mut self, source: std::net::Ipv4Addr) -> Target {
+        self.source = Some(source);
+        self
+    }
+
+    /// Opens a connection without TLS yet.
+    pub async fn stream(&self) -> std::io::Result<tokio::net::TcpStream> {
+        let socket = tokio::net::TcpSocket::new_v4()?;
+        if let Some(source) = self.source {
+            socket.bind((source, 0).into())?;
+        }
+        let stream = socket.connect(([127, 0, 0, 1], self.port).into()).await?;
+        stream.set_nodelay(true)?;
+        Ok(stream)
     }
 
     /// What the connections are opened with.
@@ -56,8 +76,7 @@ impl Target {
 
     /// Opens a connection; the task that drives it ends with the connection.
     pub async fn connect(&self) -> Result<Connection, Failure> {
-        let stream = tokio::net::TcpStream::connect(("127.0.0.1", self.port)).await?;
-        stream.set_nodelay(true)?;
+        let stream = self.stream().await?;
         let name = ServerName::try_from("localhost")?;
         let stream = tokio_rustls::TlsConnector::from(self.tls.clone())
             .connect(name, stream)

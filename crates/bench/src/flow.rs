@@ -1,6 +1,8 @@
 //! The scenarios: clients made by dynamic registration, and one operation of each, as a client
 //! sends it.
 
+use std::time::{Duration, Instant};
+
 use bytes::Bytes;
 use http::{Method, StatusCode};
 use signet_crypto::certificate::DevelopmentCa;
@@ -10,6 +12,7 @@ use signet_jose::jwt::{JwtSigner, Typ};
 use signet_jose::{base64url, json};
 
 use crate::client::{Answer, Connection, Failure, Target};
+use crate::nodes::{Engine, Nodes};
 use crate::process::Server;
 
 /// The six ways in which a client proves itself at the token endpoint.
@@ -22,14 +25,17 @@ pub const METHODS: [&str; 6] = [
     "self_signed_tls_client_auth",
 ];
 
-/// A running server and what its documents say.
+/// A running installation of one or several nodes, and what its documents say.
 pub struct Provider {
-    /// The process.
+    /// The process whose URL is the issuer.
     pub server: Server,
-    issuer: String,
+    /// The other nodes of the installation.
+    pub others: Vec<Server>,
+    /// The issuer.
+    pub issuer: String,
+    /// What `dev.json` says: clients, user, administrator.
+    pub developer: serde_json::Value,
     ca: Vec<u8>,
-    mtls_port: u16,
-    developer: serde_json::Value,
 }
 
 /// A registered client and how it proves itself.
@@ -38,48 +44,140 @@ pub struct RegisteredClient {
     secret: Option<String>,
     method: &'static str,
     signer: Option<JwtSigner>,
-    /// Where to connect: the ordinary listener, or the one that asks for certificates.
-    pub target: Target,
+    /// Where to connect, for each node: the ordinary listener, or the one that asks for
+    /// certificates.
+    pub targets: Vec<Target>,
 }
 
 impl Provider {
-    /// Starts a development server and reads what it wrote.
-    pub async fn start() -> Result<Provider, Failure> {
-        Provider::of(Server::signet()?).await
+    /// Starts development servers as one installation and reads what they wrote. `store`: what
+    /// `--store` takes, the embedded one otherwise.
+    pub async fn start(nodes: usize, store: Option<&str>) -> Result<Provider, Failure> {
+        let engine = store.map_or(Engine::Embedded, Engine::Postgres);
+        let mut servers = Nodes::start(engine, nodes)?.servers;
+        let mut provider = Provider::of(servers.remove(0)).await?;
+        provider.others = servers;
+        provider.all_ready().await?;
+        Ok(provider)
     }
 
     /// Reads what a development server wrote.
     pub async fn of(server: Server) -> Result<Provider, Failure> {
         let developer: serde_json::Value = serde_json::from_slice(&server.file("dev.json")?)?;
-        let ca = server.file("ca.pem")?;
-        let mut connection = Target::new(server.port()?, &ca, None)?.connect().await?;
-        let path = "/.well-known/openid-configuration";
-        let metadata = connection
-            .send(Method::GET, path, &[], Bytes::new())
-            .await?
-            .json()?;
-        let alias = metadata["mtls_endpoint_aliases"]["token_endpoint"]
-            .as_str()
-            .unwrap_or("");
-        let mtls_port = alias
-            .split(':')
-            .nth(2)
-            .and_then(|rest| rest.split('/').next())
-            .and_then(|port| port.parse().ok())
-            .ok_or("no mtls_endpoint_aliases")?;
-        let issuer = metadata["issuer"].as_str().ok_or("no issuer")?.to_owned();
-        Ok(Provider {
+        let issuer = developer["issuer"].as_str().ok_or("no issuer")?.to_owned();
+        let provider = Provider {
+            ca: server.file("ca.pem")?,
             server,
+            others: Vec::new(),
             issuer,
-            ca,
-            mtls_port,
             developer,
+        };
+        provider.all_ready().await?;
+        Ok(provider)
+    }
+
+    /// All processes, the one whose URL is the issuer first.
+    pub fn nodes(&self) -> impl Iterator<Item = &Server> {
+        std::iter::once(&self.server).chain(&self.others)
+    }
+
+    /// How many they are.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        1 + self.others.len()
+    }
+
+    /// Waits until every node says that it is ready.
+    async fn all_ready(&self) -> Result<(), Failure> {
+        let begun = Instant::now();
+        for target in self.targets()? {
+            loop {
+                let mut connection = target.connect().await?;
+                let path = "/health/ready";
+                let answer = connection.send(Method::GET, path, &[], Bytes::new()).await;
+                if answer.is_ok_and(|answer| answer.status == StatusCode::OK) {
+                    break;
+                }
+                if begun.elapsed() > Duration::from_secs(90) {
+                    return Err("a node does not become ready".into());
+                }
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        }
+        Ok(())
+    }
+
+    /// The ordinary listener of the first.
+    pub fn target(&self) -> Result<Target, Failure> {
+        Target::new(self.server.port()?, &self.ca, None)
+    }
+
+    /// The ordinary listener of each node.
+    pub fn targets(&self) -> Result<Vec<Target>, Failure> {
+        self.nodes()
+            .map(|node| Target::new(node.port()?, &self.ca, None))
+            .collect()
+    }
+
+    /// The listener of each node that asks for certificates, with this one to show.
+    fn certificate_targets(&self, chain: &str, key: &str) -> Result<Vec<Target>, Failure> {
+        let nodes = self.nodes().map(|node| {
+            let port = String::from_utf8(node.file("mtls.port")?)?;
+            Target::new(port.trim().parse()?, &self.ca, Some((chain, key)))
+        });
+        nodes.collect()
+    }
+
+    /// The time that the threads of all nodes ran, in microseconds.
+    pub fn cpu_us(&self) -> Result<u64, Failure> {
+        self.nodes().map(|node| Ok(node.ran_ns()? / 1000)).sum()
+    }
+
+    /// Resident memory of all nodes, in bytes.
+    pub fn resident_bytes(&self) -> Result<u64, Failure> {
+        self.nodes().map(Server::resident_bytes).sum()
+    }
+
+    /// A client of `dev.json`.
+    pub fn known_client(&self, name: &str) -> Result<RegisteredClient, Failure> {
+        let client = &self.developer["clients"][name];
+        let text = |member: &str| client[member].as_str().map(str::to_owned);
+        Ok(RegisteredClient {
+            client_id: text("client_id").ok_or("no such client")?,
+            secret: text("client_secret"),
+            method: "client_secret_basic",
+            signer: None,
+            targets: self.targets()?,
         })
     }
 
-    /// The ordinary listener.
-    pub fn target(&self) -> Result<Target, Failure> {
-        Target::new(self.server.port()?, &self.ca, None)
+    /// Waits until every node knows a client: until it gives the client a token.
+    async fn known_everywhere(&self, client: &RegisteredClient) -> Result<(), Failure> {
+        for target in client.targets.iter().skip(1) {
+            let begun = Instant::now();
+            loop {
+                let mut connection = target.connect().await?;
+                let form = "grant_type=client_credentials";
+                let request = self.requests(client, form, 1)?.pop().ok_or("no request")?;
+                let authorization = request.authorization.as_deref();
+                let answer = connection.form("/token", authorization, request.body);
+                // A client of another grant is known where it is refused for that.
+                let answer = answer.await?;
+                let known = answer.status == StatusCode::OK
+                    || answer
+                        .body
+                        .windows(14)
+                        .any(|part| part == b"\"unauthorized_");
+                if known {
+                    break;
+                }
+                if begun.elapsed() > Duration::from_secs(20) {
+                    return Err("a node does not know the client".into());
+                }
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        }
+        Ok(())
     }
 
     /// Registers a client for `grant_types` with one authentication method; its access tokens are
@@ -97,7 +195,7 @@ impl Provider {
             "redirect_uris": [],
             "token_endpoint_auth_method": method,
         });
-        let mut target = self.target()?;
+        let mut targets = self.targets()?;
         let mut signer = None;
         match method {
             "client_secret_jwt" => metadata["token_endpoint_auth_signing_alg"] = "HS256".into(),
@@ -114,7 +212,7 @@ impl Provider {
                     _ => DevelopmentCa::generate()?,
                 };
                 let (chain, key) = ca.issue_client("bench.example")?;
-                target = Target::new(self.mtls_port, &self.ca, Some((&chain, key.expose())))?;
+                targets = self.certificate_targets(&chain, key.expose())?;
                 if method == "tls_client_auth" {
                     metadata["tls_client_auth_subject_dn"] = "CN=bench.example".into();
                 } else {
@@ -126,7 +224,7 @@ impl Provider {
         if let (Some(metadata), Some(more)) = (metadata.as_object_mut(), more.as_object()) {
             metadata.extend(more.clone());
         }
-        let mut connection = self.target()?.connect().await?;
+        let mut connection = self.targets()?[0].connect().await?;
         let body = Bytes::from(serde_json::to_vec(&metadata)?);
         let answer = connection
             .send(
@@ -148,10 +246,8 @@ impl Provider {
         if algorithm != Algorithm::Es256 {
             // Which algorithm signs a client's access tokens is the operator's to say.
             let client_id = answer["client_id"].as_str().ok_or("no client_id")?;
-            self.server.set_client(
-                client_id,
-                &format!("access_token_signed_response_alg={}", algorithm.name()),
-            )?;
+            let member = format!("access_token_signed_response_alg={}", algorithm.name());
+            self.server.set_client(client_id, &member)?;
         }
         let text = |name: &str| answer[name].as_str().map(str::to_owned);
         let secret = text("client_secret");
@@ -162,13 +258,15 @@ impl Provider {
                 "bench",
             ));
         }
-        Ok(RegisteredClient {
+        let client = RegisteredClient {
             client_id: text("client_id").ok_or("no client_id")?,
             secret,
             method,
             signer,
-            target,
-        })
+            targets,
+        };
+        self.known_everywhere(&client).await?;
+        Ok(client)
     }
 
     /// The development server's own authority, whose client certificates it trusts.
@@ -370,7 +468,8 @@ fn certificate_jwks(chain: &str) -> Result<serde_json::Value, Failure> {
 }
 
 /// Base64 with padding: `Authorization: Basic` and `x5c`.
-fn base64(data: &[u8]) -> String {
+#[must_use]
+pub fn base64(data: &[u8]) -> String {
     let mut text = base64url::encode(data).replace('-', "+").replace('_', "/");
     while !text.len().is_multiple_of(4) {
         text.push('=');
@@ -378,17 +477,19 @@ fn base64(data: &[u8]) -> String {
     text
 }
 
+/// A browser's cookies of one host.
 #[derive(Default)]
-struct Cookies(Vec<(String, String)>);
+pub struct Cookies(Vec<(String, String)>);
 
 impl Cookies {
     fn read(&mut self, answer: &Answer) {
-        for cookie in answer
-            .headers
-            .get_all("set-cookie")
-            .iter()
-            .filter_map(|value| value.to_str().ok())
-        {
+        let values = answer.headers.get_all("set-cookie").iter();
+        self.take(values.filter_map(|value| value.to_str().ok()));
+    }
+
+    /// Keeps the cookies of `Set-Cookie` headers; an empty one is removed.
+    pub fn take<'a>(&mut self, set: impl Iterator<Item = &'a str>) {
+        for cookie in set {
             let pair = cookie.split(';').next().unwrap_or("");
             if let Some((name, value)) = pair.split_once('=') {
                 self.0.retain(|(own, _)| own != name);
@@ -399,7 +500,9 @@ impl Cookies {
         }
     }
 
-    fn header(&self) -> String {
+    /// The value of `Cookie`.
+    #[must_use]
+    pub fn header(&self) -> String {
         self.0
             .iter()
             .map(|(name, value)| format!("{name}={value}"))
@@ -409,7 +512,8 @@ impl Cookies {
 }
 
 /// Action and hidden fields of the first form of a page.
-fn form(page: &str) -> Option<(String, Vec<(String, String)>)> {
+#[must_use]
+pub fn form(page: &str) -> Option<(String, Vec<(String, String)>)> {
     let form = &page[page.find("<form")?..];
     let form = &form[..form.find("</form>")?];
     let attribute = |tag: &str, name: &str| {
@@ -425,7 +529,9 @@ fn form(page: &str) -> Option<(String, Vec<(String, String)>)> {
     Some((attribute(form, "action")?, fields))
 }
 
-fn encode(fields: &[(String, String)]) -> String {
+/// `application/x-www-form-urlencoded`.
+#[must_use]
+pub fn encode(fields: &[(String, String)]) -> String {
     let escape = |text: &str| -> String {
         text.bytes()
             .map(|b| {

@@ -238,27 +238,47 @@ fn serve(
     Ok(command.spawn()?)
 }
 
+impl Server {
+    /// Another program, which writes its `port` into its directory: `command` makes it for that.
+    pub fn program(
+        command: impl FnOnce(&Path) -> Result<Command, Failure>,
+    ) -> Result<Server, Failure> {
+        let directory = tempfile::tempdir()?;
+        let mut command = command(directory.path())?;
+        let log = std::fs::File::create(directory.path().join("log"))?;
+        let child = command
+            .stdin(Stdio::null())
+            .stdout(log.try_clone()?)
+            .stderr(log)
+            .spawn()?;
+        let server = Server { child, directory };
+        server.wait_for("port")?;
+        Ok(server)
+    }
+
+    /// The greatest resident memory so far, in bytes.
+    pub fn peak_bytes(&self) -> Result<u64, Failure> {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;
+        let line = status.lines().find(|line| line.starts_with("VmHWM:"));
+        let kib = line.and_then(|line| line.split_whitespace().nth(1));
+        Ok(kib.ok_or("no VmHWM")?.parse::<u64>()? * 1024)
+    }
+}
+
 /// The release binary: SIGNET_BIN, or `target/release/signet` of the directory this benchmark was
 /// built into.
 pub fn binary() -> Result<PathBuf, Failure> {
     if let Some(path) = std::env::var_os("SIGNET_BIN") {
         return Ok(path.into());
     }
+    // A program lies beside it, a benchmark one directory below.
     let own = std::env::current_exe()?;
-    let binary = own
-        .parent()
-        .and_then(Path::parent)
-        .ok_or("no target directory")?
-        .join("signet");
-    if binary.exists() {
-        Ok(binary)
-    } else {
-        Err(format!(
-            "{} is missing: run `make build` first, or set SIGNET_BIN",
-            binary.display()
-        )
-        .into())
-    }
+    let near = own.ancestors().skip(1).take(2);
+    let mut near = near.map(|directory| directory.join("signet"));
+    near.find(|binary| binary.is_file()).ok_or_else(|| {
+        let own = own.display();
+        format!("no signet beside {own}: run `make build` first, or set SIGNET_BIN").into()
+    })
 }
 
 /// User and system time of a process and its threads, in microseconds. The kernel counts in ticks

@@ -1,0 +1,28 @@
+//! What a run is made of: one file a part, one row in the table.
+
+pub mod benches;
+pub mod grid;
+pub mod load;
+pub mod memory;
+pub mod peers;
+pub mod sizes;
+
+use crate::run::Part;
+
+/// All parts, in the order of the report.
+pub const TABLE: [&Part; 6] = [
+    &grid::PART,
+    &load::PART,
+    &memory::PART,
+    &sizes::PART,
+    &benches::PART,
+    &peers::PART,
+];
+
+/// The titles of the report, in its order: the parts', and those of rows that benches measured.
+#[must_use]
+pub fn titles() -> Vec<(&'static str, &'static str)> {
+    let parts = TABLE.iter().map(|part| (part.name, part.title));
+    let benches = benches::TABLE.iter().map(|bench| (bench.name, bench.title));
+    parts.chain(benches).collect()
+}

@@ -1,0 +1,350 @@
+//! Others' programs with the same work, on the same cores, in turns with ours: fetched from their
+//! package registries, in the versions listed here, only where `--peers` asks for it.
+
+use std::{
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+    time::{Duration, SystemTime},
+};
+
+use signet_crypto::{Algorithm, SigningKey, certificate::DevelopmentCa};
+use signet_jose::{
+    base64url,
+    jwk::{Jwk, JwkSet},
+    jwt::{JwtSigner, Typ},
+};
+use signet_verify::{Issuer, KeySource, Policy, Presented, Verifier};
+
+use crate::{
+    arrivals::Hold,
+    client::{Failure, Target},
+    process::Server,
+    record::{Cpu, Named, Row, Unit},
+    run::{Options, Part, Run},
+    scenario::{Kind, Scenario, Site, TABLE, client_credentials_of},
+    summary::Summary,
+};
+
+/// Peers.
+pub const PART: Part = Part {
+    name: "peers",
+    title: "Peers: others' programs with the same work, here",
+    plan,
+    run,
+};
+
+/// From npm.
+const NODE: [(&str, &str); 3] = [
+    ("oidc-provider", "9.13.3"),
+    ("jose", "6.2.17"),
+    ("jsonwebtoken", "9.0.3"),
+];
+/// From PyPI; the last is what the first checks signatures with.
+const PYTHON: [(&str, &str); 3] = [
+    ("PyJWT", "2.15.1"),
+    ("joserfc", "1.8.0"),
+    ("cryptography", "50.0.2"),
+];
+/// Libraries that verify tokens: language, library, algorithms that it knows.
+const LIBRARIES: [(&str, &str, &[Algorithm]); 4] = [
+    (
+        "Node.js",
+        "jose",
+        &[Algorithm::Es256, Algorithm::EdDsa, Algorithm::Rs256],
+    ),
+    (
+        "Node.js",
+        "jsonwebtoken",
+        &[Algorithm::Es256, Algorithm::Rs256],
+    ),
+    (
+        "Python",
+        "PyJWT",
+        &[Algorithm::Es256, Algorithm::EdDsa, Algorithm::Rs256],
+    ),
+    (
+        "Python",
+        "joserfc",
+        &[Algorithm::Es256, Algorithm::EdDsa, Algorithm::Rs256],
+    ),
+];
+
+const ISSUER: &str = "https://id.example.com";
+const AUDIENCE: &str = "https://orders.example.com";
+const SECRET: &str = "a secret of sixty-four bytes that nobody but the two of them has";
+const TURNS: usize = 3;
+const CONNECTIONS: usize = 16;
+
+fn plan(options: &Options) -> f64 {
+    if !options.peers {
+        return 0.0;
+    }
+    let libraries = LIBRARIES.iter().map(|(_, _, known)| known.len() as f64);
+    30.0 + (libraries.sum::<f64>() * 3.0 + 20.0) * options.pace
+}
+
+fn run(run: &mut Run) -> Result<(), Failure> {
+    if !run.options.peers {
+        run.skip(
+            "peers",
+            "they are fetched from package registries, where --peers asks for it",
+        );
+        return Ok(());
+    }
+    run.skip(
+        "Keycloak, Spring Authorization Server, and libraries of Go, Java and Rust",
+        "not among the peers yet",
+    );
+    let place = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/peers");
+    std::fs::create_dir_all(&place)?;
+    let place = place.canonicalize()?;
+    run.progress.says("peers: from npm and PyPI");
+    let node = npm(&place);
+    if let Err(failure) = &node {
+        run.skip("peers from npm", failure.to_string());
+    }
+    let python = pypi(&place);
+    if let Err(failure) = &python {
+        run.skip("peers from PyPI", failure.to_string());
+    }
+    for (name, version) in NODE.iter().chain(&PYTHON) {
+        let versions = &mut run.record.machine.versions;
+        versions.insert((*name).to_owned(), format!("{name} {version}"));
+    }
+    for (language, library, known) in LIBRARIES {
+        let interpreter = match language {
+            "Node.js" if node.is_ok() => (PathBuf::from("node"), "verify.mjs"),
+            "Python" if python.is_ok() => (place.join("venv/bin/python"), "verify.py"),
+            _ => continue,
+        };
+        for &algorithm in known {
+            verify(run, &place, language, library, algorithm, &interpreter)?;
+        }
+    }
+    if node.is_ok() {
+        provider(run, &place)?;
+    }
+    run.progress.done(plan(&run.options));
+    Ok(())
+}
+
+fn scripts() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("peers")
+}
+
+fn npm(place: &Path) -> Result<(), Failure> {
+    let packages = NODE.map(|(name, version)| format!("{name}@{version}"));
+    std::fs::write(place.join("package.json"), "{ \"private\": true }\n")?;
+    let mut npm = Command::new("npm");
+    npm.args([
+        "install",
+        "--no-save",
+        "--ignore-scripts",
+        "--no-audit",
+        "--no-fund",
+        "--prefix",
+    ]);
+    done(npm.arg(place).args(packages))
+}
+
+fn pypi(place: &Path) -> Result<(), Failure> {
+    let environment = place.join("venv");
+    done(
+        Command::new("python3")
+            .args(["-m", "venv"])
+            .arg(&environment),
+    )?;
+    let packages = PYTHON.map(|(name, version)| format!("{name}=={version}"));
+    let mut pip = Command::new(environment.join("bin/pip"));
+    pip.args([
+        "install",
+        "--quiet",
+        "--disable-pip-version-check",
+        "--only-binary",
+        ":all:",
+    ]);
+    done(pip.args(packages))
+}
+
+fn done(command: &mut Command) -> Result<(), Failure> {
+    let program = command.get_program().to_string_lossy().into_owned();
+    let output = command.stdin(Stdio::null()).output();
+    let output = output.map_err(|error| format!("{program}: {error}"))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let said = String::from_utf8_lossy(&output.stderr);
+    Err(format!("{program}: {said}").into())
+}
+
+/// A library beside ours, one thread each, in turns: tokens that were never seen (ours keeps none).
+fn verify(
+    run: &mut Run,
+    place: &Path,
+    language: &str,
+    library: &str,
+    algorithm: Algorithm,
+    (interpreter, script): &(PathBuf, &str),
+) -> Result<(), Failure> {
+    const TOKENS: usize = 64;
+    let label = algorithm.name();
+    run.progress
+        .says(&format!("peers: {library} verifies {label}"));
+    let key = SigningKey::generate(algorithm)?;
+    let public = key.public().ok_or("an asymmetric key")?.clone();
+    let directory = tempfile::tempdir()?;
+    let keys = vec![Jwk::for_signatures(public, algorithm, "k1")];
+    let mut set = Vec::new();
+    JwkSet { keys: keys.clone() }.write(&mut set);
+    let set: serde_json::Value = serde_json::from_slice(&set)?;
+    std::fs::write(
+        directory.path().join("jwk.json"),
+        serde_json::to_vec(&set["keys"][0])?,
+    )?;
+    let signer = JwtSigner::new(key, "k1");
+    let now = SystemTime::UNIX_EPOCH.elapsed()?.as_secs();
+    let token = |n: usize| {
+        signer.sign(Typ::AccessToken, |w| {
+            w.member("iss").string(ISSUER);
+            w.member("sub").string("248289761001");
+            w.member("aud").string(AUDIENCE);
+            w.member("exp").number(now + 3600);
+            w.member("iat").number(now);
+            w.member("jti").string(&format!("AaH8mfJ1qzIdsTgm0Z{n:04}"));
+            w.member("client_id").string("web");
+        })
+    };
+    let tokens: Vec<String> = (0..TOKENS).map(token).collect::<Result<_, _>>()?;
+    std::fs::write(directory.path().join("tokens"), tokens.join("\n") + "\n")?;
+    let verifier = Verifier::builder()
+        .issuer(Issuer::new(ISSUER, KeySource::Memory(JwkSet { keys })))
+        .policy(Policy::access_token(AUDIENCE).algorithms(&[algorithm]))
+        .cache(0, 1 << 20)
+        .build()
+        .map_err(|error| format!("{error:?}"))?;
+
+    let time = run.options.time(0.6);
+    let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+    for _ in 0..TURNS {
+        let begun = std::time::Instant::now();
+        let mut count = 0_u32;
+        while begun.elapsed() < time {
+            for token in &tokens {
+                let verified = verifier.verify(&Presented::token(token), now);
+                verified.map_err(|refusal| format!("{refusal:?}"))?;
+            }
+            count += TOKENS as u32;
+        }
+        ours.push(begun.elapsed().as_secs_f64() * 1e6 / f64::from(count));
+        let output = Command::new(interpreter)
+            .arg(scripts().join(script))
+            .arg(library)
+            .arg(directory.path())
+            .args([label, &time.as_secs_f64().to_string()])
+            .current_dir(place)
+            .output()?;
+        let said = String::from_utf8_lossy(&output.stdout);
+        let rate: f64 = said.trim().parse().map_err(|_| {
+            let said = String::from_utf8_lossy(&output.stderr).into_owned();
+            format!("{library} {label}: {said}")
+        })?;
+        theirs.push(1e6 / rate);
+    }
+    let name = format!("verify a JWT never seen/{label}/{library}");
+    let mut row = Row::new("peers", name, Unit::Microseconds, Summary::of(ours));
+    row.peer = Some(Named {
+        name: format!("{library}, {language}"),
+        value: Summary::of(theirs),
+    });
+    run.add(row);
+    Ok(())
+}
+
+/// `PRIVATE KEY` of RFC 7468 section 10.
+fn pem(pkcs8: &[u8]) -> String {
+    let text = base64url::encode(pkcs8).replace('-', "+").replace('_', "/");
+    let padding = "=".repeat((4 - text.len() % 4) % 4);
+    format!("-----BEGIN PRIVATE KEY-----\n{text}{padding}\n-----END PRIVATE KEY-----\n")
+}
+
+/// `client_credentials` of the certified provider beside ours: the most that is answered rightly of a
+/// rate that is too great, by the same open load, in turns.
+fn provider(run: &mut Run, place: &Path) -> Result<(), Failure> {
+    run.progress.says("peers: oidc-provider");
+    let (name, version) = NODE[0];
+    let ca = DevelopmentCa::generate()?;
+    let (chain, key) = ca.issue_server(&["localhost".to_owned(), "127.0.0.1".to_owned()])?;
+    let signing = SigningKey::generate(Algorithm::Es256)?;
+    let public = signing.public().ok_or("an asymmetric key")?.clone();
+    let jwk = Jwk::for_signatures(public, Algorithm::Es256, "k1");
+    let private = pem(signing.to_private()?.expose());
+    let peer = Server::program(|directory| {
+        std::fs::write(directory.join("chain.pem"), &chain)?;
+        std::fs::write(directory.join("key.pem"), key.expose())?;
+        std::fs::write(directory.join("signing.pem"), &private)?;
+        let mut node = Command::new("node");
+        node.arg(scripts().join("provider.mjs"))
+            .arg(directory)
+            .current_dir(place);
+        Ok(node)
+    })?;
+    let port = peer.port()?;
+    let target = Target::new(port, ca.cert_pem().as_bytes(), None)?;
+    let issuer = format!("https://localhost:{port}");
+    // RFC 6749 section 2.3.1: both are form-encoded first.
+    let secret = SECRET.replace(' ', "%20");
+    let keys = JwkSet { keys: vec![jwk] };
+    let theirs = client_credentials_of(&[port], &issuer, "bench", &secret, keys);
+    let site = Site::start(1, None)?;
+    let kind: &Kind = &TABLE[0];
+    let ours = (kind.prepare)(&site, 0)?;
+    let targets = site.targets()?;
+
+    let time = run.options.time(2.0);
+    let (mut our_rates, mut their_rates) = (Vec::new(), Vec::new());
+    let (mut cpu, mut answers) = (0, 0);
+    for turn in 0..=TURNS {
+        let before = site.provider.cpu_us()?;
+        let (rate, done) = most(&*ours, &targets, 60_000.0, time)?;
+        let (their_rate, _) = most(&*theirs, std::slice::from_ref(&target), 12_000.0, time)?;
+        // The first turn warms both.
+        if turn > 0 {
+            cpu += site.provider.cpu_us()? - before;
+            answers += done;
+            our_rates.push(rate);
+            their_rates.push(their_rate);
+        }
+    }
+    let row_name = "client_credentials/client_secret_basic/ES256, most answered";
+    let mut row = Row::new("peers", row_name, Unit::PerSecond, Summary::of(our_rates));
+    row.peer = Some(Named {
+        name: format!("{name} {version}, nothing durable"),
+        value: Summary::of(their_rates),
+    });
+    row.cpu = Some(Cpu {
+        ours: cpu as f64 / answers.max(1) as f64,
+        floor: None,
+    });
+    run.add(row);
+    Ok(())
+}
+
+/// Right answers a second of a rate that is too great, and how many they were.
+fn most(
+    scenario: &dyn Scenario,
+    targets: &[Target],
+    rate: f64,
+    time: Duration,
+) -> Result<(f64, u64), Failure> {
+    let hold = Hold {
+        rate,
+        time,
+        patience: Duration::from_millis(500),
+        threads: 2,
+        connections: CONNECTIONS,
+    };
+    let outcome = hold.run(targets, &|number| scenario.actor(number))?;
+    outcome.all_right()?;
+    scenario.settle()?;
+    Ok((outcome.right as f64 / outcome.seconds, outcome.right))
+}

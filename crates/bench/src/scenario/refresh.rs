@@ -1,0 +1,226 @@
+//! Rotation of refresh tokens, with replays and parallel use: of a thousand operations about ten
+//! present a token that was rotated already, and ten a token that another connection presents at the
+//! same time. Both end the family (RFC 9700 section 4.14.2); of two at once, at most one is answered
+//! with tokens.
+
+use std::{
+    cell::{Cell, RefCell},
+    rc::Rc,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use super::{
+    Chance, Scenario, Site, authorization,
+    oracle::{Claims, Expected, Seen, Witness},
+    post,
+};
+use crate::{
+    arrivals::{Actor, Answer, Verdict},
+    client::Failure,
+};
+
+/// Of a thousand operations, so many are a replay, and as many a parallel use.
+const PER_MILLE: usize = 10;
+/// Families that are begun before: one a connection, one a replay or parallel use.
+const LEAST: u64 = 128;
+const MOST: u64 = 4000;
+
+struct Families {
+    /// First tokens of families that nobody has.
+    fresh: Arc<Mutex<Vec<String>>>,
+    hosts: Vec<String>,
+    caller: String,
+    expected: Expected,
+    seen: Arc<Seen>,
+}
+
+pub(super) fn prepare(site: &Site, operations: u64) -> Result<Box<dyn Scenario>, Failure> {
+    let web = site.provider.known_client("web")?;
+    let count = (operations * 2 * PER_MILLE as u64 / 1000 + LEAST).min(MOST);
+    let answers = site.person_tokens(count as usize)?;
+    let access_token = answers[0]["access_token"].as_str().ok_or("no token")?;
+    let sub = Claims::of(access_token)?.sub;
+    let fresh = answers.iter().map(|answer| {
+        let token = answer["refresh_token"].as_str();
+        token
+            .map(str::to_owned)
+            .ok_or_else(|| "no refresh_token".into())
+    });
+    let fresh: Result<Vec<String>, Failure> = fresh.collect();
+    Ok(Box::new(Families {
+        fresh: Arc::new(Mutex::new(fresh?)),
+        hosts: site.hosts()?,
+        caller: authorization(&site.basic(&web)?),
+        expected: Expected {
+            issuer: site.provider.issuer.clone(),
+            client_id: web.client_id().to_owned(),
+            sub,
+            actor: None,
+            until: u64::MAX,
+        },
+        seen: Seen::new(site.keys()?.2),
+    }))
+}
+
+thread_local! {
+    /// A token that one connection of this thread presents, for another to present too.
+    static OFFERED: RefCell<Option<Duel>> = const { RefCell::new(None) };
+}
+
+/// Two that present one token.
+#[derive(Clone)]
+struct Duel {
+    token: String,
+    /// How many of them were answered with tokens.
+    won: Rc<Cell<u32>>,
+}
+
+impl Scenario for Families {
+    fn actor(&self, number: usize) -> Box<dyn Actor> {
+        let mut fresh = self.fresh.lock().unwrap_or_else(PoisonError::into_inner);
+        Box::new(Rotation {
+            token: fresh.pop(),
+            rotated: None,
+            act: Act::Rotate,
+            fresh: self.fresh.clone(),
+            host: self.hosts[number % self.hosts.len()].clone(),
+            caller: self.caller.clone(),
+            expected: self.expected.clone(),
+            witness: Witness::new(&self.seen),
+            chance: Chance::of(number),
+        })
+    }
+
+    fn settle(&self) -> Result<(), Failure> {
+        self.seen.settle()
+    }
+}
+
+/// What an operation does.
+enum Act {
+    Rotate,
+    /// A token that was rotated: refused.
+    Replay,
+    /// After a replay, also the family's newest: refused.
+    AfterReplay,
+    Duel(Duel),
+}
+
+struct Rotation {
+    /// None: this connection's families have ended, and there is no fresh one.
+    token: Option<String>,
+    /// The one before.
+    rotated: Option<String>,
+    act: Act,
+    fresh: Arc<Mutex<Vec<String>>>,
+    host: String,
+    caller: String,
+    expected: Expected,
+    witness: Witness,
+    chance: Chance,
+}
+
+impl Rotation {
+    fn next_family(&mut self) {
+        let mut fresh = self.fresh.lock().unwrap_or_else(PoisonError::into_inner);
+        self.token = fresh.pop();
+        self.rotated = None;
+    }
+
+    /// Families that replays and parallel uses may still end.
+    fn some_left(&self) -> bool {
+        let fresh = self.fresh.lock().unwrap_or_else(PoisonError::into_inner);
+        !fresh.is_empty()
+    }
+
+    fn choose(&mut self) -> String {
+        if let Some(duel) = OFFERED.take() {
+            let token = duel.token.clone();
+            self.act = Act::Duel(duel);
+            return token;
+        }
+        let token = self.token.clone().unwrap_or_default();
+        match self.chance.below(1000) {
+            chance if chance < PER_MILLE && self.some_left() => {
+                if let Some(rotated) = self.rotated.clone() {
+                    self.act = Act::Replay;
+                    return rotated;
+                }
+            }
+            chance if chance < 2 * PER_MILLE && self.some_left() => {
+                let duel = Duel {
+                    token: token.clone(),
+                    won: Rc::new(Cell::new(0)),
+                };
+                OFFERED.set(Some(duel.clone()));
+                self.next_family();
+                self.act = Act::Duel(duel);
+                return token;
+            }
+            _ => {}
+        }
+        self.act = Act::Rotate;
+        token
+    }
+
+    fn request(&self, token: &str) -> Vec<u8> {
+        let body = format!("grant_type=refresh_token&refresh_token={token}");
+        post(&self.host, "/token", &self.caller, &body)
+    }
+}
+
+impl Actor for Rotation {
+    fn begin(&mut self) -> Vec<u8> {
+        let token = self.choose();
+        self.request(&token)
+    }
+
+    fn answered(&mut self, answer: &Answer<'_>) -> Verdict {
+        if answer.is_shed() {
+            return Verdict::Shed;
+        }
+        // RFC 6749 section 5.2.
+        let refused =
+            answer.status == 400 && answer.body.starts_with(br#"{"error":"invalid_grant""#);
+        match std::mem::replace(&mut self.act, Act::Rotate) {
+            Act::Rotate => {
+                if answer.status != 200 {
+                    return Verdict::Wrong(format!("a rotation: {}", answer.shown()));
+                }
+                match self.witness.token(answer.body, &self.expected) {
+                    Ok(tokens) => {
+                        let next = tokens.refresh_token.map(str::to_owned);
+                        self.rotated = std::mem::replace(&mut self.token, next);
+                        match &self.token {
+                            Some(next) if Some(next) != self.rotated.as_ref() => Verdict::Right,
+                            _ => Verdict::Wrong(format!("not rotated: {}", answer.shown())),
+                        }
+                    }
+                    Err(why) => Verdict::Wrong(why),
+                }
+            }
+            Act::Replay if refused => {
+                self.act = Act::AfterReplay;
+                let token = self.token.clone().unwrap_or_default();
+                Verdict::Next(self.request(&token))
+            }
+            Act::AfterReplay if refused => {
+                self.next_family();
+                Verdict::Right
+            }
+            Act::Replay => Verdict::Wrong(format!("a replay: {}", answer.shown())),
+            Act::AfterReplay => {
+                Verdict::Wrong(format!("of a family with a replay: {}", answer.shown()))
+            }
+            Act::Duel(duel) => {
+                if answer.status == 200 {
+                    duel.won.set(duel.won.get() + 1);
+                }
+                match duel.won.get() {
+                    0 | 1 if refused || answer.status == 200 => Verdict::Right,
+                    won => Verdict::Wrong(format!("of two at once {won} won: {}", answer.shown())),
+                }
+            }
+        }
+    }
+}
