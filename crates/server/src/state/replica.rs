@@ -3,7 +3,10 @@
 //! The hot path takes no lock: it loads one `Arc<Snapshot>` and reads. Every change comes as a
 //! [`Delta`], after it is durable; [`Replica::apply`] makes the next snapshot of it and swaps it
 //! in. A request that is under way keeps the snapshot that it began with.
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::{
+    collections::BTreeSet,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
 
 use arc_swap::ArcSwap;
 use signet_cluster::crdt::Record;
@@ -175,15 +178,19 @@ impl Replica {
         merged.is_none_or(|merged| !merged.supersedes(kind, name, state))
     }
 
-    /// The records that live, as they were heard.
-    pub fn heard(&self) -> Vec<(RecordKind, String, Record)> {
+    /// The records that live, as they were heard, but for those whose places are given.
+    pub fn heard_beside(
+        &self,
+        places: &BTreeSet<(RecordKind, String)>,
+    ) -> Vec<(RecordKind, String, Record)> {
         let known = self.known();
         let Some(merged) = &known.merged else {
             return Vec::new();
         };
         let living = merged.living().filter_map(|(kind, name)| {
-            let state = merged.state(kind, name)?.clone();
-            Some((kind, name.to_owned(), state))
+            let place = (kind, name.to_owned());
+            let state = (!places.contains(&place)).then(|| merged.state(kind, name))??;
+            Some((kind, place.1, state))
         });
         living.collect()
     }

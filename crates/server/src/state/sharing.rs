@@ -31,6 +31,8 @@ use std::{
 };
 
 const PAGE: usize = 256;
+/// Records that are put in effect at once while all are read: what waits is in memory twice.
+const AT_ONCE: usize = 1024;
 /// How long a writer of the registry waits for the other nodes to hear of it: then it is answered,
 /// and they hear of it all the same.
 pub const TOLD_WITHIN: Duration = Duration::from_millis(250);
@@ -263,6 +265,9 @@ impl Realm {
                 &mut records
             };
             deltas.push(heard(kind, place.1, state));
+            if records.len() == AT_ONCE {
+                self.apply_all(std::mem::take(&mut records))?;
+            }
         }
         // Records that were removed, and are remembered.
         for (kind, name) in stamps.into_keys() {
@@ -270,10 +275,7 @@ impl Realm {
             records.push(heard(kind, name, state));
         }
         // Records whose removal was not heard here, and is forgotten.
-        for (kind, name, mut state) in self.replica.heard() {
-            if living.contains(&(kind, name.clone())) {
-                continue;
-            }
+        for (kind, name, mut state) in self.replica.heard_beside(&living) {
             let (known, row) = Scribe::stored(store, kind, &name, now).await?;
             if row.is_none() && known.newest().is_none() {
                 let Some(newest) = state.newest().cloned() else {
