@@ -286,9 +286,9 @@ impl Shared {
                 }
             }
             for output in outputs {
-                match self.perform(output, &mut kept, &mut slow) {
-                    Some(job) => take(job).into_iter().for_each(|job| self.queue(job)),
-                    None => {}
+                let job = self.perform(output, &mut kept, &mut slow);
+                if let Some(job) = job.and_then(&mut *take) {
+                    self.queue(job);
                 }
             }
             if kept.is_empty() && slow.is_empty() {
