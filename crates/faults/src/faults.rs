@@ -89,7 +89,7 @@ pub static FAULTS: [Fault; 20] = [
     fault("keys-and-join", 3, "signing and sealing keys are rotated, and a fourth node joins", |s| Box::pin(keys_and_join(s))),
     over(Store::SmallDisks, fault("disk-full-leader", 3, "the leader's disk is full; then there is space again", |s| Box::pin(disk_full(s, Who::Leader)))),
     over(Store::SmallDisks, fault("disk-full-follower", 3, "another node's disk is full; then there is space again", |s| Box::pin(disk_full(s, Who::Other)))),
-    over(Store::Postgres, fault("postgres-failover", 3, "the PostgreSQL primary is killed; its synchronous standby is promoted", |s| Box::pin(database_failover(s)))),
+    over(Store::Postgres, fault("postgres-failover", 3, "the PostgreSQL primary is killed; a second later its synchronous standby is promoted", |s| Box::pin(database_failover(s)))),
 ];
 
 /// Whom a fault meets.
@@ -130,6 +130,7 @@ impl Scene {
     /// The fault lasts; meanwhile every flow is tried at each node that is not met.
     async fn hold(&self, met: &[usize]) {
         let others = (0..self.cluster.size()).filter(|node| !met.contains(node));
+        self.at_each.set(met.len() < self.cluster.size());
         let clients = AtEach::of(&self.clients, others);
         sleep(self.options.hold).await;
         clients.end().await;

@@ -1,6 +1,7 @@
 //! One fault, from an empty cluster to what its history shows.
 
 use std::{
+    cell::Cell,
     path::{Path, PathBuf},
     rc::Rc,
     time::Duration,
@@ -33,6 +34,8 @@ pub struct Row {
     pub fault: &'static Fault,
     /// What it did.
     pub struck: Struck,
+    /// Whether every flow was tried at each node that was left.
+    pub at_each: bool,
     /// Everything that was asked.
     pub history: History,
     /// What is wrong with that.
@@ -104,6 +107,7 @@ pub async fn play(
         recorder,
         clients: load.shared.clone(),
         options: options.clone(),
+        at_each: Cell::new(false),
         databases,
         disks,
     };
@@ -129,6 +133,7 @@ pub async fn play(
     Ok(Row {
         fault,
         struck,
+        at_each: scene.at_each.get(),
         history,
         findings,
     })

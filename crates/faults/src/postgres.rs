@@ -19,6 +19,8 @@ use tokio::time::sleep;
 const PATIENCE: Duration = Duration::from_secs(60);
 /// Between two looks.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
+/// Between the primary's death and the standby's promotion.
+const NOTICED_AFTER: Duration = Duration::from_secs(1);
 const PASSWORD: &str = "not a secret";
 
 /// Both.
@@ -145,19 +147,19 @@ impl Server {
         }
     }
 
-    fn sql(&self, database: &str, statement: &str) -> Result<String, String> {
+    fn psql(&self, database: &str, statement: &str) -> Command {
         let mut psql = command(&self.bin.join("psql"));
-        psql.args([
-            "--username=signet",
-            "--no-psqlrc",
-            "--tuples-only",
-            "--no-align",
-        ]);
+        psql.args(["--username=signet", "--no-psqlrc"]);
+        psql.args(["--tuples-only", "--no-align"]);
         psql.arg("--host").arg(self.directory.path());
-        psql.arg(format!("--port={}", self.port))
-            .arg(format!("--dbname={database}"));
+        psql.arg(format!("--port={}", self.port));
+        psql.arg(format!("--dbname={database}"));
         psql.args(["--command", statement]);
-        run(&mut psql)
+        psql
+    }
+
+    fn sql(&self, database: &str, statement: &str) -> Result<String, String> {
+        run(&mut self.psql(database, statement))
     }
 
     /// Kills every process of it, at once and without warning, as a power cut would.
@@ -273,11 +275,15 @@ impl Servers {
         run(&mut migrate).map(drop)
     }
 
-    /// The primary dies, and the standby takes its place.
+    /// The primary dies, and the standby takes its place, after the time that whoever watches over
+    /// them needs at least. The clients go on meanwhile.
     pub async fn fail_over(&self) -> Result<(), String> {
         self.primary.kill();
-        self.standby
-            .sql("postgres", "SELECT pg_promote(true, 60)")?;
+        sleep(NOTICED_AFTER).await;
+        let statement = "SELECT pg_promote(true, 60)";
+        let mut promote = self.standby.psql("postgres", statement);
+        let promoted = tokio::task::spawn_blocking(move || run(&mut promote));
+        promoted.await.map_err(|e| e.to_string())??;
         self.standby.until("SELECT pg_is_in_recovery()", "f").await
     }
 }

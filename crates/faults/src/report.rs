@@ -156,7 +156,7 @@ Written by `make faults`; do not edit. The program is `crates/faults`.
         text.push_str(&"---|".repeat(first.goes_on().len()));
         text.push('\n');
     }
-    for row in rows {
+    for row in rows.iter().filter(|row| row.at_each) {
         let _ = write!(text, "| {} |", row.fault.what);
         for (_, after) in row.goes_on() {
             let said = after.map_or("-".to_owned(), seconds);

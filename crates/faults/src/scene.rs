@@ -1,6 +1,6 @@
 //! What a fault can reach, and what it did.
 
-use std::{path::PathBuf, rc::Rc, time::Duration};
+use std::{cell::Cell, path::PathBuf, rc::Rc, time::Duration};
 
 use crate::{cluster::Cluster, history::Recorder, postgres::Servers, worker::Shared};
 
@@ -31,6 +31,8 @@ pub struct Scene {
     pub clients: Rc<Shared>,
     /// How it goes.
     pub options: Options,
+    /// Whether every flow was tried at each node that was left.
+    pub at_each: Cell<bool>,
     /// The databases, where rows are in one.
     pub databases: Option<Servers>,
     /// The small disk of a node, where it has one.
