@@ -16,6 +16,7 @@ mod error;
 mod feed;
 mod key;
 mod memory;
+mod moving;
 mod need;
 mod node;
 mod open;
@@ -33,9 +34,12 @@ pub use error::StoreError;
 pub use feed::{Behind, Feed, MAX_BEHIND};
 pub use key::{Key, MAX_KEY_BYTES, Row};
 pub use memory::MemoryStore;
+pub use moving::{
+    Destination, MovableStore, MoveError, MoveProgress, Moved, Phase, Seal, SealFuture, copy,
+};
 pub use need::Need;
 pub use node::{InvalidNodeId, NodeId};
-pub use open::{Engine, EngineError, open};
+pub use open::{Engine, EngineError, open, open_destination};
 pub use postgres::PostgresStore;
 pub use realm::{InvalidRealmId, RealmId, RealmStore};
 pub use revocation::{Announce, RevocationIndex};

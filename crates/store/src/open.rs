@@ -1,6 +1,6 @@
 //! From a setting to a store: the one place that names the engines.
 use crate::{
-    Layer, OpenError, PostgresStore, SqliteStore, Store,
+    Destination, Key, Layer, OpenError, PostgresStore, Row, SqliteStore, Store, StoreFuture,
     postgres::{self, PostgresError},
     sqlite::{self, DirectoryLock},
 };
@@ -57,6 +57,14 @@ impl Engine {
 /// # Errors
 /// See [`EngineError`].
 pub fn open(engine: &Engine) -> Result<Arc<dyn Store>, EngineError> {
+    open_destination(engine).map(Destination::as_store)
+}
+
+/// The same, for rows that are copied into it.
+///
+/// # Errors
+/// See [`EngineError`].
+pub fn open_destination(engine: &Engine) -> Result<Arc<dyn Destination>, EngineError> {
     match engine {
         Engine::Sqlite { directory, options } => {
             Ok(Arc::new(SqliteStore::open(directory, *options)?))
@@ -93,5 +101,15 @@ impl Layer for InDirectory {
         if let Some(lock) = lock {
             lock.release();
         }
+    }
+}
+
+impl Destination for InDirectory {
+    fn restore(&self, rows: Vec<(Key, Option<Row>)>, now: u64) -> StoreFuture<'_, ()> {
+        self.store.restore(rows, now)
+    }
+
+    fn as_store(self: Arc<Self>) -> Arc<dyn Store> {
+        self
     }
 }

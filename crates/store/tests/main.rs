@@ -4,6 +4,7 @@ mod contract;
 mod crash;
 mod embedded;
 mod full_disk;
+mod moving;
 mod postgres;
 mod revocation;
 mod rules;

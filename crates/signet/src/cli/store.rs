@@ -1,13 +1,15 @@
 //! `signet store`: the database's schema, and moving from one engine to another.
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 use signet_crypto::Clock;
 use signet_store::{
-    Change, Engine, EngineError, Key, Op, OpenError, Outcome, PostgresStore, Row, SqliteStore,
-    Store, StoreError, Table,
+    Destination, Engine, EngineError, MoveError, OpenError, PostgresStore, SqliteStore,
     postgres::{Behind, PostgresError},
     schema::{Migration, SchemaMismatch, SchemaStatus},
     sqlite::{self, DATABASE_FILE},
@@ -15,9 +17,6 @@ use signet_store::{
 
 use super::{Failure, Output, Progress, block_on, config::refusal};
 use crate::{config::read, engine, engine::StoreUrl, serve::SystemClock};
-
-/// Rows that are read and written at once.
-const PAGE: usize = 250;
 
 /// `signet store ...`
 #[derive(Debug, Subcommand)]
@@ -268,16 +267,31 @@ fn copy(from: &StoreUrl, to: &StoreUrl, output: &Output) -> Result<(), Failure> 
         )));
     }
     let destination = with_directory(to)?;
-    let source = open_alone(&source, from)?;
+    let source = open_alone(&source, from)?.as_store();
     if let Engine::Postgres { options, .. } = &destination {
         PostgresStore::migrate(options, Behind::Refuse).map_err(|e| reach(&e))?;
     }
     let destination = open_alone(&destination, to)?;
     let now = SystemClock.now_ms() / 1000;
-    let copied = block_on(copy_rows(&*source, &*destination, now))?;
+    let progress = Progress::of("Copying");
+    let copied = block_on(signet_store::copy(
+        &*source,
+        &*destination,
+        now,
+        &mut |at| {
+            progress.at(at.done, at.total);
+        },
+    ))?;
+    drop(progress);
     source.close();
     destination.close();
-    let rows = copied?;
+    let rows = copied.map_err(|error| match error {
+        MoveError::NotEmpty => Failure::no("not_empty", error.to_string()),
+        MoveError::Differs(_) => Failure::no("copy_differs", error.to_string()),
+        MoveError::Store(_) | MoveError::Moving | MoveError::Busy | MoveError::Refused(_) => {
+            Failure::unusable(error.to_string())
+        }
+    })?;
     let answer = json!({ "from": from.to_string(), "to": to.to_string(), "rows": rows });
     output.print(&answer, || format!("{rows} rows were copied and compared"))
 }
@@ -290,146 +304,19 @@ fn with_directory(url: &StoreUrl) -> Result<Engine, Failure> {
 }
 
 /// Opens a store that nobody else uses.
-fn open_alone(engine: &Engine, url: &StoreUrl) -> Result<std::sync::Arc<dyn Store>, Failure> {
+fn open_alone(engine: &Engine, url: &StoreUrl) -> Result<Arc<dyn Destination>, Failure> {
     let in_use = || Failure::no("in_use", format!("{url} is in use; stop its servers first"));
     match engine {
         Engine::Sqlite { .. } => {}
         Engine::Postgres { options, .. } => {
-            let others = PostgresStore::connected(options).map_err(|e| reach(&e))?;
-            if !others.is_empty() {
+            if PostgresStore::others(options).map_err(|e| reach(&e))? > 0 {
                 return Err(in_use());
             }
         }
     }
-    match signet_store::open(engine) {
+    match signet_store::open_destination(engine) {
         Ok(store) => Ok(store),
         Err(EngineError::Embedded(OpenError::InUse { .. })) => Err(in_use()),
         Err(error) => Err(Failure::unusable(error.to_string())),
     }
-}
-
-fn failed(error: StoreError) -> Failure {
-    Failure::unusable(error.to_string())
-}
-
-/// Every row of a table, page by page.
-struct Pages<'a> {
-    store: &'a dyn Store,
-    table: Table,
-    after: Option<Key>,
-    ended: bool,
-    now: u64,
-}
-
-impl<'a> Pages<'a> {
-    fn of(store: &'a dyn Store, table: Table, now: u64) -> Pages<'a> {
-        Pages {
-            store,
-            table,
-            after: None,
-            ended: false,
-            now,
-        }
-    }
-
-    /// Empty after the last.
-    async fn next(&mut self) -> Result<Vec<(Key, Row)>, Failure> {
-        if self.ended {
-            return Ok(Vec::new());
-        }
-        let page = self
-            .store
-            .page(self.table, self.after.as_ref(), PAGE, self.now);
-        let page = page.await.map_err(failed)?;
-        self.ended = page.len() < PAGE;
-        if let Some((last, _)) = page.last() {
-            self.after = Some(last.clone());
-        }
-        Ok(page)
-    }
-}
-
-async fn copy_rows(from: &dyn Store, to: &dyn Store, now: u64) -> Result<u64, Failure> {
-    let mut total = 0;
-    for table in Table::ALL {
-        // Ended ones count, too: what is there is not ours to mix with.
-        if !to
-            .page(*table, None, 1, 0)
-            .await
-            .map_err(failed)?
-            .is_empty()
-        {
-            return Err(Failure::no(
-                "not_empty",
-                "the destination has rows already; nothing was copied",
-            ));
-        }
-        let mut pages = Pages::of(from, *table, now);
-        loop {
-            match pages.next().await?.len() {
-                0 => break,
-                some => total += some as u64,
-            }
-        }
-    }
-    let progress = Progress::of("Copying");
-    // Written, then compared.
-    let (steps, mut done) = (2 * total, 0);
-    for table in Table::ALL {
-        let mut pages = Pages::of(from, *table, now);
-        loop {
-            let page = pages.next().await?;
-            if page.is_empty() {
-                break;
-            }
-            done += page.len() as u64;
-            write(to, page, now).await?;
-            progress.at(done, steps);
-        }
-    }
-    for table in Table::ALL {
-        let (mut ours, mut theirs) = (Pages::of(from, *table, now), Pages::of(to, *table, now));
-        loop {
-            let (page, copy) = (ours.next().await?, theirs.next().await?);
-            // Versions are each engine's own.
-            let same = |((key, row), (other_key, other)): (&(Key, Row), &(Key, Row))| {
-                key == other_key && row.value == other.value && row.end == other.end
-            };
-            if page.len() != copy.len() || !page.iter().zip(&copy).all(same) {
-                return Err(Failure::no(
-                    "copy_differs",
-                    format!("a row of {table:?} is not in the destination as it was read"),
-                ));
-            }
-            if page.is_empty() {
-                break;
-            }
-            done += page.len() as u64;
-            progress.at(done, steps);
-        }
-    }
-    Ok(total)
-}
-
-async fn write(to: &dyn Store, page: Vec<(Key, Row)>, now: u64) -> Result<(), Failure> {
-    let rows = page.len();
-    let table = page.first().map(|(key, _)| key.table);
-    let insert = |(key, row): (Key, Row)| {
-        Change::new(Op::Insert {
-            key,
-            value: row.value,
-            end: row.end,
-        })
-    };
-    let changes = page.into_iter().map(insert).collect();
-    let outcomes = to.commit_each(changes, now).await.map_err(failed)?;
-    if outcomes.len() == rows && outcomes.iter().all(Outcome::is_done) {
-        return Ok(());
-    }
-    Err(Failure::no(
-        "not_empty",
-        format!(
-            "another row of {table:?} was there already: somebody else writes to the destination"
-        ),
-    ))
 }

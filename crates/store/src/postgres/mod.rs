@@ -29,7 +29,7 @@ pub use session::CONNECT_SECONDS;
 pub use writer::{MAX_GROUP, PHASE_SECONDS};
 
 use crate::{
-    Change, Key, Outcome, Row, Store, StoreError, StoreFuture, Table,
+    Change, Destination, Key, Outcome, Row, Store, StoreError, StoreFuture, Table,
     schema::{Migration, SchemaStatus},
 };
 use queue::{Queue, Reply, Shared};
@@ -376,7 +376,16 @@ impl PostgresStore {
     /// # Errors
     /// See [`PostgresError`].
     pub fn connected(options: &Options) -> Result<BTreeMap<u32, u64>, PostgresError> {
-        apart(schema::connected(options))
+        apart(schema::connected(options, schema::Whose::All))
+    }
+
+    /// How many of those are not of this process.
+    ///
+    /// # Errors
+    /// See [`PostgresError`].
+    pub fn others(options: &Options) -> Result<u64, PostgresError> {
+        let others = apart(schema::connected(options, schema::Whose::Others))?;
+        Ok(others.into_values().sum())
     }
 
     /// Makes or upgrades the schema, while nodes of the version before go on; the steps that were
@@ -522,6 +531,23 @@ impl Store for PostgresStore {
         if thread.is_some_and(|thread| thread.join().is_err()) {
             tracing::error!("the thread of the store ended in a panic");
         }
+    }
+}
+
+impl Destination for PostgresStore {
+    fn restore(&self, rows: Vec<(Key, Option<Row>)>, now: u64) -> StoreFuture<'_, ()> {
+        Box::pin(async move {
+            rows.iter().try_for_each(|(key, _)| check_key(key))?;
+            if rows.is_empty() {
+                return Ok(());
+            }
+            self.write(|reply| Write::Restore { rows, now, reply })
+                .await
+        })
+    }
+
+    fn as_store(self: Arc<Self>) -> Arc<dyn Store> {
+        self
     }
 }
 

@@ -83,6 +83,13 @@ impl Plan {
         cell.row.take()
     }
 
+    /// The row as another store had it, or none.
+    pub(super) fn restore(&mut self, key: &Key, row: Option<Row>) {
+        let cell = self.cells.entry(key.clone()).or_default();
+        cell.dirty = true;
+        cell.row = row;
+    }
+
     fn apply(&mut self, op: &Op, now: u64) -> Outcome {
         match op {
             Op::Insert { key, value, end } => match self.live(key, now) {

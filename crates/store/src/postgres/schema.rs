@@ -12,7 +12,7 @@ use super::{
     session::{Dialect, Purpose, Session},
 };
 use crate::schema::{self, Migration, SchemaMismatch, SchemaStatus};
-use std::{collections::BTreeMap, time::Duration};
+use std::{collections::BTreeMap, sync::LazyLock, time::Duration};
 use tokio::time::{Instant, sleep};
 use tokio_postgres::{Client, error::SqlState};
 
@@ -71,12 +71,26 @@ fn first() -> Vec<String> {
 /// Within a group's transaction it also keeps a step from beginning.
 pub(super) const READ: &str = "SELECT version FROM signet_schema WHERE id = 1";
 
-/// Begins the name of a program's connections; the schema that it knows follows.
+/// Begins the name of a program's connections; the schema that it knows and its process follow.
 const APPLICATION: &str = "signet schema ";
+
+/// Tells this process from all others, on any machine.
+static PROCESS: LazyLock<String> = LazyLock::new(|| {
+    let number = u64::from_le_bytes(signet_crypto::random::bytes());
+    format!("{number:016x}")
+});
 
 /// By which a program's connections are told from others of the same database.
 pub(super) fn application(steps: &[Migration]) -> String {
-    format!("{APPLICATION}{}", schema::known(steps))
+    format!("{APPLICATION}{} {}", schema::known(steps), *PROCESS)
+}
+
+/// Whose connections are counted.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Whose {
+    All,
+    /// Not those of this process.
+    Others,
 }
 
 /// The version in a row of [`READ`].
@@ -120,7 +134,7 @@ pub(super) async fn status(options: &Options) -> Result<SchemaStatus, PostgresEr
 
 /// Connections of programs, by the schema that they know. A server that does not say who is
 /// connected has none.
-async fn programs(client: &Client) -> Result<BTreeMap<u32, u64>, PostgresError> {
+async fn programs(client: &Client, whose: Whose) -> Result<BTreeMap<u32, u64>, PostgresError> {
     let rows = client
         .query(
             "SELECT application_name FROM pg_stat_activity
@@ -131,17 +145,24 @@ async fn programs(client: &Client) -> Result<BTreeMap<u32, u64>, PostgresError> 
     let mut programs = BTreeMap::new();
     for row in rows {
         let name: Option<String> = row.try_get(0)?;
-        let known = name.as_deref().and_then(|n| n.strip_prefix(APPLICATION));
-        if let Some(known) = known.and_then(|known| known.parse().ok()) {
+        let Some(name) = name.as_deref().and_then(|n| n.strip_prefix(APPLICATION)) else {
+            continue;
+        };
+        let (known, process) = name.split_once(' ').unwrap_or((name, ""));
+        let counts = whose == Whose::All || process != *PROCESS;
+        if let Some(known) = known.parse().ok().filter(|_| counts) {
             *programs.entry(known).or_default() += 1;
         }
     }
     Ok(programs)
 }
 
-pub(super) async fn connected(options: &Options) -> Result<BTreeMap<u32, u64>, PostgresError> {
+pub(super) async fn connected(
+    options: &Options,
+    whose: Whose,
+) -> Result<BTreeMap<u32, u64>, PostgresError> {
     let session = Session::open(options, Purpose::Schema).await?;
-    programs(&session.client).await
+    programs(&session.client, whose).await
 }
 
 /// What becomes of programs that cannot work on the schema any more.
@@ -216,7 +237,7 @@ async fn step(
         return Ok(Step::Last);
     };
     if behind == Behind::Refuse {
-        let oldest = programs(client).await?.into_keys().next();
+        let oldest = programs(client, Whose::All).await?.into_keys().next();
         if let Some(known) = oldest.filter(|known| known + 1 < next.version) {
             let next = next.version;
             return Err(PostgresError::Behind { known, next });

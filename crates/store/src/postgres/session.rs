@@ -254,3 +254,53 @@ impl Session {
         &self.statements[&query]
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{postgres::schema::MIGRATIONS, schema::statements};
+
+    /// Words of what not all the servers have, or have at a price on a table that all nodes write.
+    const NOT_EVERYWHERE: &[&str] = &[
+        "advisory",
+        "pg_advisory_lock",
+        "pg_advisory_xact_lock",
+        "listen",
+        "notify",
+        "nextval",
+        "serial",
+        "bigserial",
+        "sequence",
+        "identity",
+        "trigger",
+        "function",
+        "procedure",
+        "truncate",
+        "exclusive",
+        "ctid",
+        "xmin",
+        "merge",
+    ];
+
+    #[test]
+    fn statements_of_every_connection_use_only_what_all_the_servers_have() {
+        let reading = Query::of(Purpose::Reading).into_iter();
+        let writing = Query::of(Purpose::Writing).into_iter();
+        let sweeping = Place::all().flat_map(|place| [layout::sweep(place), layout::count(place)]);
+        let steps = MIGRATIONS.iter();
+        let all: Vec<String> = reading
+            .chain(writing)
+            .map(Query::text)
+            .chain(sweeping)
+            .chain([layout::OLD_MARKS.to_owned()])
+            .chain(steps.flat_map(|step| statements(MIGRATIONS, step.version)))
+            .collect();
+        assert!(all.len() > 60, "{}", all.len());
+        for statement in &all {
+            let lower = statement.to_ascii_lowercase();
+            let mut words = lower.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+            let found = words.find(|word| NOT_EVERYWHERE.contains(word));
+            assert_eq!(found, None, "{statement}");
+        }
+    }
+}

@@ -64,6 +64,11 @@ pub(super) enum Write {
         now: u64,
         reply: Reply<Option<Row>>,
     },
+    Restore {
+        rows: Vec<(Key, Option<Row>)>,
+        now: u64,
+        reply: Reply<()>,
+    },
     Check {
         reply: Reply<()>,
     },
@@ -94,7 +99,7 @@ impl Job for Write {
             Write::Commit { reply, .. } => drop(reply.send(Err(error))),
             Write::CommitEach { reply, .. } => drop(reply.send(Err(error))),
             Write::Take { reply, .. } => drop(reply.send(Err(error))),
-            Write::Check { reply } => drop(reply.send(Err(error))),
+            Write::Restore { reply, .. } | Write::Check { reply } => drop(reply.send(Err(error))),
         }
     }
 
@@ -102,6 +107,10 @@ impl Job for Write {
         match self {
             Write::Commit { change, .. } => ops(change).map(value_of).sum(),
             Write::CommitEach { changes, .. } => changes.iter().flat_map(ops).map(value_of).sum(),
+            Write::Restore { rows, .. } => {
+                let values = rows.iter().filter_map(|(_, row)| row.as_ref());
+                values.map(|row| row.value.len()).sum()
+            }
             Write::Take { .. } | Write::Check { .. } => 0,
         }
     }
@@ -110,9 +119,10 @@ impl Job for Write {
 impl Write {
     fn now(&self) -> Option<u64> {
         match self {
-            Write::Commit { now, .. } | Write::CommitEach { now, .. } | Write::Take { now, .. } => {
-                Some(*now)
-            }
+            Write::Commit { now, .. }
+            | Write::CommitEach { now, .. }
+            | Write::Take { now, .. }
+            | Write::Restore { now, .. } => Some(*now),
             Write::Check { .. } => None,
         }
     }
@@ -131,6 +141,7 @@ impl Write {
             Write::Commit { change, .. } => named(change).collect(),
             Write::CommitEach { changes, .. } => changes.iter().flat_map(named).collect(),
             Write::Take { key, .. } => vec![(key, true)],
+            Write::Restore { rows, .. } => rows.iter().map(|(key, _)| (key, false)).collect(),
             Write::Check { .. } => Vec::new(),
         }
     }
@@ -149,6 +160,12 @@ impl Write {
                 Answer::CommitEach(outcomes)
             }
             Write::Take { key, now, .. } => Answer::Take(plan.take(key, *now)),
+            Write::Restore { rows, .. } => {
+                for (key, row) in rows {
+                    plan.restore(key, row.clone());
+                }
+                Answer::Check
+            }
             Write::Check { .. } => Answer::Check,
         }
     }
@@ -160,7 +177,9 @@ impl Write {
                 drop(reply.send(Ok(outcomes)));
             }
             (Write::Take { reply, .. }, Answer::Take(row)) => drop(reply.send(Ok(row))),
-            (Write::Check { reply }, Answer::Check) => drop(reply.send(Ok(()))),
+            (Write::Restore { reply, .. } | Write::Check { reply }, Answer::Check) => {
+                drop(reply.send(Ok(())));
+            }
             // Each job is answered by what it decided itself.
             (job, Answer::Commit(_) | Answer::CommitEach(_) | Answer::Take(_) | Answer::Check) => {
                 job.fail(StoreError::Unavailable("an answer went astray".to_owned()));

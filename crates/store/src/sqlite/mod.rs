@@ -19,7 +19,7 @@ pub use reserve::{DEFAULT_RESERVE, RESERVE_FILE};
 pub use sql::{MIGRATIONS, SCHEMA_VERSION};
 
 use crate::{
-    Change, Key, Outcome, Row, Store, StoreError, StoreFuture, Table,
+    Change, Destination, Key, Outcome, Row, Store, StoreError, StoreFuture, Table,
     schema::{Migration, SchemaStatus},
 };
 use open::Lock;
@@ -131,11 +131,28 @@ impl SqliteStore {
     /// See [`OpenError`]. A file that is not Signet's is left as it is.
     pub fn open(directory: &Path, options: Options) -> Result<SqliteStore, OpenError> {
         let lock = open::lock(directory)?;
+        SqliteStore::within(directory, options, Some(lock))
+    }
+
+    /// The same in a directory whose lock this process holds already, as long as the store is open.
+    ///
+    /// # Errors
+    /// See [`OpenError`].
+    pub fn open_locked(directory: &Path, options: Options) -> Result<SqliteStore, OpenError> {
+        SqliteStore::within(directory, options, None)
+    }
+
+    fn within(
+        directory: &Path,
+        options: Options,
+        lock: Option<Lock>,
+    ) -> Result<SqliteStore, OpenError> {
+        let unclean = lock.as_ref().is_none_or(|lock| lock.unclean);
         let full = Arc::new(AtomicBool::new(false));
         let mut reserve = Reserve::find(directory, options.reserve, full.clone());
         let path = directory.join(DATABASE_FILE);
         let connections = loop {
-            match Self::connect(&path, lock.unclean, &options) {
+            match Self::connect(&path, unclean, &options) {
                 Err(error) if error.may_be_full(directory) => {
                     if !reserve.give(true) {
                         return Err(error.of_full(directory));
@@ -158,7 +175,7 @@ impl SqliteStore {
             threads: Mutex::default(),
             full,
             damaged: Arc::default(),
-            lock: Mutex::new(Some(lock)),
+            lock: Mutex::new(lock),
         };
         let writer = Writer {
             connection: connections.writer,
@@ -420,5 +437,15 @@ impl Store for SqliteStore {
         if let Some(lock) = lock.filter(|_| !self.damaged.load(SeqCst)) {
             lock.clean();
         }
+    }
+}
+
+impl Destination for SqliteStore {
+    fn restore(&self, rows: Vec<(Key, Option<Row>)>, _: u64) -> StoreFuture<'_, ()> {
+        Box::pin(self.write(move |reply| Job::Restore { rows, reply }))
+    }
+
+    fn as_store(self: Arc<Self>) -> Arc<dyn Store> {
+        self
     }
 }

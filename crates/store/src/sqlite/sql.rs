@@ -323,6 +323,54 @@ fn apply(
     }
 }
 
+/// Versions below this were counted, those above it drawn by lot, and never met by counting.
+const COUNTED: u64 = 1 << 48;
+
+/// What may have been counted beyond the highest version that is there: rows that are gone had some.
+const UNSEEN: u64 = 1 << 32;
+
+/// Writes rows as another store had them. Versions go on behind theirs.
+pub(super) fn restore(
+    connection: &Connection,
+    versions: &mut Versions,
+    rows: &[(Key, Option<Row>)],
+) -> rusqlite::Result<()> {
+    let mut highest = 0;
+    for (key, row) in rows {
+        let Some(row) = row else {
+            connection.prepare_cached(DELETE)?.execute(params![
+                key.table.number(),
+                key.partition,
+                key.sort
+            ])?;
+            continue;
+        };
+        connection.prepare_cached(PUT)?.execute(params![
+            key.table.number(),
+            key.partition,
+            key.sort,
+            row.value,
+            seconds(row.version),
+            row.end.map(seconds)
+        ])?;
+        if row.version < COUNTED {
+            highest = highest.max(row.version);
+        }
+    }
+    versions.keep(connection)?;
+    // What was reserved before is left out, so that the counter alone says where versions go on.
+    versions.forget();
+    if highest > 0 {
+        let behind = highest + UNSEEN;
+        let counted = version(connection)?;
+        // Only where it is no longer far enough ahead: not at every call.
+        if counted < highest + UNSEEN / 2 {
+            set_version(connection, behind)?;
+        }
+    }
+    Ok(())
+}
+
 fn rows(
     mut statement: CachedStatement<'_>,
     table: Table,

@@ -72,6 +72,10 @@ pub(super) enum Job {
         limit: usize,
         reply: Reply<usize>,
     },
+    Restore {
+        rows: Vec<(Key, Option<Row>)>,
+        reply: Reply<()>,
+    },
     Check {
         reply: Reply<()>,
     },
@@ -86,6 +90,7 @@ impl Job {
             Job::CommitEach { changes, .. } => {
                 changes.iter().map(Need::of).max().unwrap_or(Need::Ends)
             }
+            Job::Restore { .. } => Need::Grows,
             Job::Take { .. } | Job::Sweep { .. } | Job::Check { .. } | Job::Work(_) => Need::Ends,
         }
     }
@@ -93,9 +98,11 @@ impl Job {
     /// Whether a replicated store takes it only from the consensus.
     fn is_change(&self) -> bool {
         match self {
-            Job::Commit { .. } | Job::CommitEach { .. } | Job::Take { .. } | Job::Sweep { .. } => {
-                true
-            }
+            Job::Commit { .. }
+            | Job::CommitEach { .. }
+            | Job::Take { .. }
+            | Job::Sweep { .. }
+            | Job::Restore { .. } => true,
             Job::Check { .. } | Job::Work(_) => false,
         }
     }
@@ -107,6 +114,7 @@ impl Job {
             | Job::CommitEach { .. }
             | Job::Take { .. }
             | Job::Sweep { .. }
+            | Job::Restore { .. }
             | Job::Check { .. } => true,
             Job::Work(work) => work.is_flushed(),
         }
@@ -119,7 +127,7 @@ impl Job {
             Job::CommitEach { reply, .. } => reply.send(),
             Job::Take { reply, .. } => reply.send(),
             Job::Sweep { reply, .. } => reply.send(),
-            Job::Check { reply } => reply.send(),
+            Job::Restore { reply, .. } | Job::Check { reply } => reply.send(),
             Job::Work(work) => work.done(Ok(())),
         }
     }
@@ -130,7 +138,7 @@ impl Job {
             Job::CommitEach { reply, .. } => reply.fail(error),
             Job::Take { reply, .. } => reply.fail(error),
             Job::Sweep { reply, .. } => reply.fail(error),
-            Job::Check { reply } => reply.fail(error),
+            Job::Restore { reply, .. } | Job::Check { reply } => reply.fail(error),
             Job::Work(work) => work.done(Err(error)),
         }
     }
@@ -301,6 +309,10 @@ impl Writer {
             }
             Job::Sweep { now, limit, reply } => {
                 reply.done = Some(sql::sweep(&self.connection, *now, *limit)?);
+            }
+            Job::Restore { rows, reply } => {
+                sql::restore(&self.connection, &mut self.versions, rows)?;
+                reply.done = Some(());
             }
             // A transaction that changes nothing proves nothing: SQLite compares, and writes no
             // page whose bytes stay the same.
