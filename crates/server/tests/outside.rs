@@ -14,8 +14,10 @@ use serde_json::{Value, json};
 use signet_crypto::Secret;
 use signet_directory::{
     Capabilities, Directory, DirectoryError, DirectoryFuture, PasswordVerdict, Person, Profile,
+    UserError, Value as Attribute,
 };
 use signet_oauth::client::Client;
+use signet_server::groups::GroupDraft;
 use std::collections::BTreeMap;
 use std::future::ready;
 use std::sync::{Arc, Mutex};
@@ -43,7 +45,8 @@ impl Outside {
                     name: Some(format!("{name} of Corp")),
                     ..Profile::default()
                 },
-                ..Person::default()
+                groups: vec!["staff".into(), "nowhere here".into()],
+                attributes: [("department".into(), Attribute::Text("Sales".into()))].into(),
             };
             outside
                 .people
@@ -155,6 +158,45 @@ fn a_person_of_another_directory_logs_in_and_keeps_their_sub() {
     assert_eq!(userinfo["email"], "olga@corp.example");
     let account = browser.get("/account").expect("olga of Corp");
     account.expect("olga.new");
+}
+
+#[test]
+fn the_groups_of_another_directory_count_where_the_realm_has_them() {
+    let mail = Mail::new();
+    let outside = Outside::with(&["olga"]);
+    let server = server(&mail, &outside);
+    let (realm, now) = (&server.realm, server.realm.now());
+    let draft = GroupDraft::default();
+    block_on(realm.write_group("staff", &draft, None)).unwrap();
+    let department = signet_oauth::people::Attribute::new("department");
+    block_on(realm.write_attribute(&department, None)).unwrap();
+    let known = || block_on(realm.people.users.by_login("olga", now));
+    let user = known().unwrap().unwrap();
+    let claims = user.claims();
+    let snapshot = realm.snapshot();
+    let groups = snapshot.registry.people.groups_of(&claims.held);
+    assert_eq!(groups.into_iter().collect::<Vec<_>>(), ["staff"]);
+    assert!(claims.held.attributes["department"].verified);
+    // Nobody puts them into groups here, or says what their department is.
+    let changed = realm.people.users.change(&user.id, now, |draft| {
+        draft.user.groups.push("another".into());
+    });
+    assert!(matches!(
+        block_on(changed),
+        Err(UserError::KeptElsewhere(_))
+    ));
+    let changed = realm.people.users.change(&user.id, now, |draft| {
+        draft.user.attributes.clear();
+    });
+    assert!(matches!(
+        block_on(changed),
+        Err(UserError::KeptElsewhere(_))
+    ));
+    // Who leaves a group there is out of it here, minutes later.
+    outside.change("olga", |person| person.groups.clear());
+    let later = realm.people.users.by_login("olga", now + 301);
+    let claims = block_on(later).unwrap().unwrap().claims();
+    assert!(snapshot.registry.people.groups_of(&claims.held).is_empty());
 }
 
 #[test]

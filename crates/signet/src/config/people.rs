@@ -167,7 +167,7 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> (People, Vec<String>) {
-        let text = format!("issuer = \"https://id.example\"\n{text}");
+        let text = format!("issuer = \"https://id.example\"\nlisteners = []\n{text}");
         let config: Config = toml::from_str(&text).expect(&text);
         let mut faults = Faults::default();
         let people = people(&config, &mut faults);
