@@ -55,8 +55,9 @@ faults: build ## every fault of real clusters under load, checked; writes docs/f
 fuzz: ## every fuzz target for a few seconds, on stable Rust
 	$(CARGO) run --quiet --locked --manifest-path fuzz/Cargo.toml --target-dir target --bin smoke -- --seconds 3
 
-sim: ## 100,000 simulated clusters (SIM_RUNS=n); a failing one prints its seed
+sim: ## 100,000 simulated clusters and replicated stores (SIM_RUNS=n); a failing one prints its seed
 	SIGNET_SIM_RUNS=$(SIM_RUNS) $(CARGO) test --locked -p signet-cluster --test it sim:: -- --nocapture
+	SIGNET_SIM_RUNS=$(SIM_RUNS) $(CARGO) test --locked --workspace --test sim -- --nocapture
 
 bench: build bench-programs ## measure everything beside its floor; report and plots in bench-results (ARGS="quick", ten minutes; "full"; "part grid"; "full --peers")
 	@SIGNET_BIN="$(CURDIR)/target/release/signet" target/release/signet-bench $(or $(ARGS),quick)

@@ -19,6 +19,7 @@ use openraft::{
     },
     storage::Snapshot,
 };
+use signet_store::SqliteStore;
 use std::{
     future::Future,
     sync::{
@@ -40,6 +41,7 @@ const MAX_PART_BYTES: usize = 512 << 10;
 #[derive(Clone)]
 pub(crate) struct Dial {
     pub(crate) network: Arc<dyn Network>,
+    pub(crate) store: Arc<SqliteStore>,
     pub(crate) me: u64,
     pub(crate) generation: Arc<AtomicU64>,
     /// Why others refuse this node.
@@ -165,12 +167,15 @@ impl Peer {
         let mut notes = rows.notes().map_err(stored)?;
         let version = rows.version().map_err(stored)?;
         loop {
-            let (back, some) = tokio::task::spawn_blocking(move || {
-                let some = rows.rows(MAX_PART_BYTES);
-                (rows, some)
-            })
-            .await
-            .map_err(|error| StreamingError::Network(RpcFailure::new(&error)))?;
+            let (back, some) = self
+                .dial
+                .store
+                .read_apart(move || {
+                    let some = rows.rows(MAX_PART_BYTES);
+                    (rows, some)
+                })
+                .await
+                .map_err(stored)?;
             rows = back;
             let some = some.map_err(stored)?;
             let mut bytes = 0;
@@ -260,6 +265,7 @@ impl RaftNetworkV2<Types> for Peer {
             return Err(StreamingError::Unreachable(none));
         };
         tokio::select! {
+            biased;
             closed = cancel => Err(StreamingError::Closed(closed)),
             sent = self.send_rows(vote, snapshot.meta, rows) => sent,
         }

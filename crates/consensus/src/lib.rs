@@ -29,6 +29,8 @@
 //! - **A lost majority** is replaced by [`recover`] alone, and the nodes that were left behind
 //!   cannot come back by mistake.
 //!
+//! Time, tasks, randomness and the network are handed in, so a simulation can run it: [`simulate`].
+//!
 //! What it leaves to others: connections and their authentication ([`Network`]), who is a member
 //! and under which number (the membership of the cluster), and backups.
 #![forbid(unsafe_code)]
@@ -46,11 +48,14 @@ mod proposal;
 mod propose;
 mod reading;
 mod recover;
+mod runtime;
 mod settings;
 mod store;
+mod surroundings;
 mod task;
 mod types;
 mod voters;
+mod watch;
 mod wire;
 
 pub use error::ConsensusError;
@@ -60,3 +65,4 @@ pub use recover::{Recovered, recover};
 pub use settings::Settings;
 pub use signet_store::NodeId;
 pub use store::ReplicatedStore;
+pub use surroundings::{Moment, Simulated, Surroundings, Task, simulate};

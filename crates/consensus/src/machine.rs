@@ -11,6 +11,7 @@ use crate::{
     types::{
         Entry, LogId, Payload, Response, SnapshotMeta, StoredMembership, Types, read, written,
     },
+    watch,
 };
 use futures_core::Stream;
 use openraft::{
@@ -22,7 +23,6 @@ use signet_store::{
     sqlite::replica::{self, Failed, Note, Space},
 };
 use std::{future::poll_fn, io, pin::Pin, sync::Arc};
-use tokio::sync::watch;
 
 /// The last entry that the rows hold.
 pub(crate) const APPLIED: &[u8] = b"state/applied";

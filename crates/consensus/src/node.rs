@@ -6,14 +6,17 @@ use crate::{
     dial::Dial,
     log::Log,
     machine::{Machine, Transfer},
+    runtime,
+    surroundings::{Moment, sleep, sleep_until, spawn, timeout},
     task::{Until, work},
     types::{LogId, Proposed, SnapshotMeta, Types, Vote, written},
     voters::{self, Candidate},
+    watch,
     wire::{self, Envelope, Reply, Request},
 };
 use openraft::{
     ChangeMembers, Config, ServerState, SnapshotPolicy,
-    async_runtime::{Instant as _, WatchReceiver},
+    async_runtime::WatchReceiver,
     error::{ClientWriteError, LinearizableReadError, RaftError},
     raft::TransferLeaderRequest,
     storage::Snapshot,
@@ -24,16 +27,15 @@ use signet_store::{
 };
 use std::{
     collections::BTreeSet,
+    future::Future,
+    pin::Pin,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicU64, Ordering::SeqCst},
     },
     time::Duration,
 };
-use tokio::{
-    sync::{Notify, watch},
-    time::{Instant, sleep, sleep_until, timeout},
-};
+use tokio::sync::Notify;
 
 type Raft = openraft::Raft<Types, Machine>;
 
@@ -84,7 +86,7 @@ pub(crate) struct Node {
     applied: watch::Sender<u64>,
     view: watch::Sender<View>,
     /// When the leader, or this node's candidate for it, was last heard.
-    heard: Mutex<Instant>,
+    heard: Mutex<Moment>,
     staging: tokio::sync::Mutex<Option<Staging>>,
     /// An index plus one: whatever this node was answered lies below it.
     pub(crate) seen: AtomicU64,
@@ -135,6 +137,7 @@ impl Node {
         let node = Arc::new(Node {
             dial: Dial {
                 network,
+                store: store.clone(),
                 me: me.number,
                 generation: Arc::new(AtomicU64::new(generation)),
                 refused: Arc::default(),
@@ -150,7 +153,7 @@ impl Node {
                 leader: None,
                 term: 0,
             }),
-            heard: Mutex::new(Instant::now()),
+            heard: Mutex::new(Moment::now()),
             staging: tokio::sync::Mutex::default(),
             seen: AtomicU64::new(0),
             tend: Notify::new(),
@@ -167,40 +170,44 @@ impl Node {
             // Nobody else is to be waited for.
             let _ = raft.trigger().elect(false).await;
         }
-        tokio::spawn(node.clone().run(raft));
+        spawn(node.clone().run(raft));
         Ok(node)
     }
 
-    async fn build(&self) -> Result<Raft, ConsensusError> {
-        let (min, max) = self.settings.election;
-        let config = Config {
-            cluster_name: "signet".to_owned(),
-            heartbeat_interval: millis(self.settings.heartbeat),
-            election_timeout_min: millis(min),
-            election_timeout_max: millis(max),
-            install_snapshot_timeout: 600_000,
-            max_payload_entries: 256,
-            snapshot_policy: SnapshotPolicy::LogsSinceLast(SHORTEN_EVERY),
-            max_in_snapshot_log_to_keep: MAX_LEFT,
-            purge_batch_size: 256,
-            enable_pre_vote: Some(true),
-            // The rows are not flushed, so a leader that comes back learns anew what is committed.
-            enable_leader_restore: Some(false),
-            // A voter that lost its disk comes back empty, under a number of its own.
-            allow_log_reversion: Some(false),
-            backoff: "50ms 100ms 200ms ...400ms".to_owned(),
-            ..Config::default()
-        };
-        let config = Arc::new(config.validate().map_err(|error| {
-            tracing::error!(%error, "the times of the consensus do not fit together");
-            ConsensusError::Settings
-        })?);
-        let log = Log::open(self.store.clone())?;
-        let machine = Machine::open(self.store.clone(), self.applied.clone())?;
-        let raft = Raft::new(self.me.number, config, self.dial.clone(), log, machine).await;
-        let raft = raft.map_err(|error| StoreError::Unavailable(error.to_string()))?;
-        *lock(&self.raft) = Some(raft.clone());
-        Ok(raft)
+    // Boxed: so the library is compiled here once, and not in every crate that waits for this.
+    fn build(&self) -> Pin<Box<dyn Future<Output = Result<Raft, ConsensusError>> + Send + '_>> {
+        Box::pin(async move {
+            let (min, max) = self.settings.election;
+            let config = Config {
+                cluster_name: "signet".to_owned(),
+                heartbeat_interval: millis(self.settings.heartbeat),
+                election_timeout_min: millis(min),
+                election_timeout_max: millis(max),
+                install_snapshot_timeout: 600_000,
+                max_payload_entries: 256,
+                snapshot_policy: SnapshotPolicy::LogsSinceLast(SHORTEN_EVERY),
+                max_in_snapshot_log_to_keep: MAX_LEFT,
+                purge_batch_size: 256,
+                enable_pre_vote: Some(true),
+                // The rows are not flushed, so a leader that comes back learns anew what is committed.
+                enable_leader_restore: Some(false),
+                // A voter that lost its disk comes back empty, under a number of its own.
+                allow_log_reversion: Some(false),
+                backoff: "50ms 100ms 200ms ...400ms".to_owned(),
+                ..Config::default()
+            };
+            let config = Arc::new(config.validate().map_err(|error| {
+                tracing::error!(%error, "the times of the consensus do not fit together");
+                ConsensusError::Settings
+            })?);
+            let log = Log::open(self.store.clone())?;
+            let machine = Machine::open(self.store.clone(), self.applied.clone())?;
+            let raft = Raft::new(self.me.number, config, self.dial.clone(), log, machine);
+            let raft = runtime::with_random(self.settings.random.clone(), raft).await;
+            let raft = raft.map_err(|error| StoreError::Unavailable(error.to_string()))?;
+            *lock(&self.raft) = Some(raft.clone());
+            Ok(raft)
+        })
     }
 
     fn raft(&self) -> Option<Raft> {
@@ -223,6 +230,7 @@ impl Node {
                     return;
                 }
                 tokio::select! {
+                    biased;
                     _ = closed.changed() => {}
                     () = sleep(TEND_EVERY) => {}
                 }
@@ -239,7 +247,7 @@ impl Node {
     async fn follow(&self, raft: &Raft, closed: &mut watch::Receiver<bool>) {
         let mut metrics = raft.metrics();
         let mut announced = None;
-        let mut next = Instant::now() + TEND_EVERY;
+        let mut next = Moment::now() + TEND_EVERY;
         while !*closed.borrow() {
             let (view, running, members) = {
                 let now = metrics.borrow_watched();
@@ -269,13 +277,15 @@ impl Node {
                 }
             }
             tokio::select! {
+                biased;
                 _ = closed.changed() => {}
-                changed = metrics.changed() => if changed.is_err() { return },
+                // Before the library's news, of which there may always be some.
                 () = sleep_until(next) => {
                     self.tend_voters(raft).await;
-                    next = Instant::now() + TEND_EVERY;
+                    next = Moment::now() + TEND_EVERY;
                 }
                 () = self.tend.notified() => self.tend_voters(raft).await,
+                changed = metrics.changed() => if changed.is_err() { return },
             }
         }
     }
@@ -379,7 +389,7 @@ impl Node {
     /// request may be done several times.
     async fn lead(
         &self,
-        until: Instant,
+        until: Moment,
         request: impl Fn() -> Request + Send + Sync,
     ) -> Result<Led, String> {
         let mut view = self.view.subscribe();
@@ -391,9 +401,10 @@ impl Node {
                 Some(hint) => Some(hint),
                 None => view.borrow_and_update().leader,
             };
-            let left = until.saturating_duration_since(Instant::now());
+            let left = until.saturating_since(Moment::now());
             tries = tries.saturating_add(u32::from(leader.is_some()));
             let reply = tokio::select! {
+                biased;
                 reply = self.attempt(leader, left.min(ATTEMPT), request()) => reply,
                 _ = view.changed() => continue,
                 () = sleep_until(until) => return Err(why),
@@ -413,6 +424,7 @@ impl Node {
             }
             // Not at once: whoever is asked needs a moment to learn something new.
             tokio::select! {
+                biased;
                 () = sleep(self.settings.heartbeat / 4) => {}
                 _ = view.changed() => {}
                 () = sleep_until(until) => return Err(why),
@@ -479,7 +491,7 @@ impl Node {
     pub(crate) async fn submit(
         &self,
         bytes: Arc<[u8]>,
-        until: Instant,
+        until: Moment,
     ) -> Result<Submitted, StoreError> {
         let led = self.lead(until, || Request::Propose(bytes.clone())).await;
         match led.map_err(StoreError::Unavailable)? {
@@ -507,7 +519,7 @@ impl Node {
 
     /// The index that this node's rows must have reached to show everything that anybody was
     /// answered before this was called. A majority has confirmed the leader since.
-    pub(crate) async fn read_point(&self, until: Instant) -> Result<u64, StoreError> {
+    pub(crate) async fn read_point(&self, until: Moment) -> Result<u64, StoreError> {
         let led = self.lead(until, || Request::ReadPoint).await;
         match led.map_err(StoreError::Unavailable)? {
             Led::Done(answer) => crate::types::read(&answer, |from| from.u64())
@@ -517,12 +529,13 @@ impl Node {
     }
 
     /// Waits for the rows to hold everything below an index plus one.
-    pub(crate) async fn wait_applied(&self, behind: u64, until: Instant) -> Result<(), StoreError> {
+    pub(crate) async fn wait_applied(&self, behind: u64, until: Moment) -> Result<(), StoreError> {
         let mut applied = self.applied.subscribe();
         if *applied.borrow() >= behind {
             return Ok(());
         }
         tokio::select! {
+            biased;
             reached = applied.wait_for(|applied| *applied >= behind) => {
                 reached.map(drop).map_err(|_| unavailable("it was closed"))
             }
@@ -597,14 +610,14 @@ impl Node {
 
     /// Adds a member, or changes its zone. It votes as soon as it has caught up and is chosen.
     pub(crate) async fn add(&self, member: &Member) -> Result<(), ConsensusError> {
-        let until = Instant::now() + MEMBERS_WITHIN;
+        let until = Moment::now() + MEMBERS_WITHIN;
         let led = self.lead(until, || Request::Add(member.clone())).await;
         led.map(drop).map_err(ConsensusError::Members)
     }
 
     /// Removes a member.
     pub(crate) async fn remove(&self, name: &NodeId) -> Result<(), ConsensusError> {
-        let until = Instant::now() + MEMBERS_WITHIN;
+        let until = Moment::now() + MEMBERS_WITHIN;
         let led = self.lead(until, || Request::Remove(name.clone())).await;
         led.map(drop).map_err(ConsensusError::Members)
     }
@@ -740,7 +753,7 @@ impl Node {
                 let answer = answer.map_err(|_| Reply::Stopped)?;
                 use openraft::raft::AppendEntriesResponse::HigherVote;
                 if !matches!(answer, HigherVote(_)) {
-                    *lock(&self.heard) = Instant::now();
+                    *lock(&self.heard) = Moment::now();
                 }
                 Ok(wire::append_answer(&answer))
             }
@@ -749,7 +762,7 @@ impl Node {
                 let answer = answer.map_err(|_| Reply::Stopped)?;
                 if answer.vote_granted {
                     // An election goes on, and may be won.
-                    *lock(&self.heard) = Instant::now();
+                    *lock(&self.heard) = Moment::now();
                 }
                 Ok(wire::vote_answer(&answer))
             }
@@ -865,7 +878,7 @@ impl Node {
         };
         // The rows are staged until they are installed: no other transfer may begin before.
         let answer = raft.install_full_snapshot(vote, snapshot).await;
-        *lock(&self.heard) = Instant::now();
+        *lock(&self.heard) = Moment::now();
         Ok(answer.map_err(|_| Reply::Stopped)?.vote)
     }
 

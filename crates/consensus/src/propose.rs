@@ -8,16 +8,14 @@ use crate::{
     machine,
     node::{NO_MAJORITY, Node, Submitted},
     proposal::{self, Answer, Applied, Call, Proposal},
+    surroundings::{Moment, spawn},
 };
 use signet_store::{Need, StoreError};
 use std::{
     collections::BTreeSet,
     sync::{Arc, Mutex, MutexGuard, PoisonError, atomic::Ordering::SeqCst},
 };
-use tokio::{
-    sync::{Semaphore, mpsc, oneshot},
-    time::Instant,
-};
+use tokio::sync::{Semaphore, mpsc, oneshot};
 
 /// Calls that wait for a proposal to take them; beyond it they are refused
 const MAX_WAITING: usize = 8192;
@@ -39,7 +37,7 @@ type Reply = oneshot::Sender<Result<Answer, StoreError>>;
 struct Waiting {
     call: Vec<u8>,
     need: Need,
-    until: Instant,
+    until: Moment,
     reply: Reply,
 }
 
@@ -72,7 +70,7 @@ fn unavailable(why: &str) -> StoreError {
 impl Proposer {
     pub(crate) fn start(node: Arc<Node>) -> Proposer {
         let (queue, waiting) = mpsc::channel(MAX_WAITING);
-        tokio::spawn(take(node.clone(), waiting));
+        spawn(take(node.clone(), waiting));
         Proposer { node, queue }
     }
 
@@ -88,7 +86,7 @@ impl Proposer {
         let waiting = Waiting {
             call: bytes.finish(),
             need: need(&call),
-            until: Instant::now() + self.node.settings.deadline,
+            until: Moment::now() + self.node.settings.deadline,
             reply,
         };
         self.queue.try_send(waiting).map_err(|error| match error {
@@ -132,7 +130,7 @@ async fn take(node: Arc<Node>, mut waiting: mpsc::Receiver<Waiting>) {
             size += next.call.len();
             shared.push(next);
         }
-        let now = Instant::now();
+        let now = Moment::now();
         for late in shared.extract_if(.., |waiting| waiting.until <= now) {
             drop(late.reply.send(Err(unavailable(NO_MAJORITY))));
         }
@@ -147,7 +145,7 @@ async fn take(node: Arc<Node>, mut waiting: mpsc::Receiver<Waiting>) {
         }
         let (node, session) = (node.clone(), session.clone());
         let number = begin(&session);
-        tokio::spawn(async move {
+        spawn(async move {
             propose(&node, &session, number, shared).await;
             drop(place);
         });
@@ -164,7 +162,7 @@ async fn open(node: &Node, session: &Mutex<Session>, shared: &[Waiting]) -> Resu
         session.id
     };
     let until = shared.iter().map(|waiting| waiting.until).max();
-    let until = until.unwrap_or_else(Instant::now);
+    let until = until.unwrap_or_else(Moment::now);
     let bytes = Proposal::open(node.me.number, id);
     match node.submit(bytes.into(), until).await? {
         Submitted::Done(..) => {
@@ -221,7 +219,7 @@ async fn propose(
     mut shared: Vec<Waiting>,
 ) {
     let until = shared.iter().map(|waiting| waiting.until).max();
-    let until = until.unwrap_or_else(Instant::now);
+    let until = until.unwrap_or_else(Moment::now);
     let calls: Vec<Vec<u8>> = shared
         .iter_mut()
         .map(|waiting| std::mem::take(&mut waiting.call))
@@ -274,7 +272,7 @@ async fn kept(
     node: &Node,
     index: u64,
     number: &Number,
-    until: Instant,
+    until: Moment,
 ) -> Result<Applied, StoreError> {
     node.wait_applied(index + 1, until).await?;
     let name = machine::answer_name(node.me.number, number.number);

@@ -3,19 +3,19 @@
 //! The leader says how far the log is committed, after a majority has confirmed that it still
 //! leads: no clock decides. Reads that come at the same time share that question; each then waits
 //! for this node's own rows to be as far, and reads those.
-use crate::node::Node;
+use crate::{
+    node::Node,
+    surroundings::{Moment, spawn},
+};
 use signet_store::StoreError;
 use std::sync::Arc;
-use tokio::{
-    sync::{mpsc, oneshot},
-    time::Instant,
-};
+use tokio::sync::{mpsc, oneshot};
 
 /// Reads that wait for the leader's answer; beyond it they are refused
 const MAX_READS: usize = 8192;
 
 struct Waiting {
-    until: Instant,
+    until: Moment,
     reply: oneshot::Sender<Result<u64, StoreError>>,
 }
 
@@ -32,14 +32,14 @@ fn unavailable(why: &str) -> StoreError {
 impl Reading {
     pub(crate) fn start(node: Arc<Node>) -> Reading {
         let (queue, waiting) = mpsc::channel(MAX_READS);
-        tokio::spawn(ask(node.clone(), waiting));
+        spawn(ask(node.clone(), waiting));
         Reading { node, queue }
     }
 
     /// Waits until this node's rows show everything that anybody was answered before now.
     pub(crate) async fn latest(&self) -> Result<(), StoreError> {
         self.node.has_hope()?;
-        let until = Instant::now() + self.node.settings.deadline;
+        let until = Moment::now() + self.node.settings.deadline;
         let (reply, answer) = oneshot::channel();
         let waiting = Waiting { until, reply };
         self.queue.try_send(waiting).map_err(|error| match error {
@@ -53,7 +53,7 @@ impl Reading {
     /// Waits until this node's rows show everything that this node was answered.
     pub(crate) async fn own(&self) -> Result<(), StoreError> {
         let seen = self.node.seen.load(std::sync::atomic::Ordering::SeqCst);
-        let until = Instant::now() + self.node.settings.deadline;
+        let until = Moment::now() + self.node.settings.deadline;
         self.node.wait_applied(seen, until).await
     }
 }

@@ -9,6 +9,7 @@ use crate::{
     proposal::{Answer, Call},
     propose::Proposer,
     reading::Reading,
+    surroundings,
     task::{Until, work},
     types::{LeaderId, LogId, Membership, StoredMembership, Vote, read, written},
     wire::Reply,
@@ -36,7 +37,7 @@ struct Part {
     proposer: Proposer,
     reading: Reading,
     /// Where all of it runs.
-    runtime: tokio::runtime::Handle,
+    runtime: Option<tokio::runtime::Handle>,
 }
 
 #[derive(Clone)]
@@ -181,7 +182,7 @@ impl ReplicatedStore {
         let part = Arc::new(Part {
             proposer: Proposer::start(node.clone()),
             reading: Reading::start(node.clone()),
-            runtime: tokio::runtime::Handle::current(),
+            runtime: surroundings::around(),
             node,
         });
         self.set_part(Some(part.clone()));

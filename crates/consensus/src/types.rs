@@ -16,6 +16,7 @@ openraft::declare_raft_types!(
         R = Response,
         NodeId = u64,
         Node = Member,
+        AsyncRuntime = crate::runtime::Runtime,
 );
 
 pub(crate) type LeaderId = openraft::impls::leader_id_adv::LeaderId<u64, u64>;

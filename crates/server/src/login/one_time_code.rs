@@ -76,21 +76,36 @@ pub async fn create(
     lifetime: u64,
     now: u64,
 ) -> Result<NewCode, StoreError> {
-    let id = MailedCodeId::new(signet_crypto::random::bytes());
-    let digits = format!("{:06}", signet_crypto::random::below(1_000_000));
+    let code = NewCode {
+        id: MailedCodeId::new(signet_crypto::random::bytes()),
+        digits: format!("{:06}", signet_crypto::random::below(1_000_000)),
+    };
+    keep(store, keyring, &code, user, lifetime, now).await?;
+    Ok(code)
+}
+
+/// The same with a code whose randomness is handed in: [`attempt`] knows it from here on.
+pub async fn keep(
+    store: &dyn Store,
+    keyring: &Keyring,
+    code: &NewCode,
+    user: Option<(&str, &str)>,
+    lifetime: u64,
+    now: u64,
+) -> Result<(), StoreError> {
     let row = CodeRow {
         user_id: user.map(|(id, _)| id.to_owned()),
         email: user.map(|(_, email)| email.to_owned()),
-        hash: hash(keyring, &id, &digits),
+        hash: hash(keyring, &code.id, &code.digits),
         attempts: MAX_ATTEMPTS,
     };
     let insert = Op::Insert {
-        key: key_of(&id),
+        key: key_of(&code.id),
         value: encode(&row),
         end: Some(now + lifetime),
     };
     match commit(store, insert, now).await? {
-        Outcome::Done { .. } => Ok(NewCode { id, digits }),
+        Outcome::Done { .. } => Ok(()),
         // 128 random bits that are taken: the store answers for another key.
         Outcome::Refused(_) => Err(StoreError::Corrupt("one-time code".into())),
     }

@@ -7,6 +7,7 @@
 //! written a moment ago lies in memory and costs a few microseconds, where handing the question to
 //! another thread and back costs ten times that. Only when all connections for such reads are taken
 //! does it queue with the lists. The data directory belongs to one process at a time.
+mod driven;
 mod open;
 mod queue;
 pub mod replica;
@@ -14,6 +15,7 @@ mod reserve;
 mod sql;
 mod writer;
 
+pub use driven::{Committed, Driver, Surroundings, ends_of_transactions};
 pub use open::{DATABASE_FILE, LOCK_FILE, OpenError};
 pub use reserve::{DEFAULT_RESERVE, RESERVE_FILE};
 pub use sql::{MIGRATIONS, SCHEMA_VERSION};
@@ -24,7 +26,7 @@ use crate::{
 };
 use open::Lock;
 use queue::{Queue, Refused};
-use reserve::Reserve;
+use reserve::{Machine, Reserve};
 use rusqlite::Connection;
 use std::{
     io,
@@ -130,6 +132,33 @@ impl SqliteStore {
     /// # Errors
     /// See [`OpenError`]. A file that is not Signet's is left as it is.
     pub fn open(directory: &Path, options: Options) -> Result<SqliteStore, OpenError> {
+        let machine = Machine::default();
+        let queues = (
+            Queue::new(options.write_queue),
+            Queue::new(options.read_queue),
+        );
+        let (mut store, writer, readers) = Self::build(directory, options, machine, queues)?;
+        let path = store.path.clone();
+        store.spawn(&path, "store-writer", move || writer.run())?;
+        for (nearby, connection) in readers {
+            store.nearby.push(Mutex::new(Some(nearby)));
+            let queue = store.reads.clone();
+            store.spawn(&path, "store-reader", move || {
+                while let Some(read) = queue.pop() {
+                    read(&connection);
+                }
+            })?;
+        }
+        Ok(store)
+    }
+
+    /// A store that nobody works for yet, its writer, and the readers' connections.
+    fn build(
+        directory: &Path,
+        options: Options,
+        machine: Machine,
+        (writes, reads): (Queue<Job>, Queue<Read>),
+    ) -> Result<(SqliteStore, Writer, Vec<(Connection, Connection)>), OpenError> {
         let lock = open::lock(directory)?;
         SqliteStore::within(directory, options, Some(lock))
     }
@@ -149,7 +178,7 @@ impl SqliteStore {
     ) -> Result<SqliteStore, OpenError> {
         let unclean = lock.as_ref().is_none_or(|lock| lock.unclean);
         let full = Arc::new(AtomicBool::new(false));
-        let mut reserve = Reserve::find(directory, options.reserve, full.clone());
+        let mut reserve = Reserve::find_on(machine, directory, options.reserve, full.clone());
         let path = directory.join(DATABASE_FILE);
         let connections = loop {
             match Self::connect(&path, unclean, &options) {
@@ -166,10 +195,10 @@ impl SqliteStore {
             .map_err(|error| open::engine_error(&path)(error))?;
         let mut versions = sql::Versions::default();
         versions.set_exact(replicated);
-        let mut store = SqliteStore {
-            path: path.clone(),
-            writes: Arc::new(Queue::new(options.write_queue)),
-            reads: Arc::new(Queue::new(options.read_queue)),
+        let store = SqliteStore {
+            path,
+            writes: Arc::new(writes),
+            reads: Arc::new(reads),
             counters: Arc::default(),
             nearby: Vec::new(),
             threads: Mutex::default(),
@@ -188,17 +217,7 @@ impl SqliteStore {
             replicated,
             relaxed: false,
         };
-        store.spawn(&path, "store-writer", move || writer.run())?;
-        for (nearby, connection) in connections.readers {
-            store.nearby.push(Mutex::new(Some(nearby)));
-            let queue = store.reads.clone();
-            store.spawn(&path, "store-reader", move || {
-                while let Some(read) = queue.pop() {
-                    read(&connection);
-                }
-            })?;
-        }
-        Ok(store)
+        Ok((store, writer, connections.readers))
     }
 
     /// How the layout of a directory's store stands to this program; None: there is no store. Also
@@ -289,6 +308,17 @@ impl SqliteStore {
         });
         self.reads.push(job).map_err(refused)?;
         answer.await.map_err(|_| stopped())?
+    }
+
+    /// Does something that waits for the disk where lists are read, and not where it is called.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`]: the queue is full, or the store was closed.
+    pub async fn read_apart<T: Send + 'static>(
+        &self,
+        read: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, StoreError> {
+        self.read(move |_| Ok(read())).await
     }
 }
 

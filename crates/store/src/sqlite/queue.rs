@@ -1,8 +1,9 @@
 //! A bounded queue between tasks and the store's threads: pushing never waits, popping does.
 use std::{
     collections::VecDeque,
-    sync::{Condvar, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
 };
+use tokio::sync::Notify;
 
 /// Why a job was not taken.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -14,6 +15,8 @@ pub(super) enum Refused {
 pub(super) struct Queue<T> {
     state: Mutex<State<T>>,
     filled: Condvar,
+    /// Told of each job, where no thread waits for them.
+    told: Option<Arc<Notify>>,
     bound: usize,
 }
 
@@ -30,7 +33,16 @@ impl<T> Queue<T> {
                 closed: false,
             }),
             filled: Condvar::new(),
+            told: None,
             bound,
+        }
+    }
+
+    /// The same for a queue that no thread waits at.
+    pub(super) fn telling(bound: usize, told: Arc<Notify>) -> Queue<T> {
+        Queue {
+            told: Some(told),
+            ..Queue::new(bound)
         }
     }
 
@@ -50,6 +62,9 @@ impl<T> Queue<T> {
         state.jobs.push_back(job);
         drop(state);
         self.filled.notify_one();
+        if let Some(told) = &self.told {
+            told.notify_one();
+        }
         Ok(())
     }
 
@@ -74,6 +89,20 @@ impl<T> Queue<T> {
         }
     }
 
+    pub(super) fn is_empty(&self) -> bool {
+        self.state().jobs.is_empty()
+    }
+
+    /// What is queued, `limit` in all, without waiting.
+    pub(super) fn take_group(&self, limit: usize, group: &mut Vec<T>) {
+        let mut state = self.state();
+        while group.len() < limit
+            && let Some(job) = state.jobs.pop_front()
+        {
+            group.push(job);
+        }
+    }
+
     /// Waits for a job, then takes what else has queued up, `limit` in all. False once the queue is
     /// closed and empty.
     pub(super) fn pop_group(&self, limit: usize, group: &mut Vec<T>) -> bool {
@@ -81,13 +110,7 @@ impl<T> Queue<T> {
             return false;
         };
         group.push(first);
-        let mut state = self.state();
-        while group.len() < limit {
-            match state.jobs.pop_front() {
-                Some(job) => group.push(job),
-                None => break,
-            }
-        }
+        self.take_group(limit, group);
         true
     }
 

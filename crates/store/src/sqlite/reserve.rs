@@ -35,12 +35,30 @@ const LOOK_EVERY: Duration = Duration::from_secs(5);
 /// Free space below which a failure of the engine is one of the disk's.
 const NEARLY_NOTHING: u64 = 1 << 20;
 
+/// What the reserve asks the machine.
+pub(super) struct Machine {
+    /// Time that only goes on.
+    pub(super) now: Box<dyn Fn() -> Instant + Send>,
+    /// Free space of a directory's disk for this process, in bytes.
+    pub(super) free: Box<dyn Fn(&Path) -> io::Result<u64> + Send>,
+}
+
+impl Default for Machine {
+    fn default() -> Machine {
+        Machine {
+            now: Box::new(Instant::now),
+            free: Box::new(free),
+        }
+    }
+}
+
 /// See the module.
 pub(super) struct Reserve {
     path: PathBuf,
     size: u64,
     left: u64,
     full: Arc<AtomicBool>,
+    machine: Machine,
     next_look: Instant,
 }
 
@@ -52,7 +70,11 @@ fn free(directory: &Path) -> io::Result<u64> {
 
 /// Whether there is nearly no space left; not, where the system cannot say.
 pub(super) fn is_nearly_full(directory: &Path) -> bool {
-    free(directory).is_ok_and(|free| free < NEARLY_NOTHING)
+    free(directory).is_ok_and(is_nearly_nothing)
+}
+
+fn is_nearly_nothing(free: u64) -> bool {
+    free < NEARLY_NOTHING
 }
 
 /// Blocks that are really there: a file of zeros could be none on some disks.
@@ -75,8 +97,19 @@ fn allocate(file: &mut File, size: u64) -> io::Result<()> {
 }
 
 impl Reserve {
-    /// The reserve of a directory, with what is left of it. `size`: 0 keeps none.
+    /// The reserve of a directory, as on a real machine.
+    #[cfg(test)]
     pub(super) fn find(directory: &Path, size: u64, full: Arc<AtomicBool>) -> Reserve {
+        Reserve::find_on(Machine::default(), directory, size, full)
+    }
+
+    /// The reserve of a directory, with what is left of it. `size`: 0 keeps none.
+    pub(super) fn find_on(
+        machine: Machine,
+        directory: &Path,
+        size: u64,
+        full: Arc<AtomicBool>,
+    ) -> Reserve {
         let path = directory.join(RESERVE_FILE);
         let left = std::fs::metadata(&path).map_or(0, |file| file.len());
         Reserve {
@@ -84,13 +117,15 @@ impl Reserve {
             size,
             left: left.min(size),
             full,
-            next_look: Instant::now(),
+            next_look: (machine.now)(),
+            machine,
         }
     }
 
     /// Whether there is nearly no space left on its disk.
     pub(super) fn is_nearly_full(&self) -> bool {
-        self.path.parent().is_some_and(is_nearly_full)
+        let free = |directory| (self.machine.free)(directory).is_ok_and(is_nearly_nothing);
+        self.path.parent().is_some_and(free)
     }
 
     pub(super) fn is_full(&self) -> bool {
@@ -113,7 +148,7 @@ impl Reserve {
                 reserve = self.left,
                 "the disk is full: only what ends or revokes something is done until there is space"
             );
-            self.next_look = Instant::now() + LOOK_EVERY;
+            self.next_look = (self.machine.now)() + LOOK_EVERY;
         }
         let part = (self.size / PARTS).max(1);
         let kept = if starting { 0 } else { part };
@@ -137,8 +172,8 @@ impl Reserve {
     /// Puts the reserve back where there is space for it and as much again. From time to time only,
     /// while the disk is full.
     pub(super) fn look(&mut self) {
-        if self.is_full() && Instant::now() >= self.next_look {
-            self.next_look = Instant::now() + LOOK_EVERY;
+        if self.is_full() && (self.machine.now)() >= self.next_look {
+            self.next_look = (self.machine.now)() + LOOK_EVERY;
             self.restore();
         }
     }
@@ -156,7 +191,7 @@ impl Reserve {
         let wanted = (2 * self.size)
             .saturating_sub(self.left)
             .max(NEARLY_NOTHING);
-        let enough = free(directory).map_or(true, |free| free >= wanted);
+        let enough = (self.machine.free)(directory).map_or(true, |free| free >= wanted);
         if enough && self.put_back().is_ok() {
             if self.full.swap(false, SeqCst) {
                 tracing::info!("there is space on the disk again");

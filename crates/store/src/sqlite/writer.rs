@@ -171,12 +171,32 @@ impl Writer {
     pub(super) fn run(mut self) {
         let mut group = Vec::with_capacity(MAX_GROUP);
         while self.queue.pop_group(MAX_GROUP, &mut group) {
-            let size = group.len() as u64;
-            if self.commit_group(&mut group) {
-                self.counters.groups.fetch_add(1, Ordering::Relaxed);
-                self.counters.jobs.fetch_add(size, Ordering::Relaxed);
-            }
+            self.commit_counted(&mut group);
         }
+        self.finish();
+    }
+
+    /// Commits what is queued now, and waits for nothing. How many jobs that were, and whether they
+    /// were done and flushed.
+    pub(super) fn run_queued(&mut self) -> (usize, bool, bool) {
+        let mut group = Vec::new();
+        self.queue.take_group(MAX_GROUP, &mut group);
+        let (size, flushed) = (group.len(), group.iter().any(Job::is_flushed));
+        let done = size > 0 && self.commit_counted(&mut group);
+        (size, done, flushed)
+    }
+
+    fn commit_counted(&mut self, group: &mut Vec<Job>) -> bool {
+        let size = group.len() as u64;
+        let done = self.commit_group(group);
+        if done {
+            self.counters.groups.fetch_add(1, Ordering::Relaxed);
+            self.counters.jobs.fetch_add(size, Ordering::Relaxed);
+        }
+        done
+    }
+
+    pub(super) fn finish(&self) {
         // Leaves one file behind instead of three. The log is complete without it, so a failure is
         // no loss.
         if let Err(error) = self

@@ -1,0 +1,95 @@
+//! Faults that are planted, to see that they are found.
+use crate::random::Random;
+use signet_consensus::ReplicatedStore;
+use signet_store::{Change, Key, Layer, Op, Outcome, Row, Store, StoreFuture};
+use std::sync::Arc;
+
+/// What is wrong with the world, beside what should be.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Planted {
+    Nothing,
+    /// Some of those who come second are told that they were first.
+    DoubleRedemption,
+    /// Some changes are answered, and never made.
+    LostWrite,
+    /// Reads are of the node's own rows, without asking how far the others are.
+    StaleRead,
+    /// Disks say that they have flushed, and have not; all nodes crash together.
+    LyingDisks,
+}
+
+struct Wrong {
+    store: Arc<ReplicatedStore>,
+    planted: Planted,
+    random: Random,
+}
+
+impl Planted {
+    /// What callers of a node's store see of it.
+    pub(crate) fn over(self, store: Arc<ReplicatedStore>, random: &Random) -> Arc<dyn Store> {
+        match self {
+            Planted::Nothing | Planted::LyingDisks => store,
+            Planted::DoubleRedemption | Planted::LostWrite | Planted::StaleRead => {
+                Arc::new(Wrong {
+                    store,
+                    planted: self,
+                    random: random.fork(),
+                })
+            }
+        }
+    }
+}
+
+const DONE: Outcome = Outcome::Done { version: 1 };
+
+impl Wrong {
+    fn answered(&self, change: &Change, outcome: Outcome) -> Outcome {
+        let wrong = self.planted == Planted::DoubleRedemption
+            && matches!(change.first, Op::Insert { .. })
+            && self.random.permille(100);
+        if wrong { DONE } else { outcome }
+    }
+
+    fn loses(&self) -> bool {
+        self.planted == Planted::LostWrite && self.random.permille(30)
+    }
+}
+
+impl Layer for Wrong {
+    fn inner(&self) -> &dyn Store {
+        &*self.store
+    }
+
+    fn get<'a>(&'a self, key: &'a Key, now: u64) -> StoreFuture<'a, Option<Row>> {
+        match self.planted {
+            Planted::StaleRead => self.store.engine().get(key, now),
+            Planted::Nothing
+            | Planted::DoubleRedemption
+            | Planted::LostWrite
+            | Planted::LyingDisks => self.store.get(key, now),
+        }
+    }
+
+    fn commit(&self, change: Change, now: u64) -> StoreFuture<'_, Outcome> {
+        Box::pin(async move {
+            if self.loses() {
+                return Ok(DONE);
+            }
+            let outcome = self.store.commit(change.clone(), now).await?;
+            Ok(self.answered(&change, outcome))
+        })
+    }
+
+    fn commit_each(&self, changes: Vec<Change>, now: u64) -> StoreFuture<'_, Vec<Outcome>> {
+        Box::pin(async move {
+            if self.loses() {
+                return Ok(vec![DONE; changes.len()]);
+            }
+            let outcomes = self.store.commit_each(changes.clone(), now).await?;
+            let both = changes.iter().zip(outcomes);
+            Ok(both
+                .map(|(change, outcome)| self.answered(change, outcome))
+                .collect())
+        })
+    }
+}

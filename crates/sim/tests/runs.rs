@@ -1,0 +1,189 @@
+//! Runs, many of them.
+use crate::{
+    clients::{self, Clients, Counts},
+    executor::{Clock, NOBODY},
+    planted::Planted,
+    random::Random,
+    revocations, trouble,
+    world::World,
+};
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
+    sync::atomic::{AtomicU64, Ordering::Relaxed},
+};
+
+const RUNS: u64 = 2_000;
+
+/// What came of a run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Outcome {
+    counts: Counts,
+    messages: u64,
+    revocations: u64,
+    trace: u64,
+}
+
+/// One world from its beginning to its end.
+fn run(seed: u64, planted: Planted) -> Result<Outcome, String> {
+    let clock = Clock::default();
+    let inner = clock.clone();
+    clock.run(async move { live(inner, seed, planted).await })
+}
+
+async fn live(clock: Clock, seed: u64, planted: Planted) -> Result<Outcome, String> {
+    let random = Random::new(seed ^ 0x5167_6e65_7400);
+    let nodes = if random.permille(200) { 5 } else { 3 };
+    // A few worlds begin with one node, and see the others join.
+    let world = match random.permille(40) {
+        true => World::grown(&clock, 3, seed).await,
+        false => World::of(&clock, nodes, seed).await,
+    };
+    for node in world.numbers() {
+        world.set_skew(node, random.below(580) as i64 - 290);
+    }
+    let clients = Clients::of(&world, planted);
+    let begun_us = clock.now_us();
+    let until_us = begun_us + random.between(2_500_000, 6_000_000);
+    let mut calls = Vec::new();
+    for _ in 0..random.between(3, 6) {
+        let call = clients.clone().call(random.fork(), until_us, 400_000);
+        calls.push(clock.within(NOBODY, call));
+    }
+    let revocations = revocations::begin(&world);
+    let revoke = revocations.clone().call(random.fork(), until_us, 500_000);
+    calls.push(clock.within(NOBODY, revoke));
+    let trouble = trouble::make(world.clone(), random.fork(), until_us, planted);
+    let trouble = clock.within(NOBODY, trouble);
+    // Both at once: what is waited for first does not hold up the other.
+    let calls = async {
+        for call in calls {
+            call.await.expect("nobody ends it");
+        }
+    };
+    tokio::join!(trouble, calls).0.expect("nobody ends it");
+    world.settle("all is well again").await;
+    let again = random.permille(200);
+    revocations
+        .end(again.then_some(*random.one_of(&world.numbers())))
+        .await;
+    if random.permille(300) {
+        // Whatever lives for minutes has ended, and is swept. Nothing is under way: a call that
+        // takes two hours is not among what can happen.
+        world.leap(7_200);
+        for node in world.numbers() {
+            clients::sweep(&world, node);
+        }
+        clock.sleep_us(100_000).await;
+    }
+    clients.ask_all_again(&random).await;
+    world.settle("all is well, and all have the same").await;
+    let counts = clients.judge()?;
+    let numbers = world.numbers();
+    let rows = world.rows(numbers[0]).await;
+    for other in &numbers[1..] {
+        if world.rows(*other).await != rows {
+            return Err(format!("the rows of {} and {other} differ", numbers[0]));
+        }
+    }
+    Ok(Outcome {
+        counts,
+        messages: world.messages.load(Relaxed),
+        revocations: revocations.count(),
+        trace: world.trace.value(),
+    })
+}
+
+fn number(name: &str) -> Option<u64> {
+    let value = std::env::var(name).ok()?;
+    Some(value.parse().expect("a number"))
+}
+
+#[test]
+fn in_every_world_what_may_happen_once_happens_once_and_nothing_answered_is_lost() {
+    if let Some(seed) = number("SIGNET_SIM_SEED") {
+        let outcome = run(seed, Planted::Nothing);
+        eprintln!("{outcome:?}");
+        outcome.expect("what callers were told");
+        return;
+    }
+    let runs = number("SIGNET_SIM_RUNS").unwrap_or(RUNS);
+    let next = AtomicU64::new(0);
+    let [calls, done, unknown, revoked] = [const { AtomicU64::new(0) }; 4];
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(2, |n| n.get()) {
+            scope.spawn(|| {
+                loop {
+                    let seed = next.fetch_add(1, Relaxed);
+                    if seed >= runs {
+                        break;
+                    }
+                    let ended = catch_unwind(AssertUnwindSafe(|| {
+                        run(seed, Planted::Nothing).expect("what callers were told")
+                    }));
+                    match ended {
+                        Ok(outcome) => {
+                            calls.fetch_add(outcome.counts.calls, Relaxed);
+                            done.fetch_add(outcome.counts.done, Relaxed);
+                            unknown.fetch_add(outcome.counts.unknown, Relaxed);
+                            revoked.fetch_add(outcome.revocations, Relaxed);
+                        }
+                        Err(panic) => {
+                            eprintln!("this run again: SIGNET_SIM_SEED={seed}");
+                            next.store(runs, Relaxed);
+                            resume_unwind(panic);
+                        }
+                    }
+                }
+            });
+        }
+    });
+    let [calls, done, unknown, revoked] =
+        [calls, done, unknown, revoked].map(AtomicU64::into_inner);
+    eprintln!(
+        "{runs} runs: {calls} calls, {done} done, {unknown} of unknown end; {revoked} revocations"
+    );
+    // Worlds in which nothing can be done show nothing.
+    assert!(
+        done > runs * 5 && revoked > runs,
+        "{done} of {calls}, {revoked}"
+    );
+}
+
+#[test]
+fn a_seed_is_a_run() {
+    for seed in 0..12 {
+        let first = run(seed, Planted::Nothing).expect("what callers were told");
+        assert_eq!(run(seed, Planted::Nothing), Ok(first), "seed {seed}");
+        let other = run(seed + 1_000, Planted::Nothing).expect("what callers were told");
+        assert_ne!(first.trace, other.trace);
+    }
+}
+
+/// The planted fault is found within so many runs.
+fn is_found(planted: Planted) {
+    let found = (0..60).any(|seed| {
+        let ended = catch_unwind(AssertUnwindSafe(|| run(seed, planted)));
+        !matches!(ended, Ok(Ok(_)))
+    });
+    assert!(found, "{planted:?} was not found");
+}
+
+#[test]
+fn a_double_redemption_is_found() {
+    is_found(Planted::DoubleRedemption);
+}
+
+#[test]
+fn a_lost_write_is_found() {
+    is_found(Planted::LostWrite);
+}
+
+#[test]
+fn a_stale_read_is_found() {
+    is_found(Planted::StaleRead);
+}
+
+#[test]
+fn disks_that_do_not_flush_are_found() {
+    is_found(Planted::LyingDisks);
+}
