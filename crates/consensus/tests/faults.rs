@@ -251,20 +251,7 @@ async fn closing_refuses_and_a_restart_has_everything() {
 fn lose_last_transaction(directory: &std::path::Path) {
     let path = directory.join("signet.db-wal");
     let bytes = std::fs::read(&path).expect("reads");
-    let (head, frame) = (32, 24 + 4096);
-    let salt = &bytes[16..24];
-    let mut ends = Vec::new();
-    let mut at = head;
-    // A frame that ends a transaction says how large the database is after it.
-    while let Some(next) = bytes
-        .get(at..at + frame)
-        .filter(|next| next[8..16] == *salt)
-    {
-        at += frame;
-        if next[4..8] != [0; 4] {
-            ends.push(at);
-        }
-    }
+    let ends = signet_store::sqlite::ends_of_transactions(&bytes);
     let end = ends[ends.len() - 2];
     std::fs::write(&path, &bytes[..end]).expect("writes");
 }

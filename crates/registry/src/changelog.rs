@@ -2,10 +2,11 @@
 //! written in the same change. For nodes that did not hear it from each other.
 //!
 //! A row's place is a moment: Unix milliseconds by its writer, but never before a place that the
-//! writer has seen. So a writer whose clock is behind follows the others, at the latest when it
-//! reads the log, and a reader looks back by [`OVERLAP`] from the last place that it saw, not from
-//! what its own clock says. Rows are in spans of [`SPAN`] seconds; a reader also looks into the
-//! spans ahead of its own clock, as far as [`AHEAD`].
+//! writer has seen. A writer whose clock is behind follows the others only from its next look on,
+//! so a line may lie minutes before one that was read already: a reader looks back from its last
+//! look by as much as clocks may differ ([`AHEAD`]) and a change may take ([`OVERLAP`]), and knows
+//! again what it has read. Rows are in spans of [`SPAN`] seconds; a reader also looks into the spans
+//! ahead of its own clock, as far as [`AHEAD`].
 //!
 //! A reader that has not read for as long as rows are kept ([`KEPT`]) loads everything anew.
 use signet_cbor::{Decoder, Encoder};
@@ -20,8 +21,8 @@ use std::{
 pub const SPAN: u64 = 600;
 /// Seconds by which the clocks of two nodes may differ.
 pub const AHEAD: u64 = 600;
-/// Seconds by which a reader looks back: how late a change may become durable after its place was
-/// taken.
+/// Seconds by which a reader looks back, beside what clocks may differ by: how late a change may
+/// become durable after its place was taken.
 pub const OVERLAP: u64 = 10;
 /// Seconds after which the writer of a change that took so long writes its line once more.
 pub const LATE: u64 = 5;
@@ -129,9 +130,9 @@ pub enum Look {
 pub struct Reader {
     /// The highest place that was read, Unix milliseconds.
     last_ms: u64,
-    /// When the last look ended, Unix seconds; 0: there was none.
+    /// When the last look began, Unix seconds; 0: there was none.
     looked_at: u64,
-    /// The sorts that were read, no further back than the overlap.
+    /// The sorts that were read, no further back than the next look may find new ones.
     read: BTreeSet<Vec<u8>>,
 }
 
@@ -159,9 +160,9 @@ impl Reader {
         if now.saturating_sub(self.looked_at) > KEPT / 2 {
             return Ok(Look::TooLate);
         }
-        // No writer's clock is further behind than this, so nothing is placed before it any more.
-        let slowest = now.saturating_sub(AHEAD + OVERLAP).saturating_mul(1000);
-        let from_ms = self.last_ms.saturating_sub(OVERLAP * 1000).max(slowest);
+        // What became durable since the last look has no place before this: no writer's clock is
+        // further behind. Not since now: what was written while this node was away counts, too.
+        let from_ms = self.looked_at.saturating_sub(AHEAD + OVERLAP) * 1000;
         let until = (self.last_ms / 1000).max(now).saturating_add(AHEAD);
         let mut lines = Vec::new();
         let mut last_ms = self.last_ms;
@@ -289,6 +290,34 @@ mod tests {
             assert_eq!(seen, ["f", "s"], "{second}");
             assert_eq!(ahead.look(&store, NOW + 250 + second).await, ["s"]);
         }
+    }
+
+    #[tokio::test]
+    async fn a_writer_that_is_behind_and_has_not_looked_hides_no_line() {
+        let store = MemoryStore::new();
+        let mut reader = Node::new("reader", NOW);
+        let (ahead, behind) = (
+            Node::new("ahead", NOW + 250),
+            Node::new("behind", NOW - 250),
+        );
+        commit(&store, ahead.row("f", NOW + 250), NOW).await;
+        assert_eq!(reader.look(&store, NOW).await, ["f"]);
+        // It writes in the same second, and knows nothing of the other one's line.
+        commit(&store, behind.row("s", NOW - 250), NOW).await;
+        assert_eq!(reader.look(&store, NOW + 1).await, ["s"]);
+        assert_eq!(reader.look(&store, NOW + 2).await, [""; 0]);
+    }
+
+    #[tokio::test]
+    async fn who_was_away_for_twenty_minutes_reads_all_of_them() {
+        let store = MemoryStore::new();
+        let (mut a, b) = (Node::new("a", NOW), Node::new("b", NOW));
+        assert_eq!(a.look(&store, NOW).await, [""; 0]);
+        for (minute, name) in [(1, "x"), (5, "y"), (19, "z")] {
+            let now = NOW + 60 * minute;
+            commit(&store, b.row(name, now), now).await;
+        }
+        assert_eq!(a.look(&store, NOW + 1200).await, ["x", "y", "z"]);
     }
 
     #[tokio::test]

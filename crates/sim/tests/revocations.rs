@@ -14,12 +14,13 @@ use signet_cluster::{
     hlc::{Hlc, Stamp},
     tell::{BoxFuture, Receipt, Tell},
 };
+use signet_consensus::ReplicatedStore;
 use signet_oauth::id::GrantId;
 use signet_registry::{
     changelog::{Look, Reader},
     scribe::Scribe,
 };
-use signet_store::{RealmId, RevocationIndex, Revoked, Store, StoreError, Subject};
+use signet_store::{Key, RealmId, RevocationIndex, Revoked, Store, StoreError, Subject, Table};
 use std::{
     collections::BTreeMap,
     sync::{Arc, Mutex, Weak},
@@ -29,8 +30,9 @@ use std::{
 const LOOK_US: u64 = 1_000_000;
 
 /// A node that is well for so long knows whatever was answered before: a look that has just begun,
-/// the next one, and a moment for its own rows to follow.
-const BOUND_US: u64 = 2 * LOOK_US + 500_000;
+/// the next one, and the time that its own rows may take to follow the others' when it is well
+/// again.
+const BOUND_US: u64 = 2 * LOOK_US + 1_500_000;
 
 /// What a node has in memory, in one of its lives.
 struct Memory {
@@ -135,8 +137,16 @@ impl Revocations {
     }
 
     /// One node's life, as the server's: everything is read, then the log is followed.
-    async fn live(self: Arc<Revocations>, node: u64, group: u64, store: Arc<dyn Store>) {
+    async fn live(self: Arc<Revocations>, node: u64, group: u64, store: Arc<ReplicatedStore>) {
         let clock = self.world.clock.clone();
+        // As the server's start: a node answers nothing before its rows are as the others', which a
+        // read that must be the latest asks them for. What it knows of itself is not enough: right
+        // after a crash it does not know what it lacks.
+        let any = Key::new(Table::Setting, "any");
+        while store.get(&any, self.world.unix(node)).await.is_err() {
+            clock.sleep_us(LOOK_US / 10).await;
+        }
+        let store: Arc<dyn Store> = store;
         let mouth = Arc::new(Mouth {
             all: Arc::downgrade(&self),
             node,

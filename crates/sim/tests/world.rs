@@ -261,6 +261,12 @@ impl World {
         network && self.disk(number).is_some_and(|disk| disk.is_well())
     }
 
+    /// Whether any node takes its disk for full.
+    pub(crate) fn is_full(&self) -> bool {
+        let nodes = lock(&self.nodes);
+        nodes.values().any(|running| running.store.is_full())
+    }
+
     pub(crate) fn numbers(&self) -> Vec<u64> {
         lock(&self.nodes).keys().copied().collect()
     }

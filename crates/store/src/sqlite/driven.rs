@@ -177,3 +177,83 @@ pub fn ends_of_transactions(log: &[u8]) -> Vec<usize> {
     }
     ends
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Change, Key, Op, Store, StoreError, Table};
+    use std::{
+        sync::atomic::{AtomicU64, Ordering::SeqCst},
+        time::Duration,
+    };
+
+    /// Of a machine whose time, in seconds, stands still unless it is set.
+    fn surroundings(seconds: &Arc<AtomicU64>) -> Surroundings {
+        let (seconds, beginning) = (seconds.clone(), Instant::now());
+        Surroundings {
+            now: Box::new(move || beginning + Duration::from_secs(seconds.load(SeqCst))),
+            free: Box::new(|| 1 << 40),
+        }
+    }
+
+    fn put(id: &str, size: usize) -> Change {
+        Change::new(Op::Put {
+            key: Key::new(Table::User, id),
+            value: vec![7; size],
+            end: None,
+        })
+    }
+
+    #[tokio::test]
+    async fn nothing_is_done_before_the_engine_is_driven() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let opened = SqliteStore::open_driven(directory.path(), Options::default(), surroundings());
+        let (store, mut driver) = opened.expect("opens");
+        let store = Arc::new(store);
+        let told = driver.told();
+        let writing = store.clone();
+        let written = tokio::spawn(async move { writing.commit(put("a", 1), 1).await });
+        told.notified().await;
+        let key = Key::new(Table::User, "a");
+        assert_eq!(store.get(&key, 1).await, Ok(None));
+        assert!(driver.has_changes());
+        let committed = driver.commit();
+        assert_eq!(
+            (committed.jobs, committed.done, committed.flushed),
+            (1, true, true)
+        );
+        let outcome = written.await.expect("ends").expect("answers");
+        assert!(outcome.is_done());
+        assert!(store.get(&key, 1).await.expect("answers").is_some());
+        assert_eq!(driver.commit().jobs, 0);
+        // Who waits for a driver that is gone is told so.
+        let writing = store.clone();
+        let written = tokio::spawn(async move { writing.commit(put("b", 1), 1).await });
+        told.notified().await;
+        drop(driver);
+        let refused = written.await.expect("ends");
+        assert!(
+            matches!(refused, Err(StoreError::Unavailable(_))),
+            "{refused:?}"
+        );
+    }
+
+    #[tokio::test]
+    async fn a_disk_without_room_refuses_and_takes_changes_again_when_there_is() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let opened = SqliteStore::open_driven(directory.path(), Options::default(), surroundings());
+        let (store, mut driver) = opened.expect("opens");
+        let store = Arc::new(store);
+        let told = driver.told();
+        // That there is space again is seen a few seconds later.
+        for (at, room, taken) in [(0, Some(0), false), (1, None, false), (9, None, true)] {
+            seconds.store(at, SeqCst);
+            driver.limit(room).expect("reads");
+            let writing = store.clone();
+            let written = tokio::spawn(async move { writing.commit(put("a", 99_999), 1).await });
+            told.notified().await;
+            assert_eq!(driver.commit().done, taken);
+            assert_eq!(written.await.expect("ends").is_ok(), taken);
+        }
+    }
+}
