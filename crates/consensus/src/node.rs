@@ -189,7 +189,7 @@ impl Node {
                 max_in_snapshot_log_to_keep: MAX_LEFT,
                 purge_batch_size: 256,
                 enable_pre_vote: Some(true),
-                // The rows are not flushed, so a leader that comes back learns anew what is committed.
+                // The rows are not flushed: a leader that comes back learns anew what is committed.
                 enable_leader_restore: Some(false),
                 // A voter that lost its disk comes back empty, under a number of its own.
                 allow_log_reversion: Some(false),

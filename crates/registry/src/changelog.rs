@@ -5,8 +5,8 @@
 //! writer has seen. A writer whose clock is behind follows the others only from its next look on,
 //! so a line may lie minutes before one that was read already: a reader looks back from its last
 //! look by as much as clocks may differ ([`AHEAD`]) and a change may take ([`OVERLAP`]), and knows
-//! again what it has read. Rows are in spans of [`SPAN`] seconds; a reader also looks into the spans
-//! ahead of its own clock, as far as [`AHEAD`].
+//! again what it has read. Rows are in spans of [`SPAN`] seconds; a reader also looks into the
+//! spans ahead of its own clock, as far as [`AHEAD`].
 //!
 //! A reader that has not read for as long as rows are kept ([`KEPT`]) loads everything anew.
 use signet_cbor::{Decoder, Encoder};

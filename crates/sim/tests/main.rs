@@ -6,8 +6,8 @@
 //! node while connections are cut and messages lost, doubled and late, clocks are minutes apart,
 //! nodes crash and lose what was not flushed, and disks are slow or full (`trouble`). What every
 //! client was told must be what one store would have told them (`history`), a revocation that was
-//! answered must be known to every node that is well (`revocations`), and at the end every node must
-//! hold the same rows.
+//! answered must be known to every node that is well (`revocations`), and at the end every node
+//! must hold the same rows.
 //!
 //! `SIGNET_SIM_SEED=n` runs one seed alone, `SIGNET_SIM_RUNS=n` as many as wanted.
 mod clients;

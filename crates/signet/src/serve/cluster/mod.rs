@@ -37,7 +37,7 @@ use signet_cluster::{
 use signet_consensus::{Member, ReplicatedStore, Role};
 use signet_crypto::Clock;
 use signet_server::{nodes::NodesError, state::Realm, tasks};
-use signet_store::{NodeId, SqliteStore, Store, sqlite};
+use signet_store::{Key, NodeId, SqliteStore, Store, Table, sqlite};
 use tokio::sync::OnceCell;
 
 use joining::{Giver, join};
@@ -243,7 +243,10 @@ impl Cluster {
             match status.role {
                 Role::Alone => return Ok(()),
                 Role::Leader | Role::Voter | Role::Forwarder
-                    if status.has_majority && status.lag == 0 && has_rows =>
+                    if status.has_majority
+                        && status.lag == 0
+                        && has_rows
+                        && Self::reads_the_latest(replicated).await =>
                 {
                     return Ok(());
                 }
@@ -270,6 +273,13 @@ impl Cluster {
             }
             tokio::time::sleep(LOOK_EVERY).await;
         }
+    }
+
+    /// Right after a start a node does not know how far the others are, and its rows may lack what
+    /// a crash took: a read that must be the latest asks them, and waits for the rows.
+    async fn reads_the_latest(replicated: &ReplicatedStore) -> bool {
+        let any = Key::new(Table::Setting, "any");
+        replicated.get(&any, 0).await.is_ok()
     }
 
     fn description(&self, place: &Place) -> Description {
