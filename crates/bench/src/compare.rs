@@ -1,10 +1,10 @@
 //! What changed between two records, beyond the noise.
 //!
-//! A row that has a floor is compared by its ratio to the floor, for the floor ran in the same turns
-//! and carries the machine's mood away. A change counts where it is greater than three standard
-//! errors of both medians together, and greater than what two runs of the same code differ by on a
-//! machine that others use too ([`LEAST`]); exact figures (sizes, counts) have no noise. A scenario
-//! of the load is compared by its knee, which is known to a step.
+//! A row that has a floor is compared by its ratio to the floor, for the floor ran in the same
+//! turns and carries the machine's mood away. A change counts where it is greater than three
+//! standard errors of both medians together, and greater than what two runs of the same code differ
+//! by on a machine that others use too ([`LEAST`]); exact figures (sizes, counts) have no noise. A
+//! scenario of the load is compared by its knee, which is known to a step.
 
 use std::fmt;
 

@@ -75,8 +75,9 @@ fn bare_us(algorithm: Algorithm, checked: bool) -> Result<f64, Failure> {
         let taken = if checked { start.elapsed() } else { signed };
         times.push(taken.as_secs_f64() * 1e6);
     }
-    // How often ML-DSA tries depends on the message (FIPS 204 section 6.2), in the server too: there
-    // the mean counts. Elsewhere all messages cost the same, and what is above is a neighbour's.
+    // How often ML-DSA tries depends on the message (FIPS 204 section 6.2), in the server too:
+    // there the mean counts. Elsewhere all messages cost the same, and what is above is a
+    // neighbour's.
     let times = Summary::of(times);
     let tries = algorithm.name().starts_with("ML-DSA") && !checked;
     Ok(if tries { times.mean } else { times.median })

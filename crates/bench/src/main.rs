@@ -54,8 +54,8 @@ enum What {
         /// The later one
         new: PathBuf,
     },
-    /// Counts the instructions of the hot paths under valgrind; exit 1 where one differs by more than
-    /// two per cent from what crates/bench/instructions.json keeps
+    /// Counts the instructions of the hot paths under valgrind; exit 1 where one differs by more
+    /// than two per cent from what crates/bench/instructions.json keeps
     Instructions {
         /// Keep what was counted
         #[arg(long)]

@@ -1,5 +1,5 @@
-//! One operation of each scenario, as a client does it: on connections that are kept, one request at
-//! a time, over the nodes in turns.
+//! One operation of each scenario, as a client does it: on connections that are kept, one request
+//! at a time, over the nodes in turns.
 
 use bytes::Bytes;
 use http::{Method, StatusCode};
@@ -44,7 +44,7 @@ impl Robin {
     }
 
     /// The next node's.
-    pub fn next(&mut self) -> &mut Connection {
+    pub fn turn(&mut self) -> &mut Connection {
         self.at = (self.at + 1) % self.connections.len();
         &mut self.connections[self.at]
     }
@@ -90,7 +90,7 @@ impl<'a> TokenRequest<'a> {
 impl Operation for TokenRequest<'_> {
     async fn once(&mut self) -> Result<(), Failure> {
         let request = self.ready.pop().ok_or("no request was prepared")?;
-        let connection = self.robin.next();
+        let connection = self.robin.turn();
         let authorization = request.authorization.as_deref();
         let answer = connection.form("/token", authorization, request.body);
         expect(&answer.await?, StatusCode::OK)
@@ -122,7 +122,7 @@ impl Introspect {
         let request = requests.pop().ok_or("no request")?;
         let mut robin = Robin::connect(&client.targets).await?;
         let authorization = request.authorization.ok_or("client_secret_basic")?;
-        let connection = robin.next();
+        let connection = robin.turn();
         let answer = connection.form("/token", Some(&authorization), request.body);
         let answer = answer.await?.json()?;
         let token = answer["access_token"].as_str().ok_or("no access_token")?;
@@ -142,7 +142,7 @@ impl Introspect {
 
 impl Operation for Introspect {
     async fn once(&mut self) -> Result<(), Failure> {
-        let connection = self.robin.next();
+        let connection = self.robin.turn();
         let answer = connection.form("/introspect", Some(&self.authorization), self.body.clone());
         let answer = answer.await?;
         if !answer.body.starts_with(b"{\"active\":true") {
@@ -176,7 +176,7 @@ impl CodeFlow {
         let authorization = requests.pop().and_then(|request| request.authorization);
         let mut robin = Robin::connect(&client.targets).await?;
         let client_id = client.client_id();
-        let cookie = provider.log_in(robin.next(), client_id, redirect_uri);
+        let cookie = provider.log_in(robin.turn(), client_id, redirect_uri);
         let cookie = cookie.await?;
         Ok(CodeFlow {
             robin,
@@ -193,7 +193,7 @@ impl CodeFlow {
     /// Whatever is not the flow's success.
     pub async fn run(&mut self) -> Result<serde_json::Value, Failure> {
         let headers = [("cookie", self.cookie.as_str())];
-        let connection = self.robin.next();
+        let connection = self.robin.turn();
         let answer = connection.send(Method::GET, &self.path, &headers, Bytes::new());
         let answer = answer.await?;
         let location = flow::location(&answer)
@@ -207,7 +207,7 @@ impl CodeFlow {
             self.redirect_uri,
             flow::VERIFIER,
         );
-        let connection = self.robin.next();
+        let connection = self.robin.turn();
         let answer = connection.form("/token", Some(&self.authorization), body.into());
         let answer = answer.await?;
         expect(&answer, StatusCode::OK)?;
@@ -250,7 +250,7 @@ impl Operation for Refresh {
             "grant_type=refresh_token&refresh_token={}",
             self.refresh_token
         );
-        let connection = self.robin.next();
+        let connection = self.robin.turn();
         let answer = connection.form("/token", Some(&self.authorization), body.into());
         let answer = answer.await?;
         expect(&answer, StatusCode::OK)?;

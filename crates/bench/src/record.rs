@@ -1,5 +1,6 @@
 //! A run's record: every figure with what it stands beside, on which machine and of which source.
-//! `bench-results/report.json` is this, and everything else (text, plots, comparison) is made of it.
+//! `bench-results/report.json` is this, and everything else (text, plots, comparison) is made of
+//! it.
 
 use std::{collections::BTreeMap, io, path::Path};
 

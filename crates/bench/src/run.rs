@@ -65,8 +65,8 @@ pub struct Run {
 }
 
 impl Run {
-    /// Runs these parts and writes the report after each: a run that is stopped has what it measured.
-    /// `subset`: what the command line says.
+    /// Runs these parts and writes the report after each: a run that is stopped has what it
+    /// measured. `subset`: what the command line says.
     ///
     /// A part that fails has no further figures, for one over errors is worth nothing; the others
     /// are measured, and the record says what failed.

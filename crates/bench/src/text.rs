@@ -88,7 +88,9 @@ fn goals(out: &mut String, record: &Record) {
     for (row, Outcome { goal, reached, .. }) in missed {
         let words = match goal.of {
             crate::record::Measure::Value => row.unit.symbol(),
-            other => other.words(),
+            other @ (crate::record::Measure::OverFloor
+            | crate::record::Measure::CpuOverFloor
+            | crate::record::Measure::OverPublished) => other.words(),
         };
         let (reached, bound) = (number(reached), number(goal.bound));
         let _ = writeln!(

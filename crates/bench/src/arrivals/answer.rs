@@ -37,8 +37,8 @@ impl<'a> Answer<'a> {
         })
     }
 
-    /// Whether the server refuses for load and says when to come again (RFC 6585 section 4, RFC 9110
-    /// section 15.6.4).
+    /// Whether the server refuses for load and says when to come again (RFC 6585 section 4, RFC
+    /// 9110 section 15.6.4).
     #[must_use]
     pub fn is_shed(&self) -> bool {
         matches!(self.status, 429 | 503) && self.header("retry-after").is_some()

@@ -3,8 +3,8 @@
 //!
 //! A generator that waits for an answer before it sends the next request measures a stalled server
 //! once, where its users would have met the stall a thousand times (coordinated omission). Here the
-//! n-th operation is due n steps after the begin; one that finds every connection busy waits, and its
-//! wait is part of its time. One that waited longer than patience lasts is dropped: never sent,
+//! n-th operation is due n steps after the begin; one that finds every connection busy waits, and
+//! its wait is part of its time. One that waited longer than patience lasts is dropped: never sent,
 //! counted, and its wait recorded. How late the generator itself was, with a connection free, is
 //! recorded beside.
 //!
@@ -58,7 +58,8 @@ pub enum Verdict {
     Right,
     /// Rightly so far, and the operation goes on with this request.
     Next(Vec<u8>),
-    /// Rightly so far; what comes next is not known yet: [`Actor::waited`] is asked again and again.
+    /// Rightly so far; what comes next is not known yet: [`Actor::waited`] is asked again and
+    /// again.
     Wait,
     /// The server said that it has too much to do, and when to come again.
     Shed,

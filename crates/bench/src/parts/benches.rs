@@ -1,5 +1,5 @@
-//! The benches that stand by themselves (`cargo bench -p signet-bench --bench NAME`): they are run as
-//! they are, and what they write to `target/bench` becomes rows of the same report.
+//! The benches that stand by themselves (`cargo bench -p signet-bench --bench NAME`): they are run
+//! as they are, and what they write to `target/bench` becomes rows of the same report.
 
 use std::{
     path::{Path, PathBuf},

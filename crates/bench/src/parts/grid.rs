@@ -287,8 +287,8 @@ impl Grid<'_> {
         Ok(())
     }
 
-    /// Measures an operation and its floor in turns: after every operation comes the floor's, so that
-    /// neither finds the cores more awake than the other.
+    /// Measures an operation and its floor in turns: after every operation comes the floor's, so
+    /// that neither finds the cores more awake than the other.
     fn measure(
         &mut self,
         provider: &Provider,

@@ -1,5 +1,5 @@
-//! The server under load: each scenario at rising rates, each rate held, until it is no longer well;
-//! then two rates beyond, where the server must refuse rather than fail.
+//! The server under load: each scenario at rising rates, each rate held, until it is no longer
+//! well; then two rates beyond, where the server must refuse rather than fail.
 //!
 //! All is well at a rate where the 99th percentile of everything that was due stays under 10 ms,
 //! nothing is dropped, unanswered or refused, and what was due was done. The greatest such rate is

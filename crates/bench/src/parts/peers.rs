@@ -267,8 +267,8 @@ fn pem(pkcs8: &[u8]) -> String {
     format!("-----BEGIN PRIVATE KEY-----\n{text}{padding}\n-----END PRIVATE KEY-----\n")
 }
 
-/// `client_credentials` of the certified provider beside ours: the most that is answered rightly of a
-/// rate that is too great, by the same open load, in turns.
+/// `client_credentials` of the certified provider beside ours: the most that is answered rightly of
+/// a rate that is too great, by the same open load, in turns.
 fn provider(run: &mut Run, place: &Path) -> Result<(), Failure> {
     run.progress.says("peers: oidc-provider");
     let (name, version) = NODE[0];

@@ -1,5 +1,5 @@
-//! Plots of a record, each of which explains itself: what was measured, beside what, where, and which
-//! line is whose.
+//! Plots of a record, each of which explains itself: what was measured, beside what, where, and
+//! which line is whose.
 
 mod chart;
 

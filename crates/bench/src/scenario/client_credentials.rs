@@ -43,8 +43,8 @@ pub(super) fn tokens(site: &Site, _: u64) -> Result<Box<dyn Scenario>, Failure> 
     }))
 }
 
-/// The same of any server with this issuer, whose nodes listen at these ports: for peers. Client and
-/// secret are form-encoded already (RFC 6749 section 2.3.1).
+/// The same of any server with this issuer, whose nodes listen at these ports: for peers. Client
+/// and secret are form-encoded already (RFC 6749 section 2.3.1).
 #[must_use]
 pub fn of(
     ports: &[u16],

@@ -1,5 +1,5 @@
-//! Token exchange (RFC 8693) of a mix: 70 % good subject tokens, a fifth of them with an actor; 10 %
-//! that have expired, 10 % forged, 10 % revoked.
+//! Token exchange (RFC 8693) of a mix: 70 % good subject tokens, a fifth of them with an actor; 10
+//! % that have expired, 10 % forged, 10 % revoked.
 
 use std::sync::Arc;
 

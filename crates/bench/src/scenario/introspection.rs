@@ -1,6 +1,6 @@
-//! Introspection of a mix: 60 % that the caller may see and that live, 5 % that were exchanged, 12 %
-//! that have expired, 12 % that are revoked, 6 % that are meant for others, and 5 % that are asked for
-//! by a client that may not see them.
+//! Introspection of a mix: 60 % that the caller may see and that live, 5 % that were exchanged, 12
+//! % that have expired, 12 % that are revoked, 6 % that are meant for others, and 5 % that are
+//! asked for by a client that may not see them.
 
 use std::sync::Arc;
 

@@ -1,6 +1,6 @@
-//! The full login with a mailed code: authorization request, login page, code page, consent where it
-//! was not given yet, and the code's redemption for tokens, as a browser and an application do it
-//! through the public endpoints. The mail is read from the development server's folder.
+//! The full login with a mailed code: authorization request, login page, code page, consent where
+//! it was not given yet, and the code's redemption for tokens, as a browser and an application do
+//! it through the public endpoints. The mail is read from the development server's folder.
 
 use std::{
     collections::HashMap,

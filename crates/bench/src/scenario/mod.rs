@@ -1,5 +1,5 @@
-//! The scenarios of the load: what is prepared before the clock runs, what is sent, and which answer
-//! is the right one to each request. Everything goes through public endpoints.
+//! The scenarios of the load: what is prepared before the clock runs, what is sent, and which
+//! answer is the right one to each request. Everything goes through public endpoints.
 
 mod client_credentials;
 mod exchange;

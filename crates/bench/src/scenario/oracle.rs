@@ -1,6 +1,6 @@
-//! What a token must be. Claims are compared answer by answer; signatures of a sample after the hold,
-//! for a check costs more than the server's work; identifiers of all, after the hold, for one that
-//! was given twice.
+//! What a token must be. Claims are compared answer by answer; signatures of a sample after the
+//! hold, for a check costs more than the server's work; identifiers of all, after the hold, for one
+//! that was given twice.
 
 use std::{
     hash::{DefaultHasher, Hash, Hasher},

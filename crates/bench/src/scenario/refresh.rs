@@ -1,7 +1,7 @@
 //! Rotation of refresh tokens, with replays and parallel use: of a thousand operations about ten
-//! present a token that was rotated already, and ten a token that another connection presents at the
-//! same time. Both end the family (RFC 9700 section 4.14.2); of two at once, at most one is answered
-//! with tokens.
+//! present a token that was rotated already, and ten a token that another connection presents at
+//! the same time. Both end the family (RFC 9700 section 4.14.2); of two at once, at most one is
+//! answered with tokens.
 
 use std::{
     cell::{Cell, RefCell},
