@@ -122,7 +122,7 @@ async fn run(arguments: &Arguments) -> Result<bool, String> {
         found.map_err(|e| format!("{}: {e}", old.display()))
     });
     let (hold, margin) = match arguments.quick {
-        true => (4, 2),
+        true => (3, 1),
         false => (10, 4),
     };
     let options = Options {
