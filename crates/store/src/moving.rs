@@ -41,7 +41,7 @@ const HOLD: Duration = Duration::from_millis(800);
 /// How often a switch is tried.
 const SWITCHES: u32 = 10;
 
-/// Rounds in which what was changed meanwhile is copied; each should be shorter than the one before.
+/// Rounds in which what was changed meanwhile is copied: each should be shorter than the last.
 const ROUNDS: u32 = 50;
 
 /// A store that takes rows as another one had them.

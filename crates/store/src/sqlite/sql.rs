@@ -326,7 +326,7 @@ fn apply(
 /// Versions below this were counted, those above it drawn by lot, and never met by counting.
 const COUNTED: u64 = 1 << 48;
 
-/// What may have been counted beyond the highest version that is there: rows that are gone had some.
+/// What may have been counted beyond the highest version that is there: by rows that are gone.
 const UNSEEN: u64 = 1 << 32;
 
 /// Writes rows as another store had them. Versions go on behind theirs.
@@ -445,7 +445,6 @@ pub(super) fn sweep(connection: &Connection, now: u64, limit: usize) -> rusqlite
         .execute(params![seconds(now), seconds(limit as u64)])
 }
 
-/// What the caller is told of an engine's failure.
 /// Whether the engine found its file damaged.
 pub(super) fn is_damage(error: &rusqlite::Error) -> bool {
     use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase};
@@ -466,6 +465,7 @@ pub(super) fn may_be_full(error: &rusqlite::Error, nearly_full: impl FnOnce() ->
     }
 }
 
+/// What the caller is told of an engine's failure.
 pub(super) fn store_error(error: rusqlite::Error) -> StoreError {
     use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase, TooBig};
     match &error {
