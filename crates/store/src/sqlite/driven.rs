@@ -5,7 +5,11 @@
 //! be slow by not being driven, and full by a bound on its pages. What a crash may take away is
 //! known, too: see [`Committed`].
 use super::{
-    Options, Read, SqliteStore, open::OpenError, queue::Queue, reserve::Machine, sql,
+    Options, Read, SqliteStore,
+    open::{self, OpenError},
+    queue::Queue,
+    reserve::Machine,
+    sql,
     writer::Writer,
 };
 use rusqlite::Connection;
@@ -70,7 +74,9 @@ impl SqliteStore {
             readers: 1,
             ..options
         };
-        let (mut store, writer, mut readers) = Self::build(directory, options, machine, queues)?;
+        let lock = Some(open::lock(directory)?);
+        let (mut store, writer, mut readers) =
+            Self::build(directory, options, lock, machine, queues)?;
         // Invariant: as many as `options.readers`.
         let Some((nearby, reader)) = readers.pop() else {
             return Err(OpenError::Engine {
@@ -207,7 +213,11 @@ mod tests {
     #[tokio::test]
     async fn nothing_is_done_before_the_engine_is_driven() {
         let directory = tempfile::tempdir().expect("a directory");
-        let opened = SqliteStore::open_driven(directory.path(), Options::default(), surroundings());
+        let opened = SqliteStore::open_driven(
+            directory.path(),
+            Options::default(),
+            surroundings(&Arc::default()),
+        );
         let (store, mut driver) = opened.expect("opens");
         let store = Arc::new(store);
         let told = driver.told();
@@ -215,7 +225,7 @@ mod tests {
         let written = tokio::spawn(async move { writing.commit(put("a", 1), 1).await });
         told.notified().await;
         let key = Key::new(Table::User, "a");
-        assert_eq!(store.get(&key, 1).await, Ok(None));
+        assert!(store.get(&key, 1).await.expect("answers").is_none());
         assert!(driver.has_changes());
         let committed = driver.commit();
         assert_eq!(
@@ -240,8 +250,10 @@ mod tests {
 
     #[tokio::test]
     async fn a_disk_without_room_refuses_and_takes_changes_again_when_there_is() {
+        let seconds = Arc::new(AtomicU64::new(0));
         let directory = tempfile::tempdir().expect("a directory");
-        let opened = SqliteStore::open_driven(directory.path(), Options::default(), surroundings());
+        let opened =
+            SqliteStore::open_driven(directory.path(), Options::default(), surroundings(&seconds));
         let (store, mut driver) = opened.expect("opens");
         let store = Arc::new(store);
         let told = driver.told();

@@ -132,12 +132,29 @@ impl SqliteStore {
     /// # Errors
     /// See [`OpenError`]. A file that is not Signet's is left as it is.
     pub fn open(directory: &Path, options: Options) -> Result<SqliteStore, OpenError> {
+        let lock = open::lock(directory)?;
+        SqliteStore::within(directory, options, Some(lock))
+    }
+
+    /// The same in a directory whose lock this process holds already, as long as the store is open.
+    ///
+    /// # Errors
+    /// See [`OpenError`].
+    pub fn open_locked(directory: &Path, options: Options) -> Result<SqliteStore, OpenError> {
+        SqliteStore::within(directory, options, None)
+    }
+
+    fn within(
+        directory: &Path,
+        options: Options,
+        lock: Option<Lock>,
+    ) -> Result<SqliteStore, OpenError> {
         let machine = Machine::default();
         let queues = (
             Queue::new(options.write_queue),
             Queue::new(options.read_queue),
         );
-        let (mut store, writer, readers) = Self::build(directory, options, machine, queues)?;
+        let (mut store, writer, readers) = Self::build(directory, options, lock, machine, queues)?;
         let path = store.path.clone();
         store.spawn(&path, "store-writer", move || writer.run())?;
         for (nearby, connection) in readers {
@@ -156,26 +173,10 @@ impl SqliteStore {
     fn build(
         directory: &Path,
         options: Options,
+        lock: Option<Lock>,
         machine: Machine,
         (writes, reads): (Queue<Job>, Queue<Read>),
     ) -> Result<(SqliteStore, Writer, Vec<(Connection, Connection)>), OpenError> {
-        let lock = open::lock(directory)?;
-        SqliteStore::within(directory, options, Some(lock))
-    }
-
-    /// The same in a directory whose lock this process holds already, as long as the store is open.
-    ///
-    /// # Errors
-    /// See [`OpenError`].
-    pub fn open_locked(directory: &Path, options: Options) -> Result<SqliteStore, OpenError> {
-        SqliteStore::within(directory, options, None)
-    }
-
-    fn within(
-        directory: &Path,
-        options: Options,
-        lock: Option<Lock>,
-    ) -> Result<SqliteStore, OpenError> {
         let unclean = lock.as_ref().is_none_or(|lock| lock.unclean);
         let full = Arc::new(AtomicBool::new(false));
         let mut reserve = Reserve::find_on(machine, directory, options.reserve, full.clone());
