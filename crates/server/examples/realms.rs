@@ -4,6 +4,7 @@
 //! and how many of them have an audit trail. Prints the time and the memory of the first start,
 //! which makes the keys, and of a later one; what a realm keeps in the store; threads; and how
 //! long a request takes to its realm.
+#![allow(clippy::print_stdout, reason = "what it measured")]
 use signet_audit::{Audit, AuditOptions};
 use signet_cluster::spread::Alone;
 use signet_crypto::{Clock, seal::SealingKey};
@@ -86,7 +87,7 @@ async fn realm(
             audit
         }
     };
-    let settings = Arc::new(Settings::new(&format!("https://id.example{path}")));
+    let settings = Arc::new(Settings::new(format!("https://id.example{path}")));
     let now = process.host.now();
     let mut stored = signet_server::registry::load(&**partition.store(), now).await?;
     command_line::add(&mut stored).map_err(|error| error.description.to_owned())?;

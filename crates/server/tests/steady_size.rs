@@ -1,6 +1,10 @@
 //! What the server keeps in its store, and that it does not grow with use: rows and bytes of a
 //! session, of a refresh token family, and of hours of traffic. The figures are printed:
 //! `cargo test -p signet-server --test it steady_size -- --nocapture`.
+#![allow(
+    clippy::print_stdout,
+    reason = "the figures, for whoever asks with --nocapture"
+)]
 use crate::common::{
     SECRET, Server, Setup, block_on,
     browser::Browser,

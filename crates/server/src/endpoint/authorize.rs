@@ -79,7 +79,7 @@ fn check(context: &mut Context, params: &Params) -> Result<AuthorizationRequest,
     checked.map_err(|error| {
         let client_id = params
             .get("client_id")
-            .filter(|id| snapshot.registry.clients.contains_key(*id));
+            .filter(|id| snapshot.registry.clients.contains_key(id));
         let refused = |context: &Context, error: &OAuthError| {
             let event = context
                 .event(Action::AUTHORIZE)

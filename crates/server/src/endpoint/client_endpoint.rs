@@ -293,7 +293,7 @@ impl ClientRequest {
         let request = self.request();
         let claimed = Credentials::of(&request).ok();
         let registry = &self.context.snapshot.registry;
-        let claimed = claimed.filter(|c| registry.clients.contains_key(&*c.client_id));
+        let claimed = claimed.filter(|c| registry.clients.contains_key(&c.client_id));
         let mut event = self.context.event(action).refused(error.code.as_str());
         if let Some(claimed) = &claimed {
             event = event.client(&claimed.client_id);
