@@ -240,14 +240,13 @@ impl Cluster {
         loop {
             let status = replicated.status();
             let has_rows = status.applied > 0;
+            let has_all = status.has_majority
+                && status.lag == 0
+                && has_rows
+                && Self::reads_the_latest(replicated).await;
             match status.role {
                 Role::Alone => return Ok(()),
-                Role::Leader | Role::Voter | Role::Forwarder
-                    if status.has_majority
-                        && status.lag == 0
-                        && has_rows
-                        && Self::reads_the_latest(replicated).await =>
-                {
+                Role::Leader | Role::Voter | Role::Forwarder if has_all => {
                     return Ok(());
                 }
                 Role::Leader | Role::Voter | Role::Forwarder | Role::Stopped => {}
