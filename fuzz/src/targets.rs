@@ -16,6 +16,7 @@ pub mod form_body;
 pub mod gossip;
 pub mod json_claims;
 pub mod jwk;
+pub mod link_frames;
 pub mod nested_jwe;
 pub mod proof_files;
 pub mod registration;
@@ -233,6 +234,11 @@ pub const TARGETS: &[Target] = &[
         name: "jwk",
         run: jwk::run,
         dictionary: JSON,
+    },
+    Target {
+        name: "link_frames",
+        run: link_frames::run,
+        dictionary: &["\u{1}\u{1}\u{0}\u{1}x", "\u{5}\u{0}\u{0}\u{0}"],
     },
     Target {
         name: "nested_jwe",

@@ -3,14 +3,14 @@ use crate::node::{Echo, Heard, LONG, Node, block_on, eventually, name, nodes, st
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
 use signet_cluster::{
     NodeId,
-    links::{LinkState, Topology, frame},
+    links::{LinkState, Resolver, Topology, frame},
     spread::BoxFuture,
     transport::{CallError, Caller, NotSent, Serve, Transport},
 };
 use signet_crypto::certificate::NodeCertificate;
 use std::{
     collections::BTreeSet,
-    io::{Read, Write},
+    io::{self, Read, Write},
     net::{SocketAddr, TcpListener, TcpStream},
     sync::{Arc, Mutex, mpsc},
     time::{Duration, Instant},
@@ -508,6 +508,32 @@ fn a_member_at_none_of_its_addresses_is_found_among_the_peers() {
     let peers: Vec<String> = nodes.iter().map(|node| node.address.to_string()).collect();
     nodes[0].options.peers = peers;
     start(&mut nodes);
+    eventually("both are found", || connected(&nodes[0]) == ["b", "c"]);
+}
+
+#[test]
+fn a_name_of_a_headless_service_stands_for_all_nodes_that_are_there_at_the_moment() {
+    let mut nodes = nodes(3, |_, member| member.addresses = vec!["127.0.0.1:1".into()]);
+    let behind: Arc<Mutex<Vec<SocketAddr>>> = Arc::default();
+    let asked = Arc::clone(&behind);
+    nodes[0].options.peers = vec!["nodes.example:7443".to_owned()];
+    nodes[0].options.resolver = Resolver::new(move |address| {
+        let found = match &*address {
+            "nodes.example:7443" => Ok(asked.lock().expect("unpoisoned").clone()),
+            other => other
+                .parse()
+                .map(|address| vec![address])
+                .map_err(io::Error::other),
+        };
+        Box::pin(std::future::ready(found))
+    });
+    // First the name stands for one of them and for a place where nothing is; then for both.
+    let nothing: SocketAddr = "127.0.0.1:1".parse().expect("an address");
+    *behind.lock().expect("unpoisoned") = vec![nothing, nodes[1].address];
+    let third = nodes[2].address;
+    start(&mut nodes);
+    eventually("the first is found", || connected(&nodes[0]) == ["b"]);
+    *behind.lock().expect("unpoisoned") = vec![nodes[1].address, nothing, third];
     eventually("both are found", || connected(&nodes[0]) == ["b", "c"]);
 }
 

@@ -149,11 +149,10 @@ async fn reach(
     address: &str,
 ) -> Result<(), Ended> {
     let limit = shared.options.handshake;
-    let resolved = timeout(limit, tokio::net::lookup_host(address)).await;
-    let resolved: Vec<SocketAddr> = resolved
-        .map_err(|_| io::Error::from(io::ErrorKind::TimedOut))??
-        .take(MAX_RESOLVED)
-        .collect();
+    let resolved = timeout(limit, shared.options.resolver.resolve(address)).await;
+    let mut resolved: Vec<SocketAddr> =
+        resolved.map_err(|_| io::Error::from(io::ErrorKind::TimedOut))??;
+    resolved.truncate(MAX_RESOLVED);
     let pinned = tls::Peer::Pinned(vec![member.keys.spki_sha256]);
     let config = tls::client(shared.identity.tls(), pinned, tls::MEMBER_ALPN);
     let connector = tokio_rustls::TlsConnector::from(config.map_err(io::Error::other)?);

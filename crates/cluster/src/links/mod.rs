@@ -18,9 +18,11 @@ pub mod frame;
 mod link;
 mod metrics;
 mod queue;
+mod resolve;
 
 pub use link::{MAX_BYTES_SERVED, MAX_CALLS_SERVED};
 pub use metrics::{Connection, LinkState};
+pub use resolve::Resolver;
 
 use crate::{
     identity::Identity,
@@ -83,6 +85,8 @@ pub struct LinkOptions {
     /// Where a member may be found that is at none of its own addresses, `host:port`: the name of a
     /// headless service, say, behind which all of them are. The keys decide who is who.
     pub peers: Vec<String>,
+    /// What names stand for.
+    pub resolver: Resolver,
     /// From one heartbeat to the next.
     pub heartbeat: Duration,
     /// A connection over which nothing was heard for so long ends.
@@ -101,6 +105,7 @@ impl Default for LinkOptions {
         LinkOptions {
             topology: Topology::Mesh,
             peers: Vec::new(),
+            resolver: Resolver::default(),
             heartbeat: Duration::from_secs(1),
             silence: Duration::from_secs(3),
             handshake: Duration::from_secs(5),
