@@ -19,7 +19,7 @@
 //!   [`Reads::Latest`](signet_store::Reads) sees all that was answered before it, anywhere: the
 //!   leader says how far that is after a majority has confirmed it, and no clock decides. Reads of
 //!   other tables, and lists, are of this node's own rows, which hold at least what this node was
-//!   answered.
+//!   answered. So are those of a [`Reads::Followed`](signet_store::Reads) table without a majority.
 //! - **Without a majority** changes and such reads are refused as `Unavailable`: within
 //!   [`Settings::deadline`], and at once when the majority has been gone for so long. When it is
 //!   back, they go on by themselves. When the leader dies, the others elect one in a bit more than

@@ -57,6 +57,8 @@ pub struct Status {
     pub term: u64,
     /// the leader, where one is known
     pub leader: Option<NodeId>,
+    /// How often another leader was seen since this node's part began.
+    pub leader_changes: u64,
     /// Whether changes are possible, as far as this node knows: there is a leader, and it hears a
     /// majority.
     pub has_majority: bool,

@@ -85,6 +85,8 @@ pub(crate) struct Node {
     raft: Mutex<Option<Raft>>,
     applied: watch::Sender<u64>,
     view: watch::Sender<View>,
+    /// How often another leader was seen.
+    leader_changes: AtomicU64,
     /// When the leader, or this node's candidate for it, was last heard.
     heard: Mutex<Moment>,
     staging: tokio::sync::Mutex<Option<Staging>>,
@@ -153,6 +155,7 @@ impl Node {
                 leader: None,
                 term: 0,
             }),
+            leader_changes: AtomicU64::new(0),
             heard: Mutex::new(Moment::now()),
             staging: tokio::sync::Mutex::default(),
             seen: AtomicU64::new(0),
@@ -246,7 +249,7 @@ impl Node {
 
     async fn follow(&self, raft: &Raft, closed: &mut watch::Receiver<bool>) {
         let mut metrics = raft.metrics();
-        let mut announced = None;
+        let (mut announced, mut last_leader) = (None, None);
         let mut next = Moment::now() + TEND_EVERY;
         while !*closed.borrow() {
             let (view, running, members) = {
@@ -270,6 +273,13 @@ impl Node {
                 *before = view;
                 changed
             });
+            if let Some(leader) = view.leader
+                && last_leader
+                    .replace(leader)
+                    .is_some_and(|last| last != leader)
+            {
+                self.leader_changes.fetch_add(1, SeqCst);
+            }
             if announced.as_ref() != Some(members.log_id()) {
                 announced = Some(*members.log_id());
                 for (_, member) in members.membership().nodes() {
@@ -636,11 +646,13 @@ impl Node {
         let refused = lock(&self.dial.refused).clone();
         let applied = self.applied.borrow().saturating_sub(1);
         let generation = self.dial.generation.load(SeqCst);
+        let leader_changes = self.leader_changes.load(SeqCst);
         let Some(raft) = self.raft() else {
             return Status {
                 role: Role::Stopped,
                 term: 0,
                 leader: None,
+                leader_changes,
                 has_majority: false,
                 last_log: 0,
                 committed: 0,
@@ -674,6 +686,7 @@ impl Node {
             },
             term: metrics.current_term,
             leader: metrics.current_leader.as_ref().and_then(name),
+            leader_changes,
             has_majority: metrics.current_leader.is_some()
                 && silence < self.settings.election.1 * 2,
             last_log: metrics.last_log_index.unwrap_or(0),

@@ -141,6 +141,14 @@ impl ReplicatedStore {
         })
     }
 
+    /// Whether its own copy holds no row: what a node that joins must begin with.
+    ///
+    /// # Errors
+    /// [`StoreError`]: the engine cannot be read.
+    pub async fn is_empty(&self) -> Result<bool, StoreError> {
+        self.store.look(|look| look.is_empty()).await
+    }
+
     /// The engine below, for what it knows of itself.
     pub fn engine(&self) -> &SqliteStore {
         &self.store
@@ -305,6 +313,7 @@ impl ReplicatedStore {
             role: if waits { Role::Stopped } else { Role::Alone },
             term: 0,
             leader: None,
+            leader_changes: 0,
             has_majority: !waits,
             last_log: 0,
             committed: 0,
@@ -360,6 +369,10 @@ impl ReplicatedStore {
                 let ready = async {
                     match reads {
                         Reads::Latest => part.reading.latest().await,
+                        Reads::Followed => match part.reading.latest().await {
+                            Err(StoreError::Unavailable(_)) => part.reading.own().await,
+                            latest => latest,
+                        },
                         Reads::Local => part.reading.own().await,
                     }
                 };

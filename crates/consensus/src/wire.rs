@@ -498,4 +498,23 @@ mod tests {
             );
         }
     }
+
+    #[test]
+    fn a_message_of_a_later_form_or_of_an_unknown_kind_is_none() {
+        let envelope = Envelope {
+            generation: 1,
+            from: 2,
+            request: Request::ReadPoint,
+        };
+        let bytes = envelope.to_bytes();
+        assert!(Envelope::from_bytes(&bytes).is_ok());
+        let mut later = bytes.clone();
+        later[0] = VERSION + 1;
+        assert!(Envelope::from_bytes(&later).is_err());
+        // Behind the form, the generation and the number.
+        let mut unknown = bytes;
+        unknown[17] = 99;
+        assert!(Envelope::from_bytes(&unknown).is_err());
+        assert!(Reply::from_bytes(&[99]).is_err());
+    }
 }

@@ -307,3 +307,47 @@ async fn a_leader_that_is_shut_down_hands_its_place_to_another_voter() {
         assert!(world.node(number).status().term > term);
     }
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn without_a_majority_the_registry_is_read_from_the_own_rows_and_nothing_else_is() {
+    let world = World::of(3, 9).await;
+    let alone = world.leader().expect("one");
+    let store = world.node(alone);
+    let client = |value: &str| Op::Put {
+        key: Key::new(Table::Client, "client"),
+        value: value.into(),
+        end: None,
+    };
+    let row = async || {
+        let row = store.get(&Key::new(Table::Client, "client"), NOW).await;
+        row.expect("answers").expect("a row")
+    };
+    done(&store, "before").await;
+    let written = store.commit(Change::new(client("old")), NOW).await;
+    assert!(written.expect("answers").is_done());
+    world.isolate(alone);
+    // What this node had; and nothing is written by it.
+    let known = row().await;
+    assert_eq!(known.value, b"old");
+    let read = store.get(&once("before"), NOW).await;
+    assert!(matches!(read, Err(StoreError::Unavailable(_))), "{read:?}");
+    let replace = Change::new(Op::Replace {
+        key: Key::new(Table::Client, "client"),
+        version: known.version,
+        value: b"minority".to_vec(),
+        end: None,
+    });
+    let refused = store.commit(replace, NOW).await;
+    assert!(matches!(refused, Err(StoreError::Unavailable(_))));
+    // The others change it; as soon as this one has a majority it reads what they wrote.
+    let mut numbers = world.numbers().into_iter();
+    let other = world.node(numbers.find(|n| *n != alone).expect("one"));
+    let written = other.commit(Change::new(client("new")), NOW).await;
+    assert!(written.expect("answers").is_done());
+    assert_eq!(row().await.value, b"old");
+    world.heal();
+    world
+        .until("it has a majority again", || store.status().has_majority)
+        .await;
+    assert_eq!(row().await.value, b"new");
+}

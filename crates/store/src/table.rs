@@ -84,6 +84,10 @@ pub enum Reads {
     /// Everything that was answered before, on any node: what may happen once, what a decision
     /// about a person, a session or an agent rests on, and what is written anew from what was read.
     Latest,
+    /// As the latest; without a majority the node's own copy. The registry, which every node holds
+    /// in memory and follows: what is read here only grows what it believes, and is never older
+    /// than what it believed. Whatever is written from it names the version that was read.
+    Followed,
     /// The node's own copy, which holds at least what this node was answered: what only this node
     /// writes, what is told to it by other ways too, and what nothing is decided by.
     Local,
@@ -128,13 +132,13 @@ impl Table {
     /// The table's number on disk, whether its rows must carry an end, and how they are read where
     /// several nodes hold them.
     const fn row(self) -> (u8, bool, Reads) {
-        use Reads::{Latest, Local};
+        use Reads::{Followed, Latest, Local};
         match self {
-            Table::Client => (1, false, Latest),
-            Table::Resource => (2, false, Latest),
-            Table::SigningKey => (3, false, Latest),
-            Table::Setting => (4, false, Latest),
-            Table::Stamps => (15, false, Latest),
+            Table::Client => (1, false, Followed),
+            Table::Resource => (2, false, Followed),
+            Table::SigningKey => (3, false, Followed),
+            Table::Setting => (4, false, Followed),
+            Table::Stamps => (15, false, Followed),
             Table::Gossip => (32, false, Local),
             Table::Audit => (8, false, Local),
             Table::User => (5, false, Latest),
