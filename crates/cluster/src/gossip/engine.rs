@@ -448,6 +448,7 @@ impl Engine {
         };
         let seq = self.next_seq;
         self.next_seq += 1;
+        self.status.signed += 1;
         for (ticket, last) in signing.tickets {
             self.receipts
                 .in_batch(ticket, seq, last, self.members.iter());
@@ -511,6 +512,7 @@ impl Engine {
             self.let_go(id, now);
             return;
         }
+        self.status.verified += 1;
         pending.step = Step::Keeping;
         let (signed, from, pushed) = (pending.signed.clone(), pending.from.clone(), pending.pushed);
         let origin = &id.stream.origin;

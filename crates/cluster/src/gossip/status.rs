@@ -18,6 +18,10 @@ pub struct Status {
     /// Since when this node has not been in contact with enough members for a majority, itself
     /// counted; None: it never was since it started. Zero for a node alone.
     pub staleness: Option<Duration>,
+    /// Batches that this node signed since it started.
+    pub signed: u64,
+    /// Batches of others whose signatures held.
+    pub verified: u64,
     /// Batches with a signature that does not hold.
     pub forged: u64,
     /// Batches of identities that do not count.
