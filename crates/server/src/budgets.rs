@@ -2,9 +2,12 @@
 //!
 //! [`TABLE`] has a row for everything that costs memory, disk, mail or a request to somebody else
 //! without anybody having proven who they are: from one address (one /64 of IPv6), and from all of
-//! them together. What is counted is counted in this process, so that a flood writes nothing;
-//! guesses, which must survive a restart, are counted in the store ([`crate::attempts`]). A client
-//! that has authenticated is never counted here.
+//! them together. What is counted is counted in memory, so that a flood writes nothing; nodes of
+//! one installation tell each other what they counted ([`spent`]). Guesses, which must survive a
+//! restart, are counted in the store ([`crate::attempts`]). A client that has authenticated is
+//! never counted here.
+
+pub mod spent;
 
 use crate::attempts::Limits;
 use signet_http::addresses::network;
@@ -13,9 +16,10 @@ use std::{
     net::IpAddr,
     sync::{
         Mutex, PoisonError,
-        atomic::{AtomicU32, Ordering::Relaxed},
+        atomic::{AtomicBool, AtomicU32, Ordering::Relaxed},
     },
 };
+use tokio::sync::Notify;
 
 /// What is counted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -84,7 +88,13 @@ pub const TABLE: [Row; 7] = [
 ];
 
 /// The counters of one realm.
-pub struct Budgets([Counter; TABLE.len()]);
+pub struct Budgets {
+    counters: [Counter; TABLE.len()],
+    /// Other nodes are told of what is counted.
+    told: AtomicBool,
+    /// Something was counted that they have not heard.
+    spent: Notify,
+}
 
 struct Counter {
     address: AtomicU32,
@@ -99,22 +109,40 @@ struct Window {
     total: u32,
     addresses: HashMap<IpAddr, u32>,
     hosts: HashMap<String, u32>,
+    untold: spent::Untold,
+}
+
+impl Window {
+    /// Begins anew where it is over. `length`: seconds.
+    fn roll(&mut self, length: u64, now: u64) {
+        // A window that ends too late is of a clock that was forward.
+        if now >= self.ends_at || self.ends_at > now.saturating_add(length) {
+            *self = Window {
+                ends_at: now.saturating_add(length),
+                ..Window::default()
+            };
+        }
+    }
 }
 
 impl Default for Budgets {
     fn default() -> Budgets {
-        Budgets(TABLE.map(|row| Counter {
-            address: AtomicU32::new(row.address),
-            total: AtomicU32::new(row.total),
-            window: Mutex::default(),
-        }))
+        Budgets {
+            counters: TABLE.map(|row| Counter {
+                address: AtomicU32::new(row.address),
+                total: AtomicU32::new(row.total),
+                window: Mutex::default(),
+            }),
+            told: AtomicBool::new(false),
+            spent: Notify::new(),
+        }
     }
 }
 
 impl Budgets {
     /// Other figures than the table's.
     pub fn set(&self, act: Act, address: u32, total: u32) {
-        let counter = &self.0[act as usize];
+        let counter = &self.counters[act as usize];
         counter.address.store(address, Relaxed);
         counter.total.store(total, Relaxed);
     }
@@ -138,20 +166,13 @@ impl Budgets {
     }
 
     fn count(&self, act: Act, peer: IpAddr, host: Option<&str>, now: u64) -> Result<(), u64> {
-        let counter = &self.0[act as usize];
+        let counter = &self.counters[act as usize];
         // Every step leaves whole counts.
         let mut window = counter
             .window
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
-        let length = TABLE[act as usize].window;
-        // A window that ends too late is of a clock that was forward.
-        if now >= window.ends_at || window.ends_at > now.saturating_add(length) {
-            *window = Window {
-                ends_at: now.saturating_add(length),
-                ..Window::default()
-            };
-        }
+        window.roll(TABLE[act as usize].window, now);
         let retry_after = window.ends_at.saturating_sub(now).max(1);
         if window.total >= counter.total.load(Relaxed) {
             return Err(retry_after);
@@ -161,15 +182,26 @@ impl Budgets {
         if of_address >= counter.address.load(Relaxed) {
             return Err(retry_after);
         }
+        let told = self.told.load(Relaxed);
         if let (Some(host), Some(most)) = (host, TABLE[act as usize].host) {
-            let of_host = window.hosts.entry(host).or_default();
-            if *of_host >= most {
+            let of_host = window.hosts.get(&host).copied().unwrap_or(0);
+            if of_host >= most {
                 return Err(retry_after);
             }
-            *of_host += 1;
+            if told {
+                *window.untold.hosts.entry(host.clone()).or_default() += 1;
+            }
+            window.hosts.insert(host, of_host + 1);
         }
-        window.addresses.insert(address, of_address + 1);
-        window.total += 1;
+        window
+            .addresses
+            .insert(address, of_address.saturating_add(1));
+        window.total = window.total.saturating_add(1);
+        if told {
+            *window.untold.addresses.entry(address).or_default() += 1;
+            drop(window);
+            self.spent.notify_one();
+        }
         Ok(())
     }
 }

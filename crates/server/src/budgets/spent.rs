@@ -1,0 +1,220 @@
+//! What was spent, for the other nodes of an installation: each tells the others soon after it
+//! counted something, so that many nodes have one budget together, approximately. What is told is
+//! added to the window that the listener is in, never above the budget, so it takes no more memory
+//! than what is counted at home; what is lost on the way is not counted elsewhere.
+use super::{Budgets, Counter, TABLE, Window};
+use serde::{Deserialize, Serialize};
+use std::{
+    net::IpAddr,
+    sync::{
+        PoisonError,
+        atomic::Ordering::{Relaxed, SeqCst},
+    },
+};
+
+/// Most counts that are told at once; further ones are told next
+pub const MAX_SPENT: usize = 4096;
+
+/// Whose count it is.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum Payer {
+    /// An address, as it is counted: a network of IPv6.
+    #[serde(rename = "a")]
+    Address(IpAddr),
+    /// A host that requests were made to.
+    #[serde(rename = "h")]
+    Host(String),
+}
+
+/// So many more were counted: which row of the table, whose, how many.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Spent(pub usize, pub Payer, pub u32);
+
+/// What was not told yet.
+#[derive(Default)]
+pub(super) struct Untold {
+    pub(super) addresses: std::collections::HashMap<IpAddr, u32>,
+    pub(super) hosts: std::collections::HashMap<String, u32>,
+}
+
+/// As it travels.
+pub fn to_bytes(spent: &[Spent]) -> Vec<u8> {
+    // Invariant: numbers, addresses and texts serialize.
+    serde_json::to_vec(spent).unwrap_or_default()
+}
+
+/// Reads it.
+///
+/// # Errors
+/// It is none, or more than may be told at once.
+pub fn from_bytes(bytes: &[u8]) -> Result<Vec<Spent>, String> {
+    let spent: Vec<Spent> = serde_json::from_slice(bytes).map_err(|e| e.to_string())?;
+    match spent.len() <= MAX_SPENT {
+        true => Ok(spent),
+        false => Err("too many counts at once".to_owned()),
+    }
+}
+
+impl Budgets {
+    /// From now on what is counted is kept to be told, until [`Budgets::take_spent`].
+    pub fn tell_others(&self) {
+        self.told.store(true, SeqCst);
+    }
+
+    /// Waits until something was counted that is to be told.
+    pub async fn until_spent(&self) {
+        self.spent.notified().await;
+    }
+
+    /// What was counted and not taken yet, at most [`MAX_SPENT`] of it; nothing, when all is taken.
+    pub fn take_spent(&self) -> Vec<Spent> {
+        let mut spent = Vec::new();
+        for (act, counter) in self.counters.iter().enumerate() {
+            let mut window = lock(counter);
+            let Untold { addresses, hosts } = &mut window.untold;
+            let some = addresses.keys().take(MAX_SPENT - spent.len());
+            for address in some.copied().collect::<Vec<_>>() {
+                let count = addresses.remove(&address).unwrap_or(0);
+                spent.push(Spent(act, Payer::Address(address), count));
+            }
+            let some = hosts.keys().take(MAX_SPENT - spent.len()).cloned();
+            for host in some.collect::<Vec<_>>() {
+                let count = hosts.remove(&host).unwrap_or(0);
+                spent.push(Spent(act, Payer::Host(host), count));
+            }
+        }
+        spent
+    }
+
+    /// Another node counted this. `now`: Unix seconds.
+    pub fn hear_spent(&self, spent: &[Spent], now: u64) {
+        for Spent(act, payer, count) in spent {
+            let (Some(counter), Some(row)) = (self.counters.get(*act), TABLE.get(*act)) else {
+                // A later version's.
+                continue;
+            };
+            let most = counter.total.load(Relaxed);
+            let mut window = lock(counter);
+            window.roll(row.window, now);
+            match payer {
+                Payer::Address(address) if window.total < most => {
+                    window.total = window.total.saturating_add(*count);
+                    let of_address = window.addresses.entry(*address).or_default();
+                    *of_address = of_address.saturating_add(*count);
+                }
+                Payer::Host(host) if window.hosts.len() < most as usize => {
+                    let of_host = window.hosts.entry(host.clone()).or_default();
+                    *of_host = of_host.saturating_add(*count);
+                }
+                // It is full: everything is refused as it is.
+                Payer::Address(_) | Payer::Host(_) => {}
+            }
+        }
+    }
+}
+
+fn lock(counter: &Counter) -> std::sync::MutexGuard<'_, Window> {
+    counter
+        .window
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{super::Act, *};
+
+    const PEER: &str = "192.0.2.1";
+
+    fn nodes(count: usize) -> Vec<Budgets> {
+        let nodes: Vec<Budgets> = (0..count).map(|_| Budgets::default()).collect();
+        for node in &nodes {
+            node.tell_others();
+            node.set(Act::Registration, 20, 50);
+        }
+        nodes
+    }
+
+    /// Everybody tells everybody.
+    fn tell(nodes: &[Budgets], now: u64) {
+        for (from, node) in nodes.iter().enumerate() {
+            let spent = from_bytes(&to_bytes(&node.take_spent())).expect("reads back");
+            let others = nodes.iter().enumerate().filter(|(to, _)| *to != from);
+            others.for_each(|(_, other)| other.hear_spent(&spent, now));
+        }
+    }
+
+    fn spend(node: &Budgets, peer: &str, now: u64) -> bool {
+        let peer = peer.parse().expect("an address");
+        node.spend(Act::Registration, peer, now).is_ok()
+    }
+
+    #[test]
+    fn ten_nodes_do_not_give_ten_times_the_budget() {
+        let nodes = nodes(10);
+        // One address at each node in turn, as fast as they tell each other.
+        let mut granted = 0;
+        for round in 0..10 {
+            granted += nodes.iter().filter(|node| spend(node, PEER, round)).count();
+            tell(&nodes, round);
+        }
+        // The budget, and no more than one for each node within a moment.
+        assert!((20..30).contains(&granted), "{granted}");
+        // All addresses together.
+        for round in 10..20 {
+            for (place, node) in nodes.iter().enumerate() {
+                granted += usize::from(spend(node, &format!("198.51.{place}.{round}"), round));
+            }
+            tell(&nodes, round);
+        }
+        assert!((50..60).contains(&granted), "{granted}");
+        // A new window begins anew on all.
+        assert!(nodes.iter().all(|node| spend(node, PEER, 2_000)));
+    }
+
+    #[test]
+    fn a_host_that_is_fetched_from_is_spared_by_all_nodes_together() {
+        let nodes = nodes(3);
+        let url = "https://rp.example/sector.json";
+        let mut granted = 0;
+        for round in 0..60_u8 {
+            for (place, node) in nodes.iter().enumerate() {
+                let peer = format!("198.51.{place}.{round}")
+                    .parse()
+                    .expect("an address");
+                granted += usize::from(node.spend_at(Act::Fetch, peer, url, 1).is_ok());
+            }
+            tell(&nodes, 1);
+        }
+        assert!((60..63).contains(&granted), "{granted}");
+    }
+
+    #[test]
+    fn what_is_told_is_bounded_and_a_node_alone_keeps_nothing_to_tell() {
+        let alone = Budgets::default();
+        assert!(spend(&alone, PEER, 1));
+        assert_eq!(alone.take_spent(), []);
+        let [one, two] = [Budgets::default(), Budgets::default()];
+        one.tell_others();
+        one.set(Act::Registration, 1, 10_000);
+        two.set(Act::Registration, 1, 100);
+        for peer in 0..5_000_u16 {
+            let [high, low] = peer.to_be_bytes();
+            assert!(spend(&one, &format!("10.0.{high}.{low}"), 1));
+        }
+        let first = one.take_spent();
+        assert_eq!(first.len(), MAX_SPENT);
+        assert_eq!(one.take_spent().len(), 5_000 - MAX_SPENT);
+        assert_eq!(one.take_spent(), []);
+        // Who hears it holds no more than its own budget.
+        two.hear_spent(&first, 1);
+        let window = lock(&two.counters[Act::Registration as usize]);
+        assert!(window.addresses.len() <= 100, "{}", window.addresses.len());
+        drop(window);
+        // A row of a later version is passed over, and more than may be told is none.
+        two.hear_spent(&[Spent(99, Payer::Host("a".into()), 1)], 1);
+        let much = vec![Spent(0, Payer::Host("a".into()), 1); MAX_SPENT + 1];
+        assert!(from_bytes(&to_bytes(&much)).is_err());
+        assert!(from_bytes(b"{").is_err());
+    }
+}
