@@ -115,6 +115,13 @@ pub async fn rotate_sealing_key(
 }
 
 impl Realm {
+    /// Whether work on the signing keys failed because the sealing keys changed while it was under
+    /// way: it is to be done again. No row is sealed with a key before every node has it, so
+    /// whatever a row needs is among the keys that are there after it was read.
+    pub fn was_overtaken<T>(&self, keyring: &Arc<Keyring>, done: &Result<T, KeysError>) -> bool {
+        matches!(done, Err(KeysError::Sealed)) && !Arc::ptr_eq(keyring, &self.keyring())
+    }
+
     /// From now on this brings the sealing keys to the other nodes. Once.
     pub fn share_sealing_keys_by(&self, nodes: Arc<dyn ShareSealingKeys>) {
         // A second one is refused: a rotation under way holds the first.

@@ -107,10 +107,13 @@ pub async fn follow_nodes(realm: Arc<Realm>) {
 /// # Errors
 /// See [`KeysError`]; the view in place stays.
 pub async fn maintain_keys(realm: &Realm) -> Result<bool, KeysError> {
-    let keyring = Arc::clone(&realm.keyring());
     let keys = &realm.signing_keys;
-    keys.tick(&keyring, realm.moment(), |deltas| {
-        realm.show_keys(deltas);
-    })
-    .await
+    loop {
+        let keyring = Arc::clone(&realm.keyring());
+        let publish = |deltas| realm.show_keys(deltas);
+        let done = keys.tick(&keyring, realm.moment(), publish).await;
+        if !realm.was_overtaken(&keyring, &done) {
+            return done;
+        }
+    }
 }

@@ -68,14 +68,20 @@ async fn rotate(
         return Err(Problem::invalid("standby_too goes with compromised"));
     }
     let keys = &realm.signing_keys;
-    let keyring = Arc::clone(&realm.keyring());
-    let publish = |deltas| realm.show_keys(deltas);
     let at = realm.moment();
-    let rotated = if wanted.compromised {
-        keys.rotate_compromised(kind, wanted.standby_too, &keyring, at, publish)
-            .await
-    } else {
-        keys.rotate(kind, &keyring, at, publish).await
+    let rotated = loop {
+        let keyring = Arc::clone(&realm.keyring());
+        let publish = |deltas| realm.show_keys(deltas);
+        let done = match wanted.compromised {
+            true => {
+                keys.rotate_compromised(kind, wanted.standby_too, &keyring, at, publish)
+                    .await
+            }
+            false => keys.rotate(kind, &keyring, at, publish).await,
+        };
+        if !realm.was_overtaken(&keyring, &done) {
+            break done;
+        }
     };
     rotated.map_err(|error| match error {
         KeysError::NoSuchAlgorithm => Problem::invalid("there is no signing key for this alg"),
