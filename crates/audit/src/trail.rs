@@ -161,6 +161,29 @@ impl Audit {
         Ok((Audit(Some(shared)), opened))
     }
 
+    /// From now on several nodes write the store: claims the name that this trail has in it, so
+    /// that no other directory's node can have it. As a start over such a store does
+    /// ([`AuditOptions::shared_store`]), which then finds it done and writes nothing.
+    ///
+    /// # Errors
+    /// See [`AuditError`].
+    pub async fn share_store(&self) -> Result<(), AuditError> {
+        let Some(shared) = self.0.as_ref().filter(|shared| shared.lock.get().is_none()) else {
+            return Ok(());
+        };
+        let directory = &shared.places.directory;
+        let (wanted, now) = (Some(&shared.node), shared.clock.now());
+        let (node, lock) = node::claim_shared(&*shared.store, directory, wanted, now).await?;
+        if node != shared.node {
+            return Err(AuditError::OtherNode {
+                stored: node,
+                wanted: shared.node.clone(),
+            });
+        }
+        let _ = shared.lock.set(lock);
+        Ok(())
+    }
+
     /// The store whose changes carry lines. The application uses no other.
     pub fn recorded(&self, store: Arc<dyn Store>) -> Arc<dyn Store> {
         match &self.0 {

@@ -46,7 +46,16 @@ impl Tell for TellAll {
 /// Gives the newcomer its own name, unless it is told to fail.
 struct Package(AtomicBool);
 
+const FITS: &[u8] = b"as the others";
+
 impl Provide for Package {
+    fn fits(&self, profile: &[u8]) -> Result<(), String> {
+        match profile == FITS {
+            true => Ok(()),
+            false => Err("the others are different".to_owned()),
+        }
+    }
+
     fn provide(&self, newcomer: &Member) -> BoxFuture<'static, Result<Vec<u8>, String>> {
         let package = format!("for {}", newcomer.node).into_bytes();
         let answer = if self.0.load(SeqCst) {
@@ -155,12 +164,38 @@ fn ask(
     address: &str,
     wanted: Option<&str>,
 ) -> Result<Welcome, JoinError> {
+    ask_as(FITS, token, identity, address, wanted)
+}
+
+fn ask_as(
+    profile: &[u8],
+    token: &Token,
+    identity: &Identity,
+    address: &str,
+    wanted: Option<&str>,
+) -> Result<Welcome, JoinError> {
     let newcomer = Newcomer {
         identity,
         wanted: wanted.map(name),
         description: description(address),
+        profile: profile.to_vec(),
     };
     block_on(join(token, &newcomer, &SystemClock))
+}
+
+#[test]
+fn a_newcomer_that_does_not_fit_is_refused_before_anything_is_changed() {
+    let cluster = Cluster::new();
+    let token = cluster.invite();
+    let identity = Identity::generate().expect("keys");
+    let refused = ask_as(b"of another kind", &token, &identity, "a:1", Some("a"));
+    let why = refused.map(|_| ()).expect_err("refused");
+    assert_eq!(why.to_string(), "the others are different");
+    assert_eq!(cluster.nodes[0].0.members.names().len(), 1);
+    // Its name is free, and the token still lets one node in: another one, even.
+    let other = Identity::generate().expect("keys");
+    let joined = ask(&token, &other, "b:1", Some("a")).expect("joined");
+    assert_eq!(joined.node, name("a"));
 }
 
 fn take(node: &mut Node, welcome: &Welcome) {

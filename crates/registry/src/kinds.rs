@@ -60,8 +60,10 @@ pub struct KindRow {
 
 /// Every kind, in the order of [`RecordKind`].
 ///
-/// Numbers 20, 22 and 23 are kept for settings, agents and realms: no node has them in memory, so
-/// nothing is told of them; they are read from the store where they are needed.
+/// What is not here no node has in memory from the store: agents and what is said of them are read
+/// there each time; settings and realms are a node's own configuration, and become a
+/// `Delta::Configuration` when that is read again. A number that this version does not know is a
+/// later version's, and is kept for it.
 pub const KINDS: [KindRow; 8] = [
     KindRow {
         kind: RecordKind::Client,

@@ -1,5 +1,9 @@
 //! Liveness, readiness and metrics: for the machinery around the process, not for clients.
-use crate::http::{Context, Response, Router, response};
+use crate::{
+    http::{Context, Response, Router, response},
+    node_metrics,
+    nodes::{Standing, SyncState},
+};
 use http::StatusCode;
 use signet_store::StoreError;
 use std::sync::atomic::Ordering::Relaxed;
@@ -20,26 +24,63 @@ async fn live(_context: Context) -> Response {
 /// What a server on a full disk says: it answers what it can, so requests may still be sent to it,
 /// and somebody has to make space.
 const FULL: &str = "degraded: the disk is full; reads, introspection, keys and revocations go on, \
-                    what would be written is refused\n";
+                    what would be written is refused";
 
-/// The store reads and writes, and there is a key to sign with. On a full disk the answer is 200
-/// still, and says so.
+/// The store reads and writes, there is a key to sign with, and a node of several has what the
+/// others have. On a full disk the answer is 200 still, and says so. The first line is the reason;
+/// of a node of several the second one says how it stands to the others.
 async fn ready(context: Context) -> Response {
-    let unavailable = |text: &'static str| response::text(StatusCode::SERVICE_UNAVAILABLE, text);
+    let standing = context.realm.host.nodes.standing();
+    let unavailable = |standing: &Standing, reason: &str| {
+        let status = StatusCode::SERVICE_UNAVAILABLE;
+        response::text(status, said(reason, standing))
+    };
     if !context.snapshot.keys.is_ready() {
-        return unavailable("no signing key\n");
+        return unavailable(&standing, "no signing key");
+    }
+    // A majority may be back within the time that the store waits for it: the next leader is being
+    // elected.
+    if let Some(reason) = &standing.not_ready
+        && standing.sync != SyncState::Minority
+    {
+        return unavailable(&standing, reason);
     }
     let (store, audit) = (&context.realm.store, context.realm.audit());
     let checked = store.check().await;
     let full = store.is_full() || audit.is_full();
     match checked {
-        Err(StoreError::Unavailable(_)) | Ok(()) if full => response::text(StatusCode::OK, FULL),
+        Err(StoreError::Unavailable(_)) | Ok(()) if full => {
+            response::text(StatusCode::OK, said(FULL, &standing))
+        }
         Err(error) => {
             tracing::error!(%error, "the store is not ready");
-            unavailable("store unavailable\n")
+            let now = context.realm.host.nodes.standing();
+            let reason = now.not_ready.as_deref().unwrap_or("store unavailable");
+            unavailable(&now, reason)
         }
-        Ok(()) if !audit.is_writing() => unavailable("audit trail not written\n"),
-        Ok(()) => response::text(StatusCode::OK, "ready\n"),
+        Ok(()) if !audit.is_writing() => unavailable(&standing, "audit trail not written"),
+        Ok(()) => response::text(StatusCode::OK, said("ready", &standing)),
+    }
+}
+
+/// The reason in a line; of a node of several in another one how it stands to the others.
+fn said(reason: &str, standing: &Standing) -> String {
+    let Standing {
+        sync,
+        not_ready: _,
+        in_sync,
+        others,
+    } = standing;
+    match sync {
+        SyncState::Alone => format!("{reason}\n"),
+        SyncState::Whole
+        | SyncState::Syncing
+        | SyncState::Minority
+        | SyncState::Outdated
+        | SyncState::Refused => format!(
+            "{reason}\nsync: {} ({in_sync} of {others} other nodes hold the same)\n",
+            sync.name()
+        ),
     }
 }
 
@@ -55,9 +96,11 @@ async fn metrics(context: Context) -> Response {
     metrics.audit_dropped.store(dropped, Relaxed);
     let full = context.realm.store.is_full() || context.realm.audit().is_full();
     metrics.disk_full.store(full.into(), Relaxed);
+    // A list of nodes that cannot be had now has no figures.
+    let nodes = context.realm.host.nodes.list().await.unwrap_or_default();
     response::body(
         StatusCode::OK,
         signet_http::metrics::MEDIA_TYPE,
-        context.realm.host.metrics.render(),
+        metrics.render(node_metrics::families(&nodes)),
     )
 }

@@ -36,6 +36,7 @@ pub mod interaction;
 pub mod issue;
 pub mod login;
 pub mod metrics;
+pub mod node_metrics;
 pub mod nodes;
 pub mod once;
 pub mod outbound;

@@ -47,8 +47,9 @@ impl Metrics {
         self.routes.request(route, status, took);
     }
 
-    /// All of it in the text format of OpenMetrics 1.0, which Prometheus reads.
-    pub fn render(&self) -> String {
+    /// All of it in the text format of OpenMetrics 1.0, which Prometheus reads, with further
+    /// families.
+    pub fn render(&self, further: Vec<Family>) -> String {
         let mut families = Vec::from(RouteMetrics::families(&[&self.routes]));
         families.extend(metrics::of_connections(&self.connections));
         let counters = [
@@ -89,6 +90,7 @@ impl Metrics {
             )
             .value(self.disk_full.load(Relaxed)),
         );
+        families.extend(further);
         metrics::render(families)
     }
 }

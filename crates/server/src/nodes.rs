@@ -86,6 +86,129 @@ pub struct Node {
     /// the node that answers: equal on nodes that hold the same.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub digest: Option<String>,
+    /// Of the node that answers, where it is one of several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub figures: Option<Figures>,
+}
+
+/// Figures of a node of several, since its start.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, JsonSchema)]
+pub struct Figures {
+    /// What it has of what the others have.
+    pub sync: SyncState,
+    /// For how long it has not been in contact with a majority of the nodes, milliseconds; none
+    /// where it never was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub staleness_ms: Option<u64>,
+    /// Batches of changes that it signed.
+    pub batches_signed: u64,
+    /// Batches of others whose signatures held.
+    pub batches_verified: u64,
+    /// Batches with a signature that does not hold.
+    pub batches_forged: u64,
+    /// Batches of signers who are no members.
+    pub batches_unknown: u64,
+    /// Batches that were put off because their clock is too far ahead.
+    pub batches_ahead: u64,
+    /// Messages that could not be read.
+    pub frames_malformed: u64,
+    /// Batches that it holds.
+    pub batches_held: u64,
+    /// Their bytes.
+    pub batches_held_bytes: u64,
+    /// Bytes of the files of its journal.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub journal_bytes: Option<u64>,
+    /// Only where the store is replicated by consensus.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub store: Option<StoreFigures>,
+}
+
+/// Figures of a replicated store, as a node sees it.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
+pub struct StoreFigures {
+    /// What the node does for it.
+    pub role: NodeRole,
+    /// Whether it knows of a majority.
+    pub has_majority: bool,
+    /// The leader's term.
+    pub term: u64,
+    /// The last entry of the log that is known to be on a majority.
+    pub committed: u64,
+    /// The last one that is in the node's rows.
+    pub applied: u64,
+    /// How many its rows are known to be behind.
+    pub lag: u64,
+    /// How often another leader was seen since the start.
+    pub leader_changes: u64,
+}
+
+/// What the node that answers has of what the others have.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum SyncState {
+    /// It is the only node.
+    #[default]
+    Alone,
+    /// It takes part.
+    Whole,
+    /// It has a majority, and fetches what it missed.
+    Syncing,
+    /// It reaches no majority, and goes on by its own rows.
+    Minority,
+    /// As before, and its rows are so long past that nothing is granted by them.
+    Outdated,
+    /// The others refuse it: the cluster was recovered without it.
+    Refused,
+}
+
+impl SyncState {
+    /// Whether it lacks nothing.
+    pub const fn is_ready(self) -> bool {
+        match self {
+            SyncState::Alone | SyncState::Whole => true,
+            SyncState::Syncing | SyncState::Minority | SyncState::Outdated | SyncState::Refused => {
+                false
+            }
+        }
+    }
+
+    /// Its name, as `/health/ready` has it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            SyncState::Alone => "alone",
+            SyncState::Whole => "whole",
+            SyncState::Syncing => "syncing",
+            SyncState::Minority => "minority",
+            SyncState::Outdated => "outdated",
+            SyncState::Refused => "refused",
+        }
+    }
+}
+
+/// How the node that answers stands to the others.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Standing {
+    /// What it has.
+    pub sync: SyncState,
+    /// Why requests are not to be sent to it; none where they may be.
+    pub not_ready: Option<String>,
+    /// Other nodes that hold the same, as far as it knows.
+    pub in_sync: usize,
+    /// Other nodes.
+    pub others: usize,
+}
+
+impl Standing {
+    /// Of the only node.
+    pub const fn alone() -> Standing {
+        Standing {
+            sync: SyncState::Alone,
+            not_ready: None,
+            in_sync: 0,
+            others: 0,
+        }
+    }
 }
 
 /// An invitation.
@@ -138,6 +261,9 @@ pub trait Nodes: Send + Sync {
         word: &'a Acknowledged,
     ) -> Pin<Box<dyn Future<Output = bool> + Send + 'a>>;
 
+    /// How the one that answers stands to the others.
+    fn standing(&self) -> Standing;
+
     /// All of them, this one included, by name.
     fn list(&self) -> NodesFuture<'_, Vec<Node>>;
 
@@ -171,6 +297,10 @@ impl Nodes for SingleNode {
         _: &'a Acknowledged,
     ) -> Pin<Box<dyn Future<Output = bool> + Send + 'a>> {
         Box::pin(std::future::ready(false))
+    }
+
+    fn standing(&self) -> Standing {
+        Standing::alone()
     }
 
     fn list(&self) -> NodesFuture<'_, Vec<Node>> {
@@ -215,6 +345,7 @@ impl Node {
             compared_at: None,
             diverged: None,
             digest: None,
+            figures: None,
         }
     }
 }

@@ -15,7 +15,7 @@ impl<'a> Index<'a> {
     pub fn of(realm: &'a Realm) -> Index<'a> {
         Index {
             index: &realm.revocations,
-            deaf: realm.is_deaf(),
+            deaf: realm.is_deaf() || realm.is_outdated(),
         }
     }
 }

@@ -502,6 +502,91 @@ fn revocations_only_grow_in_whatever_order_they_are_heard() {
     assert!(loaded.holds(&user(5_000), now + 900));
 }
 
+#[test]
+fn an_agent_that_one_node_registers_or_stops_is_so_on_the_others_at_once_though_nothing_is_told() {
+    use signet_agent::{Suite, identity, json::to_json};
+    let mail = Mail::new();
+    let cluster = Cluster::of(2, || {
+        let mut setup = setup(&mail);
+        setup.settings.agents.enabled = true;
+        setup
+    });
+    // Nothing of it is in the memory of a node: no word is carried, and no log is read.
+    cluster.mesh.carry(Carried::NotAtAll);
+    let admin = |node: &Server, method: http::Method, target: &str, body: Option<&Value>| {
+        let form = [
+            ("grant_type", "client_credentials"),
+            ("scope", "signet:admin"),
+        ];
+        let token = Call::post("/token").basic("operator", SECRET).form(&form);
+        let token = token.send(node).expect(200).member("access_token");
+        let call = Call::new(method, target).bearer(&token);
+        match body {
+            Some(body) => call.json(body).send(node),
+            None => call.send(node),
+        }
+    };
+    let (one, two) = (cluster.node(0), cluster.node(1));
+    let agent = identity::create("agent", Suite::Ed25519, 1_700_000_000).expect("is made");
+    let document = to_json(agent.document.signed().as_bytes()).expect("is text");
+    let document = json!({ "document": document });
+    let path = format!("/admin/v1/agents/{}", agent.document.id());
+    admin(two, http::Method::GET, &path, None).expect(404);
+    admin(one, http::Method::POST, "/admin/v1/agents", Some(&document)).expect(201);
+    let shown = admin(two, http::Method::GET, &path, None)
+        .expect(200)
+        .json();
+    assert_eq!(shown["registered"], true);
+    assert!(shown.get("stopped_at").is_none());
+    admin(two, http::Method::POST, &format!("{path}/stop"), None).expect(200);
+    let shown = admin(one, http::Method::GET, &path, None)
+        .expect(200)
+        .json();
+    assert!(shown["stopped_at"].is_u64());
+}
+
+#[test]
+fn what_a_later_version_tells_is_kept_for_those_who_read_it_and_changes_nothing_here() {
+    let mail = Mail::new();
+    let cluster = cluster(&mail);
+    let (one, two) = (cluster.node(0), cluster.node(1));
+    cluster.catch_up();
+    let before = one.realm.snapshot();
+    let later = signet_cluster::entry::Entry {
+        realm: String::new(),
+        kind: 200,
+        name: b"of a later version".to_vec(),
+        fragment: vec![1, 2, 3],
+        end: None,
+    };
+    let origin = signet_cluster::NodeId::parse("node-2").expect("a name");
+    // Nothing is read anew for it: what is in memory is the very same.
+    one.realm.believe(&origin, std::slice::from_ref(&later));
+    block_on(one.realm.catch_up()).expect("reads");
+    assert!(Arc::ptr_eq(&before, &one.realm.snapshot()));
+    // It is not forgotten before somebody who understands it says so.
+    assert!(one.realm.is_current(&later));
+    let token = as_web(two, "/token", &[("grant_type", "client_credentials")]);
+    let token = token.expect(200).member("access_token");
+    assert!(is_active(one, &token));
+}
+
+#[test]
+fn settings_are_the_configuration_of_the_node_that_reads_it_again() {
+    let mail = Mail::new();
+    let cluster = Cluster::of(2, || setup(&mail));
+    let lifetime = |node: &Server| {
+        let form = [("grant_type", "client_credentials")];
+        as_web(node, "/token", &form).expect(200).json()["expires_in"].clone()
+    };
+    let (one, two) = (cluster.node(0), cluster.node(1));
+    let before = lifetime(two);
+    one.configure(|settings, _| settings.access_token_lifetime = 77);
+    assert_eq!(lifetime(one), 77);
+    cluster.catch_up();
+    assert_eq!(lifetime(two), before);
+}
+
 fn kids(jwks: &Reply) -> BTreeSet<String> {
     let keys = jwks.json()["keys"].as_array().expect("keys").clone();
     let kid = |key: Value| key["kid"].as_str().expect("a kid").to_owned();
@@ -918,6 +1003,21 @@ fn rotating_the_sealing_key_loses_no_session_on_any_node() {
     for node in &cluster.nodes {
         as_web(node, "/token", &[("grant_type", "client_credentials")]).expect(200);
     }
+
+    // Work on the signing keys that a rotation overtakes is to be done again, and then succeeds.
+    let work = |keyring: &Arc<_>| {
+        let show = |deltas: Vec<_>| two.realm.apply(deltas).expect("opens");
+        let keys = &two.realm.signing_keys;
+        block_on(keys.refresh(keyring, two.realm.now(), show))
+    };
+    let keyring = Arc::clone(&two.realm.keyring());
+    rotate().expect("rotates");
+    let overtaken = work(&keyring);
+    assert!(overtaken.is_err() && two.realm.was_overtaken(&keyring, &overtaken));
+    block_on(two.realm.learn_keys()).expect("reads");
+    let keyring = Arc::clone(&two.realm.keyring());
+    let done = work(&keyring);
+    assert!(done.is_ok() && !two.realm.was_overtaken(&keyring, &done));
 }
 
 #[test]

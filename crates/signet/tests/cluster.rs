@@ -424,6 +424,88 @@ async fn nodes_that_were_all_killed_start_together_with_all_that_was_answered() 
 }
 
 #[tokio::test]
+async fn a_node_starts_without_a_majority_says_so_and_becomes_whole_by_itself() {
+    let mut cluster = Cluster::of(3);
+    for node in 0..3 {
+        cluster.all_ready(node).await;
+    }
+    let devs: Vec<Dev> = cluster.nodes.iter().map(|(_, dev)| dev.clone()).collect();
+    let dev = &devs[0];
+    let revoked = dev.service_token().await;
+    let of_service = ["revoke", "--client", "service", "--data-dir", devs[1].dir()];
+    assert_eq!(signet(&of_service).status.code(), Some(0));
+    tokio::time::sleep(Duration::from_millis(5)).await;
+    let token = dev.service_token().await;
+    let mut browser = Browser::new(dev);
+    let code = browser.code("native", "openid").await;
+    for (server, _) in &mut cluster.nodes {
+        server.signal("KILL");
+        server.end();
+    }
+
+    // Alone it starts, and says what it is.
+    cluster.nodes[0].0.restart(dev).await;
+    let ready = format!("{}/health/ready", dev.url);
+    let answer = dev.client().get(&ready, &[]).await.unwrap();
+    let said = text(&answer.body);
+    assert_eq!(answer.status, 503, "{said}");
+    assert!(said.starts_with("no majority of the nodes"), "{said}");
+    assert!(said.contains("sync: minority"), "{said}");
+    // What needs no store goes on, by what this node had.
+    dev.service_token().await;
+    assert!(is_active(dev, &token).await);
+    assert!(!is_active(dev, &revoked).await);
+    for path in ["/jwks", "/.well-known/openid-configuration", "/health/live"] {
+        let url = format!("{}{path}", dev.url);
+        let answer = dev.client().get(&url, &[]).await.unwrap();
+        assert_eq!(answer.status, 200, "{path}");
+    }
+    // What can be decided once is not.
+    let (client_id, _) = dev.credentials("native");
+    let fields = [
+        ("grant_type", "authorization_code"),
+        ("redirect_uri", REDIRECT),
+        ("code", &*code),
+        ("code_verifier", VERIFIER),
+        ("client_id", &*client_id),
+    ];
+    let answer = dev.post("/token", None, &fields).await;
+    assert_eq!(answer.status, 503, "{}", text(&answer.body));
+    assert_eq!(body(&answer)["error"], "temporarily_unavailable");
+    assert!(answer.headers.contains_key("retry-after"));
+    let itself = list(dev).into_iter().find(|node| node["self"] == true);
+    assert_eq!(itself.unwrap()["state"], "syncing");
+
+    // A second one is a majority: both become whole, and what was answered before is there.
+    cluster.nodes[1].0.restart(&devs[1]).await;
+    let started = Instant::now();
+    for dev in &devs[..2] {
+        let ready = format!("{}/health/ready", dev.url);
+        while dev.client().get(&ready, &[]).await.unwrap().status != 200 {
+            assert!(started.elapsed() < PATIENCE, "{}", cluster.nodes[0].0.log());
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    }
+    member(&redeem(&devs[1], "native", &code).await, "access_token");
+    assert_eq!(redeem(dev, "native", &code).await["error"], "invalid_grant");
+}
+
+#[tokio::test]
+async fn a_node_that_waits_at_its_start_stops_when_it_is_told_to() {
+    let mut cluster = Cluster::of(2);
+    cluster.all_ready(0).await;
+    for (server, _) in &mut cluster.nodes {
+        server.signal("KILL");
+        server.end();
+    }
+    let (server, _) = &mut cluster.nodes[0];
+    server.start_again();
+    tokio::time::sleep(Duration::from_millis(1500)).await;
+    server.signal("TERM");
+    assert_eq!(server.end(), Some(0), "{}", server.log());
+}
+
+#[tokio::test]
 async fn what_is_left_of_a_lost_majority_goes_on_when_it_is_told_to() {
     let mut cluster = Cluster::of(3);
     cluster.all_ready(2).await;

@@ -15,6 +15,7 @@ mod documentation;
 mod full_disk;
 mod gate_revocations;
 mod gate_tokens;
+mod hubs;
 mod manual;
 mod mcp;
 mod new_things;

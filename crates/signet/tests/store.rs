@@ -240,6 +240,25 @@ async fn nodes_over_one_database_join_and_hear_each_other_at_once() {
         "{}",
         text(&output.stderr)
     );
+    // Nor one whose database is another one; neither leaves anything behind.
+    let four = directory.path().join("four");
+    std::fs::create_dir(&four).unwrap();
+    let other = new_url(shared(), &four);
+    let mut arguments = arguments.to_vec();
+    arguments[5] = four.to_str().unwrap();
+    arguments.extend(["--store", &other]);
+    let output = signet(&arguments);
+    assert_eq!(output.status.code(), Some(2));
+    let said = text(&output.stderr);
+    assert!(said.contains("is not the cluster's"), "{said}");
+    let listed = signet(&["node", "list", "--json", "--data-dir", dev.dir()]);
+    assert_eq!(json(&listed).as_array().unwrap().len(), 2);
+    // The token still lets one node in.
+    let five = directory.path().join("five");
+    std::fs::create_dir(&five).unwrap();
+    let (_third, _) = dev_with(&five, &url, &["--join", &token]);
+    let listed = signet(&["node", "list", "--json", "--data-dir", dev.dir()]);
+    assert_eq!(json(&listed).as_array().unwrap().len(), 3);
 }
 
 #[tokio::test]
@@ -288,6 +307,47 @@ async fn without_its_database_a_server_answers_what_needs_none_and_recovers() {
     // What was not decided was not consumed.
     let answer = dev.post("/token", None, &redeem).await;
     assert_eq!(answer.status, StatusCode::OK, "{}", text(&answer.body));
+}
+
+#[tokio::test]
+async fn a_server_waits_for_its_database_at_its_start_and_says_so() {
+    let directory = tempfile::tempdir().unwrap();
+    let server = Database::new();
+    server.start(&[]);
+    let url = new_url(&server, directory.path());
+    let (mut process, dev) = dev_over(directory.path(), &url);
+    let token = dev.service_token().await;
+    process.signal("TERM");
+    assert_eq!(process.end(), Some(0));
+    server.kill();
+    let bound = dev.issuer.replace("https://localhost", "127.0.0.1");
+    let (data, log) = (
+        directory.path().join("data"),
+        directory.path().join("again"),
+    );
+    let data = data.to_str().unwrap();
+    let arguments = [
+        "--dev",
+        "--listen",
+        &bound,
+        "--data-dir",
+        data,
+        "--store",
+        &url,
+    ];
+    // It holds nothing of the registry, and so answers nothing; it is told to stop, and stops.
+    let mut process = Server::start(&arguments, &log);
+    process.wait_for_log("waiting for the database");
+    process.signal("TERM");
+    assert_eq!(process.end(), Some(0), "{}", process.log());
+    // It starts by itself as soon as the database is there.
+    let mut process = Server::start(&arguments, &log);
+    process.wait_for_log("waiting for the database");
+    server.start(&[]);
+    process.answers(&dev).await;
+    let asked = [("token", &*token)];
+    let answer = dev.post("/introspect", Some("service"), &asked).await;
+    assert_eq!(body(&answer)["active"], true);
 }
 
 #[tokio::test]

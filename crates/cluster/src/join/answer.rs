@@ -15,7 +15,12 @@ pub(super) struct Request {
     pub(super) wanted: Option<NodeId>,
     pub(super) keys: NodeKeys,
     pub(super) description: Description,
+    /// What the rooms above say of the newcomer, by which theirs at the member judge it.
+    pub(super) profile: Vec<u8>,
 }
+
+/// Longest profile of a newcomer, in bytes.
+pub(super) const MAX_PROFILE_BYTES: usize = 4096;
 
 const SIGNED: &[u8] = b"signet join request 1\0";
 
@@ -28,7 +33,7 @@ impl Request {
     fn content(&self) -> Vec<u8> {
         // With room for all of it: growing would leave a copy of the secret behind.
         let mut out = Encoder::with_capacity(16 * 1024);
-        out.array(8).uint(1).bytes(self.secret.expose());
+        out.array(9).uint(1).bytes(self.secret.expose());
         match &self.wanted {
             Some(node) => out.text(node.as_str()),
             None => out.null(),
@@ -41,7 +46,8 @@ impl Request {
         }
         out.text(&description.url)
             .text(&description.zone)
-            .bool(description.hub);
+            .bool(description.hub)
+            .bytes(&self.profile);
         out.finish()
     }
 
@@ -69,7 +75,7 @@ impl Request {
         })
         .ok()?;
         let request = Decoder::whole(content, |d| {
-            d.tuple(8, |d| {
+            d.tuple(9, |d| {
                 if d.uint()? != 1 {
                     return Err(signet_cbor::Error::WrongType.into());
                 }
@@ -92,6 +98,7 @@ impl Request {
                         zone: d.text()?.to_owned(),
                         hub: d.bool()?,
                     },
+                    profile: d.bytes()?.to_vec(),
                 })
             })
         })
@@ -109,7 +116,8 @@ impl Request {
         };
         let proven = holds(Algorithm::Ed25519, &first, ed25519)
             && holds(Algorithm::MlDsa65, &second, ml_dsa)
-            && request.description.is_sound();
+            && request.description.is_sound()
+            && request.profile.len() <= MAX_PROFILE_BYTES;
         proven.then_some(request)
     }
 }
@@ -133,6 +141,8 @@ pub(super) enum Refusal {
     Removed,
     /// 7: not now; why.
     Unavailable(String),
+    /// 9: it is no node of this cluster as it is configured; why.
+    Unfit(String),
 }
 
 /// The answer to a request.
@@ -176,6 +186,11 @@ impl Answer {
             Answer::Refused(Refusal::Removed) => refusal(8),
             Answer::Refused(Refusal::Unavailable(why)) => {
                 let mut out = refusal(7);
+                out.extend_from_slice(why.as_bytes());
+                out
+            }
+            Answer::Refused(Refusal::Unfit(why)) => {
+                let mut out = refusal(9);
                 out.extend_from_slice(why.as_bytes());
                 out
             }
@@ -227,6 +242,7 @@ impl Answer {
             6 => Refusal::Malformed,
             7 => Refusal::Unavailable(String::from_utf8_lossy(rest).into_owned()),
             8 => Refusal::Removed,
+            9 => Refusal::Unfit(String::from_utf8_lossy(rest).into_owned()),
             _ => return None,
         }))
     }
@@ -253,6 +269,7 @@ mod tests {
             wanted: Some(NodeId::default()),
             keys: keys.clone(),
             description: Description::default(),
+            profile: b"profile".to_vec(),
         };
         request.to_bytes(&[2; 16], identity).expect("signed")
     }
@@ -300,6 +317,7 @@ mod tests {
             Refusal::Malformed,
             Refusal::Removed,
             Refusal::Unavailable("why".into()),
+            Refusal::Unfit("because".into()),
         ];
         for refusal in refusals {
             let bytes = Answer::Refused(refusal.clone()).to_bytes();
@@ -344,6 +362,6 @@ mod tests {
                 "{cut}"
             );
         }
-        assert!(Answer::from_bytes(&[9]).is_none());
+        assert!(Answer::from_bytes(&[10]).is_none());
     }
 }

@@ -26,6 +26,13 @@ const TELLING: Duration = Duration::from_millis(500);
 
 /// What the rooms above give to a newcomer.
 pub trait Provide: Send + Sync + 'static {
+    /// Whether the node that says this of itself can be one of the cluster. Asked before anything
+    /// is changed: a newcomer that is refused leaves nothing behind, and its invitation holds.
+    ///
+    /// # Errors
+    /// What has to be put right, for its operator.
+    fn fits(&self, profile: &[u8]) -> Result<(), String>;
+
     /// The package: opaque here, sealed to the newcomer on its way. At most 8 MiB.
     ///
     /// # Errors
@@ -251,6 +258,10 @@ impl Host {
         if !ct_eq(&digest(request.secret.expose()), &invitation.digest) {
             return Err(Refusal::Forged);
         }
+        parts
+            .provide
+            .fits(&request.profile)
+            .map_err(Refusal::Unfit)?;
         let cluster = rows::cluster(store, now).await.map_err(unavailable)?;
         let kem = EncapsulationKey::from_bytes(&request.keys.ml_kem_768);
         let kem = kem.map_err(|_| Refusal::Malformed)?;

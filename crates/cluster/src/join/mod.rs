@@ -19,6 +19,7 @@ mod token;
 
 pub use host::{ClusterError, Host, HostParts, Provide};
 pub use newcomer::{JoinError, Newcomer, Welcome, join};
+pub use rows::cluster_of;
 pub use token::{DEFAULT_TTL, MAX_TTL, Token, TokenError};
 
 use crate::member::{MAX_ADDRESSES, MAX_TEXT_BYTES, is_address};

@@ -1,7 +1,7 @@
 //! The newcomer's side.
 use super::{
     ClusterId, Description,
-    answer::{Answer, MAX_WELCOME_BYTES, Refusal, Request, seal_context},
+    answer::{Answer, MAX_PROFILE_BYTES, MAX_WELCOME_BYTES, Refusal, Request, seal_context},
     token::{Token, TokenError},
 };
 use crate::{
@@ -61,6 +61,10 @@ pub enum JoinError {
     /// Addresses, URL or zone that others would not take.
     #[error("the cluster does not take what this node says of itself: its addresses, URL or zone")]
     Description,
+    /// Its configuration does not fit the cluster's. Nothing was changed there, and the token
+    /// holds.
+    #[error("{0}")]
+    Unfit(String),
     /// The cluster cannot let it in now.
     #[error("the cluster cannot let this node in now: {0}")]
     Unavailable(String),
@@ -80,6 +84,9 @@ pub struct Newcomer<'a> {
     pub wanted: Option<NodeId>,
     /// What it says of itself.
     pub description: Description,
+    /// What the rooms above say of it to theirs at the member ([`Provide::fits`](super::Provide)).
+    /// At most 4 KiB.
+    pub profile: Vec<u8>,
 }
 
 /// What a node has when it has joined.
@@ -107,7 +114,7 @@ pub async fn join(
     if clock.now() >= token.end {
         return Err(JoinError::Expired);
     }
-    if !newcomer.description.is_sound() {
+    if !newcomer.description.is_sound() || newcomer.profile.len() > MAX_PROFILE_BYTES {
         return Err(JoinError::Description);
     }
     let request = Request {
@@ -115,6 +122,7 @@ pub async fn join(
         wanted: newcomer.wanted.clone(),
         keys: newcomer.identity.public().clone(),
         description: newcomer.description.clone(),
+        profile: newcomer.profile.clone(),
     };
     let request = Secret::new(request.to_bytes(&token.id, newcomer.identity)?);
     let mut failed = JoinError::Unreachable("the token has no address".to_owned());
@@ -192,6 +200,7 @@ fn read(token: &Token, identity: &Identity, answer: &[u8]) -> Result<Welcome, Jo
             Refusal::Malformed => JoinError::Description,
             Refusal::Removed => JoinError::Removed,
             Refusal::Unavailable(why) => JoinError::Unavailable(why),
+            Refusal::Unfit(why) => JoinError::Unfit(why),
         }),
         Answer::Welcome {
             node,

@@ -280,6 +280,20 @@ pub(super) async fn identities(
     }
 }
 
+/// The id of the cluster whose nodes write a store; none where it was never one's.
+///
+/// # Errors
+/// The store's.
+pub async fn cluster_of(store: &dyn Store, now: u64) -> Result<Option<ClusterId>, StoreError> {
+    let row = store.get(&Key::new(Table::Setting, CLUSTER), now).await?;
+    row.map(|row| read_cluster(&row.value)).transpose()
+}
+
+fn read_cluster(value: &[u8]) -> Result<ClusterId, StoreError> {
+    let corrupt = |_| StoreError::Corrupt("the cluster's id".to_owned());
+    value.try_into().map_err(corrupt)
+}
+
 /// The cluster's id, drawn at the first call.
 pub(super) async fn cluster(store: &dyn Store, now: u64) -> Result<ClusterId, StoreError> {
     let key = Key::new(Table::Setting, CLUSTER);
@@ -299,6 +313,5 @@ pub(super) async fn cluster(store: &dyn Store, now: u64) -> Result<ClusterId, St
             }
         }
     };
-    let corrupt = |_| StoreError::Corrupt("the cluster's id".to_owned());
-    value.as_slice().try_into().map_err(corrupt)
+    read_cluster(&value)
 }

@@ -161,9 +161,15 @@ impl SigningKeys {
                     tries += 1;
                     kept = keys.read(&keyring, at.now).await?;
                 }
-                // The keys that are there are in force; the step is for when there is space.
+                // The keys that are there are in force; the step is for when it can be written.
                 Err(KeysError::Store(StoreError::Unavailable(_))) if keys.store.is_full() => {
                     tracing::error!("the disk is full: a due step of the signing keys waits");
+                    break;
+                }
+                Err(KeysError::Store(error @ StoreError::Unavailable(_)))
+                    if !matches!(step, Step::GenerateActive(_)) =>
+                {
+                    tracing::warn!(%error, "a due step of the signing keys waits");
                     break;
                 }
                 done => done?,

@@ -45,6 +45,12 @@ pub(super) async fn handle(context: Context) -> Response {
 }
 
 async fn answer(call: &ClientRequest) -> Result<Vec<u8>, OAuthError> {
+    if call.context.realm.is_outdated() {
+        return Err(OAuthError::new(
+            ErrorCode::TemporarilyUnavailable,
+            "this node has not heard from the others since it started",
+        ));
+    }
     let request = call.request();
     let credentials = Credentials::of(&request)?;
     let keys = call.keys(&credentials).await;

@@ -85,6 +85,8 @@ pub(super) struct Nodes {
     pub(super) read_at_ms: AtomicU64,
     /// They were not heard for longer than is allowed.
     deaf: AtomicBool,
+    /// What this node holds may be long past.
+    outdated: AtomicBool,
 }
 
 impl Realm {
@@ -123,6 +125,16 @@ impl Realm {
     /// From now on other nodes count as heard, or not.
     pub fn set_deaf(&self, deaf: bool) {
         self.nodes.deaf.store(deaf, Relaxed);
+    }
+
+    /// Whether what this node holds may be so long past that nothing is to be granted by it.
+    pub fn is_outdated(&self) -> bool {
+        self.nodes.outdated.load(Relaxed)
+    }
+
+    /// From now on what this node holds counts as long past, or not.
+    pub fn set_outdated(&self, outdated: bool) {
+        self.nodes.outdated.store(outdated, Relaxed);
     }
 
     /// How long ago the change log was read, milliseconds.

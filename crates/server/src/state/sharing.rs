@@ -52,7 +52,11 @@ impl Believe for Realm {
     fn believe(&self, origin: &NodeId, entries: &[Entry]) {
         let (mut records, mut keys) = (Vec::new(), Vec::new());
         for entry in entries.iter().filter(|entry| self.is_own(entry)) {
-            if RecordKind::of_number(entry.kind) == Some(RecordKind::Revocation) {
+            let Some(kind) = RecordKind::of_number(entry.kind) else {
+                // A later version's: nothing of it is in the memory of this one.
+                continue;
+            };
+            if kind == RecordKind::Revocation {
                 match Revoked::from_parts(&entry.name, &entry.fragment) {
                     Some(revoked) => drop(self.revocations.apply(revoked)),
                     // What is not understood must not be taken for nothing.
@@ -93,7 +97,8 @@ impl Believe for Realm {
             return false;
         }
         match RecordKind::of_number(entry.kind) {
-            None => false,
+            // A later version's: this one cannot say that it does not matter.
+            None => true,
             Some(RecordKind::Revocation) => Revoked::from_parts(&entry.name, &entry.fragment)
                 .is_some_and(|revoked| {
                     let Revoked { subject, end } = revoked;
@@ -132,10 +137,19 @@ impl Realm {
     /// # Errors
     /// See [`FollowError`].
     pub async fn share(&self) -> Result<(), FollowError> {
+        self.share_own_rows().await?;
+        self.restate_keys().await
+    }
+
+    /// The same for a node that can read and not write: it has no majority. [`Realm::share`]
+    /// follows when there is one.
+    ///
+    /// # Errors
+    /// See [`FollowError`].
+    pub async fn share_own_rows(&self) -> Result<(), FollowError> {
         self.replica.begin_merging();
         self.scribe.share();
-        self.reload().await?;
-        self.restate_keys().await
+        self.reload().await
     }
 
     /// Keys that this node made before it had others to note them for, at its start perhaps: who
@@ -309,10 +323,15 @@ impl Realm {
     /// # Errors
     /// See [`KeysError`].
     pub async fn learn_keys(&self) -> Result<(), KeysError> {
-        let keyring = std::sync::Arc::clone(&self.keyring());
-        let show = |deltas| self.show_keys(deltas);
-        let refreshed = self.signing_keys.refresh(&keyring, self.now(), show);
-        refreshed.await.map(drop)
+        loop {
+            let keyring = std::sync::Arc::clone(&self.keyring());
+            let show = |deltas| self.show_keys(deltas);
+            let refreshed = self.signing_keys.refresh(&keyring, self.now(), show);
+            let refreshed = refreshed.await;
+            if !self.was_overtaken(&keyring, &refreshed) {
+                return refreshed.map(drop);
+            }
+        }
     }
 
     /// Revokes, and waits until every node that can be reached has it in effect: who they are, and

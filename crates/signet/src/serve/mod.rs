@@ -18,7 +18,8 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use cluster::{Cluster, ClusterOptions};
+use cluster::{Cluster, ClusterOptions, OpenedStore};
+use parts::NotOpen;
 use signet_audit::Audit;
 use signet_cluster::join::Token;
 use signet_crypto::Clock;
@@ -39,6 +40,11 @@ use crate::{
 
 /// How often expired rows are removed.
 const SWEEP_EVERY: Duration = Duration::from_secs(60);
+
+/// Between two attempts at a database that cannot be reached.
+const OPEN_EVERY: Duration = Duration::from_secs(1);
+/// How often it is said that it cannot be reached.
+const SAY_EVERY: Duration = Duration::from_secs(10);
 
 /// Where the configuration comes from.
 pub enum Source {
@@ -79,7 +85,10 @@ pub fn run(source: Source) -> Result<(), String> {
         .enable_all()
         .build()
         .map_err(|e| format!("cannot start: {e}"))?;
-    let server = runtime.block_on(start(source, level))?;
+    let Some(server) = runtime.block_on(start(source, level))? else {
+        tracing::info!("stopped before it was ready");
+        return Ok(());
+    };
     let Server {
         running,
         cluster,
@@ -100,7 +109,8 @@ struct Server {
     cluster: Arc<Cluster>,
 }
 
-async fn start(source: Source, level: log::LogLevel) -> Result<Server, String> {
+/// None: it was told to stop before it was ready.
+async fn start(source: Source, level: log::LogLevel) -> Result<Option<Server>, String> {
     // Signals are caught before anything can be left half made.
     let failed = |e: std::io::Error| format!("signals cannot be caught: {e}");
     let mut terminate = signal(SignalKind::terminate()).map_err(failed)?;
@@ -118,17 +128,23 @@ async fn start(source: Source, level: log::LogLevel) -> Result<Server, String> {
     let (config, base, file, mut dev, bound, store) = match source {
         Source::File { file, loaded, join } => {
             let bound = sockets::bind(&loaded.config)?;
-            let store = parts::open_store(&loaded.config, &loaded.base)?;
+            let open = || parts::open_store(&loaded.config, &loaded.base);
+            let Some(store) = opened(open, &mut terminate, &mut interrupt).await? else {
+                return Ok(None);
+            };
             let options = cluster::of_config(&loaded.config)?;
-            cluster::join_first(join, &options, &*clock).await?;
+            cluster::join_first(join, &options, &store, &*clock).await?;
             let config = (loaded.config, options);
             (config, loaded.base, Some(file), None, bound, store)
         }
         Source::Dev { listen, wish, join } => {
             let bound = sockets::bind_dev(listen)?;
-            let store = parts::open_dev_store(&wish)?;
+            let open = || parts::open_dev_store(&wish);
+            let Some(store) = opened(open, &mut terminate, &mut interrupt).await? else {
+                return Ok(None);
+            };
             let options = cluster::of_dev(&wish, bound.public())?;
-            cluster::join_first(join, &options, &*clock).await?;
+            cluster::join_first(join, &options, &store, &*clock).await?;
             let bound = sockets::bind_dev_mtls(bound, &wish.directory)?;
             let (config, dev) = dev::prepare(&wish, bound.public(), bound.mtls(), now)?;
             let options = ClusterOptions {
@@ -141,7 +157,19 @@ async fn start(source: Source, level: log::LogLevel) -> Result<Server, String> {
     };
     let (config, options) = config;
     let cluster = Cluster::new(options, clock.clone(), store);
-    cluster.begin().await?;
+    let stop = async {
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+    };
+    tokio::select! {
+        begun = cluster.begin() => begun?,
+        () = stop => {
+            cluster.stop().await;
+            return Ok(None);
+        }
+    }
 
     let address = bound.public();
     let mut router = Router::default();
@@ -161,7 +189,7 @@ async fn start(source: Source, level: log::LogLevel) -> Result<Server, String> {
     tokio::spawn(tasks::sweep(realm.clone(), SWEEP_EVERY));
     tokio::spawn(parts::keep_keys(realm.clone()));
     if let Some(dev) = &mut dev {
-        confirm(dev, address).await?;
+        confirm(dev, address, &cluster).await?;
         greet(dev);
     }
     systemd::notify(Notice::Ready);
@@ -175,8 +203,18 @@ async fn start(source: Source, level: log::LogLevel) -> Result<Server, String> {
         level,
     };
     loop {
-        match next(&mut terminate, &mut interrupt, &mut hangup).await {
+        let majority = cluster.majority(&realm);
+        match next(&mut terminate, &mut interrupt, &mut hangup, majority).await {
             Wake::Stop => break,
+            Wake::Majority => {
+                let (config, base) = (&reloader.config, &reloader.base);
+                match parts::complete(config, base, &cluster, &realm).await {
+                    Ok(()) => tracing::info!("this node has what the others have"),
+                    Err(error) => {
+                        tracing::warn!(error, "this node is not whole yet; it will be tried again");
+                    }
+                }
+            }
             Wake::Reload => {
                 systemd::notify(Notice::Reloading);
                 reloader.reload(&realm).await;
@@ -189,20 +227,55 @@ async fn start(source: Source, level: log::LogLevel) -> Result<Server, String> {
     // They have no end of their own.
     realm.revocation_streams.end();
     running.stop();
-    Ok(Server {
+    Ok(Some(Server {
         running,
         audit: realm.audit().clone(),
         cluster,
-    })
+    }))
+}
+
+/// Opens the store, and waits for a database that cannot be reached: a node holds nothing that it
+/// could go on by. None: it was told to stop meanwhile.
+async fn opened(
+    open: impl Fn() -> Result<OpenedStore, NotOpen>,
+    terminate: &mut Signal,
+    interrupt: &mut Signal,
+) -> Result<Option<OpenedStore>, String> {
+    let mut told: Option<tokio::time::Instant> = None;
+    loop {
+        match open() {
+            Ok(store) => return Ok(Some(store)),
+            Err(NotOpen::Unusable(why)) => return Err(why),
+            Err(NotOpen::Unreachable(why)) => {
+                if told.is_none_or(|told| told.elapsed() > SAY_EVERY) {
+                    told = Some(tokio::time::Instant::now());
+                    tracing::warn!(why, "waiting for the database: nothing is answered before");
+                }
+            }
+        }
+        tokio::select! {
+            () = tokio::time::sleep(OPEN_EVERY) => {}
+            _ = terminate.recv() => return Ok(None),
+            _ = interrupt.recv() => return Ok(None),
+        }
+    }
 }
 
 enum Wake {
     Stop,
     Reload,
+    /// A majority of the nodes that the start went on without.
+    Majority,
 }
 
-async fn next(terminate: &mut Signal, interrupt: &mut Signal, hangup: &mut Signal) -> Wake {
+async fn next(
+    terminate: &mut Signal,
+    interrupt: &mut Signal,
+    hangup: &mut Signal,
+    majority: impl Future<Output = ()>,
+) -> Wake {
     tokio::select! {
+        () = majority => Wake::Majority,
         _ = terminate.recv() => Wake::Stop,
         _ = interrupt.recv() => Wake::Stop,
         _ = hangup.recv() => Wake::Reload,
@@ -210,12 +283,13 @@ async fn next(terminate: &mut Signal, interrupt: &mut Signal, hangup: &mut Signa
 }
 
 /// `dev.json` appears once the server answers, not before: scripts wait for the file.
-async fn confirm(dev: &mut Dev, address: SocketAddr) -> Result<(), String> {
+async fn confirm(dev: &mut Dev, address: SocketAddr, cluster: &Cluster) -> Result<(), String> {
     let client = HttpClient::new(std::slice::from_ref(&dev.file.ca_cert))?;
     // By address: the issuer's name need not lead here from this machine.
     let url = format!("https://{address}/health/ready");
     let answer = client.get(&url, &[]).await?;
-    if !answer.status.is_success() {
+    // A node without a majority answers, and is not ready.
+    if !answer.status.is_success() && cluster.is_whole() {
         return Err(format!("{url} answered {}", answer.status));
     }
     dev.announce()

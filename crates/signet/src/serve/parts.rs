@@ -23,7 +23,8 @@ use signet_server::{
     user_services::UserServiceOptions,
 };
 use signet_store::{
-    Engine, EngineError, NodeId, PostgresStore, RevocationIndex, Store, postgres::Behind,
+    Engine, EngineError, NodeId, PostgresStore, RevocationIndex, Store, StoreError,
+    postgres::{Behind, PostgresError},
     sqlite::DATABASE_FILE,
 };
 
@@ -44,9 +45,47 @@ const KEYS_EVERY: Duration = Duration::from_secs(60);
 /// The first look: standby keys are made then, so that no start waits for them.
 const KEYS_FIRST: Duration = Duration::from_secs(2);
 
+/// Why a store is not open.
+pub enum NotOpen {
+    /// Its database cannot be reached now.
+    Unreachable(String),
+    /// It cannot be used.
+    Unusable(String),
+}
+
+impl From<String> for NotOpen {
+    fn from(why: String) -> NotOpen {
+        NotOpen::Unusable(why)
+    }
+}
+
+impl NotOpen {
+    fn of_database(error: &PostgresError) -> NotOpen {
+        /// The server starts or stops, or has no connection left (PostgreSQL, appendix A, classes
+        /// 57 and 53).
+        const LATER: [&str; 4] = ["57P01", "57P02", "57P03", "53300"];
+        let why = error.to_string();
+        match error {
+            PostgresError::Unreachable(_) | PostgresError::Lost(_) | PostgresError::Slow => {
+                NotOpen::Unreachable(why)
+            }
+            PostgresError::Refused { code, .. } if LATER.contains(&code.as_str()) => {
+                NotOpen::Unreachable(why)
+            }
+            PostgresError::Refused { .. }
+            | PostgresError::OldSchema { .. }
+            | PostgresError::NewSchema { .. }
+            | PostgresError::Behind { .. }
+            | PostgresError::Tls(_)
+            | PostgresError::PasswordFile(_)
+            | PostgresError::Corrupt(_) => NotOpen::Unusable(why),
+        }
+    }
+}
+
 /// Opens the store of a configuration. A database must have its schema already: an operator says
 /// when it is made or changed.
-pub fn open_store(config: &Config, base: &Path) -> Result<OpenedStore, String> {
+pub fn open_store(config: &Config, base: &Path) -> Result<OpenedStore, NotOpen> {
     let directory = config.store_directory();
     if directory != config.data_dir && config.data_dir.join("signet.db").exists() {
         tracing::warn!(
@@ -61,14 +100,15 @@ pub fn open_store(config: &Config, base: &Path) -> Result<OpenedStore, String> {
 
 /// Opens the store of a development server; makes the schema of a database, or brings it up to
 /// date.
-pub fn open_dev_store(wish: &dev::DevOptions) -> Result<OpenedStore, String> {
+pub fn open_dev_store(wish: &dev::DevOptions) -> Result<OpenedStore, NotOpen> {
     let directory = &wish.directory;
     let has = |name: &str| directory.join(name).exists();
     if wish.store.is_none() && has("dev.json") && !has(DATABASE_FILE) {
         return Err(format!(
             "the rows of {} are in a database: name it by --store postgres://...",
             directory.display()
-        ));
+        )
+        .into());
     }
     let url = wish.store.clone().unwrap_or(StoreUrl::Sqlite(None));
     private_file::directory(directory)
@@ -77,18 +117,21 @@ pub fn open_dev_store(wish: &dev::DevOptions) -> Result<OpenedStore, String> {
     match &engine {
         Engine::Sqlite { .. } => {}
         Engine::Postgres { options, .. } => {
-            PostgresStore::migrate(options, Behind::Refuse).map_err(|e| e.to_string())?;
+            PostgresStore::migrate(options, Behind::Refuse)
+                .map_err(|e| NotOpen::of_database(&e))?;
         }
     }
-    open_engine(&engine).map_err(|e| match &engine {
-        Engine::Sqlite { .. } => format!("{e}{}", dev::OTHER_DIRECTORY),
-        Engine::Postgres { .. } => e,
+    open_engine(&engine).map_err(|e| match (&engine, e) {
+        (Engine::Sqlite { .. }, NotOpen::Unusable(why)) => {
+            NotOpen::Unusable(format!("{why}{}", dev::OTHER_DIRECTORY))
+        }
+        (Engine::Sqlite { .. } | Engine::Postgres { .. }, e) => e,
     })
 }
 
 /// Opens a node's store, and with it takes the lock of its directory, which is made where it is
 /// missing.
-fn open_engine(engine: &Engine) -> Result<OpenedStore, String> {
+fn open_engine(engine: &Engine) -> Result<OpenedStore, NotOpen> {
     let directory = match engine {
         Engine::Sqlite { directory, .. } => Some(directory),
         Engine::Postgres { directory, .. } => directory.as_ref(),
@@ -119,9 +162,9 @@ fn open_engine(engine: &Engine) -> Result<OpenedStore, String> {
         match &e {
             EngineError::Embedded(_) => {
                 let whose = directory.map(|directory| whose(directory).to_string());
-                format!("{e}{}", whose.unwrap_or_default())
+                NotOpen::Unusable(format!("{e}{}", whose.unwrap_or_default()))
             }
-            EngineError::Postgres(_) => e.to_string(),
+            EngineError::Postgres(error) => NotOpen::of_database(error),
         }
     })
 }
@@ -156,7 +199,10 @@ pub async fn build(
         dev::seed_users(&users, &dev.file, now).await?;
         dev::seed_clients(&*shared, &keyring, &dev.file, now).await?;
     }
-    if let Err(error) = seed_users(config, base, &users, now).await {
+    // Without a majority they wait for it: see `complete`.
+    if cluster.is_whole()
+        && let Err(error) = seed_users(config, base, &users, now).await
+    {
         if !shared.is_full() {
             return Err(error);
         }
@@ -237,12 +283,50 @@ pub async fn build(
     if let Some(kept) = kept {
         realm.host.clock.raise(kept.removed_to);
     }
-    cluster.attach(&realm).await?;
+    let swept = kept.map(|kept| kept.highest);
+    cluster.attach(&realm, swept).await?;
+    if cluster.is_whole() {
+        note_start(config, cluster, &realm).await?;
+    }
+    Ok(realm)
+}
+
+/// What a start writes, once the realm follows the others.
+async fn note_start(config: &Config, cluster: &Cluster, realm: &Realm) -> Result<(), String> {
+    let failed = |e: StoreError| e.to_string();
     realm
         .note_declared_clients(&apply::declared_clients(config))
         .await
+        .map_err(failed)?;
+    if cluster.is_shared() && !realm.store.is_full() {
+        cluster.note_whole().await.map_err(failed)?;
+    }
+    Ok(())
+}
+
+/// What a start without a majority left to be done when there is one.
+///
+/// # Errors
+/// What could not be done yet; to be tried again.
+pub async fn complete(
+    config: &Config,
+    base: &Path,
+    cluster: &Cluster,
+    realm: &Realm,
+) -> Result<(), String> {
+    let now = realm.now();
+    let kept = Kept::load(&*realm.store, now).await;
+    if let Some(kept) = kept.map_err(|e| e.to_string())? {
+        realm.host.clock.raise(kept.removed_to);
+    }
+    cluster.become_whole(realm).await?;
+    seed_users(config, base, &Local::new(realm.store.clone()), now).await?;
+    note_start(config, cluster, realm).await?;
+    tasks::maintain_keys(realm)
+        .await
         .map_err(|e| e.to_string())?;
-    Ok(realm)
+    cluster.set_whole(realm);
+    Ok(())
 }
 
 /// Whose audit trail is opened.

@@ -5,6 +5,7 @@
 pub mod gate;
 #[path = "../../src/http_client.rs"]
 pub mod http_client;
+pub mod node;
 pub mod page;
 
 use std::{

@@ -14,8 +14,8 @@ use signet_crypto::Clock;
 use signet_store::{NodeId, Store};
 
 use super::{
-    ClusterOptions, Place, numbers,
-    package::{Package, SharedStore},
+    ClusterOptions, OpenedStore, Place, numbers,
+    package::{Package, Profile, SharedStore},
     services::Wire,
     thread::OwnThread,
 };
@@ -24,6 +24,7 @@ use crate::{dev::DevNode, private_file};
 /// What a node gives to one that it lets in.
 pub(super) struct Giver {
     pub(super) data_dir: PathBuf,
+    pub(super) profile: Profile,
     pub(super) issuer: String,
     pub(super) zone: String,
     pub(super) node: NodeId,
@@ -35,6 +36,10 @@ pub(super) struct Giver {
 }
 
 impl Provide for Giver {
+    fn fits(&self, profile: &[u8]) -> Result<(), String> {
+        Profile::from_bytes(profile)?.fits(&self.profile)
+    }
+
     fn provide(&self, newcomer: &ClusterMember) -> BoxFuture<'static, Result<Vec<u8>, String>> {
         let (data_dir, issuer) = (self.data_dir.clone(), self.issuer.clone());
         let (zone, node, now) = (self.zone.clone(), self.node.clone(), self.clock.now());
@@ -72,13 +77,37 @@ impl Provide for Giver {
     }
 }
 
+/// Whether this node's store can be one of the cluster's: before the cluster is asked.
+async fn check_store(token: &Token, opened: &OpenedStore, now: u64) -> Result<(), String> {
+    match &opened.replicated {
+        Some(replicated) => {
+            let empty = replicated.is_empty().await.map_err(|e| e.to_string())?;
+            empty.then_some(()).ok_or_else(|| {
+                "this data directory has rows of its own, which a node that joins would lose: give it an empty one".to_owned()
+            })
+        }
+        None => {
+            let cluster = join::cluster_of(&*opened.store, now).await;
+            match cluster.map_err(|e| e.to_string())? == Some(token.cluster) {
+                true => Ok(()),
+                false => Err(
+                    "the database of this node's configuration is not the cluster's: name the same one by --store or [store]"
+                        .to_owned(),
+                ),
+            }
+        }
+    }
+}
+
 /// Joins the cluster that made a token: this data directory becomes a node's.
 pub async fn join(
     token: &Token,
     options: &ClusterOptions,
+    opened: &OpenedStore,
     clock: &dyn Clock,
 ) -> Result<Place, String> {
     let data_dir = &options.data_dir;
+    check_store(token, opened, clock.now()).await?;
     private_file::directory(data_dir).map_err(|e| format!("{}: {e}", data_dir.display()))?;
     let identity = Identity::open_or_create(data_dir).map_err(|e| e.to_string())?;
     let listen = options
@@ -107,6 +136,7 @@ pub async fn join(
             zone: options.zone.clone(),
             hub: options.hub,
         },
+        profile: Profile::of(options).to_bytes(),
     };
     let welcome = join::join(token, &newcomer, clock)
         .await
@@ -114,7 +144,7 @@ pub async fn join(
     let package = Package::from_bytes(welcome.package.expose())?;
     place.name = welcome.node.as_str().to_owned();
     place.number = package.number;
-    package.fits(options)?;
+    Profile::of(options).fits(&package.profile())?;
     let members = Members::open(data_dir).map_err(|e| e.to_string())?;
     for (fingerprint, known) in welcome.members {
         members

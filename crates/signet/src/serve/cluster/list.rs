@@ -7,8 +7,9 @@ use signet_cluster::{
     spread::Status,
 };
 use signet_consensus::{self as consensus, Role};
-use signet_server::nodes::{Node, NodeRole, NodeState};
-use signet_store::NodeId;
+use signet_server::nodes::{Figures, Node, NodeRole, NodeState, StoreFigures, SyncState};
+use signet_store::{NodeId, sqlite::DATABASE_FILE};
+use std::path::Path;
 
 /// What the parts say.
 pub struct Seen<'a> {
@@ -20,6 +21,19 @@ pub struct Seen<'a> {
     pub store: Option<consensus::Status>,
     /// Unix seconds.
     pub now: u64,
+    /// This node's start is over.
+    pub whole: bool,
+    /// How it stands to the others.
+    pub sync: SyncState,
+    /// Where its journal lies.
+    pub journal: &'a Path,
+}
+
+/// Bytes of a store's files in a directory.
+fn size_of(directory: &Path) -> Option<u64> {
+    let size = |name: String| Some(directory.join(name).metadata().ok()?.len());
+    let files = ["", "-wal", "-shm"].map(|end| size(format!("{DATABASE_FILE}{end}")));
+    files.into_iter().flatten().reduce(|sum, size| sum + size)
 }
 
 /// All members, by name.
@@ -32,6 +46,9 @@ pub fn of(seen: &Seen<'_>) -> Vec<Node> {
         detected,
         store,
         now,
+        whole,
+        sync,
+        journal,
     } = seen;
     let role = |name: &NodeId| {
         let store = store.as_ref().filter(|store| store.role != Role::Alone)?;
@@ -45,6 +62,18 @@ pub fn of(seen: &Seen<'_>) -> Vec<Node> {
             Some((_, false)) | None => NodeRole::Forwarder,
         })
     };
+    let replicated = store.as_ref().filter(|store| store.role != Role::Alone);
+    let of_store = replicated.and_then(|store| {
+        Some(StoreFigures {
+            role: role(own)?,
+            has_majority: store.has_majority,
+            term: store.term,
+            committed: store.committed,
+            applied: store.applied,
+            lag: store.lag,
+            leader_changes: store.leader_changes,
+        })
+    });
     let all = members.all();
     let nodes = all.iter().map(|living| {
         let member = &living.member;
@@ -56,7 +85,7 @@ pub fn of(seen: &Seen<'_>) -> Vec<Node> {
         // Over a hub only, where others say that it answers.
         let answers = detected.is_some_and(|state| state.standing != Standing::Unreachable);
         let heard = connection.is_some() || answers && peer.is_some_and(|peer| peer.relayed);
-        let has_majority = store.as_ref().is_none_or(|store| store.has_majority);
+        let has_majority = store.as_ref().is_none_or(|store| store.has_majority) && *whole;
         let state = match peer {
             _ if is_self && has_majority => NodeState::Ready,
             _ if is_self => NodeState::Syncing,
@@ -96,6 +125,20 @@ pub fn of(seen: &Seen<'_>) -> Vec<Node> {
                 false => peer.map(|peer| heard && !peer.in_sync),
             },
             digest: is_self.then(|| format!("{:032x}", gossip.digest)),
+            figures: is_self.then(|| Figures {
+                sync: *sync,
+                staleness_ms: gossip.staleness.map(millis),
+                batches_signed: gossip.signed,
+                batches_verified: gossip.verified,
+                batches_forged: gossip.forged,
+                batches_unknown: gossip.unknown,
+                batches_ahead: gossip.ahead,
+                frames_malformed: gossip.malformed,
+                batches_held: gossip.batches as u64,
+                batches_held_bytes: gossip.bytes as u64,
+                journal_bytes: size_of(journal),
+                store: of_store.clone(),
+            }),
             ..Node::alone(&member.node, &member.url)
         }
     });

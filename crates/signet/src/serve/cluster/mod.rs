@@ -14,12 +14,14 @@ mod package;
 mod place;
 mod sealing;
 mod services;
+mod spent;
 mod thread;
+mod whole;
 
 use std::{
     net::SocketAddr,
     path::PathBuf,
-    sync::{Arc, OnceLock},
+    sync::{Arc, Mutex, OnceLock},
     time::Duration,
 };
 
@@ -34,17 +36,20 @@ use signet_cluster::{
     spread::{Spread, SpreadParts, Tell},
     transport::{Caller, Services},
 };
-use signet_consensus::{Member, ReplicatedStore, Role};
+use signet_consensus::{Member, ReplicatedStore};
 use signet_crypto::Clock;
 use signet_server::{nodes::NodesError, state::Realm, tasks};
-use signet_store::{Key, NodeId, SqliteStore, Store, Table, sqlite};
+use signet_store::{NodeId, SqliteStore, Store, sqlite};
 use tokio::sync::OnceCell;
 
 use joining::{Giver, join};
 use late::{Heard, Late};
 pub use options::{join_first, of_config, of_dev};
+use package::Profile;
 pub use place::Place;
-use services::{ACKNOWLEDGED, ADMISSION, CONSENSUS, PASSED_ON, READERS, SEALING, SNAPSHOTS, Wire};
+use services::{
+    ACKNOWLEDGED, ADMISSION, CONSENSUS, PASSED_ON, READERS, SEALING, SNAPSHOTS, SPENT, Wire,
+};
 use thread::OwnThread;
 
 /// How long a node that joins waits for the others' store.
@@ -98,7 +103,16 @@ pub struct Cluster {
     late: OnceLock<Arc<Late>>,
     heard: Arc<Heard>,
     running: OnceCell<Running>,
+    start: Mutex<Start>,
     runtime: tokio::runtime::Handle,
+}
+
+/// How far the start is.
+struct Start {
+    /// All of it is done.
+    whole: bool,
+    /// How old this node's rows were; none where that cannot be known.
+    rows_age: Option<Duration>,
 }
 
 /// What a node of several has beside the realm.
@@ -130,6 +144,10 @@ impl Cluster {
             late: OnceLock::new(),
             heard: Arc::default(),
             running: OnceCell::new(),
+            start: Mutex::new(Start {
+                whole: true,
+                rows_age: Some(Duration::ZERO),
+            }),
             runtime: tokio::runtime::Handle::current(),
         })
     }
@@ -165,7 +183,7 @@ impl Cluster {
 
     /// Begins as the node that the data directory says, if it says one: before the store is read.
     pub async fn begin(self: &Arc<Self>) -> Result<(), String> {
-        let Some(place) = Place::read(&self.options.data_dir)? else {
+        let Some(place) = self.place()? else {
             return Ok(());
         };
         let running = self.running(&place).await?;
@@ -196,8 +214,18 @@ impl Cluster {
             // It let nobody in yet.
             None => {}
         }
-        self.wait_for_store(replicated).await?;
+        if !self.wait_for_store(replicated).await? {
+            if let Ok(mut start) = self.start.lock() {
+                start.whole = false;
+            }
+            // Its members are those of the last time.
+            return Ok(());
+        }
         running.known(&self.description(&place)).await
+    }
+
+    fn place(&self) -> Result<Option<Place>, String> {
+        Place::read(&self.options.data_dir)
     }
 
     fn member(&self, node: &NodeId, number: u64) -> Member {
@@ -230,55 +258,6 @@ impl Cluster {
             tokio::time::sleep(LOOK_EVERY).await;
         }
         Err(format!("the cluster does not give its store: {said}"))
-    }
-
-    /// Waits until this node has the rows that the others have: nothing is answered from older
-    /// ones.
-    async fn wait_for_store(&self, replicated: &ReplicatedStore) -> Result<(), String> {
-        let begun = tokio::time::Instant::now();
-        let mut told = begun;
-        loop {
-            let status = replicated.status();
-            let has_rows = status.applied > 0;
-            let has_all = status.has_majority
-                && status.lag == 0
-                && has_rows
-                && Self::reads_the_latest(replicated).await;
-            match status.role {
-                Role::Alone => return Ok(()),
-                Role::Leader | Role::Voter | Role::Forwarder if has_all => {
-                    return Ok(());
-                }
-                Role::Leader | Role::Voter | Role::Forwarder | Role::Stopped => {}
-            }
-            if let Some(why) = status.refused {
-                return Err(format!("the others refuse this node: {why}"));
-            }
-            let waited = begun.elapsed();
-            if waited > STORE_WITHIN {
-                return Err(match has_rows {
-                    true => "no majority of the nodes can be reached, without which a node does not start; `signet node recover` is for one that is lost for ever",
-                    false => "the store of the cluster did not come",
-                }
-                .to_owned());
-            }
-            if told.elapsed() > Duration::from_secs(5) {
-                told = tokio::time::Instant::now();
-                tracing::warn!(
-                    behind = status.lag,
-                    leader = status.leader.as_ref().map(NodeId::as_str),
-                    "waiting for a majority of the nodes, and for what this one missed"
-                );
-            }
-            tokio::time::sleep(LOOK_EVERY).await;
-        }
-    }
-
-    /// Right after a start a node does not know how far the others are, and its rows may lack what
-    /// a crash took: a read that must be the latest asks them, and waits for the rows.
-    async fn reads_the_latest(replicated: &ReplicatedStore) -> bool {
-        let any = Key::new(Table::Setting, "any");
-        replicated.get(&any, 0).await.is_ok()
     }
 
     fn description(&self, place: &Place) -> Description {
@@ -334,6 +313,8 @@ impl Cluster {
             };
             services.put(ADMISSION, Arc::new(admission));
         }
+        let counts = Arc::new(spent::Counts(self.heard.clone()));
+        services.put(SPENT, counts);
         services.put(READERS, Arc::new(services::Readers(self.heard.clone())));
         let acknowledgements = services::Acknowledgements(self.heard.clone());
         services.put(ACKNOWLEDGED, Arc::new(acknowledgements));
@@ -368,6 +349,7 @@ impl Cluster {
             tell: spread.clone(),
             provide: Arc::new(Giver {
                 data_dir: data_dir.clone(),
+                profile: Profile::of(&self.options),
                 issuer: self.options.issuer.clone(),
                 zone: self.options.zone.clone(),
                 node: node.clone(),
@@ -410,10 +392,18 @@ impl Cluster {
     }
 
     /// The realm is built: from now on it believes what others tell. Nothing may be answered
-    /// before.
-    pub async fn attach(self: &Arc<Self>, realm: &Arc<Realm>) -> Result<(), String> {
+    /// before. `swept`: the time that the sweep left in the store, Unix seconds.
+    pub async fn attach(
+        self: &Arc<Self>,
+        realm: &Arc<Realm>,
+        swept: Option<u64>,
+    ) -> Result<(), String> {
         self.heard.attach(realm);
-        if self.is_shared() {
+        if !self.is_whole() {
+            self.begin_without_majority(realm, swept).await?;
+            realm.share_own_rows().await.map_err(|e| e.to_string())?;
+            self.runtime.spawn(tasks::follow_nodes(realm.clone()));
+        } else if self.is_shared() {
             self.share(realm).await?;
         }
         if let Some(running) = self.running.get() {
@@ -439,14 +429,16 @@ impl Cluster {
     /// database, by its change log. For as long as the process runs.
     async fn listen_for_others(self: Arc<Self>, realm: Arc<Realm>, longest: Duration) {
         let mut was_deaf = false;
+        let begun = tokio::time::Instant::now();
         loop {
-            tokio::time::sleep(LISTEN_EVERY).await;
             let by_streams = match self.running.get() {
                 None => true,
-                Some(running) => running
-                    .spread
-                    .staleness()
-                    .is_some_and(|silence| silence <= longest),
+                Some(running) => {
+                    let age = self.start.lock().ok().and_then(|start| start.rows_age);
+                    let since_start = age.map(|age| age.saturating_add(begun.elapsed()));
+                    let silence = running.spread.staleness().or(since_start);
+                    silence.is_some_and(|silence| silence <= longest)
+                }
             };
             let by_log =
                 self.replicated.is_none() && u128::from(realm.log_age_ms()) <= longest.as_millis();
@@ -460,6 +452,7 @@ impl Cluster {
                 (false, false) | (true, true) => {}
             }
             was_deaf = deaf;
+            tokio::time::sleep(LISTEN_EVERY).await;
         }
     }
 
@@ -476,6 +469,8 @@ impl Cluster {
             members: running.members.clone(),
             links: running.links.clone(),
         });
+        self.runtime
+            .spawn(spent::tell(realm.clone(), running.links.clone()));
         realm.share_sealing_keys_by(shared.clone());
         self.runtime.spawn(shared.keep_told(realm.clone()));
     }
@@ -510,6 +505,8 @@ impl Cluster {
         };
         let running = self.running(&place).await.map_err(unavailable)?;
         self.share(&realm).await.map_err(unavailable)?;
+        let claimed = realm.audit().share_store().await;
+        claimed.map_err(|e| unavailable(format!("the audit trail: {e}")))?;
         self.share_sealing_keys(running, &realm);
         running
             .known(&self.description(&place))

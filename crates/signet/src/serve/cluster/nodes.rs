@@ -5,7 +5,7 @@ use std::{future::Future, pin::Pin, time::Duration};
 use signet_cluster::join::ClusterError;
 use signet_consensus::Role;
 use signet_server::{
-    nodes::{Confirmation, Invitation, Node, Nodes, NodesError, NodesFuture},
+    nodes::{Confirmation, Invitation, Node, Nodes, NodesError, NodesFuture, Standing},
     streams::Acknowledged,
 };
 use signet_store::NodeId;
@@ -24,6 +24,10 @@ impl Nodes for Cluster {
         self.late.get().map_or("", |late| late.name())
     }
 
+    fn standing(&self) -> Standing {
+        self.stands()
+    }
+
     fn list(&self) -> NodesFuture<'_, Vec<Node>> {
         let nodes = match self.running.get() {
             None => match NodeId::parse(self.name()) {
@@ -38,6 +42,9 @@ impl Nodes for Cluster {
                 detected: running.detection.states(),
                 store: self.replicated.as_ref().map(|store| store.status()),
                 now: self.clock.now(),
+                whole: self.is_whole(),
+                sync: self.stands().sync,
+                journal: &self.options.data_dir.join(super::place::DIRECTORY),
             }),
         };
         Box::pin(std::future::ready(Ok(nodes)))

@@ -7,7 +7,7 @@ use signet_cluster::links::Topology;
 use signet_crypto::Clock;
 use signet_store::NodeId;
 
-use super::{ClusterOptions, Place, join};
+use super::{ClusterOptions, OpenedStore, Place, join};
 use crate::{
     config::{
         Config,
@@ -72,6 +72,7 @@ pub fn of_dev(wish: &DevOptions, public: SocketAddr) -> Result<ClusterOptions, S
 pub async fn join_first(
     token: Option<Token>,
     options: &ClusterOptions,
+    opened: &OpenedStore,
     clock: &dyn Clock,
 ) -> Result<(), String> {
     let Some(token) = token else {
@@ -87,6 +88,6 @@ pub async fn join_first(
             options.data_dir.display(),
             place.name
         )),
-        None => join(&token, options, clock).await.map(drop),
+        None => join(&token, options, opened, clock).await.map(drop),
     }
 }

@@ -43,6 +43,67 @@ pub enum SharedStore {
     Database,
 }
 
+/// How a node is configured, as far as all nodes of an installation must be alike. Members that
+/// this version does not know are a later one's.
+#[derive(Serialize, Deserialize)]
+pub struct Profile {
+    issuer: String,
+    dev: bool,
+    embedded: bool,
+}
+
+impl Profile {
+    /// Of this process.
+    pub fn of(options: &ClusterOptions) -> Profile {
+        Profile {
+            issuer: options.issuer.clone(),
+            dev: options.dev,
+            embedded: options.embedded,
+        }
+    }
+
+    /// Its bytes.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        // Invariant: a text and two booleans serialize.
+        serde_json::to_vec(self).unwrap_or_default()
+    }
+
+    /// Reads it.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Profile, String> {
+        serde_json::from_slice(bytes)
+            .map_err(|_| "the cluster runs a version that does not read what this node says of its configuration".to_owned())
+    }
+
+    /// Whether this one can be a node of a cluster whose nodes are so. For the newcomer's operator.
+    pub fn fits(&self, cluster: &Profile) -> Result<(), String> {
+        if self.dev != cluster.dev {
+            return Err(match self.dev {
+                true => "the cluster is no development server's: --config instead of --dev",
+                false => "the cluster is a development server's: --dev instead of --config",
+            }
+            .to_owned());
+        }
+        // A development server takes the cluster's.
+        if !self.dev && self.issuer != cluster.issuer {
+            return Err(format!(
+                "the cluster's issuer is {}, and this configuration's {}",
+                cluster.issuer, self.issuer
+            ));
+        }
+        match (cluster.embedded, self.embedded) {
+            (true, true) | (false, false) => Ok(()),
+            (true, false) => Err(
+                "the cluster replicates its embedded store: this node's store must be sqlite"
+                    .to_owned(),
+            ),
+            (false, true) => Err(
+                "the cluster keeps its state in a database: name the same one by --store or [store]"
+                    .to_owned(),
+            ),
+        }
+    }
+}
+
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct DevPackage {
@@ -99,31 +160,12 @@ impl Package {
         }
     }
 
-    /// Whether this process can become the node that it is packed for.
-    pub fn fits(&self, options: &ClusterOptions) -> Result<(), String> {
-        if self.dev.is_none() && self.issuer != options.issuer {
-            return Err(format!(
-                "the cluster's issuer is {}, and this configuration's {}",
-                self.issuer, options.issuer
-            ));
-        }
-        if self.dev.is_some() != options.dev {
-            return Err(match options.dev {
-                true => "the cluster is no development server's: --config instead of --dev",
-                false => "the cluster is a development server's: --dev instead of --config",
-            }
-            .to_owned());
-        }
-        match (self.store, options.embedded) {
-            (SharedStore::Replicated, true) | (SharedStore::Database, false) => Ok(()),
-            (SharedStore::Replicated, false) => Err(
-                "the cluster replicates its embedded store: this node's store must be sqlite"
-                    .to_owned(),
-            ),
-            (SharedStore::Database, true) => Err(
-                "the cluster keeps its state in a database: name the same one by --store or [store]"
-                    .to_owned(),
-            ),
+    /// How the node is configured that it comes from.
+    pub fn profile(&self) -> Profile {
+        Profile {
+            issuer: self.issuer.clone(),
+            dev: self.dev.is_some(),
+            embedded: self.store == SharedStore::Replicated,
         }
     }
 
@@ -141,5 +183,44 @@ impl Package {
         write(dev::CA_KEY, &dev.ca_key)?;
         write(dev::CA_CERT, &dev.ca_cert)?;
         dev::join(data_dir, &dev.file, node)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_newcomer_that_is_configured_otherwise_is_told_what_to_put_right() {
+        let profile = |issuer: &str, dev, embedded| Profile {
+            issuer: issuer.into(),
+            dev,
+            embedded,
+        };
+        let cluster = profile("https://a.example", false, true);
+        assert_eq!(
+            profile("https://a.example", false, true).fits(&cluster),
+            Ok(())
+        );
+        for (newcomer, word) in [
+            (profile("https://b.example", false, true), "issuer"),
+            (profile("https://a.example", true, true), "--config"),
+            (profile("https://a.example", false, false), "sqlite"),
+        ] {
+            let why = newcomer.fits(&cluster).unwrap_err();
+            assert!(why.contains(word), "{why}");
+        }
+        // The issuer of a development server is the first one's port.
+        let cluster = profile("https://localhost:1", true, false);
+        assert_eq!(
+            profile("https://localhost:2", true, false).fits(&cluster),
+            Ok(())
+        );
+        let why = profile("https://localhost:2", true, true).fits(&cluster);
+        assert!(why.unwrap_err().contains("database"));
+        // A member of a later version's profile is no reason to refuse it.
+        let later = br#"{"issuer":"https://localhost:2","dev":true,"embedded":false,"x":1}"#;
+        assert_eq!(Profile::from_bytes(later).unwrap().fits(&cluster), Ok(()));
+        assert!(Profile::from_bytes(b"").is_err());
     }
 }

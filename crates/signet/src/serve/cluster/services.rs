@@ -33,6 +33,8 @@ pub const SEALING: u8 = 66;
 pub const ACKNOWLEDGED: u8 = 67;
 /// A question for a node with which only the hubs are connected.
 pub const PASSED_ON: u8 = 68;
+/// Counts of another node's budgets.
+pub const SPENT: u8 = 69;
 /// Snapshots of the store; large, and not urgent.
 pub const SNAPSHOTS: u8 = 192;
 
@@ -45,6 +47,7 @@ const _: () = {
         SEALING,
         ACKNOWLEDGED,
         PASSED_ON,
+        SPENT,
         SNAPSHOTS,
     ];
     let mut one = 0;
