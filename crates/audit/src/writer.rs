@@ -425,6 +425,13 @@ impl Writer {
             Err(StoreError::Unavailable(_)) if opened.full || writer.store.is_full() => {
                 opened.full = true;
             }
+            // Of several nodes this one may start without a majority that takes a change. What is
+            // in the log is durable there; the store is told of it later.
+            Err(error @ StoreError::Unavailable(_))
+                if known > 0 && writer.shared.lock.get().is_some() =>
+            {
+                tracing::warn!(%error, "the store is told later where the audit trail ends");
+            }
             settled => settled?,
         }
         if opened.full {
