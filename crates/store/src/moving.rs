@@ -210,7 +210,7 @@ async fn differing(
 ) -> Result<Vec<Key>, StoreError> {
     let (mut ones, mut others) = (Pages::of(one, table, now), Pages::of(other, table, now));
     let (mut left, mut right) = (Vec::new().into_iter(), Vec::new().into_iter());
-    let (mut a, mut b): (Option<(Key, Row)>, Option<(Key, Row)>) = (None, None);
+    let (mut a, mut b) = (None::<(Key, Row)>, None::<(Key, Row)>);
     let mut differ = Vec::new();
     loop {
         if a.is_none() {

@@ -170,7 +170,7 @@ impl Session {
             .port(host.port)
             .user(&address.user)
             .dbname(&address.database)
-            .application_name(&schema::application(options.migrations))
+            .application_name(schema::application(options.migrations))
             .keepalives_idle(Duration::from_secs(10))
             .tcp_user_timeout(Duration::from_secs(10))
             .ssl_mode(match address.uses_tls(host) {

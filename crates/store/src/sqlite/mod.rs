@@ -126,6 +126,9 @@ pub struct SqliteStore {
     lock: Mutex<Option<Lock>>,
 }
 
+/// A store that nobody works for yet, its writer, and the readers' connections.
+type Built = (SqliteStore, Writer, Vec<(Connection, Connection)>);
+
 impl SqliteStore {
     /// Opens the store of a data directory, or makes it (directory 0700, files 0600).
     ///
@@ -176,7 +179,7 @@ impl SqliteStore {
         lock: Option<Lock>,
         machine: Machine,
         (writes, reads): (Queue<Job>, Queue<Read>),
-    ) -> Result<(SqliteStore, Writer, Vec<(Connection, Connection)>), OpenError> {
+    ) -> Result<Built, OpenError> {
         let unclean = lock.as_ref().is_none_or(|lock| lock.unclean);
         let full = Arc::new(AtomicBool::new(false));
         let mut reserve = Reserve::find_on(machine, directory, options.reserve, full.clone());

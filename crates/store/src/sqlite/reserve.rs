@@ -35,12 +35,15 @@ const LOOK_EVERY: Duration = Duration::from_secs(5);
 /// Free space below which a failure of the engine is one of the disk's.
 const NEARLY_NOTHING: u64 = 1 << 20;
 
+/// Free space of a directory's disk for this process, in bytes.
+type FreeSpace = Box<dyn Fn(&Path) -> io::Result<u64> + Send>;
+
 /// What the reserve asks the machine.
 pub(super) struct Machine {
     /// Time that only goes on.
     pub(super) now: Box<dyn Fn() -> Instant + Send>,
     /// Free space of a directory's disk for this process, in bytes.
-    pub(super) free: Box<dyn Fn(&Path) -> io::Result<u64> + Send>,
+    pub(super) free: FreeSpace,
 }
 
 impl Default for Machine {
