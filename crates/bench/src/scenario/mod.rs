@@ -56,6 +56,9 @@ impl Actor for Box<dyn Actor> {
     }
 }
 
+/// Makes a scenario that is to send about so many operations.
+pub type Prepare = fn(&Site, operations: u64) -> Result<Box<dyn Scenario>, Failure>;
+
 /// A row of [`TABLE`].
 pub struct Kind {
     /// In the report.
@@ -68,8 +71,8 @@ pub struct Kind {
     pub probe: f64,
     /// Whether a quick run has it.
     pub quick: bool,
-    /// Prepares it. `operations`: about as many are to come.
-    pub prepare: fn(&Site, operations: u64) -> Result<Box<dyn Scenario>, Failure>,
+    /// Prepares it.
+    pub prepare: Prepare,
 }
 
 /// In the order of the report.
