@@ -22,9 +22,10 @@ use std::{
 use serde_json::{Value, json};
 use signet_bench::{
     client::Failure,
+    engine::Engine,
     flow::Provider,
     load::{Load, Measured},
-    nodes::{Engine, Nodes},
+    nodes::Nodes,
     postgres::Postgres,
     rotate::{CodeFlow, REDIRECT, Rotations},
 };

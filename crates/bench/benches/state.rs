@@ -16,7 +16,8 @@ use http::{Method, StatusCode};
 use serde_json::{Value, json};
 use signet_bench::{
     client::Failure,
-    nodes::{Engine, Nodes, said},
+    engine::Engine,
+    nodes::{Nodes, said},
     process::Server,
 };
 use signet_store::{Change, Key, Op, Revoked, SqliteStore, Store, Subject, Table, sqlite};

@@ -12,8 +12,8 @@ use signet_jose::jwt::{JwtSigner, Typ};
 use signet_jose::{base64url, json};
 
 use crate::client::{Answer, Connection, Failure, Target};
-use crate::nodes::{Engine, Nodes};
 use crate::process::Server;
+use crate::{engine::Engine, nodes::Nodes};
 
 /// The six ways in which a client proves itself at the token endpoint.
 pub const METHODS: [&str; 6] = [

@@ -11,6 +11,7 @@ pub mod client;
 pub mod compact;
 pub mod compare;
 pub mod echo;
+pub mod engine;
 pub mod floor;
 pub mod flow;
 pub mod hot;

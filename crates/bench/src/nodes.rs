@@ -9,17 +9,9 @@ use std::{
 
 use crate::{
     client::Failure,
+    engine::Engine,
     process::{Server, binary},
 };
-
-/// What keeps the state.
-#[derive(Clone, Copy)]
-pub enum Engine<'a> {
-    /// Each node's own store: of several nodes, replicated by consensus.
-    Embedded,
-    /// A database, by its URL.
-    Postgres(&'a str),
-}
 
 /// Nodes that know each other and are ready. The first has the issuer's name.
 pub struct Nodes {

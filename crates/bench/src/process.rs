@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use crate::{
     client::{Failure, Target},
-    nodes::Engine,
+    engine::Engine,
 };
 
 /// A child that ends with the benchmark.

@@ -186,7 +186,7 @@ mod tests {
         let (again, _) = read(text);
         assert_eq!(people.groups["staff"], again.groups["staff"]);
         let role = &people.roles["web/editor"];
-        assert_eq!(people.groups["staff"].roles, [role.id.clone()]);
+        assert_eq!(people.groups["staff"].roles, std::slice::from_ref(&role.id));
         assert_eq!(people.depth("engineering"), Some(2));
         assert!(people.attributes.contains_key("department"));
     }
