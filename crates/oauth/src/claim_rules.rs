@@ -10,6 +10,7 @@
 //! ([`RESERVED`]), and a standard claim (OpenID Connect Core section 5.1) only with the value that
 //! the claim has anyway.
 use crate::{
+    names::AccessTokenFormat,
     people::{
         AttributeType, Fault, MAX_ATTRIBUTE_TOTAL_BYTES, MAX_NAME_BYTES, People, check_group_name,
     },
@@ -270,8 +271,8 @@ pub fn to_json(rules: &[ClaimRule]) -> String {
     String::from_utf8_lossy(&out).into_owned()
 }
 
-/// What the rows of a table must be, besides each for itself: attributes that the schema has, and,
-/// where its access tokens are compact, claims that such a token can carry.
+/// What the rows of a table must be, besides each for itself: attributes that the schema has, and
+/// claims that its access tokens can carry, where it says their format.
 ///
 /// # Errors
 /// What is wrong.
@@ -279,8 +280,9 @@ pub fn check(
     rules: &[ClaimRule],
     of: TableOf,
     people: Option<&People>,
-    compact: bool,
+    format: Option<AccessTokenFormat>,
 ) -> Result<(), Fault> {
+    let bound = format.and_then(AccessTokenFormat::max_claim_bytes);
     for rule in rules {
         let attribute = match (&rule.from, people) {
             (Source::Attribute(name), Some(people)) => Some(
@@ -309,8 +311,8 @@ pub fn check(
             None if matches!(rule.from, Source::Attribute(_)) => 0,
             None => rule.longest(),
         };
-        let carried = compact && rule.goes_to(Target::AccessToken, of);
-        if carried && longest > signet_compact::MAX_CLAIM_BYTES {
+        let carried = rule.goes_to(Target::AccessToken, of);
+        if carried && bound.is_some_and(|bound| longest > bound) {
             return Err(
                 "claims has one that can become longer than 2048 bytes, which a compact access token cannot carry: lower at_most, or leave access_token out of in",
             );

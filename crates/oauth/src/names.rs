@@ -35,3 +35,14 @@ pub enum AccessTokenFormat {
 }
 
 wire_names!(AccessTokenFormat { Jwt = "jwt", Compact = "compact" });
+
+impl AccessTokenFormat {
+    /// The longest that one mapped claim of such a token may become, in bytes; None: only the bound
+    /// of all claims together holds.
+    pub fn max_claim_bytes(self) -> Option<usize> {
+        match self {
+            AccessTokenFormat::Jwt => None,
+            AccessTokenFormat::Compact => Some(signet_compact::MAX_CLAIM_BYTES),
+        }
+    }
+}

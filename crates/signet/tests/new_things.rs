@@ -88,14 +88,17 @@ const EXAMPLES: &[Example] = &[
     Example {
         row: "a store",
         names: &["SqliteStore"],
-        // The replicated store is made of it, and what a node heard is kept in one.
+        // The replicated store is made of it, and what a node heard is kept in one. The command
+        // shows how far the schema of each kind is.
         users: &[
+            "consensus/dial.rs",
             "consensus/log.rs",
             "consensus/machine.rs",
             "consensus/node.rs",
             "consensus/recover.rs",
             "consensus/store.rs",
             "consensus/task.rs",
+            "signet/cli/store.rs",
             "signet/serve/cluster/mod.rs",
         ],
     },

@@ -1,6 +1,9 @@
 use super::*;
 use proptest::prelude::*;
 
+const JWT: Option<AccessTokenFormat> = Some(AccessTokenFormat::Jwt);
+const COMPACT: Option<AccessTokenFormat> = Some(AccessTokenFormat::Compact);
+
 fn client(text: &str) -> Result<Vec<ClaimRule>, Fault> {
     parse(text.as_bytes(), TableOf::Client)
 }
@@ -45,11 +48,11 @@ fn a_claim_that_could_not_fit_is_refused_when_it_is_written() {
     assert!(row(91).is_ok());
     assert!(row(92).is_err());
     let rules = row(91).expect("reads");
-    assert!(check(&rules, TableOf::Client, None, false).is_ok());
-    assert!(check(&rules, TableOf::Client, None, true).is_err());
-    assert!(check(&row(30).expect("reads"), TableOf::Client, None, true).is_ok());
+    assert!(check(&rules, TableOf::Client, None, JWT).is_ok());
+    assert!(check(&rules, TableOf::Client, None, COMPACT).is_err());
+    assert!(check(&row(30).expect("reads"), TableOf::Client, None, COMPACT).is_ok());
     let elsewhere = client(r#"[{"preset":"groups","in":["id_token","userinfo"]}]"#);
-    assert!(check(&elsewhere.expect("reads"), TableOf::Client, None, true).is_ok());
+    assert!(check(&elsewhere.expect("reads"), TableOf::Client, None, COMPACT).is_ok());
 }
 
 #[test]
@@ -57,18 +60,18 @@ fn an_attribute_must_be_one_of_the_schema() {
     let rules = client(r#"[{"claim":"department","from":"attribute:department"}]"#);
     let rules = rules.expect("reads");
     let mut people = People::default();
-    assert!(check(&rules, TableOf::Client, Some(&people), false).is_err());
+    assert!(check(&rules, TableOf::Client, Some(&people), JWT).is_err());
     let mut attribute = crate::people::Attribute::new("department");
     people
         .attributes
         .insert("department".into(), attribute.clone().into());
-    assert!(check(&rules, TableOf::Client, Some(&people), true).is_ok());
+    assert!(check(&rules, TableOf::Client, Some(&people), COMPACT).is_ok());
     attribute.max_bytes = 2048;
     people
         .attributes
         .insert("department".into(), attribute.into());
-    assert!(check(&rules, TableOf::Client, Some(&people), false).is_ok());
-    assert!(check(&rules, TableOf::Client, Some(&people), true).is_err());
+    assert!(check(&rules, TableOf::Client, Some(&people), JWT).is_ok());
+    assert!(check(&rules, TableOf::Client, Some(&people), COMPACT).is_err());
 }
 
 #[test]

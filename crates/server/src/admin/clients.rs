@@ -22,7 +22,6 @@ use signet_oauth::{
     client::{ApplicationType, AuthMethod, Client, ClientSecret, metadata},
     command_line,
     error::OAuthError,
-    format::AccessTokenFormat,
     redirect_uri::RedirectUri,
     registration::client_secret,
 };
@@ -327,8 +326,8 @@ fn check_record(client: &Client, realm: &Realm) -> Result<(), Problem> {
     let snapshot = realm.snapshot();
     metadata::check(client, &snapshot.settings).map_err(OAuthError::from)?;
     let people = &snapshot.registry.people;
-    let compact = client.access_token_format == Some(AccessTokenFormat::Compact);
-    claim_rules::check(&client.claims, TableOf::Client, Some(people), compact)
+    let format = client.access_token_format;
+    claim_rules::check(&client.claims, TableOf::Client, Some(people), format)
         .map_err(Problem::invalid)
 }
 

@@ -7,6 +7,7 @@ use signet_directory::Value;
 use signet_jose::json::Writer;
 use signet_oauth::{
     claim_rules::{self, ClaimRule, TableOf},
+    format::AccessTokenFormat,
     people::{Attribute, AttributeType, Group, People, Role, Who},
 };
 use std::{borrow::Cow, collections::BTreeMap};
@@ -221,15 +222,15 @@ impl ClaimTable {
         self.0.is_empty()
     }
 
-    /// The table, whose attributes are in the schema. `compact`: its access tokens are.
+    /// The table, whose attributes are in the schema. `format`: that its access tokens have.
     pub(super) fn read(
         &self,
         of: TableOf,
         people: &People,
-        compact: bool,
+        format: Option<AccessTokenFormat>,
     ) -> Result<Vec<ClaimRule>, Problem> {
         let rules = signet_registry::records::table(&self.0, of).map_err(Problem::invalid)?;
-        claim_rules::check(&rules, of, Some(people), compact).map_err(Problem::invalid)?;
+        claim_rules::check(&rules, of, Some(people), format).map_err(Problem::invalid)?;
         Ok(rules)
     }
 }

@@ -164,8 +164,7 @@ async fn write(
         ),
     };
     let people = &realm.snapshot().registry.people;
-    let compact = format == Some(AccessTokenFormat::Compact);
-    let claims = wanted.claims.read(TableOf::Resource, people, compact)?;
+    let claims = wanted.claims.read(TableOf::Resource, people, format)?;
     let read = revision.map(|Revision(read)| read);
     let resource = Resource {
         identifier,
@@ -224,7 +223,7 @@ async fn write_scope(
     realm.learn(RecordKind::Scope, &name).await?;
     let snapshot = realm.snapshot();
     let claims = match &wanted.claims {
-        Some(table) => table.read(TableOf::Scope, &snapshot.registry.people, false)?,
+        Some(table) => table.read(TableOf::Scope, &snapshot.registry.people, None)?,
         None => {
             let known = snapshot.registry.scope(&name);
             known.map(|known| known.claims.clone()).unwrap_or_default()

@@ -277,7 +277,7 @@ pub fn extend_registry(
 
 /// The table of a scope.
 pub fn scope_claims(entry: &model::Scope, path: &str, faults: &mut Faults) -> Vec<ClaimRule> {
-    people::claims(&entry.claims, TableOf::Scope, false, path, faults)
+    people::claims(&entry.claims, TableOf::Scope, None, path, faults)
 }
 
 /// The clients that the configuration declares and lets act.
@@ -312,10 +312,7 @@ pub fn resource(entry: &model::Resource, path: &str, faults: &mut Faults) -> Res
         claims: people::claims(
             &entry.claims,
             TableOf::Resource,
-            matches!(
-                entry.access_token_format,
-                Some(model::AccessTokenFormat::Compact)
-            ),
+            entry.access_token_format.map(Into::into),
             path,
             faults,
         ),

@@ -9,6 +9,7 @@ use signet_crypto::hash::sha256;
 use signet_jose::base64url;
 use signet_oauth::{
     claim_rules::{self, ClaimRule, TableOf},
+    format::AccessTokenFormat,
     people::{
         Attribute, Group, MAX_ATTRIBUTES, MAX_GROUP_ROLES, MAX_GROUPS, MAX_ROLES, People, Role,
         check_description, check_group_name, check_role_name,
@@ -145,7 +146,7 @@ fn attribute(entry: &model::Attribute) -> Attribute {
 pub fn claims(
     rows: &[serde_json::Value],
     of: TableOf,
-    compact: bool,
+    format: Option<AccessTokenFormat>,
     path: &str,
     faults: &mut Faults,
 ) -> Vec<ClaimRule> {
@@ -153,7 +154,7 @@ pub fn claims(
     let read = read.and_then(|text| claim_rules::parse(&text, of));
     let read = read.and_then(|rules| {
         // Attributes may be the store's.
-        claim_rules::check(&rules, of, None, compact)?;
+        claim_rules::check(&rules, of, None, format)?;
         Ok(rules)
     });
     read.unwrap_or_else(|fault| {
@@ -227,10 +228,10 @@ mod tests {
             serde_json::json!({"claim": "sub", "from": "groups"}),
         ];
         assert_eq!(
-            claims(&rows[..1], TableOf::Scope, false, "scopes[0]", &mut faults).len(),
+            claims(&rows[..1], TableOf::Scope, None, "scopes[0]", &mut faults).len(),
             1
         );
-        assert!(claims(&rows, TableOf::Scope, false, "scopes[0]", &mut faults).is_empty());
+        assert!(claims(&rows, TableOf::Scope, None, "scopes[0]", &mut faults).is_empty());
         assert_eq!(faults.0[0].path, "scopes[0].claims");
     }
 }

@@ -4,7 +4,6 @@ use crate::{
     claim_rules::{self, TableOf},
     client::{AuthMethod, Client, GrantType, RefreshRotation},
     error::OAuthError,
-    names::AccessTokenFormat,
     redirect_uri::RedirectUri,
     settings::Settings,
     uri,
@@ -95,8 +94,8 @@ pub fn check(client: &Client, settings: &Settings) -> Result<(), BadMember> {
         ("allowed_origins", client.allowed_origins.iter().all(|o| uri::is_origin(o)),
             "allowed_origins must be web origins, without path"),
     ];
-    let compact = client.access_token_format == Some(AccessTokenFormat::Compact);
-    if let Err(fault) = claim_rules::check(&client.claims, TableOf::Client, None, compact) {
+    let format = client.access_token_format;
+    if let Err(fault) = claim_rules::check(&client.claims, TableOf::Client, None, format) {
         return Err(BadMember {
             member: "claims",
             error: invalid(fault),
