@@ -142,7 +142,7 @@ impl Revocations {
         // As the server's start: a node answers nothing before its rows are as the others', which a
         // read that must be the latest asks them for. What it knows of itself is not enough: right
         // after a crash it does not know what it lacks.
-        let any = Key::new(Table::Setting, "any");
+        let any = Key::new(Table::Once, "any");
         while store.get(&any, self.world.unix(node)).await.is_err() {
             clock.sleep_us(LOOK_US / 10).await;
         }

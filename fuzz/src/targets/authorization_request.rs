@@ -54,6 +54,7 @@ static SERVER: LazyLock<Server> = LazyLock::new(|| {
         access_token_format: None,
         access_token_lifetime: None,
         introspectors: Vec::new(),
+        claims: Vec::new(),
         revision: 0,
     };
     let registry = Registry {
@@ -61,9 +62,13 @@ static SERVER: LazyLock<Server> = LazyLock::new(|| {
             client("web", "https://client.example/cb", false),
             client("native", "http://127.0.0.1/callback", true),
         ]
-        .into(),
-        resources: [(resource.identifier.clone(), Arc::new(resource))].into(),
+        .into_iter()
+        .collect(),
+        resources: [(resource.identifier.clone(), Arc::new(resource))]
+            .into_iter()
+            .collect(),
         scopes: Registry::standard_scopes(),
+        people: Arc::default(),
     };
     let key = SealingKey {
         id: [7; 4],
@@ -150,6 +155,7 @@ fn accepted(params: &Params, request: &AuthorizationRequest) {
             consented_now: true,
             account_selected: true,
         },
+        registry: &SERVER.registry,
         now: NOW,
     };
     match decide(request, &client, &facts) {

@@ -31,7 +31,10 @@ pub fn run(data: &[u8]) {
     assert_eq!(pieces, whole, "however it is cut");
     let mut again = Vec::new();
     for (channel, message) in &whole.0 {
-        assert!(message.len() <= channel.most(), "within the channel's bound");
+        assert!(
+            message.len() <= channel.most(),
+            "within the channel's bound"
+        );
         let mut pieces = message.chunks(MAX_FRAGMENT_BYTES).peekable();
         if pieces.peek().is_none() {
             write_fragment(*channel, true, &[], &mut again);
