@@ -291,6 +291,10 @@ impl Node {
                 _ = closed.changed() => {}
                 // Before the library's news, of which there may always be some.
                 () = sleep_until(next) => {
+                    // A full disk is why nothing comes to the writer, who would look by itself.
+                    if self.store.is_full() {
+                        self.store.look_for_space();
+                    }
                     self.tend_voters(raft).await;
                     next = Moment::now() + TEND_EVERY;
                 }

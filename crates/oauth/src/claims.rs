@@ -11,7 +11,8 @@ pub const MAX_CLAIMS_BYTES: usize = 8 * 1024;
 const LIMITS: Limits = Limits {
     bytes: MAX_CLAIMS_BYTES,
     depth: 6,
-    members: 128,
+    // How many claims there are is the realm's: its length bounds a request.
+    members: MAX_CLAIMS_BYTES / 8,
 };
 
 /// A checked `claims` parameter.
@@ -195,6 +196,20 @@ mod tests {
 
     fn parse(text: &str) -> ClaimsRequest {
         ClaimsRequest::parse(text).expect(text)
+    }
+
+    #[test]
+    fn as_many_claims_can_be_asked_for_as_a_request_has_room_for() {
+        let asked: Vec<String> = (0..120)
+            .map(|number| format!(r#""claim_{number}":{{"essential":true}}"#))
+            .collect();
+        let asked = asked.join(",");
+        let text = format!(r#"{{"id_token":{{{asked}}},"userinfo":{{{asked}}}}}"#);
+        assert!(text.len() < MAX_CLAIMS_BYTES);
+        let read = ClaimsRequest::parse(&text).unwrap();
+        assert_eq!((read.id_token.len(), read.userinfo.len()), (120, 120));
+        let longer = format!("{text}{}", " ".repeat(MAX_CLAIMS_BYTES));
+        assert!(ClaimsRequest::parse(&longer).is_err());
     }
 
     #[test]

@@ -268,4 +268,29 @@ mod tests {
             assert_eq!(written.await.expect("ends").is_ok(), taken);
         }
     }
+
+    #[tokio::test]
+    async fn space_is_looked_for_when_nobody_changes_anything() {
+        let seconds = Arc::new(AtomicU64::new(0));
+        let directory = tempfile::tempdir().expect("a directory");
+        let opened =
+            SqliteStore::open_driven(directory.path(), Options::default(), surroundings(&seconds));
+        let (store, mut driver) = opened.expect("opens");
+        let store = Arc::new(store);
+        let told = driver.told();
+        driver.limit(Some(0)).expect("reads");
+        let writing = store.clone();
+        let written = tokio::spawn(async move { writing.commit(put("a", 99_999), 1).await });
+        told.notified().await;
+        driver.commit();
+        assert!(written.await.expect("ends").is_err() && store.is_full());
+        driver.limit(None).expect("reads");
+        for (at, full) in [(1, true), (9, false)] {
+            seconds.store(at, SeqCst);
+            store.look_for_space();
+            assert!(driver.has_changes());
+            driver.commit();
+            assert_eq!(store.is_full(), full);
+        }
+    }
 }

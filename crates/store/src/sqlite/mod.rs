@@ -265,6 +265,13 @@ impl SqliteStore {
         Ok(())
     }
 
+    /// Has it looked soon whether a full disk has space again. For whoever refuses changes in the
+    /// store's place while [`Store::is_full`]: none of them would come to the writer, which looks.
+    pub fn look_for_space(&self) {
+        // A queue that is full brings the writer to look by itself.
+        drop(self.writes.push(Job::Look));
+    }
+
     /// What the writer has done so far.
     pub fn statistics(&self) -> Statistics {
         Statistics {

@@ -79,6 +79,8 @@ pub(super) enum Job {
     Check {
         reply: Reply<()>,
     },
+    /// Only has it looked whether a full disk has space again.
+    Look,
     /// Of the consensus that replicates the store.
     Work(Box<dyn Work>),
 }
@@ -91,7 +93,9 @@ impl Job {
                 changes.iter().map(Need::of).max().unwrap_or(Need::Ends)
             }
             Job::Restore { .. } => Need::Grows,
-            Job::Take { .. } | Job::Sweep { .. } | Job::Check { .. } | Job::Work(_) => Need::Ends,
+            Job::Take { .. } | Job::Sweep { .. } | Job::Check { .. } | Job::Look | Job::Work(_) => {
+                Need::Ends
+            }
         }
     }
 
@@ -103,7 +107,7 @@ impl Job {
             | Job::Take { .. }
             | Job::Sweep { .. }
             | Job::Restore { .. } => true,
-            Job::Check { .. } | Job::Work(_) => false,
+            Job::Check { .. } | Job::Look | Job::Work(_) => false,
         }
     }
 
@@ -116,6 +120,7 @@ impl Job {
             | Job::Sweep { .. }
             | Job::Restore { .. }
             | Job::Check { .. } => true,
+            Job::Look => false,
             Job::Work(work) => work.is_flushed(),
         }
     }
@@ -128,6 +133,7 @@ impl Job {
             Job::Take { reply, .. } => reply.send(),
             Job::Sweep { reply, .. } => reply.send(),
             Job::Restore { reply, .. } | Job::Check { reply } => reply.send(),
+            Job::Look => {}
             Job::Work(work) => work.done(Ok(())),
         }
     }
@@ -139,6 +145,7 @@ impl Job {
             Job::Take { reply, .. } => reply.fail(error),
             Job::Sweep { reply, .. } => reply.fail(error),
             Job::Restore { reply, .. } | Job::Check { reply } => reply.fail(error),
+            Job::Look => {}
             Job::Work(work) => work.done(Err(error)),
         }
     }
@@ -209,6 +216,7 @@ impl Writer {
 
     fn commit_group(&mut self, group: &mut Vec<Job>) -> bool {
         self.reserve.look();
+        group.retain(|job| !matches!(job, Job::Look));
         loop {
             if let Err(error) = self.fold_more_often() {
                 tracing::warn!(%error, "the store's log cannot be kept small");
@@ -334,6 +342,8 @@ impl Writer {
                 sql::restore(&self.connection, &mut self.versions, rows)?;
                 reply.done = Some(());
             }
+            // It was looked before the group.
+            Job::Look => {}
             // A transaction that changes nothing proves nothing: SQLite compares, and writes no
             // page whose bytes stay the same.
             Job::Check { reply } => {
