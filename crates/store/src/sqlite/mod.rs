@@ -269,7 +269,7 @@ impl SqliteStore {
     /// store's place while [`Store::is_full`]: none of them would come to the writer, which looks.
     pub fn look_for_space(&self) {
         // A queue that is full brings the writer to look by itself.
-        drop(self.writes.push(Job::Look));
+        let _ = self.writes.push(Job::Look);
     }
 
     /// What the writer has done so far.
