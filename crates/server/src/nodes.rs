@@ -219,6 +219,49 @@ pub struct Invitation {
     pub expires_at: u64,
 }
 
+/// How far a move of the store's rows is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum MoveState {
+    /// Rows are copied, while changes go on.
+    Copying,
+    /// What was changed meanwhile is copied.
+    Following,
+    /// All rows are compared.
+    Comparing,
+    /// Changes wait.
+    Switching,
+    /// The server works over the other store.
+    Done,
+    /// It works over the store that it had.
+    Failed,
+}
+
+/// A move of the store's rows to another engine, while the server works.
+#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+pub struct StoreMove {
+    /// Where they go: a URL without a password.
+    pub to: String,
+    /// How far it is.
+    pub state: MoveState,
+    /// Rows that were copied or compared.
+    pub done: u64,
+    /// How many that will be.
+    pub total: u64,
+    /// Once it is done: rows that were copied and compared.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rows: Option<u64>,
+    /// Once it is done: keys that were changed meanwhile.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub changed: Option<u64>,
+    /// Once it is done: for how long changes waited, milliseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub held_ms: Option<u64>,
+    /// Why it failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+}
+
 /// Why it was not done.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum NodesError {
@@ -272,6 +315,18 @@ pub trait Nodes: Send + Sync {
 
     /// Removes a node for good: nothing that it signs counts any more.
     fn remove<'a>(&'a self, name: &'a NodeId) -> NodesFuture<'a, ()>;
+
+    /// Begins to move the store's rows to another engine.
+    fn move_store<'a>(&'a self, to: &'a str) -> NodesFuture<'a, StoreMove> {
+        let _: &str = to;
+        let why = "this process cannot exchange its store".to_owned();
+        Box::pin(std::future::ready(Err(NodesError::NotPossible(why))))
+    }
+
+    /// The last move that was begun since the start.
+    fn store_move(&self) -> Option<StoreMove> {
+        None
+    }
 }
 
 /// A process that is an installation by itself and takes no other in.

@@ -409,3 +409,144 @@ async fn a_store_is_copied_to_another_engine_and_back() {
         "{silent}"
     );
 }
+
+/// Exchanges a code or a refresh token at the token endpoint.
+async fn token(dev: &Dev, client_id: &str, more: &[(&str, &str)]) -> serde_json::Value {
+    let mut form = vec![("client_id", client_id)];
+    form.extend(more);
+    let answer = dev.post("/token", None, &form).await;
+    assert_eq!(answer.status, StatusCode::OK, "{}", text(&answer.body));
+    body(&answer)
+}
+
+/// Rotates a refresh token until it is told to stop; the last one, how often, and the longest wait.
+async fn rotate(
+    dev: Dev,
+    client_id: String,
+    mut refresh: String,
+    stop: std::sync::Arc<std::sync::atomic::AtomicBool>,
+) -> (String, u32, std::time::Duration) {
+    let (mut count, mut longest) = (0, std::time::Duration::ZERO);
+    while !stop.load(std::sync::atomic::Ordering::SeqCst) {
+        let begun = std::time::Instant::now();
+        let form = [
+            ("grant_type", "refresh_token"),
+            ("refresh_token", &*refresh),
+        ];
+        let answer = token(&dev, &client_id, &form).await;
+        refresh = answer["refresh_token"].as_str().unwrap().to_owned();
+        longest = longest.max(begun.elapsed());
+        count += 1;
+    }
+    (refresh, count, longest)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_rows_of_a_running_server_move_to_a_database_and_back_and_a_login_goes_on() {
+    use std::sync::{Arc, atomic::AtomicBool, atomic::Ordering::SeqCst};
+    let directory = tempfile::tempdir().unwrap();
+    let (mut server, dev) = Server::dev(directory.path());
+    let (client_id, _) = dev.credentials("native");
+    let mut browser = Browser::new(&dev);
+    let code = browser.code(&client_id, "openid offline_access").await;
+    let redeem = [
+        ("grant_type", "authorization_code"),
+        ("code", &*code),
+        ("redirect_uri", REDIRECT),
+        ("code_verifier", VERIFIER),
+    ];
+    let first = token(&dev, &client_id, &redeem).await;
+    let mut refresh = first["refresh_token"].as_str().unwrap().to_owned();
+    let spent = refresh.clone();
+
+    let url = new_url(shared(), directory.path());
+    let other = directory.path().join("other");
+    let back = format!("sqlite:{}", other.display());
+    let data = dev.dir().to_owned();
+    for (to, old) in [
+        (url.clone(), &["--data-dir", &*data][..]),
+        (back, &["--data-dir", &*data, "--store", &*url][..]),
+    ] {
+        let stop = Arc::new(AtomicBool::new(false));
+        let rotating = tokio::spawn(rotate(
+            dev.clone(),
+            client_id.clone(),
+            refresh,
+            stop.clone(),
+        ));
+        let (to, dir) = (to.clone(), data.clone());
+        let moved = tokio::task::spawn_blocking(move || {
+            signet(&["--json", "store", "move", "--to", &to, "--data-dir", &dir])
+        });
+        let moved = moved.await.unwrap();
+        assert_eq!(moved.status.code(), Some(0), "{}", text(&moved.stderr));
+        let moved = json(&moved);
+        tokio::time::sleep(std::time::Duration::from_millis(300)).await;
+        stop.store(true, SeqCst);
+        let (last, count, longest) = rotating.await.unwrap();
+        eprintln!("{moved}; {count} rotations meanwhile, the longest took {longest:?}");
+        assert!(moved["rows"].as_u64().unwrap() > 10, "{moved}");
+        assert!(moved["held_ms"].as_u64().unwrap() < 1000, "{moved}");
+        refresh = last;
+
+        // The session is there, too.
+        let silent = browser
+            .authorize(&[
+                ("response_type", "code"),
+                ("client_id", &client_id),
+                ("redirect_uri", REDIRECT),
+                ("scope", "openid"),
+                ("prompt", "none"),
+                ("code_challenge", crate::support::CHALLENGE),
+                ("code_challenge_method", "S256"),
+            ])
+            .await;
+        assert!(
+            silent.contains("code=") || silent.contains("consent_required"),
+            "{silent}"
+        );
+
+        // A start over the store that was left says where its rows are.
+        server.signal("TERM");
+        assert_eq!(server.end(), Some(0));
+        let bound = dev.issuer.replace("https://localhost", "127.0.0.1");
+        let mut arguments = vec!["serve", "--dev", "--listen", &bound];
+        arguments.extend(old);
+        let refused = signet(&arguments);
+        assert_eq!(refused.status.code(), Some(2), "{}", text(&refused.stderr));
+        let said = text(&refused.stderr);
+        assert!(said.contains("were moved to"), "{said}");
+
+        let kept = moved["to"].as_str().unwrap();
+        let kept = if kept.starts_with("sqlite") {
+            kept
+        } else {
+            &*url
+        };
+        let arguments = [
+            "--dev",
+            "--listen",
+            &*bound,
+            "--data-dir",
+            &*data,
+            "--store",
+            kept,
+        ];
+        let log = directory.path().join(format!("log after {count}"));
+        server = Server::start(&arguments, &log);
+        server.wait_for(|| port_in(&log, "ready").is_some());
+    }
+    let form = [
+        ("grant_type", "refresh_token"),
+        ("refresh_token", &*refresh),
+    ];
+    token(&dev, &client_id, &form).await;
+    // What was spent before the first move is spent after the second.
+    let replay = [
+        ("grant_type", "refresh_token"),
+        ("refresh_token", &*spent),
+        ("client_id", &*client_id),
+    ];
+    let answer = dev.post("/token", None, &replay).await;
+    assert_eq!(body(&answer)["error"], "invalid_grant");
+}

@@ -451,6 +451,15 @@ pub(super) struct InviteNode {
     pub(super) expires_in: Option<u64>,
 }
 
+/// Where the store's rows go.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct MoveStore {
+    /// sqlite:DIR or postgres://USER@HOST/DATABASE, empty, as the server reaches it. A password
+    /// comes from a password file.
+    pub(super) to: String,
+}
+
 /// An invitation.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct NodeInvitation {

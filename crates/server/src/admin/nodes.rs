@@ -2,14 +2,14 @@
 use super::{
     caller::Right::{Read, Write},
     input::NodeName,
-    model::{InviteNode, List, NodeInvitation},
+    model::{InviteNode, List, MoveStore, NodeInvitation},
     noun::Noun,
     operation::{Method, Operation, Row, run},
     output::{Created, Json},
     problem::Problem,
 };
 use crate::{
-    nodes::{Node, NodesError},
+    nodes::{Node, NodesError, StoreMove},
     state::Realm,
 };
 use http::StatusCode;
@@ -19,6 +19,7 @@ use std::{ops::RangeInclusive, sync::Arc};
 const LIST: &str = "/admin/v1/nodes";
 const ONE: &str = "/admin/v1/nodes/{node}";
 const INVITE: &str = "/admin/v1/nodes/invitations";
+const MOVE: &str = "/admin/v1/store/move";
 
 /// How long an invitation lasts where the caller does not say, seconds.
 const INVITATION: u64 = 600;
@@ -48,6 +49,8 @@ pub(super) const OPERATIONS: &[&dyn Row] = &[
     &Operation::new("listNodes", Read, Method::Get, LIST, "List the nodes of the installation, as the answering one sees them", run!(list)),
     &Operation::new("inviteNode", Write, Method::Post, INVITE, "Make a single-use token that lets one node join", run!(invite)),
     &Operation::new("removeNode", Write, Method::Delete, ONE, "Remove a node for good: nothing that it signs counts any more", run!(remove)),
+    &Operation::new("moveStore", Write, Method::Post, MOVE, "Begin to move the store's rows to another engine, while the server works", run!(move_store)),
+    &Operation::new("getStoreMove", Read, Method::Get, MOVE, "How far the last move of the store's rows is", run!(store_move)),
 ];
 
 async fn list(realm: Arc<Realm>, (): ()) -> Result<Json<List<Node>>, Problem> {
@@ -73,6 +76,18 @@ async fn invite(
 async fn remove(realm: Arc<Realm>, NodeName(name): NodeName) -> Result<(), Problem> {
     let name = NodeId::parse(&name).map_err(|_| Problem::not_found())?;
     Ok(realm.host.nodes.remove(&name).await?)
+}
+
+async fn move_store(
+    realm: Arc<Realm>,
+    Json(wanted): Json<MoveStore>,
+) -> Result<Json<StoreMove>, Problem> {
+    Ok(Json(realm.host.nodes.move_store(&wanted.to).await?))
+}
+
+async fn store_move(realm: Arc<Realm>, (): ()) -> Result<Json<StoreMove>, Problem> {
+    let last = realm.host.nodes.store_move();
+    last.map(Json).ok_or_else(Problem::not_found)
 }
 
 impl From<NodesError> for Problem {

@@ -3,9 +3,11 @@
 use std::{
     path::{Path, PathBuf},
     sync::Arc,
+    time::Duration,
 };
 
 use clap::{Args, Subcommand};
+use http::Method;
 use serde_json::{Value, json};
 use signet_crypto::Clock;
 use signet_store::{
@@ -16,7 +18,13 @@ use signet_store::{
 };
 
 use super::{Failure, Output, Progress, block_on, config::refusal};
-use crate::{config::read, engine, engine::StoreUrl, serve::SystemClock};
+use crate::{
+    admin_client::{Session, Target},
+    config::read,
+    engine,
+    engine::StoreUrl,
+    serve::SystemClock,
+};
 
 /// `signet store ...`
 #[derive(Debug, Subcommand)]
@@ -40,6 +48,18 @@ pub enum StoreCommand {
         /// everything from then on.
         #[arg(long)]
         leave_behind: bool,
+    },
+    /// Move the rows of a running server to another engine: changes wait for less than a second,
+    /// and nobody is logged out.
+    #[command(
+        after_help = "The server goes on over the new store. Set [store] to it before the next start.\n\nExample:\n  signet store move --to postgres://signet@db.example.com/signet --server https://id.example.com --login root"
+    )]
+    Move {
+        /// sqlite:DIR or postgres://USER@HOST/DATABASE, empty, as the server reaches it.
+        #[arg(long, value_name = "URL")]
+        to: String,
+        #[command(flatten)]
+        target: Target,
     },
     /// Copy every row into an empty store of any engine, and compare them afterwards.
     #[command(
@@ -106,6 +126,7 @@ pub fn run(command: StoreCommand, output: &Output) -> Result<(), Failure> {
             };
             migrate(&which.engine()?, dry_run, behind, output)
         }
+        StoreCommand::Move { to, target } => move_rows(&to, &target, output),
         StoreCommand::Copy { from, to } => copy(&parse(&from)?, &parse(&to)?, output),
     }
 }
@@ -296,6 +317,41 @@ fn copy(from: &StoreUrl, to: &StoreUrl, output: &Output) -> Result<(), Failure> 
     output.print(&answer, || format!("{rows} rows were copied and compared"))
 }
 
+/// How often it is asked how far a move is.
+const ASK_EVERY: Duration = Duration::from_millis(100);
+
+fn move_rows(to: &str, target: &Target, output: &Output) -> Result<(), Failure> {
+    // A password in it is refused here, before it goes anywhere.
+    parse(to)?;
+    block_on(Session::with(target, async |session| {
+        let path = "/store/move";
+        let body = json!({ "to": to });
+        session.call(Method::POST, path, Some(&body), None).await?;
+        let progress = Progress::of("Moving");
+        let last = loop {
+            let now = session.call(Method::GET, path, None, None).await?.value;
+            match now["state"].as_str() {
+                Some("done" | "failed") => break now,
+                Some(_) | None => {
+                    let number = |name: &str| now[name].as_u64().unwrap_or(0);
+                    progress.at(number("done"), number("total").max(1));
+                }
+            }
+            tokio::time::sleep(ASK_EVERY).await;
+        };
+        drop(progress);
+        match last["error"].as_str() {
+            Some(error) => Err(Failure::no("not_moved", error.to_owned()).with(last.clone())),
+            None => output.print(&last, || {
+                format!(
+                    "{} rows were moved and compared; changes waited for {} ms. Set [store] to {to} before the next start.",
+                    last["rows"], last["held_ms"]
+                )
+            }),
+        }
+    }))?
+}
+
 fn with_directory(url: &StoreUrl) -> Result<Engine, Failure> {
     match url {
         StoreUrl::Sqlite(None) => Err(Failure::unusable("which directory? sqlite:DIR")),
@@ -305,7 +361,12 @@ fn with_directory(url: &StoreUrl) -> Result<Engine, Failure> {
 
 /// Opens a store that nobody else uses.
 fn open_alone(engine: &Engine, url: &StoreUrl) -> Result<Arc<dyn Destination>, Failure> {
-    let in_use = || Failure::no("in_use", format!("{url} is in use; stop its servers first"));
+    let in_use = || {
+        Failure::no(
+            "in_use",
+            format!("{url} is in use; stop its servers first, or use `signet store move`"),
+        )
+    };
     match engine {
         Engine::Sqlite { .. } => {}
         Engine::Postgres { options, .. } => {

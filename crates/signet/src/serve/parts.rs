@@ -23,12 +23,12 @@ use signet_server::{
     user_services::UserServiceOptions,
 };
 use signet_store::{
-    Engine, EngineError, NodeId, PostgresStore, RevocationIndex, Store, StoreError,
+    Engine, EngineError, MovableStore, NodeId, PostgresStore, RevocationIndex, Store, StoreError,
     postgres::{Behind, PostgresError},
     sqlite::DATABASE_FILE,
 };
 
-use super::cluster::{Cluster, OpenedStore};
+use super::cluster::{Cluster, OpenedStore, went_to};
 use crate::{
     config::{
         Config,
@@ -147,13 +147,15 @@ fn open_engine(engine: &Engine) -> Result<OpenedStore, NotOpen> {
             store.map_err(EngineError::Embedded).map(|store| {
                 let store = Arc::new(store);
                 OpenedStore {
-                    store: store.clone(),
+                    store: Arc::new(MovableStore::new(store.clone())),
+                    engine: engine.clone(),
                     replicated: Some(store),
                 }
             })
         }
         Engine::Postgres { .. } => signet_store::open(engine).map(|store| OpenedStore {
-            store,
+            store: Arc::new(MovableStore::new(store)),
+            engine: engine.clone(),
             replicated: None,
         }),
     };
@@ -180,6 +182,12 @@ pub async fn build(
 ) -> Result<Arc<Realm>, String> {
     let now = clock.now();
     let store = cluster.store().clone();
+    let left = went_to(&*store, now).await.map_err(|e| e.to_string())?;
+    if let Some(to) = left {
+        return Err(format!(
+            "the rows of this store were moved to {to}: set [store] (or --store) to that"
+        ));
+    }
     let sealing = SealingFile::open_or_create(&config.data_dir, now).map_err(|e| e.to_string())?;
     let (current, older) = sealing.keys();
     let partition = Partition::new(RealmId::default_realm(), store, current, older);

@@ -7,6 +7,7 @@
 mod joining;
 mod late;
 mod list;
+mod moving;
 mod nodes;
 mod numbers;
 mod options;
@@ -39,11 +40,13 @@ use signet_cluster::{
 use signet_consensus::{Member, ReplicatedStore};
 use signet_crypto::Clock;
 use signet_server::{nodes::NodesError, state::Realm, tasks};
-use signet_store::{NodeId, SqliteStore, Store, sqlite};
+use signet_store::{Engine, MovableStore, NodeId, SqliteStore, Store, sqlite};
 use tokio::sync::OnceCell;
 
 use joining::{Giver, join};
 use late::{Heard, Late};
+use moving::Moving;
+pub use moving::went_to;
 pub use options::{join_first, of_config, of_dev};
 use package::Profile;
 pub use place::Place;
@@ -89,7 +92,9 @@ pub struct ClusterOptions {
 
 /// The store of the process, and what it is made of.
 pub struct OpenedStore {
-    pub store: Arc<dyn Store>,
+    pub store: Arc<MovableStore>,
+    /// What it was opened as.
+    pub engine: Engine,
     /// The embedded engine, which can be replicated; none over a database.
     pub replicated: Option<Arc<ReplicatedStore>>,
 }
@@ -100,6 +105,7 @@ pub struct Cluster {
     clock: Arc<dyn Clock>,
     store: Arc<dyn Store>,
     replicated: Option<Arc<ReplicatedStore>>,
+    moving: Arc<Moving>,
     late: OnceLock<Arc<Late>>,
     heard: Arc<Heard>,
     running: OnceCell<Running>,
@@ -136,10 +142,12 @@ impl Cluster {
         clock: Arc<dyn Clock>,
         opened: OpenedStore,
     ) -> Arc<Cluster> {
+        let moving = Moving::new(&opened, &options.data_dir, clock.clone());
         Arc::new(Cluster {
             options,
             clock,
             store: opened.store,
+            moving: Arc::new(moving),
             replicated: opened.replicated,
             late: OnceLock::new(),
             heard: Arc::default(),

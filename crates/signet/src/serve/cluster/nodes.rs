@@ -5,7 +5,7 @@ use std::{future::Future, pin::Pin, time::Duration};
 use signet_cluster::join::ClusterError;
 use signet_consensus::Role;
 use signet_server::{
-    nodes::{Confirmation, Invitation, Node, Nodes, NodesError, NodesFuture, Standing},
+    nodes::{Confirmation, Invitation, Node, Nodes, NodesError, NodesFuture, Standing, StoreMove},
     streams::Acknowledged,
 };
 use signet_store::NodeId;
@@ -52,6 +52,11 @@ impl Nodes for Cluster {
 
     fn invite(&self, seconds: u64) -> NodesFuture<'_, Invitation> {
         Box::pin(async move {
+            if self.moving.has_moved() {
+                return Err(NodesError::NotPossible(
+                    "the store was moved: restart this server over the new one first".to_owned(),
+                ));
+            }
             let running = self.node().await?;
             let token = running.host.invite(Duration::from_secs(seconds)).await;
             let token = token.map_err(refusal)?;
@@ -85,6 +90,29 @@ impl Nodes for Cluster {
             }
             Ok(())
         })
+    }
+
+    fn move_store<'a>(&'a self, to: &'a str) -> NodesFuture<'a, StoreMove> {
+        Box::pin(async move {
+            let others = self.running.get().is_some_and(|running| {
+                let members = running.members.names();
+                members.iter().any(|name| *name != running.node)
+            });
+            if others {
+                return Err(NodesError::NotPossible(
+                    "other nodes use the store: remove them first, and let them join again afterwards"
+                        .to_owned(),
+                ));
+            }
+            let realm = self.heard.realm();
+            let realm = realm
+                .ok_or_else(|| NodesError::Unavailable("the server is starting".to_owned()))?;
+            self.moving.begin(&self.runtime, realm, to)
+        })
+    }
+
+    fn store_move(&self) -> Option<StoreMove> {
+        self.moving.last()
     }
 
     fn confirm(
