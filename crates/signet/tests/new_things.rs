@@ -100,6 +100,7 @@ const EXAMPLES: &[Example] = &[
             "consensus/task.rs",
             "signet/cli/store.rs",
             "signet/serve/cluster/mod.rs",
+            "signet/serve/cluster/moving.rs",
         ],
     },
     Example {
