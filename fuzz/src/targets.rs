@@ -18,6 +18,7 @@ pub mod json_claims;
 pub mod jwk;
 pub mod link_frames;
 pub mod nested_jwe;
+pub mod passkey;
 pub mod proof_files;
 pub mod registration;
 pub mod sealed;
@@ -244,6 +245,21 @@ pub const TARGETS: &[Target] = &[
         name: "nested_jwe",
         run: nested_jwe::run,
         dictionary: JSON,
+    },
+    Target {
+        name: "passkey",
+        run: passkey::run,
+        dictionary: &[
+            "\u{1}",
+            "\u{2}",
+            "\u{3}",
+            " \u{1}",
+            "X ",
+            "\"crossOrigin\":true",
+            "\"type\":\"webauthn.get\"",
+            "\"userHandle\":null",
+            "\"id\":\"AQ\"",
+        ],
     },
     Target {
         name: "proof_files",

@@ -257,7 +257,8 @@ impl<'a> Decoder<'a> {
         &self.data[start..self.at]
     }
 
-    fn position(&self) -> usize {
+    /// How many bytes were read.
+    pub fn position(&self) -> usize {
         self.at
     }
 }

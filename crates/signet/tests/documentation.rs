@@ -7,7 +7,7 @@ fn root() -> PathBuf {
 }
 
 /// The server's crates, from the sockets down; each limit is named by its crate.
-const CRATES: [&str; 14] = [
+const CRATES: [&str; 15] = [
     "server",
     "registry",
     "pages",
@@ -18,6 +18,7 @@ const CRATES: [&str; 14] = [
     "gate",
     "oauth",
     "jose",
+    "webauthn",
     "crypto",
     "store",
     "consensus",
