@@ -18,7 +18,8 @@ use signet_crypto::Algorithm;
 use signet_jose::json::Writer;
 
 /// The document, as JSON text. Rendered once a snapshot, not once a request.
-pub fn metadata(settings: &Settings, registry: &Registry) -> Vec<u8> {
+/// `ui_locales`: the tags of the languages that the pages are written in.
+pub fn metadata(settings: &Settings, registry: &Registry, ui_locales: &[&str]) -> Vec<u8> {
     let mut out = Vec::with_capacity(4096);
     Writer::new(&mut out).object(|w| {
         w.member("issuer").string(&settings.issuer);
@@ -66,6 +67,8 @@ pub fn metadata(settings: &Settings, registry: &Registry) -> Vec<u8> {
         w.member("code_challenge_methods_supported")
             .strings(["S256"]);
         w.member("claim_types_supported").strings(["normal"]);
+        w.member("ui_locales_supported")
+            .strings(ui_locales.iter().copied());
         w.member("claims_supported")
             .strings(userinfo::claims_supported(registry));
         for (name, value) in [
@@ -201,7 +204,7 @@ mod tests {
     #[test]
     fn every_advertised_endpoint_is_in_the_table_and_under_the_issuer() {
         let settings = Settings::new("https://id.example/t");
-        let document = metadata(&settings, &registry());
+        let document = metadata(&settings, &registry(), &["en"]);
         let object = json::parse_object(&document, &Limits::default()).unwrap();
         for (name, value) in object.iter() {
             if name.ends_with("_endpoint") || name == "jwks_uri" {
@@ -217,7 +220,7 @@ mod tests {
     #[test]
     fn nothing_is_advertised_that_is_switched_off() {
         let mut settings = Settings::new("https://id.example");
-        let document = metadata(&settings, &registry());
+        let document = metadata(&settings, &registry(), &["en"]);
         assert!(!has(&document, "registration_endpoint"));
         assert!(!has(&document, "mtls_endpoint_aliases"));
         let methods = strings(&document, "token_endpoint_auth_methods_supported");
@@ -225,12 +228,12 @@ mod tests {
 
         settings.registration.enabled = true;
         assert!(!has(
-            &metadata(&settings, &registry()),
+            &metadata(&settings, &registry(), &["en"]),
             "registration_endpoint"
         ));
         settings.registration.open = true;
         settings.mtls_base = Some("https://id.example:9443".into());
-        let document = metadata(&settings, &registry());
+        let document = metadata(&settings, &registry(), &["en"]);
         assert!(has(&document, "registration_endpoint"));
         assert!(has(&document, "mtls_endpoint_aliases"));
         assert_eq!(
@@ -241,7 +244,7 @@ mod tests {
 
     #[test]
     fn neither_pairwise_subjects_nor_encryption_nor_request_objects_are_advertised() {
-        let document = metadata(&Settings::new("https://id.example"), &registry());
+        let document = metadata(&Settings::new("https://id.example"), &registry(), &["en"]);
         assert_eq!(strings(&document, "subject_types_supported"), ["public"]);
         let text = String::from_utf8(document).unwrap();
         for absent in [
@@ -259,7 +262,7 @@ mod tests {
 
     #[test]
     fn every_advertised_algorithm_exists() {
-        let document = metadata(&Settings::new("https://id.example"), &registry());
+        let document = metadata(&Settings::new("https://id.example"), &registry(), &["en"]);
         let object = json::parse_object(&document, &Limits::default()).unwrap();
         for (name, _) in object.iter().filter(|(n, _)| n.contains("_alg_values_")) {
             let algorithms = strings(&document, name);
@@ -273,7 +276,7 @@ mod tests {
 
     #[test]
     fn what_discovery_requires_is_there() {
-        let document = metadata(&Settings::new("https://id.example"), &registry());
+        let document = metadata(&Settings::new("https://id.example"), &registry(), &["en"]);
         for name in [
             "issuer",
             "authorization_endpoint",
@@ -300,7 +303,7 @@ mod tests {
     fn every_mtls_alias_is_an_endpoint() {
         let mut settings = Settings::new("https://id.example");
         settings.mtls_base = Some("https://id.example:9443".into());
-        let document = metadata(&settings, &registry());
+        let document = metadata(&settings, &registry(), &["en"]);
         let object = json::parse_object(&document, &Limits::default()).unwrap();
         let aliases = object.get("mtls_endpoint_aliases").unwrap();
         let aliases = aliases.as_object().unwrap();

@@ -3,7 +3,8 @@
 use maud::{Markup, html};
 
 use super::agents::{AgentsView, agents};
-use super::layout::{Frame, Html, Notice, notice, time_text};
+use super::face::{Face, Part, plain, strong};
+use super::layout::{Frame, Html, Notice, notice};
 
 /// What the account page shows.
 #[derive(Debug, Default)]
@@ -68,14 +69,14 @@ impl Default for AttributeField {
 
 impl AttributeField {
     /// The value as text, where it is only shown.
-    fn text(&self) -> String {
+    fn text(&self, t: &Face) -> String {
         match self {
             AttributeField::Line(text, _) => text.clone(),
             AttributeField::Number(n) => n.map_or_else(String::new, |n| n.to_string()),
             AttributeField::Choice(choice) => match choice {
                 None => String::new(),
-                Some(true) => "yes".to_owned(),
-                Some(false) => "no".to_owned(),
+                Some(true) => t.text("page-yes").into_owned(),
+                Some(false) => t.text("page-no").into_owned(),
             },
             AttributeField::Lines(lines) => lines.join(", "),
         }
@@ -83,17 +84,17 @@ impl AttributeField {
 }
 
 /// What is kept of the person: what they may change is a form.
-fn attributes(view: &AccountView<'_>, hidden: &Markup) -> Markup {
+fn attributes(t: &Face, view: &AccountView<'_>, hidden: &Markup) -> Markup {
     let (own, shown): (Vec<_>, Vec<_>) = view.attributes.iter().partition(|one| one.editable);
     html! {
-        h2 #attributes { "About you" }
+        h2 #attributes { (t.text("account-about")) }
         @if !shown.is_empty() {
             dl aria-labelledby="attributes" {
                 @for attribute in &shown {
                     dt { bdi { (attribute.label) } }
                     dd {
-                        @let text = attribute.field.text();
-                        @if text.is_empty() { span .soft { "not set" } } @else { bdi { (text) } }
+                        @let text = attribute.field.text(t);
+                        @if text.is_empty() { span .soft { (t.text("page-not-set")) } } @else { bdi { (text) } }
                     }
                 }
             }
@@ -115,9 +116,9 @@ fn attributes(view: &AccountView<'_>, hidden: &Markup) -> Markup {
                         }
                         AttributeField::Choice(choice) => {
                             select id=(id) name=(name) aria-describedby=[&waiting] {
-                                option value="" selected[choice.is_none()] { "not set" }
-                                option value="true" selected[*choice == Some(true)] { "yes" }
-                                option value="false" selected[*choice == Some(false)] { "no" }
+                                option value="" selected[choice.is_none()] { (t.text("page-not-set")) }
+                                option value="true" selected[*choice == Some(true)] { (t.text("page-yes")) }
+                                option value="false" selected[*choice == Some(false)] { (t.text("page-no")) }
                             }
                         }
                         AttributeField::Lines(lines) => {
@@ -125,10 +126,10 @@ fn attributes(view: &AccountView<'_>, hidden: &Markup) -> Markup {
                         }
                     }
                     @if let Some(waiting) = &waiting {
-                        p id=(waiting) .small .soft { "An administrator has to confirm this before applications see it." }
+                        p id=(waiting) .small .soft { (t.text("account-waits")) }
                     }
                 }
-                button .main type="submit" name="decision" value="attributes" { "Save" }
+                button .main type="submit" name="decision" value="attributes" { (t.text("account-save")) }
             }
         }
     }
@@ -165,34 +166,37 @@ pub struct ConsentView {
 }
 
 /// `/account`.
-pub fn account(view: &AccountView<'_>) -> Html {
+pub fn account(t: &Face, view: &AccountView<'_>) -> Html {
     let hidden = html! { input type="hidden" name="interaction" value=(view.interaction); };
     Frame {
         wide: true,
-        ..Frame::own("Your account")
+        ..Frame::own(t, t.text("account-title"))
     }
     .render(html! {
-        h1 { "Your account" }
+        h1 { (t.text("account-title")) }
         p .soft {
             bdi { (view.display_name) }
             @if view.display_name != view.username { " · " bdi { (view.username) } }
             @if let Some(email) = view.email { " · " bdi { (email) } }
         }
-        (notice(view.notice.as_ref()))
+        (notice(t, view.notice.as_ref()))
 
-        @if !view.attributes.is_empty() { (attributes(view, &hidden)) }
+        @if !view.attributes.is_empty() { (attributes(t, view, &hidden)) }
 
-        h2 #sessions { "Sessions" }
+        h2 #sessions { (t.text("account-sessions")) }
         ul .plain aria-labelledby="sessions" {
             @for session in view.sessions {
                 li {
                     div .row {
                         div {
-                            strong { bdi { (session.browser) } } @if session.current { " " span .soft { "(this one)" } }
+                            strong { bdi { (session.browser) } } @if session.current { " " span .soft { (t.text("account-session-current")) } }
                             br;
                             span .small .soft {
-                                "From " bdi { (session.address) } ", since " (time_text(session.created_at))
-                                ", last seen " (time_text(session.last_seen))
+                                (t.html("account-session-facts", &[
+                                    ("address", plain(&session.address)),
+                                    ("since", Part::Html(t.time(session.created_at))),
+                                    ("seen", Part::Html(t.time(session.last_seen))),
+                                ]))
                             }
                         }
                         form .inline method="post" action="account" {
@@ -200,8 +204,8 @@ pub fn account(view: &AccountView<'_>) -> Html {
                             input type="hidden" name="sid" value=(session.sid);
                             // Many buttons of one name: a screen reader says which.
                             button .narrow type="submit" name="decision" value="end-session"
-                                aria-label=(format!("{} {}, since {}", if session.current { "Log out" } else { "End" }, session.browser, time_text(session.created_at))) {
-                                @if session.current { "Log out" } @else { "End" }
+                                aria-label=(end_label(t, session)) {
+                                @if session.current { (t.text("account-session-log-out")) } @else { (t.text("account-session-end")) }
                             }
                         }
                     }
@@ -211,13 +215,13 @@ pub fn account(view: &AccountView<'_>) -> Html {
         @if view.sessions.len() > 1 {
             form method="post" action="account" {
                 (hidden)
-                button type="submit" name="decision" value="end-others" { "End all other sessions" }
+                button type="submit" name="decision" value="end-others" { (t.text("account-sessions-end-others")) }
             }
         }
 
-        h2 #consents { "Applications" }
+        h2 #consents { (t.text("account-applications")) }
         @if view.consents.is_empty() {
-            p .soft { "You have not allowed any application to act for you." }
+            p .soft { (t.text("account-applications-none")) }
         } @else {
             ul .plain aria-labelledby="consents" {
                 @for consent in view.consents {
@@ -226,12 +230,17 @@ pub fn account(view: &AccountView<'_>) -> Html {
                             div {
                                 strong { bdi { (consent.client_name) } }
                                 br;
-                                span .small .soft { (consent.scopes.join(" · ")) " · since " (time_text(consent.granted_at)) }
+                                span .small .soft {
+                                    (t.html("account-application-since", &[
+                                        ("scopes", plain(&consent.scopes.join(" · "))),
+                                        ("since", Part::Html(t.time(consent.granted_at))),
+                                    ]))
+                                }
                             }
                             form .inline method="post" action="account" {
                                 (hidden)
                                 input type="hidden" name="client_id" value=(consent.client_id);
-                                button .narrow type="submit" name="decision" value="withdraw" aria-label=(format!("Withdraw {}", consent.client_name)) { "Withdraw" }
+                                button .narrow type="submit" name="decision" value="withdraw" aria-label=(t.with("account-withdraw-one", &[("client", (&consent.client_name).into())])) { (t.text("account-withdraw")) }
                             }
                         }
                     }
@@ -239,76 +248,96 @@ pub fn account(view: &AccountView<'_>) -> Html {
             }
         }
 
-        @if let Some(view) = view.agents { (agents(view, &hidden)) }
+        @if let Some(view) = view.agents { (agents(t, view, &hidden)) }
 
         @if view.own_password {
-            h2 { @if view.has_password { "Change the password" } @else { "Set a password" } }
+            h2 { (t.text(if view.has_password { "account-password-change" } else { "account-password-set" })) }
             form method="post" action="account" {
                 (hidden)
                 input type="text" name="username" value=(view.username) autocomplete="username" hidden;
                 @if view.has_password {
-                    label for="password" { "Current password" }
+                    label for="password" { (t.text("account-password-current")) }
                     input #password name="password" type="password" required maxlength="1024" autocomplete="current-password";
                 }
-                (new_password())
-                button .main type="submit" name="decision" value="password" { "Save the password" }
-                p .small .soft .after { "This ends your other sessions." }
+                (new_password(t))
+                button .main type="submit" name="decision" value="password" { (t.text("account-password-save")) }
+                p .small .soft .after { (t.text("account-password-ends")) }
             }
         } @else {
-            h2 { "Password" }
+            h2 { (t.text("account-password")) }
             p .soft {
-                "Your account comes from another directory, which keeps your password, your name and your address. Change them there."
+                (t.text("account-password-elsewhere"))
             }
         }
     })
 }
 
-fn new_password() -> maud::Markup {
+/// Many buttons of one name: a screen reader says which.
+fn end_label(t: &Face, session: &SessionView) -> String {
+    let id = match session.current {
+        true => "account-session-log-out-one",
+        false => "account-session-end-one",
+    };
+    let since = t.time_text(session.created_at);
+    let args = [
+        ("browser", (&session.browser).into()),
+        ("since", (&since).into()),
+    ];
+    t.with(id, &args)
+}
+
+fn new_password(t: &Face) -> maud::Markup {
     html! {
-        label for="new_password" { "New password" }
+        label for="new_password" { (t.text("account-password-new")) }
         input #new_password name="new_password" type="password" required minlength="8" maxlength="1024"
             autocomplete="new-password" aria-describedby="rule";
-        p #rule .small .soft { "At least 8 characters. A few words that nobody would guess are good." }
+        p #rule .small .soft { (t.with("account-password-rule", &[("count", 8.into())])) }
     }
 }
 
 /// `/account/recover`: asks whose password was forgotten.
-pub fn recover(interaction: &str, typed: &str, problem: Option<Notice>) -> Html {
-    Frame::own("Forgotten password").render(html! {
-        h1 { "Forgotten your password?" }
-        p .soft { "A link to set a new one is sent to the e-mail address of the account." }
-        (notice(problem.as_ref()))
+pub fn recover(t: &Face, interaction: &str, typed: &str, problem: Option<Notice>) -> Html {
+    Frame::own(t, t.text("account-recover-title")).render(html! {
+        h1 { (t.text("account-recover-heading")) }
+        p .soft { (t.text("account-recover-text")) }
+        (notice(t, problem.as_ref()))
         form method="post" action="recover" {
             input type="hidden" name="interaction" value=(interaction);
-            label for="username" { "User name or e-mail address" }
+            label for="username" { (t.text("login-username")) }
             input #username name="username" type="text" value=(typed) required maxlength="254" autofocus
                 autocomplete="username" autocapitalize="none" autocorrect="off" spellcheck="false";
-            button .main type="submit" name="decision" value="email" { "Send the link" }
+            button .main type="submit" name="decision" value="email" { (t.text("account-recover-send")) }
         }
     })
 }
 
 /// The same answer for every name.
-pub fn recover_sent(minutes: u64) -> Html {
-    Frame::own("Check your mail").render(html! {
-        h1 { "Check your mail" }
+pub fn recover_sent(t: &Face, minutes: u64) -> Html {
+    Frame::own(t, t.text("account-recover-sent-heading")).render(html! {
+        h1 { (t.text("account-recover-sent-heading")) }
         p .soft {
-            "If the account exists, a link is on its way to its e-mail address. It works once, for " (minutes) " minutes."
+            (t.with("account-recover-sent", &[("minutes", minutes.into())]))
+            " " (t.text("login-code-spam"))
         }
+        p { a .alone href="../account" { (t.text("account-recover-back")) } }
     })
 }
 
 /// The page behind the link.
-pub fn reset(token: &str, username: &str, problem: Option<Notice>) -> Html {
-    Frame::own("Set a new password").render(html! {
-        h1 { "Set a new password" }
-        p .soft { "For " strong { bdi { (username) } } ". This ends every session and every token of the account." }
-        (notice(problem.as_ref()))
+pub fn reset(t: &Face, token: &str, username: &str, problem: Option<Notice>) -> Html {
+    Frame {
+        password: true,
+        ..Frame::own(t, t.text("account-reset-title"))
+    }
+    .render(html! {
+        h1 { (t.text("account-reset-title")) }
+        p .soft { (t.html("account-reset-text", &[("name", strong(username))])) }
+        (notice(t, problem.as_ref()))
         form method="post" action="recover" {
             input type="hidden" name="token" value=(token);
             input type="text" name="username" value=(username) autocomplete="username" hidden;
-            (new_password())
-            button .main type="submit" name="decision" value="password" { "Save the password" }
+            (new_password(t))
+            button .main type="submit" name="decision" value="password" { (t.text("account-password-save")) }
         }
     })
 }

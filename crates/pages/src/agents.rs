@@ -1,7 +1,7 @@
 //! The account page's part about agents.
 use maud::{Markup, html};
 
-use super::layout::time_text;
+use super::face::{Face, Part};
 
 /// What a person sees of their agents.
 #[derive(Debug, Clone, Default)]
@@ -48,12 +48,16 @@ pub struct AgentGrantView {
     pub ends_at: u64,
 }
 
+fn code(id: &str) -> Part {
+    Part::Html(html! { code { (id) } })
+}
+
 /// The section. `hidden`: the field that every form carries.
-pub(super) fn agents(view: &AgentsView, hidden: &Markup) -> Markup {
+pub(super) fn agents(t: &Face, view: &AgentsView, hidden: &Markup) -> Markup {
     html! {
-        h2 #agents { "Agents" }
+        h2 #agents { (t.text("agents-title")) }
         @if view.grants.is_empty() {
-            p .soft { "No agent has acted for you." }
+            p .soft { (t.text("agents-none")) }
         } @else {
             ul .plain aria-labelledby="agents" {
                 @for grant in &view.grants {
@@ -61,19 +65,23 @@ pub(super) fn agents(view: &AgentsView, hidden: &Markup) -> Markup {
                         div .row {
                             div {
                                 strong { bdi { (grant.name.as_deref().unwrap_or(&grant.to)) } }
-                                @if !grant.direct { " " span .soft { "(through another agent)" } }
+                                @if !grant.direct { " " span .soft { (t.text("agents-delegated")) } }
                                 br;
                                 code { (grant.capabilities.join(" ")) }
                                 br;
                                 span .small .soft {
-                                    code { (grant.to) } " · since " (time_text(grant.first_seen)) ", until " (time_text(grant.ends_at))
+                                    (t.html("agents-grant-facts", &[
+                                        ("id", code(&grant.to)),
+                                        ("since", Part::Html(t.time(grant.first_seen))),
+                                        ("until", Part::Html(t.time(grant.ends_at))),
+                                    ]))
                                 }
                             }
                             form .inline method="post" action="account" {
                                 (hidden)
                                 input type="hidden" name="grant" value=(grant.id);
                                 button .narrow type="submit" name="decision" value="revoke-grant"
-                                    aria-label=(format!("End the grant to {}", grant.name.as_deref().unwrap_or(&grant.to))) { "End" }
+                                    aria-label=(t.with("agents-grant-end-one", &[("name", grant.name.as_deref().unwrap_or(&grant.to).into())])) { (t.text("agents-grant-end")) }
                             }
                         }
                     }
@@ -83,12 +91,12 @@ pub(super) fn agents(view: &AgentsView, hidden: &Markup) -> Markup {
         @if !view.grants.is_empty() || !view.identities.is_empty() {
             form method="post" action="account" {
                 (hidden)
-                button type="submit" name="decision" value="stop-agents" { "Stop all agents and remove the identities" }
+                button type="submit" name="decision" value="stop-agents" { (t.text("agents-stop-all")) }
             }
         }
 
-        h2 #identities { "Identities for agents" }
-        p .soft { "What an identity that is bound here grants to agents, they may do in your name." }
+        h2 #identities { (t.text("agents-identities")) }
+        p .soft { (t.text("agents-identities-text")) }
         @if !view.identities.is_empty() {
             ul .plain aria-labelledby="identities" {
                 @for identity in &view.identities {
@@ -98,14 +106,18 @@ pub(super) fn agents(view: &AgentsView, hidden: &Markup) -> Markup {
                                 strong { bdi { (identity.name) } }
                                 br;
                                 span .small .soft {
-                                    code { (identity.id) } " · since " (time_text(identity.since)) " · key " (identity.rotations + 1)
+                                    (t.html("agents-identity-facts", &[
+                                        ("id", code(&identity.id)),
+                                        ("since", Part::Html(t.time(identity.since))),
+                                        ("key", (identity.rotations + 1).into()),
+                                    ]))
                                 }
                             }
                             form .inline method="post" action="account" {
                                 (hidden)
                                 input type="hidden" name="agent" value=(identity.id);
                                 button .narrow type="submit" name="decision" value="unbind-agent"
-                                    aria-label=(format!("Remove the identity {}", identity.name)) { "Remove" }
+                                    aria-label=(t.with("agents-identity-remove-one", &[("name", (&identity.name).into())])) { (t.text("agents-identity-remove")) }
                             }
                         }
                     }
@@ -115,14 +127,14 @@ pub(super) fn agents(view: &AgentsView, hidden: &Markup) -> Markup {
         form method="post" action="account" {
             (hidden)
             p .small .soft {
-                "To bind an identity, or to renew its document, prove that you hold it:" br;
+                (t.text("agents-prove")) br;
                 code #challenge { "signet agent prove --identity FILE --audience " (view.issuer) " --challenge " (view.challenge) }
             }
-            label for="proof" { "The proof that this prints" }
+            label for="proof" { (t.text("agents-proof")) }
             textarea #proof name="proof" rows="4" required maxlength="16384" spellcheck="false" autocomplete="off" {}
-            label for="document" { "The identity document, unless the proof brings it" }
+            label for="document" { (t.text("agents-document")) }
             textarea #document name="document" rows="2" maxlength="16384" spellcheck="false" autocomplete="off" {}
-            button type="submit" name="decision" value="bind-agent" { "Bind the identity" }
+            button type="submit" name="decision" value="bind-agent" { (t.text("agents-bind")) }
         }
     }
 }

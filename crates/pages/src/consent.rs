@@ -1,7 +1,8 @@
 //! Consent: who asks, and for what.
 
-use maud::html;
+use maud::{Markup, html};
 
+use super::face::{Face, Part, plain, strong};
 use super::layout::{Frame, Html};
 use super::links::{ClientLinks, links};
 
@@ -36,38 +37,48 @@ pub struct ConsentPage<'a> {
 }
 
 /// Allow or deny.
-pub fn consent(page: &ConsentPage<'_>) -> Html {
-    Frame::new("Allow access?").render(html! {
-        h1 { bdi { (page.client_name) } " asks for access" }
+pub fn consent(t: &Face, page: &ConsentPage<'_>) -> Html {
+    Frame::new(t, t.text("consent-title")).render(html! {
+        h1 { (t.html("consent-heading", &[("client", plain(page.client_name))])) }
         p .soft {
-            "You are logged in as " strong { bdi { (page.username) } } "."
-            @if !page.client_host.is_empty() { " The answer goes to " strong { bdi { (page.client_host) } } "." }
+            (t.html("page-logged-in-as", &[("name", strong(page.username))]))
+            @if !page.client_host.is_empty() {
+                " " (t.html("consent-answer-to", &[("host", strong(page.client_host))]))
+            }
         }
-        p { "It would be able to:" }
+        p { (t.text("consent-able")) }
         ul .plain {
             @for scope in page.scopes {
-                li { (scope.description) @if scope.known { " " span .soft .small { "(allowed before)" } } }
+                li { (scope.description) @if scope.known { " " span .soft .small { (t.text("consent-before")) } } }
             }
         }
         @if !page.resources.is_empty() {
             p .small .soft {
-                "For "
-                @for (index, resource) in page.resources.iter().enumerate() {
-                    @if index > 0 { ", " }
-                    code { (resource) }
-                }
+                (t.html("consent-for", &[("resources", Part::Html(resources(page.resources)))]))
             }
         }
         form method="post" action=(page.action) {
             input type="hidden" name="interaction" value=(page.interaction);
             div .pair {
-                button type="submit" name="decision" value="deny" { "Deny" }
-                button .main type="submit" name="decision" value="allow" { "Allow" }
+                button type="submit" name="decision" value="deny" { (t.text("page-deny")) }
+                button .main type="submit" name="decision" value="allow" { (t.text("page-allow")) }
             }
         }
-        (links(&page.links))
-        p .small .soft .after { "You can withdraw this at any time on your " a href="account" { "account page" } "." }
+        (links(t, &page.links))
+        p .small .soft .after {
+            @let account = html! { a href="account" { (t.text("consent-account-page")) } };
+            (t.html("consent-withdraw", &[("account", Part::Html(account))]))
+        }
     })
+}
+
+fn resources(resources: &[String]) -> Markup {
+    html! {
+        @for (index, resource) in resources.iter().enumerate() {
+            @if index > 0 { ", " }
+            code { (resource) }
+        }
+    }
 }
 
 #[cfg(test)]
@@ -81,19 +92,22 @@ mod tests {
             description: hostile.into(),
             known: true,
         }];
-        let html = consent(&ConsentPage {
-            client_name: hostile,
-            client_host: hostile,
-            links: ClientLinks {
-                home: None,
-                policy: Some("javascript:alert(1)"),
-                terms: Some("https://rp.example/\"onclick=\"x"),
+        let html = consent(
+            &Face::default(),
+            &ConsentPage {
+                client_name: hostile,
+                client_host: hostile,
+                links: ClientLinks {
+                    home: None,
+                    policy: Some("javascript:alert(1)"),
+                    terms: Some("https://rp.example/\"onclick=\"x"),
+                },
+                username: hostile,
+                scopes: &scopes,
+                resources: &[hostile.to_owned()],
+                ..ConsentPage::default()
             },
-            username: hostile,
-            scopes: &scopes,
-            resources: &[hostile.to_owned()],
-            ..ConsentPage::default()
-        });
+        );
         assert!(!html.body.contains("<script"));
         assert!(!html.body.contains("javascript:"));
         assert!(!html.body.contains("\"onclick"));
@@ -101,7 +115,7 @@ mod tests {
 
     #[test]
     fn consent_has_allow_and_deny() {
-        let html = consent(&ConsentPage::default());
+        let html = consent(&Face::default(), &ConsentPage::default());
         assert!(html.body.contains("name=\"decision\" value=\"allow\""));
         assert!(html.body.contains("name=\"decision\" value=\"deny\""));
     }

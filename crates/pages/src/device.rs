@@ -3,28 +3,30 @@
 use maud::html;
 
 use super::consent::ScopeLine;
+use super::face::{Face, plain, strong};
 use super::layout::{Frame, Html, Notice, notice};
 
 /// Asks for the code that the device shows. `user_code` may come from the link; the person sees it
 /// before it counts.
 pub fn device_enter(
+    t: &Face,
     action: &str,
     interaction: &str,
     user_code: &str,
     problem: Option<Notice>,
 ) -> Html {
     let invalid = matches!(problem, Some(Notice::Error(_)));
-    Frame::own("Connect a device").render(html! {
-        h1 { "Connect a device" }
-        p #about .soft { "Enter the code that your device shows." }
-        (notice(problem.as_ref()))
+    Frame::own(t, t.text("device-title")).render(html! {
+        h1 { (t.text("device-title")) }
+        p #about .soft { (t.text("device-enter")) }
+        (notice(t, problem.as_ref()))
         form method="post" action=(action) {
             input type="hidden" name="interaction" value=(interaction);
-            label for="user_code" { "Code" }
+            label for="user_code" { (t.text("device-code")) }
             input #user_code .code name="user_code" type="text" value=(user_code) required maxlength="32" autofocus
                 autocomplete="off" autocapitalize="characters" spellcheck="false"
                 aria-invalid=[invalid.then_some("true")] aria-describedby=[Some(if invalid { "problem" } else { "about" })];
-            button .main type="submit" name="decision" value="allow" { "Continue" }
+            button .main type="submit" name="decision" value="allow" { (t.text("page-continue")) }
         }
     })
 }
@@ -32,6 +34,7 @@ pub fn device_enter(
 /// Shows who asks, for what, and the code again: an attacker's code sent by mail is not the one on
 /// the person's device (RFC 8628 section 5.4).
 pub fn device_confirm(
+    t: &Face,
     action: &str,
     interaction: &str,
     user_code: &str,
@@ -39,38 +42,34 @@ pub fn device_confirm(
     username: &str,
     scopes: &[ScopeLine],
 ) -> Html {
-    Frame::own("Connect a device").render(html! {
-        h1 { "Connect " bdi { (client_name) } "?" }
-        p .soft { "You are logged in as " strong { bdi { (username) } } "." }
-        p { "Go on only if you hold the device, and it shows this code:" }
+    Frame::own(t, t.text("device-title")).render(html! {
+        h1 { (t.html("device-confirm", &[("client", plain(client_name))])) }
+        p .soft { (t.html("page-logged-in-as", &[("name", strong(username))])) }
+        p { (t.text("device-check")) }
         p .big { code { (user_code) } }
         @if !scopes.is_empty() {
-            p { "It would be able to:" }
+            p { (t.text("consent-able")) }
             ul .plain { @for scope in scopes { li { (scope.description) } } }
         }
         form method="post" action=(action) {
             input type="hidden" name="interaction" value=(interaction);
             div .pair {
-                button type="submit" name="decision" value="deny" { "Deny" }
-                button .main type="submit" name="decision" value="allow" { "Allow" }
+                button type="submit" name="decision" value="deny" { (t.text("page-deny")) }
+                button .main type="submit" name="decision" value="allow" { (t.text("page-allow")) }
             }
         }
     })
 }
 
 /// The end of the device flow on this screen.
-pub fn device_done(allowed: bool) -> Html {
-    let title = if allowed {
-        "Device connected"
-    } else {
-        "Not connected"
+pub fn device_done(t: &Face, allowed: bool) -> Html {
+    let (title, text) = match allowed {
+        true => ("device-done-title", "device-done"),
+        false => ("device-refused-title", "device-refused"),
     };
-    Frame::own(title).render(html! {
-        h1 { (title) }
-        @if allowed {
-            p .soft { "Go back to your device. You can close this page." }
-        } @else {
-            p .soft { "The device was refused. You can close this page." }
-        }
+    Frame::own(t, t.text(title)).render(html! {
+        h1 { (t.text(title)) }
+        p .soft { (t.text(text)) " " (t.text("page-close")) }
+        p { a .alone href="account" { (t.text("page-to-account")) } }
     })
 }

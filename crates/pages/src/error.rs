@@ -2,24 +2,31 @@
 
 use maud::html;
 
+use super::face::{Face, Part};
 use super::layout::{Frame, Html};
 
 /// Shown where the error cannot go back to the client. `code` is the protocol's error code;
-/// `description` a fixed text; `request_id` finds the log line.
-pub fn error(code: &str, description: &str, request_id: &str) -> Html {
+/// `description` a fixed text in English, or the id of a text; `request_id` finds the log line.
+pub fn error(t: &Face, code: &str, description: &str, request_id: &str) -> Html {
+    let mono = |text: &str| Part::Html(html! { code dir="ltr" { (text) } });
     Frame {
         main_id: "error",
         error_code: Some(code),
-        ..Frame::own("Something is not right")
+        ..Frame::own(t, t.text("error-title"))
     }
     .render(html! {
-        h1 { "This did not work" }
-        p { (sentence(description)) }
-        p .soft .small {
-            "Error: " code { (code) }
-            @if !request_id.is_empty() { br; "Request: " code { (request_id) } }
+        h1 { (t.text("error-heading")) }
+        @match t.language.find(description) {
+            Some(text) => { p { (text) } }
+            None => {
+                p lang="en" dir="ltr" { (sentence(description)) }
+                p { (t.text("error-start-again")) }
+            }
         }
-        p .small .soft { "Go back to the application that sent you here and start again. If it happens again, give these two lines to whoever runs it." }
+        p .soft .small {
+            (t.html("error-code", &[("code", mono(code))]))
+            @if !request_id.is_empty() { br; (t.html("error-request", &[("id", mono(request_id))])) }
+        }
     })
 }
 
@@ -43,10 +50,18 @@ mod tests {
 
     #[test]
     fn the_error_page_carries_its_code() {
-        let html = error("invalid_request", "The request is malformed.", "r1");
-        assert!(
-            html.body
-                .contains("<main id=\"error\" data-error=\"invalid_request\"")
-        );
+        let t = Face::default();
+        let html = error(&t, "invalid_request", "malformed", "r1");
+        let found = "<main id=\"error\" data-error=\"invalid_request\"";
+        assert!(html.body.contains(found));
+        assert!(html.body.contains("Malformed."));
+    }
+
+    #[test]
+    fn a_page_that_was_left_open_is_told_from_a_browser_without_cookies() {
+        let t = Face::default();
+        let of = |text| error(&t, "invalid_request", text, "").body;
+        assert!(of("error-expired").contains("too old"));
+        assert!(of("error-cookies").contains("cookies"));
     }
 }

@@ -3,25 +3,26 @@
 
 use maud::html;
 
+use super::face::Face;
 use super::layout::{Frame, Html};
 
 const SUBMIT: &str = "document.forms[0].submit()";
 
 /// `parameters` in order; `redirect_uri` has been proven to be the client's.
-pub fn form_post(redirect_uri: &str, parameters: &[(&str, &str)]) -> Html {
+pub fn form_post(t: &Face, redirect_uri: &str, parameters: &[(&str, &str)]) -> Html {
     Frame {
         script: Some(SUBMIT),
-        ..Frame::new("Going back")
+        ..Frame::new(t, t.text("error-going-back"))
     }
     .render(html! {
-        h1 { "Going back" }
-        p .soft { "You are being sent back to the application." }
+        h1 { (t.text("error-going-back")) }
+        p .soft { (t.text("error-going-back-text")) }
         form method="post" action=(redirect_uri) {
             @for (name, value) in parameters {
                 input type="hidden" name=(name) value=(value);
             }
             // Unnamed, so that it adds no parameter of its own.
-            button .main type="submit" { "Continue" }
+            button .main type="submit" { (t.text("page-continue")) }
         }
     })
 }
@@ -33,6 +34,7 @@ mod tests {
     #[test]
     fn state_cannot_break_out_of_the_form() {
         let html = form_post(
+            &Face::default(),
             "https://rp.example/cb",
             &[("state", "\"><script>x</script>")],
         );

@@ -1,5 +1,6 @@
 //! The frame around every page, its style sheet, and the headers that go with it.
 
+use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use http::{HeaderValue, StatusCode};
@@ -8,6 +9,8 @@ use signet_crypto::hash::sha256;
 use signet_jose::base64url;
 
 use signet_http::{Response, response};
+
+use super::face::Face;
 
 /// Newlines are cut, so that the page carries little; the hash is of the text as it is sent.
 static STYLE: LazyLock<String> = LazyLock::new(|| include_str!("style.css").replace('\n', ""));
@@ -89,17 +92,17 @@ fn csp_hash(text: &[u8]) -> String {
 /// Something to tell the person above a form. Errors are announced by screen readers at once.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Notice {
-    /// What went wrong, and what to do.
+    /// What went wrong, and what to do: the id of a text.
     Error(&'static str),
-    /// What was done.
+    /// What was done: the id of a text.
     Done(&'static str),
 }
 
-pub(super) fn notice(notice: Option<&Notice>) -> Markup {
+pub(super) fn notice(t: &Face, notice: Option<&Notice>) -> Markup {
     html! {
         @match notice {
-            Some(Notice::Error(text)) => { p #problem .notice .bad role="alert" { (text) } }
-            Some(Notice::Done(text)) => { p .notice role="status" { (text) } }
+            Some(Notice::Error(text)) => { p #problem .notice .bad role="alert" { (t.text(text)) } }
+            Some(Notice::Done(text)) => { p .notice role="status" { (t.text(text)) } }
             None => {}
         }
     }
@@ -107,38 +110,44 @@ pub(super) fn notice(notice: Option<&Notice>) -> Markup {
 
 /// What differs between the pages' frames.
 pub(super) struct Frame<'a> {
-    pub title: &'a str,
+    pub face: &'a Face,
+    pub title: Cow<'a, str>,
     /// Scripts find error and signed-out pages by it.
     pub main_id: &'static str,
     pub error_code: Option<&'a str>,
     pub wide: bool,
     pub forms: Forms,
     pub script: Option<&'static str>,
+    /// A password is typed here.
+    pub password: bool,
 }
 
 impl<'a> Frame<'a> {
-    pub(super) fn new(title: &'a str) -> Self {
+    pub(super) fn new(face: &'a Face, title: impl Into<Cow<'a, str>>) -> Self {
         Frame {
-            title,
+            face,
+            title: title.into(),
             main_id: "main",
             error_code: None,
             wide: false,
             forms: Forms::Client,
             script: None,
+            password: false,
         }
     }
 
-    pub(super) fn own(title: &'a str) -> Self {
+    pub(super) fn own(face: &'a Face, title: impl Into<Cow<'a, str>>) -> Self {
         Frame {
             forms: Forms::Own,
-            ..Frame::new(title)
+            ..Frame::new(face, title)
         }
     }
 
     pub(super) fn render(self, content: Markup) -> Html {
+        let t = self.face;
         let page = html! {
             (DOCTYPE)
-            html lang="en" {
+            html lang=(t.language.tag()) dir=(t.language.dir()) {
                 head {
                     meta charset="utf-8";
                     meta name="viewport" content="width=device-width, initial-scale=1";
@@ -147,7 +156,7 @@ impl<'a> Frame<'a> {
                     style { (PreEscaped(STYLE.as_str())) }
                 }
                 body {
-                    div .brand {
+                    header .brand {
                         svg viewBox="0 0 24 24" fill="none" stroke="currentColor" stroke-width="1.8" stroke-linecap="round" aria-hidden="true" {
                             circle cx="12" cy="12" r="9.2" {}
                             path d="M15.6 8.7c-.7-1-2-1.6-3.6-1.6-2 0-3.6 1-3.6 2.5 0 3.6 7.4 1.4 7.4 4.9 0 1.5-1.7 2.5-3.8 2.5-1.7 0-3.1-.7-3.8-1.8" {}
@@ -157,7 +166,9 @@ impl<'a> Frame<'a> {
                     main id=(self.main_id) data-error=[self.error_code] class=[self.wide.then_some("wide")] {
                         (content)
                     }
-                    footer { "Check the address bar before you type a password." }
+                    @if self.password {
+                        footer { (t.text("page-address-hint")) }
+                    }
                     @if let Some(script) = self.script {
                         script { (PreEscaped(script)) }
                     }
@@ -172,35 +183,13 @@ impl<'a> Frame<'a> {
     }
 }
 
-/// A day and time in words that need no script: `21 Nov 2026, 04:00 UTC`. `seconds`: Unix time.
-pub(super) fn time_text(seconds: u64) -> String {
-    let days = (seconds / 86_400) as i64;
-    // Days to a civil date: shift the year to begin in March, so that leap days come last in
-    // 400-year eras.
-    let shifted = days + 719_468;
-    let era = shifted.div_euclid(146_097);
-    let day_of_era = shifted.rem_euclid(146_097);
-    let year_of_era =
-        (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month_from_march = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
-    let year = year_of_era + era * 400 + i64::from(month_from_march >= 10);
-    const MONTHS: [&str; 12] = [
-        "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec", "Jan", "Feb",
-    ];
-    let month = MONTHS[month_from_march as usize % 12];
-    let (hour, minute) = (seconds / 3_600 % 24, seconds / 60 % 60);
-    format!("{day} {month} {year}, {hour:02}:{minute:02} UTC")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn every_page_forbids_framing_and_foreign_content() {
-        let html = Frame::own("Test").render(html! { p { "text" } });
+        let html = Frame::own(&Face::default(), "Test").render(html! { p { "text" } });
         let headers = html.headers();
         let policy = &headers[0].1;
         assert!(policy.contains("default-src 'none'"));
@@ -214,7 +203,7 @@ mod tests {
 
     #[test]
     fn the_style_sheet_is_sent_as_it_was_hashed() {
-        let html = Frame::own("Test").render(html! {});
+        let html = Frame::own(&Face::default(), "Test").render(html! {});
         let start = html.body.find("<style>").unwrap() + "<style>".len();
         let end = html.body.find("</style>").unwrap();
         let hash = csp_hash(&html.body.as_bytes()[start..end]);
@@ -224,15 +213,7 @@ mod tests {
     #[test]
     fn titles_and_content_are_escaped() {
         let hostile = "</title><script>alert(1)</script>";
-        let html = Frame::own(hostile).render(html! { p { (hostile) } });
+        let html = Frame::own(&Face::default(), hostile).render(html! { p { (hostile) } });
         assert!(!html.body.contains("<script"));
-    }
-
-    #[test]
-    fn times_are_calendar_dates() {
-        assert_eq!(time_text(0), "1 Jan 1970, 00:00 UTC");
-        assert_eq!(time_text(951_782_400), "29 Feb 2000, 00:00 UTC");
-        assert_eq!(time_text(1_795_233_644), "21 Nov 2026, 04:00 UTC");
-        assert_eq!(time_text(4_102_444_799), "31 Dec 2099, 23:59 UTC");
     }
 }

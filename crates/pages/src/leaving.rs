@@ -6,6 +6,7 @@
 
 use maud::{Markup, html};
 
+use super::face::{Face, Part, plain, strong};
 use super::layout::{Frame, Html};
 
 /// How it goes on.
@@ -36,34 +37,41 @@ pub struct LeavingPage<'a> {
 }
 
 /// A link to another place, as a person decides to follow it.
-pub(super) fn link(host: &str, url: &str) -> Markup {
+pub(super) fn link(t: &Face, host: &str, url: &str) -> Markup {
     html! {
-        p { a .alone #onward href=(url) rel="noopener noreferrer nofollow" { "Go on to " bdi { (host) } } }
+        p { a .alone #onward href=(url) rel="noopener noreferrer nofollow" { (t.html("error-leaving-go", &[("host", plain(host))])) } }
     }
 }
 
+/// The protocol's descriptions of errors are for developers, and English everywhere.
+fn english(description: &str) -> Part {
+    Part::Html(html! { bdi lang="en" { (description) } })
+}
+
 /// An error of a client that registered itself.
-pub fn leaving(page: &LeavingPage<'_>) -> Html {
+pub fn leaving(t: &Face, page: &LeavingPage<'_>) -> Html {
     Frame {
         main_id: "error",
         error_code: Some(page.error),
-        ..Frame::new("That did not work")
+        ..Frame::new(t, t.text("error-leaving-title"))
     }
     .render(html! {
-        h1 { "That did not work" }
+        h1 { (t.text("error-leaving-title")) }
         p .soft {
-            "An application asked for something that cannot be done."
-            @if !page.description.is_empty() { " It is told: " bdi { (page.description) } }
+            (t.text("error-leaving-asked"))
+            @if !page.description.is_empty() {
+                " " (t.html("error-leaving-told", &[("description", english(page.description))]))
+            }
         }
-        p { "It wants you back at " strong { bdi { (page.host) } } ". Nobody has checked who runs it. If you do not know it, close this page." }
+        p { (t.html("error-leaving-wants", &[("host", strong(page.host))])) }
         @match page.onward {
-            Onward::Link(url) => { (link(page.host, url)) }
+            Onward::Link(url) => { (link(t, page.host, url)) }
             Onward::Form { action, fields } => {
                 form method="post" action=(action) {
                     @for (name, value) in fields {
                         input type="hidden" name=(name) value=(value);
                     }
-                    button type="submit" { "Go on to " bdi { (page.host) } }
+                    button type="submit" { (t.html("error-leaving-go", &[("host", plain(page.host))])) }
                 }
             }
         }
@@ -85,12 +93,15 @@ mod tests {
                 fields: &fields,
             },
         ] {
-            let html = leaving(&LeavingPage {
-                host: hostile,
-                error: "invalid_request",
-                description: hostile,
-                onward,
-            });
+            let html = leaving(
+                &Face::default(),
+                &LeavingPage {
+                    host: hostile,
+                    error: "invalid_request",
+                    description: hostile,
+                    onward,
+                },
+            );
             assert!(!html.body.contains("<script"));
             assert!(!html.body.contains("http-equiv"));
             assert!(html.body.contains("data-error=\"invalid_request\""));

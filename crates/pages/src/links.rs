@@ -7,6 +7,8 @@
 use maud::{Markup, html};
 use signet_oauth::client::Client;
 
+use super::face::Face;
+
 /// The pages of a client; each is linked if it is an https URL.
 #[derive(Debug, Default, Clone, Copy)]
 pub struct ClientLinks<'a> {
@@ -30,13 +32,13 @@ impl<'a> ClientLinks<'a> {
 }
 
 /// The links that can be shown.
-pub(super) fn links(links: &ClientLinks<'_>) -> Markup {
+pub(super) fn links(t: &Face, links: &ClientLinks<'_>) -> Markup {
     let all = [
-        ("About the application", links.home),
-        ("Privacy policy", links.policy),
-        ("Terms of service", links.terms),
+        ("consent-about-client", links.home),
+        ("consent-policy", links.policy),
+        ("consent-terms", links.terms),
     ];
-    let shown: Vec<(&str, &str)> = all
+    let shown: Vec<(&'static str, &str)> = all
         .into_iter()
         .filter_map(|(text, uri)| Some((text, uri.filter(|uri| is_https(uri))?)))
         .collect();
@@ -44,7 +46,7 @@ pub(super) fn links(links: &ClientLinks<'_>) -> Markup {
         @if !shown.is_empty() {
             div .links {
                 @for (text, uri) in shown {
-                    a href=(uri) rel="noopener noreferrer nofollow" target="_blank" { (text) }
+                    a href=(uri) rel="noopener noreferrer nofollow" target="_blank" { (t.text(text)) }
                 }
             }
         }

@@ -2,6 +2,7 @@
 
 use maud::html;
 
+use super::face::{Face, plain, strong};
 use super::layout::{Frame, Html, Notice, notice};
 use super::links::{ClientLinks, links};
 
@@ -33,43 +34,47 @@ pub struct LoginPage<'a> {
 pub struct MethodButton {
     /// The button's value of `decision`.
     pub decision: &'static str,
-    /// Its text.
+    /// Its text: an id.
     pub label: &'static str,
 }
 
 /// User name and password together; the other methods as buttons.
-pub fn login(page: &LoginPage<'_>) -> Html {
+pub fn login(t: &Face, page: &LoginPage<'_>) -> Html {
     let invalid = matches!(page.notice, Some(Notice::Error(_)));
     let problem = invalid.then_some("problem");
-    Frame::new("Log in").render(html! {
-        h1 { "Log in" }
+    Frame {
+        password: true,
+        ..Frame::new(t, t.text("login-title"))
+    }
+    .render(html! {
+        h1 { (t.text("login-title")) }
         @if let Some(client) = page.client_name {
-            p .soft { "to continue to " strong { bdi { (client) } } }
+            p .soft { (t.html("login-for-client", &[("client", strong(client))])) }
         }
-        (notice(page.notice.as_ref()))
+        (notice(t, page.notice.as_ref()))
         form method="post" action=(page.action) {
             input type="hidden" name="interaction" value=(page.interaction);
-            label for="username" { "User name or e-mail address" }
+            label for="username" { (t.text("login-username")) }
             input #username name="username" type="text" value=(page.username) required maxlength="254"
                 autocomplete="username" autocapitalize="none" autocorrect="off" spellcheck="false"
                 autofocus[page.username.is_empty()] aria-invalid=[invalid.then_some("true")] aria-describedby=[problem];
-            label for="password" { "Password" }
+            label for="password" { (t.text("login-password")) }
             input #password name="password" type="password" required maxlength="1024"
                 autocomplete="current-password" autofocus[!page.username.is_empty()]
                 aria-invalid=[invalid.then_some("true")] aria-describedby=[problem];
-            button .main type="submit" name="decision" value="allow" { "Log in" }
-            @if !page.methods.is_empty() { p .or { "or" } }
+            button .main type="submit" name="decision" value="allow" { (t.text("login-submit")) }
+            @if !page.methods.is_empty() { p .or { (t.text("page-or")) } }
             @for method in page.methods {
-                button type="submit" name="decision" value=(method.decision) formnovalidate { (method.label) }
+                button type="submit" name="decision" value=(method.decision) formnovalidate { (t.text(method.label)) }
             }
             @if page.can_cancel {
-                button .text type="submit" name="decision" value="cancel" formnovalidate { "Cancel" }
+                button .text type="submit" name="decision" value="cancel" formnovalidate { (t.text("page-cancel")) }
             }
         }
         @if page.recovery {
-            p .small { a .alone href="account/recover" { "Forgotten your password?" } }
+            p .small { a .alone href="account/recover" { (t.text("login-forgotten")) } }
         }
-        (links(&page.links))
+        (links(t, &page.links))
     })
 }
 
@@ -91,27 +96,27 @@ pub struct CodePage<'a> {
 }
 
 /// Six digits from the mail.
-pub fn code(page: &CodePage<'_>) -> Html {
+pub fn code(t: &Face, page: &CodePage<'_>) -> Html {
     let invalid = matches!(page.notice, Some(Notice::Error(_)));
     let minutes = page.minutes.max(1);
-    Frame::new("Enter the code").render(html! {
-        h1 { "Check your mail" }
+    Frame::new(t, t.text("login-code-title")).render(html! {
+        h1 { (t.text("login-code-heading")) }
         p #about .soft {
-            "If " strong { bdi { (page.typed) } } " belongs to an account here, a six-digit code is on its way to its e-mail address. It works once, in this browser, for "
-            (minutes) @if minutes == 1 { " minute." } @else { " minutes." }
+            (t.html("login-code-about", &[("name", strong(page.typed)), ("minutes", minutes.into())]))
+            " " (t.text("login-code-spam"))
         }
-        (notice(page.notice.as_ref()))
+        (notice(t, page.notice.as_ref()))
         form method="post" action=(page.action) {
             input type="hidden" name="interaction" value=(page.interaction);
-            label for="otp" { "Code" }
+            label for="otp" { (t.text("login-code-label")) }
             input #otp .code name="otp" type="text" required maxlength="12" inputmode="numeric" pattern="[0-9 ]*"
                 autocomplete="one-time-code" autofocus aria-invalid=[invalid.then_some("true")]
                 aria-describedby=[Some(if invalid { "problem" } else { "about" })];
-            button .main type="submit" name="decision" value="allow" { "Continue" }
-            button type="submit" name="decision" value="email" formnovalidate { "Send a new code" }
-            button .text type="submit" name="decision" value="password" formnovalidate { "Use a password instead" }
+            button .main type="submit" name="decision" value="allow" { (t.text("page-continue")) }
+            button type="submit" name="decision" value="email" formnovalidate { (t.text("login-code-resend")) }
+            button .text type="submit" name="decision" value="password" formnovalidate { (t.text("login-use-password")) }
             @if page.can_cancel {
-                button .text type="submit" name="decision" value="cancel" formnovalidate { "Cancel" }
+                button .text type="submit" name="decision" value="cancel" formnovalidate { (t.text("page-cancel")) }
             }
         }
     })
@@ -133,20 +138,20 @@ pub struct SelectPage<'a> {
 }
 
 /// `prompt=select_account`: go on as the person of the session, or as somebody else.
-pub fn select_account(page: &SelectPage<'_>) -> Html {
-    Frame::new("Choose an account").render(html! {
-        h1 { "Choose an account" }
+pub fn select_account(t: &Face, page: &SelectPage<'_>) -> Html {
+    Frame::new(t, t.text("login-select-title")).render(html! {
+        h1 { (t.text("login-select-title")) }
         @if let Some(client) = page.client_name {
-            p .soft { "to continue to " strong { bdi { (client) } } }
+            p .soft { (t.html("login-for-client", &[("client", strong(client))])) }
         }
         form method="post" action=(page.action) {
             input type="hidden" name="interaction" value=(page.interaction);
             button .main type="submit" name="decision" value="allow" {
-                "Continue as " bdi { (page.display_name) }
+                (t.html("login-select-continue", &[("name", plain(page.display_name))]))
                 @if page.display_name != page.username { " (" bdi { (page.username) } ")" }
             }
-            button type="submit" name="decision" value="other" { "Use another account" }
-            button .text type="submit" name="decision" value="cancel" { "Cancel" }
+            button type="submit" name="decision" value="other" { (t.text("login-select-other")) }
+            button .text type="submit" name="decision" value="cancel" { (t.text("page-cancel")) }
         }
     })
 }
@@ -157,16 +162,19 @@ mod tests {
 
     #[test]
     fn the_login_page_keeps_the_contract_of_names() {
-        let html = login(&LoginPage {
-            action: "/interaction",
-            interaction: "sealed",
-            methods: &[MethodButton {
-                decision: "email",
-                label: "E-mail me a code instead",
-            }],
-            can_cancel: true,
-            ..LoginPage::default()
-        });
+        let html = login(
+            &Face::default(),
+            &LoginPage {
+                action: "/interaction",
+                interaction: "sealed",
+                methods: &[MethodButton {
+                    decision: "email",
+                    label: "login-email-button",
+                }],
+                can_cancel: true,
+                ..LoginPage::default()
+            },
+        );
         for part in [
             "name=\"username\"",
             "name=\"password\"",
@@ -185,22 +193,31 @@ mod tests {
     fn hostile_names_are_escaped_on_login_pages() {
         let hostile = "\"><img src=x onerror=alert(1)>";
         let pages = [
-            login(&LoginPage {
-                client_name: Some(hostile),
-                username: hostile,
-                interaction: hostile,
-                ..LoginPage::default()
-            }),
-            code(&CodePage {
-                typed: hostile,
-                ..CodePage::default()
-            }),
-            select_account(&SelectPage {
-                display_name: hostile,
-                username: hostile,
-                client_name: Some(hostile),
-                ..SelectPage::default()
-            }),
+            login(
+                &Face::default(),
+                &LoginPage {
+                    client_name: Some(hostile),
+                    username: hostile,
+                    interaction: hostile,
+                    ..LoginPage::default()
+                },
+            ),
+            code(
+                &Face::default(),
+                &CodePage {
+                    typed: hostile,
+                    ..CodePage::default()
+                },
+            ),
+            select_account(
+                &Face::default(),
+                &SelectPage {
+                    display_name: hostile,
+                    username: hostile,
+                    client_name: Some(hostile),
+                    ..SelectPage::default()
+                },
+            ),
         ];
         for page in pages {
             assert!(!page.body.contains("<img"), "{}", page.body);
@@ -209,10 +226,13 @@ mod tests {
 
     #[test]
     fn an_error_is_announced_and_tied_to_its_fields() {
-        let html = login(&LoginPage {
-            notice: Some(Notice::Error("No.")),
-            ..LoginPage::default()
-        });
+        let html = login(
+            &Face::default(),
+            &LoginPage {
+                notice: Some(Notice::Error("login-password-wrong")),
+                ..LoginPage::default()
+            },
+        );
         assert!(html.body.contains("role=\"alert\""));
         assert!(html.body.contains("aria-describedby=\"problem\""));
     }

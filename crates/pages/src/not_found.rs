@@ -2,14 +2,15 @@
 
 use maud::html;
 
+use super::face::Face;
 use super::layout::{Frame, Html};
 
 /// `account`: where the person's own pages begin.
-pub fn not_found(account: &str) -> Html {
-    Frame::own("Page not found").render(html! {
-        h1 { "There is no such page" }
-        p { "The address may be mistyped, or the page may have moved." }
-        p { a href=(account) { "Go to your account" } }
+pub fn not_found(t: &Face, account: &str) -> Html {
+    Frame::own(t, t.text("page-missing-title")).render(html! {
+        h1 { (t.text("page-missing-heading")) }
+        p { (t.text("page-missing-text")) }
+        p { a href=(account) { (t.text("page-to-account")) } }
     })
 }
 
@@ -19,9 +20,9 @@ mod tests {
 
     #[test]
     fn it_has_a_title_a_language_and_a_way_on() {
-        let html = not_found("/account").body;
+        let html = not_found(&Face::default(), "/account").body;
         for part in [
-            "<html lang=\"en\">",
+            "<html lang=\"en\" dir=\"ltr\">",
             "<title>Page not found</title>",
             "<main",
             "href=\"/account\"",

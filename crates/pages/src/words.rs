@@ -1,24 +1,36 @@
 //! Names and scopes in words, as pages show them.
-use super::ScopeLine;
+use super::{Face, ScopeLine};
 use signet_oauth::{client::Client, registry::Registry, scope::ScopeSet};
+use signet_texts::Language;
 
 /// What is asked for, in words.
-pub fn scope_lines(registry: &Registry, scope: &ScopeSet, new: &ScopeSet) -> Vec<ScopeLine> {
+pub fn scope_lines(
+    t: &Face,
+    registry: &Registry,
+    scope: &ScopeSet,
+    new: &ScopeSet,
+) -> Vec<ScopeLine> {
     scope
         .iter()
         .map(|name| ScopeLine {
-            description: scope_text(registry, name),
+            description: scope_text(t, registry, name),
             known: !new.contains(name),
         })
         .collect()
 }
 
 /// A scope in words, or itself where it has none.
-pub fn scope_text(registry: &Registry, name: &str) -> String {
+/// The scopes that every server has are in the person's language, unless an administrator gave them
+/// other words.
+pub fn scope_text(t: &Face, registry: &Registry, name: &str) -> String {
     let entry = registry.scopes.iter().find(|entry| entry.name == name);
-    match entry.map(|entry| entry.description.as_str()) {
-        Some(text) if !text.is_empty() => text.to_owned(),
-        _ => name.to_owned(),
+    let own = entry.map_or("", |entry| entry.description.as_str());
+    let id = format!("scope-{name}");
+    let source = Language::ENGLISH.find(&id);
+    match source {
+        Some(english) if own.is_empty() || *english == *own => t.with(&id, &[]),
+        _ if own.is_empty() => name.to_owned(),
+        _ => own.to_owned(),
     }
 }
 
@@ -31,10 +43,10 @@ pub fn name_of(client: &Client) -> &str {
 }
 
 /// Where an answer goes, for people: a host, this machine, or an app.
-pub fn host_of(redirect_uri: &str) -> String {
+pub fn host_of(t: &Face, redirect_uri: &str) -> String {
     let (scheme, rest) = redirect_uri.split_once(':').unwrap_or(("", redirect_uri));
     if scheme != "https" && scheme != "http" {
-        return format!("an app on this device ({scheme})");
+        return t.with("page-device-app-scheme", &[("scheme", scheme.into())]);
     }
     let authority = rest.trim_start_matches('/');
     let authority = authority.split(['/', '?']).next().unwrap_or(authority);
@@ -43,7 +55,7 @@ pub fn host_of(redirect_uri: &str) -> String {
         _ => authority,
     };
     match host {
-        "127.0.0.1" | "[::1]" | "localhost" => "an app on this device".to_owned(),
+        "127.0.0.1" | "[::1]" | "localhost" => t.text("page-device-app").into_owned(),
         _ => authority.to_owned(),
     }
 }
@@ -54,12 +66,13 @@ mod tests {
 
     #[test]
     fn people_are_told_where_the_answer_goes() {
-        assert_eq!(host_of("https://rp.example/cb?x=1"), "rp.example");
-        assert_eq!(host_of("https://rp.example:8443/cb"), "rp.example:8443");
-        assert_eq!(host_of("http://127.0.0.1:5000/cb"), "an app on this device");
-        assert_eq!(host_of("http://[::1]:5000/cb"), "an app on this device");
+        let host = |uri: &str| host_of(&Face::default(), uri);
+        assert_eq!(host("https://rp.example/cb?x=1"), "rp.example");
+        assert_eq!(host("https://rp.example:8443/cb"), "rp.example:8443");
+        assert_eq!(host("http://127.0.0.1:5000/cb"), "an app on this device");
+        assert_eq!(host("http://[::1]:5000/cb"), "an app on this device");
         assert_eq!(
-            host_of("com.example.app:/cb"),
+            host("com.example.app:/cb"),
             "an app on this device (com.example.app)"
         );
     }

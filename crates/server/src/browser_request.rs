@@ -9,10 +9,15 @@ use signet_store::StoreError;
 use crate::cookie::{self, Browser, Cookie, KnownBrowser};
 use crate::http::{Context, Response, response};
 use crate::interaction::Interaction;
-use crate::page::{self, Html};
+use crate::page::{self, Face, Html};
 use crate::session::{self, Found, Login};
 use signet_audit::Action;
 use signet_directory::User;
+use signet_texts::{Language, Wishes};
+use std::sync::OnceLock;
+
+/// How many tags of `ui_locales` are looked at: what `/authorize` takes.
+const MAX_UI_LOCALES: usize = 16;
 
 /// Somebody who is logged in: session and user are both in force.
 #[derive(Clone, Debug)]
@@ -32,6 +37,8 @@ pub struct BrowserRequest {
     /// A session of this browser that is no longer in force; a login replaces it.
     stale: Option<Found>,
     cookies: Vec<HeaderValue>,
+    /// The language of the request's `ui_locales`; the interaction keeps it. The first word counts.
+    asked: OnceLock<Language>,
 }
 
 impl BrowserRequest {
@@ -43,8 +50,12 @@ impl BrowserRequest {
             present: None,
             stale: None,
             cookies: Vec::new(),
+            asked: OnceLock::new(),
             context,
         };
+        if let Some(language) = asked_in_query(&visit.context) {
+            let _ = visit.asked.set(language);
+        }
         match visit.find().await {
             Ok(()) => Ok(visit),
             Err(error) => Err(visit.unavailable(&error)),
@@ -199,9 +210,34 @@ impl BrowserRequest {
         self.cookies.extend(set.iter().cloned());
     }
 
+    /// The languages that a request names, best first: every page on the way to its answer is in
+    /// the first of them that is there.
+    pub fn asks_for<'a>(&self, ui_locales: impl IntoIterator<Item = &'a str>) {
+        if let Some(language) = ui_locales.into_iter().find_map(Language::of_tag) {
+            let _ = self.asked.set(language);
+        }
+    }
+
+    /// The language of whoever reads the answer.
+    pub fn language(&self) -> Language {
+        let person = self.present.as_ref();
+        Wishes {
+            request: self.asked.get().copied(),
+            person: person.and_then(|present| present.user.profile.locale.as_deref()),
+            ..wishes(&self.context)
+        }
+        .choose()
+    }
+
+    /// How the pages of the answer look and speak: their `t`.
+    pub fn face(&self) -> Face {
+        Face::of(self.language())
+    }
+
     /// Seals an interaction for this browser.
     pub fn seal(&self, interaction: &Interaction) -> String {
-        interaction.seal(&self.context.realm.keyring(), &self.browser.id)
+        let language = self.asked.get().map(|language| language.tag());
+        interaction.seal(&self.context.realm.keyring(), &self.browser.id, language)
     }
 
     /// A new interaction's lifetime and beginning.
@@ -217,7 +253,11 @@ impl BrowserRequest {
         }
         let text = form.get("interaction")?;
         let keyring = self.context.realm.keyring();
-        Interaction::open(text, &keyring, &self.browser.id, self.context.now())
+        let opened = Interaction::open(text, &keyring, &self.browser.id, self.context.now())?;
+        if let Some(language) = opened.language.as_deref().and_then(Language::of_tag) {
+            let _ = self.asked.set(language);
+        }
+        Some(opened)
     }
 
     /// A page of this server, by its path.
@@ -259,16 +299,19 @@ impl BrowserRequest {
 
     /// An error page; the private half goes to the log.
     pub fn error(mut self, error: &OAuthError) -> Response {
-        let response = error_page(&mut self.context, error);
+        let face = self.face();
+        let response = error_in(&mut self.context, &face, error);
         self.finish(response)
     }
 
     /// The form's state is not this browser's or has expired.
     pub fn start_again(self) -> Response {
-        self.error(&OAuthError::new(
-            ErrorCode::InvalidRequest,
-            "This page is too old, or cookies are blocked in this browser.",
-        ))
+        // A browser that keeps cookies sends the one that came with the page of the form.
+        let text = match self.browser.new {
+            true => "error-cookies",
+            false => "error-expired",
+        };
+        self.error(&OAuthError::new(ErrorCode::InvalidRequest, text))
     }
 
     /// The store failed: 503, and nothing was done.
@@ -294,14 +337,50 @@ pub fn unavailable(error: &StoreError) -> OAuthError {
 /// An error as a page. Back-channel statuses are for programs: a person's page is 400 unless the
 /// fault is the server's.
 pub fn error_page(context: &mut Context, error: &OAuthError) -> Response {
+    let face = face_of(context);
+    error_in(context, &face, error)
+}
+
+/// How a page looks and speaks to whoever sent a request of which no more is known.
+pub fn face_of(context: &Context) -> Face {
+    Face::of(wishes(context).choose())
+}
+
+/// What the request alone says of the language.
+fn wishes(context: &Context) -> Wishes<'_> {
+    Wishes {
+        menu: cookie::language(context),
+        request: asked_in_query(context),
+        person: None,
+        accept: context.header(header::ACCEPT_LANGUAGE),
+    }
+}
+
+fn asked_in_query(context: &Context) -> Option<Language> {
+    // Most requests have none: no parsing then.
+    if !context.query().contains("ui_locales") {
+        return None;
+    }
+    let params = context.query_params().ok()?;
+    let tags = params.get("ui_locales")?.split(' ').take(MAX_UI_LOCALES);
+    tags.into_iter().find_map(Language::of_tag)
+}
+
+fn error_in(context: &mut Context, face: &Face, error: &OAuthError) -> Response {
     context.note_error(error);
     let status = match error.code.status() {
         status @ 500.. => StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR),
         ..500 => StatusCode::BAD_REQUEST,
     };
+    let description = if error.code == ErrorCode::TemporarilyUnavailable {
+        "error-unavailable"
+    } else {
+        error.description
+    };
     let html = page::error(
+        face,
         error.code.as_str(),
-        error.description,
+        description,
         context.request_id.as_str(),
     );
     html.respond(status)

@@ -1,10 +1,11 @@
-//! The three cookies, all `__Host-`, `Secure`, `HttpOnly` and `SameSite=Lax`.
+//! The four cookies, all `__Host-`, `Secure`, `HttpOnly` and `SameSite=Lax`.
 //!
 //! | cookie | what is in it | how long |
 //! |---|---|---|
 //! | session | sealed: the session's secret id | the browser's session; the row decides |
 //! | browser | 128 random bits that sealed interactions are bound to | the browser's session |
 //! | device | sealed: a device id, and accounts that logged in here | a year |
+//! | language | the tag of a language, where one was chosen in the menu | a year |
 //!
 //! A realm's cookies carry its name, so that realms under one host name do not meet each other's:
 //! `__Host-` cookies belong to the whole host (RFC 6265bis section 4.1.3.2), whatever path the
@@ -21,6 +22,7 @@ use serde::{Deserialize, Serialize};
 use signet_crypto::seal::Purpose;
 use signet_jose::base64url;
 use signet_store::RealmId;
+use signet_texts::Language;
 
 use crate::{
     http::{Context, Response},
@@ -37,6 +39,8 @@ pub enum Cookie {
     Browser,
     /// Who logged in here before.
     Device,
+    /// The language that was chosen in the menu.
+    Language,
 }
 
 impl Cookie {
@@ -46,6 +50,7 @@ impl Cookie {
             Cookie::Session => "__Host-signet-session",
             Cookie::Browser => "__Host-signet-browser",
             Cookie::Device => "__Host-signet-device",
+            Cookie::Language => "__Host-signet-language",
         };
         match realm.is_default() {
             true => Cow::Borrowed(name),
@@ -88,6 +93,17 @@ fn bytes(context: &Context, cookie: Cookie) -> Option<Vec<u8>> {
         return None;
     }
     base64url::decode(value.as_bytes()).ok()
+}
+
+/// The language that was chosen in the menu of this browser.
+pub fn language(context: &Context) -> Option<Language> {
+    Language::of_tag(context.cookie(&Cookie::Language.name(context.realm.id()))?)
+}
+
+/// Remembers the choice.
+pub fn set_language(response: &mut Response, realm: &Realm, language: Language) {
+    let tag = language.tag();
+    set(response, realm, Cookie::Language, tag, Some(DEVICE_MAX_AGE));
 }
 
 /// The secret id in the session cookie.

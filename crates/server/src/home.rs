@@ -4,6 +4,7 @@
 //! A person who opens the issuer in a browser is on the way to the account page; who mistypes a
 //! path meets a page that says so, in a form that fits what asked.
 use crate::{
+    browser_request::face_of,
     http::{Context, Response, Router, context::path_of, response},
     page,
 };
@@ -53,7 +54,7 @@ async fn not_found(context: Context) -> Response {
     let accept = context.header(header::ACCEPT).unwrap_or("");
     if accept.contains("text/html") {
         let account = path(&context, "/account");
-        return page::not_found(&account).respond(StatusCode::NOT_FOUND);
+        return page::not_found(&face_of(&context), &account).respond(StatusCode::NOT_FOUND);
     }
     if accept.contains("application/json") {
         return response::json(

@@ -42,6 +42,8 @@ pub struct Interaction {
     pub pending: Option<Pending>,
     /// What a proof that is pasted into the page has to answer.
     pub challenge: Option<String>,
+    /// The tag of the language that the request asked for, where it did: after [`Interaction::open`].
+    pub language: Option<String>,
     /// Unix seconds.
     pub ends_at: u64,
 }
@@ -136,6 +138,8 @@ struct Wire {
     step_up: bool,
     pending: Option<Pending>,
     challenge: Option<String>,
+    #[serde(default)]
+    language: Option<String>,
     ends_at: u64,
 }
 
@@ -161,6 +165,7 @@ impl Interaction {
             step_up: false,
             pending: None,
             challenge: None,
+            language: None,
             ends_at: now.saturating_add(lifetime),
         }
     }
@@ -188,11 +193,11 @@ impl Interaction {
         self.shown_to.as_deref() == Some(&*row.sid)
     }
 
-    /// Seals it for one browser. Empty if that fails: the form then leads to the "start again"
-    /// page.
-    pub fn seal(&self, keyring: &Keyring, browser: &[u8; 16]) -> String {
+    /// Seals it for one browser. `language`: what the request asked for. Empty if that fails: the
+    /// form then leads to the "start again" page.
+    pub fn seal(&self, keyring: &Keyring, browser: &[u8; 16], language: Option<&str>) -> String {
         keyring
-            .seal_with(Purpose::Interaction, browser, &self.to_bytes())
+            .seal_with(Purpose::Interaction, browser, &self.to_bytes(language))
             .map(|sealed| base64url::encode(&sealed))
             .unwrap_or_default()
     }
@@ -217,7 +222,7 @@ impl Interaction {
 
     /// The length of the request's bytes (4 bytes, big-endian; 0: there is none), the request, the
     /// rest as JSON.
-    fn to_bytes(&self) -> Vec<u8> {
+    fn to_bytes(&self, language: Option<&str>) -> Vec<u8> {
         let (goal, request) = match &self.goal {
             Goal::Authorize(request) => (WireGoal::Authorize, request.to_bytes()),
             Goal::Device(user_code) => (WireGoal::Device(user_code.clone()), Vec::new()),
@@ -235,6 +240,7 @@ impl Interaction {
             step_up: self.step_up,
             pending: self.pending.clone(),
             challenge: self.challenge.clone(),
+            language: language.map(str::to_owned),
             ends_at: self.ends_at,
         };
         // A request is bounded far below 2^32 by its checks.
@@ -270,6 +276,7 @@ impl Interaction {
             step_up: wire.step_up,
             pending: wire.pending,
             challenge: wire.challenge,
+            language: wire.language,
             ends_at: wire.ends_at,
         })
     }
@@ -327,7 +334,7 @@ mod tests {
     fn an_interaction_opens_in_its_browser_until_its_end_and_nowhere_else() {
         let keyring = keyring();
         let interaction = Interaction::new(Goal::Account, 600, 1000);
-        let sealed = interaction.seal(&keyring, &[1; 16]);
+        let sealed = interaction.seal(&keyring, &[1; 16], None);
         let open = |browser: [u8; 16], now| Interaction::open(&sealed, &keyring, &browser, now);
         let opened = open([1; 16], 1599).unwrap();
         assert!(opened.id.is_some());

@@ -29,7 +29,7 @@ const LIFETIME: u64 = 30 * 60;
 /// Longest link value that is opened, in characters.
 const MAX_TOKEN: usize = 2048;
 
-const ENDED: &str = "This link has expired or was used. Ask for a new one.";
+const ENDED: &str = "account-recover-ended";
 
 /// What a link says.
 #[derive(Serialize, Deserialize)]
@@ -55,7 +55,10 @@ pub async fn show(context: Context) -> Response {
         return ask(visit, StatusCode::OK, "", None);
     };
     match open(&visit, token).await {
-        Ok(Some((_, user))) => visit.page(page::reset(token, &user.username, None)),
+        Ok(Some((_, user))) => {
+            let html = page::reset(&visit.face(), token, &user.username, None);
+            visit.page(html)
+        }
         Ok(None) => ask(visit, StatusCode::OK, "", Some(Notice::Error(ENDED))),
         Err(error) => visit.unavailable(&error),
     }
@@ -63,16 +66,13 @@ pub async fn show(context: Context) -> Response {
 
 /// Without a way to send mail there is no recovery, and no page that pretends.
 fn not_offered(visit: BrowserRequest) -> Response {
-    visit.error(&OAuthError::new(
-        ErrorCode::NotFound,
-        "This server cannot send mail. Ask whoever runs it for a new password.",
-    ))
+    visit.error(&OAuthError::new(ErrorCode::NotFound, "error-no-mail"))
 }
 
 fn ask_page(visit: &BrowserRequest, typed: &str, notice: Option<Notice>) -> page::Html {
     let mut interaction = visit.interaction(Goal::Recover);
     interaction.page = Page::Recover;
-    page::recover(&visit.seal(&interaction), typed, notice)
+    page::recover(&visit.face(), &visit.seal(&interaction), typed, notice)
 }
 
 fn ask(visit: BrowserRequest, status: StatusCode, typed: &str, notice: Option<Notice>) -> Response {
@@ -100,7 +100,7 @@ pub async fn submit(mut context: Context) -> Response {
         Some(interaction) if interaction.page == Page::Recover => {
             let typed = form.get("username").unwrap_or("").trim();
             if typed.is_empty() || typed.len() > MAX_EMAIL_BYTES {
-                let notice = Notice::Error("Type your user name or e-mail address.");
+                let notice = Notice::Error("account-recover-name");
                 return ask(visit, StatusCode::OK, "", Some(notice));
             }
             send(visit, typed).await
@@ -111,7 +111,10 @@ pub async fn submit(mut context: Context) -> Response {
 
 async fn send(visit: BrowserRequest, typed: &str) -> Response {
     match try_send(&visit, typed).await {
-        Ok(()) => visit.page(page::recover_sent(LIFETIME / 60)),
+        Ok(()) => {
+            let html = page::recover_sent(&visit.face(), LIFETIME / 60);
+            visit.page(html)
+        }
         Err(failure) => refused(visit, failure, |visit, notice| {
             ask_page(visit, typed, Some(notice))
         }),
@@ -168,14 +171,20 @@ async fn try_send(visit: &BrowserRequest, typed: &str) -> Result<(), Failure> {
     let sealed = realm.keyring().seal(Purpose::Recovery, &plain);
     let sealed = sealed.map_err(|_| StoreError::Unavailable("sealing".into()))?;
     let issuer = &context.snapshot.settings.issuer;
+    let t = visit.language();
     let text = format!(
-        "Set a new password for your account at {issuer}:\n\n{issuer}/account/recover?token={}\n\n\
-         The link works once, for {} minutes. If you did not ask for it, you can ignore this message.\n",
+        "{}\n\n{issuer}/account/recover?token={}\n\n{}\n",
+        t.with("mail-recover-text", &[("server", issuer.into())]),
         base64url::encode(&sealed),
-        LIFETIME / 60,
+        t.with("mail-recover-once", &[("minutes", (LIFETIME / 60).into())]),
     );
     let sent = mailer
-        .send(&link.email, "Set a new password", text, context.now_ms)
+        .send(
+            &link.email,
+            &t.text("mail-recover-subject"),
+            text,
+            context.now_ms,
+        )
         .await;
     context.record_mail("recovery_link", &link.user_id, sent.is_ok());
     if let Err(error) = sent {
@@ -242,8 +251,8 @@ async fn reset(visit: BrowserRequest, token: &str, form: &Params) -> Response {
             let url = visit.url("/account");
             visit.redirect(&url)
         }
-        Err(failure) => refused(visit, failure, |_, notice| {
-            page::reset(token, &user.1.username, Some(notice))
+        Err(failure) => refused(visit, failure, |visit, notice| {
+            page::reset(&visit.face(), token, &user.1.username, Some(notice))
         }),
     }
 }

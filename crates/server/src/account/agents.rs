@@ -102,15 +102,13 @@ impl From<AgentError> for Failure {
     fn from(error: AgentError) -> Failure {
         Failure::Invalid(match error {
             AgentError::Store(error) => return Failure::Store(error),
-            AgentError::Taken => "The identity is bound to another account.",
-            AgentError::Rollback => {
-                "The document is older than the one that is known, or has another history."
-            }
-            AgentError::Stopped => "The agent was stopped and cannot be bound.",
-            AgentError::TooMany => "There are too many identities on this account.",
-            AgentError::NotFound => "There is nothing of that name any more.",
+            AgentError::Taken => "agents-refused-taken",
+            AgentError::Rollback => "agents-refused-rollback",
+            AgentError::Stopped => "agents-refused-stopped",
+            AgentError::TooMany => "agents-refused-many",
+            AgentError::NotFound => "agents-refused-gone",
             AgentError::NotTheirs | AgentError::NoRoom | AgentError::Refused(_) => {
-                "The object was not accepted."
+                "agents-refused-object"
             }
         })
     }
@@ -118,17 +116,17 @@ impl From<AgentError> for Failure {
 
 fn refusal(reason: Refusal) -> Failure {
     Failure::Invalid(match reason {
-        Refusal::ProofNonceMismatch => "The proof answers another challenge than this page's.",
-        Refusal::ProofAudienceMismatch => "The proof is for another server.",
-        Refusal::ProofTimeMismatch => "The proof is too old, or from the future.",
-        Refusal::ProofGrantMismatch => "The proof is for another document.",
-        Refusal::SignatureInvalid => "A signature does not hold.",
+        Refusal::ProofNonceMismatch => "agents-refused-challenge",
+        Refusal::ProofAudienceMismatch => "agents-refused-server",
+        Refusal::ProofTimeMismatch => "agents-refused-time",
+        Refusal::ProofGrantMismatch => "agents-refused-document",
+        Refusal::SignatureInvalid => "agents-refused-signature",
         Refusal::WrongSigner | Refusal::UnknownKey | Refusal::KeyCompromised => {
-            "The proof is not signed with the identity's current key."
+            "agents-refused-key"
         }
-        Refusal::DocumentMissing => "The identity document is missing.",
-        Refusal::TooLarge => "The document or the proof is too large for this form.",
-        _ => "The document or the proof cannot be read.",
+        Refusal::DocumentMissing => "agents-refused-no-document",
+        Refusal::TooLarge => "agents-refused-large",
+        _ => "agents-refused-unreadable",
     })
 }
 
@@ -155,7 +153,7 @@ async fn try_bind(
     let (realm, now) = (&visit.context.realm, visit.context.now());
     let settings = &visit.context.snapshot.settings;
     if !settings.agents.enabled {
-        return Err(Failure::Invalid("This server takes no agents' grants."));
+        return Err(Failure::Invalid("agents-refused-off"));
     }
     // Whoever finds an open browser must not be able to act for its person from elsewhere.
     if now.saturating_sub(present.found.row.auth_time) > RECENT {
@@ -182,16 +180,14 @@ async fn try_bind(
     match once::commit(&*realm.store, &[once], Vec::new(), now).await {
         Ok(()) => {}
         Err(SingleUseError::Refused(_)) => {
-            return Err(Failure::Invalid(
-                "The challenge was answered before. Here is another.",
-            ));
+            return Err(Failure::Invalid("agents-refused-answered"));
         }
         Err(SingleUseError::Store(error)) => return Err(error.into()),
     }
     binding::bind(&*realm.store, &present.user.id, &document, now).await?;
     realm.end_compromised(&document).await?;
     tracing::info!(target: "signet::agents", user = %present.user.id, agent = %document.id(), "an identity was bound");
-    Ok("The identity is bound to your account.")
+    Ok("agents-bound")
 }
 
 /// The proof and the document: its companion, or pasted for itself.
@@ -247,9 +243,7 @@ pub(super) async fn unbind(visit: BrowserRequest, present: &LoggedIn, agent: &st
         realm
             .unbind_identity(&present.user.id, id, Authority::Person)
             .await?;
-        Ok(
-            "The identity was taken off your account, and everything that was issued under it was revoked.",
-        )
+        Ok("agents-unbound")
     };
     let event = about(&visit, present, "unbind-agent").target(agent);
     let outcome = realm.audit().act(event, unbound, Failure::code).await;
@@ -264,7 +258,7 @@ pub(super) async fn revoke(visit: BrowserRequest, present: &LoggedIn, grant: &st
         realm
             .end_grant_of_person(&present.user.id, id, Authority::Person)
             .await?;
-        Ok("The grant and everything that was delegated under it have ended.")
+        Ok("agents-grant-ended")
     };
     let event = about(&visit, present, "revoke-agent-grant").target(grant);
     let outcome = realm.audit().act(event, revoked, Failure::code).await;
@@ -278,7 +272,7 @@ pub(super) async fn stop_all(visit: BrowserRequest, present: &LoggedIn) -> Respo
         realm
             .stop_agents_of(&present.user.id, Authority::Person)
             .await?;
-        Ok("No agent can act for you any more.")
+        Ok("agents-stopped")
     };
     let event = about(&visit, present, "stop-agents");
     let outcome = realm.audit().act(event, stopped, Failure::code).await;

@@ -61,7 +61,7 @@ fn typed(attribute: &Attribute, text: &str) -> Result<Option<Value>, Failure> {
         AttributeType::String => Value::Text(text.to_owned()),
         AttributeType::Number => Value::Number(
             text.parse()
-                .map_err(|_| Failure::Invalid("That is not a whole number."))?,
+                .map_err(|_| Failure::Invalid("account-not-a-number"))?,
         ),
         AttributeType::Boolean => Value::Boolean(text == "true"),
         AttributeType::List => {
@@ -71,9 +71,7 @@ fn typed(attribute: &Attribute, text: &str) -> Result<Option<Value>, Failure> {
     };
     match attribute.accepts(&value.to_attribute()) {
         Ok(()) => Ok(Some(value)),
-        Err(_) => Err(Failure::Invalid(
-            "One of the values is too long, or cannot be one.",
-        )),
+        Err(_) => Err(Failure::Invalid("account-bad-value")),
     }
 }
 
@@ -85,7 +83,7 @@ pub(super) async fn save(mut visit: BrowserRequest, present: &LoggedIn, form: &P
     let saved = audit.act(event, saved, Failure::code).await;
     let outcome = saved.map(|user| {
         visit.enter(user, present.found.clone());
-        "What you changed was saved."
+        "account-saved"
     });
     answer(visit, outcome).await
 }

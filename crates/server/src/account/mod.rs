@@ -23,8 +23,7 @@ use signet_directory::{PasswordVerdict, User, UserError, check_new, names_of};
 /// How long after a login a first password may be set without another, in seconds.
 const RECENT: u64 = 600;
 
-const PASSWORD_CHANGED: &str = "The password was changed. All other sessions have ended, every application has to ask you \
-     again, and agents' identities were taken off your account.";
+const PASSWORD_CHANGED: &str = "account-password-changed";
 
 /// GET.
 pub async fn show(context: Context) -> Response {
@@ -68,7 +67,7 @@ async fn render(
             last_seen: row.last_seen,
         })
         .collect();
-    let registry = &visit.context.snapshot.registry;
+    let (t, registry) = (visit.face(), &visit.context.snapshot.registry);
     let consents = crate::consent::list(store, &user.id, now).await?;
     let consents: Vec<ConsentView> = consents
         .into_iter()
@@ -80,7 +79,7 @@ async fn render(
             scopes: consent
                 .scope
                 .iter()
-                .map(|name| scope_text(registry, name))
+                .map(|name| scope_text(&t, registry, name))
                 .collect(),
             granted_at: consent.granted_at,
             client_id,
@@ -92,19 +91,22 @@ async fn render(
     let challenge = agents::challenge();
     let agents = agents::view(visit, &user.id, &challenge).await?;
     interaction.challenge = agents.is_some().then_some(challenge);
-    Ok(Some(page::account(&AccountView {
-        interaction: &visit.seal(&interaction),
-        display_name: user.display_name(),
-        username: &user.username,
-        email: user.email.as_deref(),
-        has_password: users.has_password(user),
-        own_password: users.may(user).password,
-        notice,
-        sessions: &sessions,
-        consents: &consents,
-        agents: agents.as_ref(),
-        attributes: &attributes::view(visit, user),
-    })))
+    Ok(Some(page::account(
+        &t,
+        &AccountView {
+            interaction: &visit.seal(&interaction),
+            display_name: user.display_name(),
+            username: &user.username,
+            email: user.email.as_deref(),
+            has_password: users.has_password(user),
+            own_password: users.may(user).password,
+            notice,
+            sessions: &sessions,
+            consents: &consents,
+            agents: agents.as_ref(),
+            attributes: &attributes::view(visit, user),
+        },
+    )))
 }
 
 /// POST: one of the page's forms.
@@ -153,7 +155,10 @@ fn about<'a>(visit: &'a BrowserRequest, present: &'a LoggedIn, operation: &'a st
 async fn end_session(mut visit: BrowserRequest, present: &LoggedIn, sid: &str) -> Response {
     if sid == present.found.row.sid {
         return match visit.log_out().await {
-            Ok(()) => visit.page(page::signed_out(None)),
+            Ok(()) => {
+                let html = page::signed_out(&visit.face(), None);
+                visit.page(html)
+            }
             Err(error) => visit.unavailable(&error),
         };
     }
@@ -171,7 +176,7 @@ async fn end_session(mut visit: BrowserRequest, present: &LoggedIn, sid: &str) -
         Ok::<(), StoreError>(())
     };
     match realm.audit().act(event, ended, store_failed).await {
-        Ok(()) => overview(visit, Some(Notice::Done("The session was terminated."))).await,
+        Ok(()) => overview(visit, Some(Notice::Done("account-session-ended"))).await,
         Err(error) => visit.unavailable(&error),
     }
 }
@@ -186,7 +191,7 @@ async fn end_others(visit: BrowserRequest, present: &LoggedIn) -> Response {
         .act(event, ended, store_failed)
         .await
     {
-        Ok(()) => overview(visit, Some(Notice::Done("All other sessions have ended."))).await,
+        Ok(()) => overview(visit, Some(Notice::Done("account-sessions-ended"))).await,
         Err(error) => visit.unavailable(&error),
     }
 }
@@ -211,7 +216,7 @@ async fn withdraw(visit: BrowserRequest, present: &LoggedIn, client_id: &str) ->
         crate::consent::withdraw(&*realm.store, &present.user.id, client_id, now).await?;
         realm.revoke_grants_of(&present.user.id, client_id).await
     };
-    let done = "The application can no longer act for you.";
+    let done = "account-withdrawn";
     let event = about(&visit, present, "withdraw").client(client_id);
     match realm.audit().act(event, withdrawn, store_failed).await {
         Ok(_) => overview(visit, Some(Notice::Done(done))).await,
@@ -289,7 +294,7 @@ async fn try_change_password(
         match checked? {
             PasswordVerdict::Right => {}
             PasswordVerdict::Wrong => {
-                return Err(Failure::Invalid("The current password is not right."));
+                return Err(Failure::Invalid("account-password-wrong"));
             }
             PasswordVerdict::Busy => return Err(Failure::BUSY),
         }

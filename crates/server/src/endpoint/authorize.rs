@@ -21,14 +21,14 @@ use signet_oauth::userinfo;
 use signet_store::{Change, Key, Op, Outcome, StoreError, Table};
 
 use super::rules;
-use crate::browser_request::{BrowserRequest, error_page};
+use crate::browser_request::{BrowserRequest, error_page, face_of};
 use crate::consent;
 use crate::http::{Context, Response};
 use crate::interaction::{self, Goal, Interaction, Page};
 use crate::login::flow;
 use crate::page::words::{host_of, name_of, scope_lines};
 use crate::page::{
-    self, ClientLinks, ConsentPage, Html, LeavingPage, Onward, ScopeLine, SelectPage,
+    self, ClientLinks, ConsentPage, Face, Html, LeavingPage, Onward, ScopeLine, SelectPage,
 };
 use signet_audit::{Action, Event};
 
@@ -96,7 +96,13 @@ fn check(context: &mut Context, params: &Params) -> Result<AuthorizationRequest,
                 refused(context, &back.error);
                 context.note_error(&back.error);
                 let client = client_id.and_then(|id| snapshot.registry.clients.get(id));
-                error_answer(context, client.map(|c| &**c), &back.to, &back.error)
+                error_answer(
+                    context,
+                    &face_of(context),
+                    client.map(|c| &**c),
+                    &back.to,
+                    &back.error,
+                )
             }
         })
     })
@@ -108,18 +114,23 @@ pub async fn begin(context: Context, request: AuthorizationRequest) -> Response 
     let lifetime = context.snapshot.settings.interaction_lifetime;
     let interaction = Interaction::authorize(request, lifetime, context.now());
     match BrowserRequest::begin(context).await {
-        Ok(visit) => proceed(visit, interaction, false).await,
+        Ok(visit) => {
+            if let Some(request) = interaction.request() {
+                visit.asks_for(request.ui_locales.iter().map(String::as_str));
+            }
+            proceed(visit, interaction, false).await
+        }
         Err(response) => response,
     }
 }
 
 /// What an answer to the client looks like on the wire.
-fn answer(answer: Answer) -> Response {
+fn answer(t: &Face, answer: Answer) -> Response {
     match answer {
         Answer::Redirect(url) => crate::http::response::redirect(&url),
         Answer::FormPost { action, fields } => {
             let fields: Vec<(&str, &str)> = fields.iter().map(|(n, v)| (*n, v.as_str())).collect();
-            page::form_post(&action, &fields).respond(StatusCode::OK)
+            page::form_post(t, &action, &fields).respond(StatusCode::OK)
         }
     }
 }
@@ -129,6 +140,7 @@ fn answer(answer: Answer) -> Response {
 /// is led away, and a page of ours is not shown.
 fn error_answer(
     context: &Context,
+    t: &Face,
     client: Option<&Client>,
     to: &ReturnTo,
     error: &OAuthError,
@@ -136,16 +148,19 @@ fn error_answer(
     let back = response::error(to, error, &context.snapshot.settings.issuer);
     let vouched_for = client.is_some_and(|client| client.registration_token_hash.is_none());
     if vouched_for || context.header("sec-fetch-dest") == Some("iframe") {
-        return answer(back);
+        return answer(t, back);
     }
-    let host = host_of(&to.redirect_uri);
+    let host = host_of(t, &to.redirect_uri);
     let shown = |onward| {
-        page::leaving(&LeavingPage {
-            host: &host,
-            error: error.code.as_str(),
-            description: error.description,
-            onward,
-        })
+        page::leaving(
+            t,
+            &LeavingPage {
+                host: &host,
+                error: error.code.as_str(),
+                description: error.description,
+                onward,
+            },
+        )
     };
     let html = match &back {
         Answer::Redirect(url) => shown(Onward::Link(url)),
@@ -228,8 +243,11 @@ pub async fn proceed(visit: BrowserRequest, interaction: Interaction, consented:
             // A silent request is answered to the client, whoever registered it (OpenID Connect
             // Core section 3.1.2.1; RFC 9700 section 4.11.2 makes this exception).
             let answer = match request.prompts.none {
-                true => answer(response::error(to, &error, &snapshot.settings.issuer)),
-                false => error_answer(&visit.context, Some(&client), to, &error),
+                true => answer(
+                    &visit.face(),
+                    response::error(to, &error, &snapshot.settings.issuer),
+                ),
+                false => error_answer(&visit.context, &visit.face(), Some(&client), to, &error),
             };
             visit.finish(answer)
         }
@@ -272,7 +290,11 @@ pub fn refuse(
 ) -> Response {
     note_refusal(&visit, request, error);
     let issuer = visit.context.snapshot.settings.issuer.clone();
-    visit.finish(answer(response::error(&request.return_to, error, &issuer)))
+    let t = visit.face();
+    visit.finish(answer(
+        &t,
+        response::error(&request.return_to, error, &issuer),
+    ))
 }
 
 /// The line of a request, about whoever is there.
@@ -324,11 +346,10 @@ async fn grant(
         .grant(Some(ids.grant_id.as_bytes()))
         .scope(&scope);
     context.realm.audit().record(event.operation("code"));
-    let answer = answer(response::success(
-        &request.return_to,
-        &code,
-        &settings.issuer,
-    ));
+    let answer = answer(
+        &visit.face(),
+        response::success(&request.return_to, &code, &settings.issuer),
+    );
     visit.finish(answer)
 }
 
@@ -351,9 +372,7 @@ fn once(
     }
     let id = interaction.id?;
     let key = Key::new(Table::Once, [b"i".as_slice(), &id].concat());
-    let error = OAuthError::invalid_request(
-        "This page was answered already. Go back to the application and start again.",
-    );
+    let error = OAuthError::invalid_request("error-answered");
     Some((insert(key, interaction.ends_at), "interaction", error))
 }
 
@@ -378,13 +397,16 @@ fn select_page(visit: &BrowserRequest, mut interaction: Interaction, client: &Cl
     let present = visit.present();
     interaction.shown_to = present.map(|present| present.found.row.sid.clone());
     let sealed = visit.seal(&interaction);
-    page::select_account(&SelectPage {
-        action: flow::ACTION,
-        interaction: &sealed,
-        client_name: Some(name_of(client)),
-        display_name: present.map_or("", |present| present.user.display_name()),
-        username: present.map_or("", |present| &present.user.username),
-    })
+    page::select_account(
+        &visit.face(),
+        &SelectPage {
+            action: flow::ACTION,
+            interaction: &sealed,
+            client_name: Some(name_of(client)),
+            display_name: present.map_or("", |present| present.user.display_name()),
+            username: present.map_or("", |present| &present.user.username),
+        },
+    )
 }
 
 struct Asked {
@@ -403,26 +425,31 @@ fn consent_page(
     interaction.page = Page::Consent;
     let present = visit.present();
     interaction.shown_to = present.map(|present| present.found.row.sid.clone());
+    let t = visit.face();
     let mut lines = scope_lines(
+        &t,
         &visit.context.snapshot.registry,
         &asked.scope,
         &asked.new_scope,
     );
     lines.extend(asked.claims.iter().map(|claim| ScopeLine {
-        description: format!("Know a single detail of your profile: {claim}"),
+        description: t.with("consent-claim", &[("claim", claim.into())]),
         known: false,
     }));
     let sealed = visit.seal(&interaction);
-    page::consent(&ConsentPage {
-        action: flow::ACTION,
-        interaction: &sealed,
-        client_name: name_of(client),
-        client_host: &host_of(&request.return_to.redirect_uri),
-        links: ClientLinks::of(client),
-        username: present.map_or("", |present| &present.user.username),
-        scopes: &lines,
-        resources: &request.resources,
-    })
+    page::consent(
+        &t,
+        &ConsentPage {
+            action: flow::ACTION,
+            interaction: &sealed,
+            client_name: name_of(client),
+            client_host: &host_of(&t, &request.return_to.redirect_uri),
+            links: ClientLinks::of(client),
+            username: present.map_or("", |present| &present.user.username),
+            scopes: &lines,
+            resources: &request.resources,
+        },
+    )
 }
 
 /// The person answered a page that the rules asked for: what their answer means.

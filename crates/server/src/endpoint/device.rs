@@ -21,9 +21,8 @@ use crate::page::words::{name_of, scope_lines};
 use crate::page::{self, Notice};
 use signet_audit::{self as audit, Action};
 
-const UNKNOWN: &str =
-    "No device is waiting with this code. Check it, or get a new one on the device.";
-const TOO_MANY: &str = "There were too many attempts. Wait a few minutes and try again.";
+const UNKNOWN: &str = "device-unknown";
+const TOO_MANY: &str = "login-too-many";
 /// Where the forms go, relative to this page and to `/interaction`.
 const ACTION: &str = "device";
 
@@ -53,7 +52,13 @@ fn enter_page(visit: &BrowserRequest, code: Option<&str>, notice: Option<Notice>
     let mut interaction = visit.interaction(Goal::Device(None));
     interaction.page = Page::DeviceEnter;
     let shown = code.map(display_user_code).unwrap_or_default();
-    page::device_enter(ACTION, &visit.seal(&interaction), &shown, notice)
+    page::device_enter(
+        &visit.face(),
+        ACTION,
+        &visit.seal(&interaction),
+        &shown,
+        notice,
+    )
 }
 
 /// POST: the code, or the answer.
@@ -146,13 +151,15 @@ async fn confirm(visit: BrowserRequest, form: &Params) -> Response {
     interaction.page = Page::DeviceConfirm;
     interaction.shown_to = Some(present.found.row.sid.clone());
     let scope = record.scope.of_person(present.user.admin);
+    let t = visit.face();
     let html = page::device_confirm(
+        &t,
         ACTION,
         &visit.seal(&interaction),
         &display_user_code(&record.user_code),
         name_of(&client),
         &present.user.username,
-        &scope_lines(&registry, &scope, &scope),
+        &scope_lines(&t, &registry, &scope, &scope),
     );
     visit.page(html)
 }
@@ -209,7 +216,10 @@ async fn decide(
     };
     let (written, _) = audit::with_record(event, write(&visit, code, allow)).await;
     match written {
-        Ok(true) => visit.page(page::device_done(allow)),
+        Ok(true) => {
+            let html = page::device_done(&visit.face(), allow);
+            visit.page(html)
+        }
         Ok(false) => {
             record_wrong_code(&visit, "invalid_user_code");
             enter(visit, None, Some(Notice::Error(UNKNOWN)))

@@ -56,7 +56,8 @@ pub(super) async fn submit(mut context: Context) -> Response {
         None => true,
     };
     if form.get("decision") != Some("allow") || !same {
-        return visit.page(page::stayed());
+        let html = page::stayed(&visit.face());
+        return visit.page(html);
     }
     // The page has said where it goes.
     end(visit, then.as_deref(), true).await
@@ -84,13 +85,15 @@ async fn request(context: Context, params: &Params) -> Response {
     let Some(present) = visit.present().filter(|_| decided.ask) else {
         return end(visit, decided.then.as_deref(), decided.proven).await;
     };
-    let host = decided.then.as_deref().map(host_of);
+    let t = visit.face();
+    let host = decided.then.as_deref().map(|uri| host_of(&t, uri));
     let mut interaction = visit.interaction(Goal::Logout { then: decided.then });
     interaction.page = Page::Logout;
     interaction.shown_to = Some(present.found.row.sid.clone());
     let client = decided.client_id.as_deref();
     let client = client.and_then(|id| snapshot.registry.clients.get(id));
     let html = page::logout_confirm(
+        &t,
         "logout",
         &visit.seal(&interaction),
         &present.user.username,
@@ -108,7 +111,13 @@ async fn end(mut visit: BrowserRequest, then: Option<&str>, known: bool) -> Resp
     }
     match then {
         Some(url) if known => visit.redirect(url),
-        Some(url) => visit.page(page::signed_out(Some((&host_of(url), url)))),
-        None => visit.page(page::signed_out(None)),
+        Some(url) => {
+            let t = visit.face();
+            visit.page(page::signed_out(&t, Some((&host_of(&t, url), url))))
+        }
+        None => {
+            let html = page::signed_out(&visit.face(), None);
+            visit.page(html)
+        }
     }
 }

@@ -22,6 +22,7 @@ use signet_oauth::{
     params::Params,
     request,
 };
+use signet_texts::Language;
 
 const METHOD: &str = password::METHOD.amr;
 
@@ -126,7 +127,7 @@ fn failed(context: &Context, failure: &Failure) -> Response {
     context.realm.audit().record(event);
     let (error, status, retry_after) = match failure {
         Failure::Wrong(text, _) | Failure::Expired(text) | Failure::Invalid(text) => (
-            OAuthError::new(ErrorCode::AccessDenied, text),
+            OAuthError::new(ErrorCode::AccessDenied, Language::english(text)),
             StatusCode::FORBIDDEN,
             None,
         ),
@@ -136,7 +137,7 @@ fn failed(context: &Context, failure: &Failure) -> Response {
             None,
         ),
         Failure::Later(status, retry_after, text) => (
-            OAuthError::new(ErrorCode::SlowDown, text),
+            OAuthError::new(ErrorCode::SlowDown, Language::english(text)),
             *status,
             Some(*retry_after),
         ),

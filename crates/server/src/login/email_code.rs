@@ -17,26 +17,29 @@ pub const METHOD: Method = Method {
     usable: |visit, user| visit.context.realm.people.mailer.is_some() && user.email.is_some(),
     start: Some(Start {
         decision: "email",
-        label: "E-mail me a code instead",
+        label: "login-email-button",
         counts: Kind::Mail,
         run: |visit, user| send(visit, user),
-        again: "If the account exists, a new code is on its way. The one before no longer works.",
+        again: "login-email-again",
     }),
     page: code_page,
     verify: |attempt| verify(attempt),
-    wrong: "This is not the code. Look at the latest mail.",
-    expired: "This code has expired. Ask for a new one.",
+    wrong: "login-email-wrong",
+    expired: "login-email-expired",
 };
 
 fn code_page(page: &MethodPage<'_>) -> Html {
-    page::code(&CodePage {
-        action: page.action,
-        interaction: page.interaction,
-        typed: page.typed,
-        minutes: page.visit.context.snapshot.settings.otp_lifetime / 60,
-        can_cancel: page.can_cancel,
-        notice: page.notice.clone(),
-    })
+    page::code(
+        &page.visit.face(),
+        &CodePage {
+            action: page.action,
+            interaction: page.interaction,
+            typed: page.typed,
+            minutes: page.visit.context.snapshot.settings.otp_lifetime / 60,
+            can_cancel: page.can_cancel,
+            notice: page.notice.clone(),
+        },
+    )
 }
 
 /// Makes a code, and mails it if there is somebody to mail it to. What the browser sees is the same
@@ -52,15 +55,19 @@ fn send<'a>(visit: &'a BrowserRequest, user: Option<&'a User>) -> Answer<'a, Vec
         let now = context.now();
         let code = one_time_code::create(&*realm.store, &keyring, receiver, lifetime, now).await?;
         if let (Some((user_id, email)), Some(mailer)) = (receiver, &realm.people.mailer) {
+            let t = visit.language();
             let text = format!(
-                "{}\n\nis your code to log in at {}.\n\nIt works once, for {} minutes, in the browser that asked for it.\n\
-                 If you did not ask for it, you can ignore this message. Give the code to nobody.\n",
+                "{}\n\n{}\n\n{}\n{}\n",
                 code.digits,
-                settings.issuer,
-                (lifetime / 60).max(1),
+                t.with("mail-code-is", &[("server", (&settings.issuer).into())]),
+                t.with(
+                    "mail-code-once",
+                    &[("minutes", (lifetime / 60).max(1).into())]
+                ),
+                t.text("mail-code-ignore"),
             );
             let sent = mailer
-                .send(email, "Your login code", text, context.now_ms)
+                .send(email, &t.text("mail-code-subject"), text, context.now_ms)
                 .await;
             context.record_mail("login_code", user_id, sent.is_ok());
             if let Err(error) = sent {

@@ -8,10 +8,9 @@ use signet_store::StoreError;
 
 use crate::attempts::Refused;
 
-const TOO_MANY: &str = "There were too many attempts. Wait a few minutes and try again.";
-const BUSY: &str = "Many people are logging in at the moment. Try again in a few seconds.";
-const ELSEWHERE: &str =
-    "This is kept in the directory that your account comes from. Change it there.";
+const TOO_MANY: &str = "login-too-many";
+const BUSY: &str = "login-busy";
+const ELSEWHERE: &str = "login-kept-elsewhere";
 
 /// What the person is told, and what the audit trail calls it.
 pub(crate) enum Failure {
@@ -85,7 +84,7 @@ impl From<Refused> for Failure {
 impl From<PoolError> for Failure {
     fn from(error: PoolError) -> Failure {
         match error {
-            PoolError::TooLong => Failure::Invalid("The new password is too long."),
+            PoolError::TooLong => Failure::Invalid("login-password-too-long"),
             PoolError::Busy | PoolError::Parameters => Failure::BUSY,
         }
     }

@@ -20,9 +20,8 @@ use signet_directory::User;
 /// segment below the issuer.
 pub const ACTION: &str = "interaction";
 
-const NAME_FIRST: &str = "Type your user name or e-mail address first.";
-const SECOND_STEP: &str =
-    "One more step: ask for a code by mail, or use your password, whichever you have not used yet.";
+const NAME_FIRST: &str = "login-name-first";
+const SECOND_STEP: &str = "login-second-step";
 
 /// Shows the login page.
 pub fn show(
@@ -110,17 +109,20 @@ pub(super) fn login_page(page: &MethodPage<'_>) -> Html {
             label: start.label,
         })
         .collect();
-    page::login(&LoginPage {
-        action: page.action,
-        interaction: page.interaction,
-        client_name: client.map(|c| c.client_name.as_deref().unwrap_or(&c.client_id)),
-        links: client.map_or_else(ClientLinks::default, |client| ClientLinks::of(client)),
-        username: page.typed,
-        methods: &methods,
-        recovery: visit.context.realm.people.mailer.is_some(),
-        can_cancel: page.can_cancel,
-        notice: page.notice.clone(),
-    })
+    page::login(
+        &visit.face(),
+        &LoginPage {
+            action: page.action,
+            interaction: page.interaction,
+            client_name: client.map(|c| c.client_name.as_deref().unwrap_or(&c.client_id)),
+            links: client.map_or_else(ClientLinks::default, |client| ClientLinks::of(client)),
+            username: page.typed,
+            methods: &methods,
+            recovery: visit.context.realm.people.mailer.is_some(),
+            can_cancel: page.can_cancel,
+            notice: page.notice.clone(),
+        },
+    )
 }
 
 /// What a form of the login came to.

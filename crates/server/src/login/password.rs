@@ -18,7 +18,7 @@ pub const METHOD: Method = Method {
     start: None,
     page,
     verify: |attempt| verify(attempt),
-    wrong: "The user name or password is not right.",
+    wrong: "login-password-wrong",
     expired: "",
 };
 

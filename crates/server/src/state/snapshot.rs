@@ -2,6 +2,7 @@
 use bytes::Bytes;
 use signet_crypto::{Algorithm, KeyType};
 use signet_oauth::{metadata::metadata, registry::Registry, settings::Settings};
+use signet_texts::{LANGUAGES, Language};
 use std::sync::Arc;
 
 use crate::keys::KeySet;
@@ -52,7 +53,7 @@ impl Snapshot {
         Snapshot {
             strict_transport: strict_transport(&settings.issuer),
             documents: Documents {
-                metadata: metadata(&settings, &registry).into(),
+                metadata: metadata(&settings, &registry, &LANGUAGES.map(Language::tag)).into(),
                 jwks: if uses_ml_dsa(&settings, &registry) {
                     keys.jwks().clone()
                 } else {

@@ -1,0 +1,51 @@
+# The person's own pages.
+
+account-title = Your account
+account-about = About you
+account-waits = An administrator has to confirm this before applications see it.
+account-save = Save
+account-saved = What you changed was saved.
+account-not-a-number = That is not a whole number.
+account-bad-value = One of the values is too long, or cannot be one.
+
+account-sessions = Sessions
+account-session-current = (this one)
+account-session-facts = From { $address }, since { $since }, last seen { $seen }
+account-session-end = End
+account-session-log-out = Log out
+account-session-end-one = End { $browser }, since { $since }
+account-session-log-out-one = Log out { $browser }, since { $since }
+account-session-ended = The session was terminated.
+account-sessions-end-others = End all other sessions
+account-sessions-ended = All other sessions have ended.
+
+account-applications = Applications
+account-applications-none = You have not allowed any application to act for you.
+account-application-since = { $scopes } · since { $since }
+account-withdraw = Withdraw
+account-withdraw-one = Withdraw { $client }
+account-withdrawn = The application can no longer act for you.
+
+account-password = Password
+account-password-change = Change the password
+account-password-set = Set a password
+account-password-current = Current password
+account-password-new = New password
+account-password-rule = At least { $count } characters. A few words that nobody would guess are good.
+account-password-save = Save the password
+account-password-ends = This ends your other sessions.
+account-password-elsewhere = Your account comes from another directory, which keeps your password, your name and your address. Change them there.
+account-password-wrong = The current password is not right.
+account-password-changed = The password was changed. All other sessions have ended, every application has to ask you again, and agents' identities were taken off your account.
+
+account-recover-title = Forgotten password
+account-recover-heading = Forgotten your password?
+account-recover-text = A link to set a new one is sent to the e-mail address of the account.
+account-recover-send = Send the link
+account-recover-name = Type your user name or e-mail address.
+account-recover-sent-heading = Check your mail
+account-recover-sent = If the account exists, a link is on its way to its e-mail address. It works once, for { $minutes } minutes.
+account-recover-ended = This link has expired or was used. Ask for a new one.
+account-recover-back = Back to the login
+account-reset-title = Set a new password
+account-reset-text = For { $name }. This ends every session and every token of the account.

@@ -1,0 +1,21 @@
+# What stands around every page.
+
+page-address-hint = Check the address bar before you type a password.
+page-or = or
+page-continue = Continue
+page-cancel = Cancel
+page-allow = Allow
+page-deny = Deny
+page-close = You can close this page.
+page-not-set = not set
+page-yes = yes
+page-no = no
+page-logged-in-as = You are logged in as { $name }.
+page-to-account = Go to your account
+page-device-app = an app on this device
+page-device-app-scheme = an app on this device ({ $scheme })
+
+# A page of a path that nothing has.
+page-missing-title = Page not found
+page-missing-heading = There is no such page
+page-missing-text = The address may be mistyped, or the page may have moved.
