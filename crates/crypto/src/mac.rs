@@ -9,6 +9,17 @@ use zeroize::Zeroize;
 
 use crate::hash::sha256;
 
+/// HMAC-SHA-1 (RFC 2104), for the codes of RFC 4226 and RFC 6238 and nothing else: in HMAC the
+/// collisions of SHA-1 do not matter (RFC 6194 section 3.3), and no app takes another hash.
+pub fn hmac_sha1(key: &[u8], message: &[u8]) -> [u8; 20] {
+    let key = aws_lc_rs::hmac::Key::new(aws_lc_rs::hmac::HMAC_SHA1_FOR_LEGACY_USE_ONLY, key);
+    let tag = aws_lc_rs::hmac::sign(&key, message);
+    let mut bytes = [0; 20];
+    // SHA-1 has 20 bytes (FIPS 180-4 section 6.1).
+    bytes.copy_from_slice(tag.as_ref());
+    bytes
+}
+
 /// Bytes of a block of SHA-256 (FIPS 180-4 section 5.2.1).
 const BLOCK: usize = 64;
 

@@ -335,6 +335,10 @@ impl Accounts {
         });
     }
 
+    pub(crate) fn store(&self) -> &dyn Store {
+        &*self.local.store
+    }
+
     fn directory(&self, link: &DirectoryLink) -> Option<&dyn Directory> {
         let named = |directory: &&Arc<dyn Directory>| directory.name() == link.directory;
         self.outside.iter().find(named).map(|found| &**found)

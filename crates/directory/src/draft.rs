@@ -85,7 +85,7 @@ impl UserDraft {
         self.credentials.insert(name, Some(Secret::new(value)));
     }
 
-    fn take_away(&mut self, name: CredentialName) {
+    pub(crate) fn take_away(&mut self, name: CredentialName) {
         self.user.credentials.retain(|held| *held != name);
         self.credentials.insert(name, None);
     }
@@ -143,7 +143,10 @@ pub(crate) fn rewritten(
     let mut draft = UserDraft::new(before.clone());
     change(&mut draft);
     let kept_elsewhere = [
-        (may.password || draft.credentials.is_empty(), "the password"),
+        (
+            may.password || !draft.credentials.contains_key(&CredentialName::PASSWORD),
+            "the password",
+        ),
         (
             may.mail || draft.user.email == before.email,
             "the e-mail address",

@@ -38,7 +38,9 @@ pub mod session;
 
 pub use accounts::{Accounts, MAX_REMEMBERED};
 pub use attributes::{StoredAttribute, Value};
-pub use credential::{CredentialKind, CredentialName, MAX_CREDENTIALS};
+pub use credential::{
+    CredentialKind, CredentialName, MAX_CREDENTIALS, MAX_LABEL_BYTES, StoredCredential,
+};
 pub use draft::{StoredUser, UserDraft, replacement};
 pub use error::{DirectoryError, UserError};
 pub use holdings::{MAX_USER_GROUPS, MAX_USER_ROLES};

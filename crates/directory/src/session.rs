@@ -12,6 +12,7 @@
 
 use serde::{Deserialize, Serialize};
 use signet_jose::base64url;
+use signet_oauth::authorize::acr;
 use signet_oauth::settings::Settings;
 use signet_store::{Change, Key, Op, Outcome, Store, StoreError, Table};
 
@@ -38,6 +39,10 @@ pub struct SessionRow {
     pub acr: String,
     /// How, in the values of RFC 8176.
     pub amr: Vec<String>,
+    /// The same by their names in `signet_oauth::authorize::acr::METHODS`. Empty in a row of a
+    /// version that had only `amr`.
+    #[serde(default)]
+    pub methods: Vec<String>,
     /// When it began.
     pub created_at: u64,
     /// Unix milliseconds of the last login, to compare with the user's revocation epoch.
@@ -53,6 +58,14 @@ pub struct SessionRow {
 }
 
 impl SessionRow {
+    /// The methods that were used, by their names.
+    pub fn methods(&self) -> Vec<&str> {
+        match self.methods.is_empty() {
+            true => acr::methods_of_amr(&self.amr),
+            false => self.methods.iter().map(String::as_str).collect(),
+        }
+    }
+
     /// What the protocol's rules see of it.
     pub fn facts(&self) -> signet_oauth::session::Session {
         signet_oauth::session::Session {
@@ -61,6 +74,7 @@ impl SessionRow {
             auth_time: self.auth_time,
             acr: self.acr.clone(),
             amr: self.amr.clone(),
+            methods: self.methods().iter().map(ToString::to_string).collect(),
             ends_at: self.ends_at,
         }
     }
@@ -83,14 +97,18 @@ pub struct Login<'a> {
     pub user_id: &'a str,
     /// What was reached.
     pub acr: &'a str,
-    /// How.
-    pub amr: &'a [&'a str],
+    /// How: names of `signet_oauth::authorize::acr::METHODS`.
+    pub methods: &'a [&'a str],
     /// The browser's `User-Agent`.
     pub user_agent: &'a str,
     /// Where it came from.
     pub address: String,
     /// Unix milliseconds.
     pub now_ms: u64,
+}
+
+fn owned(names: &[&str]) -> Vec<String> {
+    names.iter().map(|&name| name.to_owned()).collect()
 }
 
 fn key_of(id: &SessionId) -> Key {
@@ -133,7 +151,8 @@ pub async fn begin(
         user_id: login.user_id.to_owned(),
         auth_time: now,
         acr: login.acr.to_owned(),
-        amr: login.amr.iter().map(|&method| method.to_owned()).collect(),
+        amr: owned(&acr::amr(login.methods)),
+        methods: owned(login.methods),
         created_at: same.map_or(now, |before| before.row.created_at),
         login_ms: login.now_ms,
         last_seen: now,

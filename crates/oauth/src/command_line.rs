@@ -3,7 +3,7 @@
 //! It is public, and its redirect is loopback: whoever listens there gets the answer (RFC 8252
 //! section 8.6). So it asks for consent like any other, gets the one scope that it is for, and its
 //! tokens expire soon after the command. A person logs in by a browser (code and PKCE, or a device
-//! code). An account whose policy is a password alone may also send that password directly: see
+//! code). Somebody may also send a password directly, with the code of an app where they have one: see
 //! [`password_login`].
 use crate::{
     authorize::acr,
@@ -24,8 +24,6 @@ pub const CLIENT_ID: &str = "signet-cli";
 pub const REDIRECT_URI: &str = "http://127.0.0.1/callback";
 /// How long its access tokens live, seconds: a command's work.
 const TOKEN_SECONDS: u64 = 300;
-/// `amr` of a password (RFC 8176).
-const PASSWORD: &str = "pwd";
 
 /// Adds the client and the scopes of administration, unless the registry has records of these
 /// names: an operator may have changed the client.
@@ -75,13 +73,16 @@ pub fn client() -> Result<Client, OAuthError> {
     Ok(client)
 }
 
-/// Whether a password alone may log in to the command line: its client exists, and asks for no more
-/// than that.
+/// Whether these methods (names of [`acr::METHODS`]) may log in to the command line without a
+/// browser: its client exists, and asks for no more than they show.
 ///
 /// # Errors
 /// `unauthorized_client` where the record was disabled, `interaction_required` where it wants
 /// another factor: the person logs in by a browser then.
-pub fn password_alone<'a>(context: &Context<'a>) -> Result<&'a Arc<Client>, OAuthError> {
+pub fn without_browser<'a>(
+    context: &Context<'a>,
+    methods: &[&str],
+) -> Result<&'a Arc<Client>, OAuthError> {
     let client = context
         .registry
         .client(CLIENT_ID, context.now())
@@ -93,27 +94,28 @@ pub fn password_alone<'a>(context: &Context<'a>) -> Result<&'a Arc<Client>, OAut
             )
         })?;
     let wanted = &client.default_acr_values;
-    if !wanted.is_empty() && !wanted.iter().any(|acr| acr::holds(acr, &[PASSWORD])) {
+    if !wanted.is_empty() && !wanted.iter().any(|acr| acr::holds(acr, methods)) {
         return Err(OAuthError::new(
             ErrorCode::InteractionRequired,
-            "a password alone is not enough: log in by a browser",
+            "this is not enough to log in: log in by a browser",
         ));
     }
     Ok(client)
 }
 
-/// The token of an administrator whose password was right a moment ago: for the admin API of this
+/// The token of an administrator who has shown these methods a moment ago: for the admin API of this
 /// server and nothing else. It belongs to no session; it is revoked with the user and the client,
 /// and expires within minutes.
 ///
 /// # Errors
-/// As [`password_alone`]; `insufficient_scope` where the user is no administrator.
+/// As [`without_browser`]; `insufficient_scope` where the user is no administrator.
 pub fn password_login(
     context: &Context<'_>,
     user_id: &str,
     is_admin: bool,
+    methods: &[&str],
 ) -> Result<Issue, OAuthError> {
-    let client = password_alone(context)?;
+    let client = without_browser(context, methods)?;
     if !is_admin {
         return Err(OAuthError::new(
             ErrorCode::InsufficientScope,
@@ -133,8 +135,8 @@ pub fn password_login(
             grant_id: None,
             sid: None,
             auth_time: Some(context.now()),
-            acr: Some(acr::PASSWORD.to_owned()),
-            amr: vec![PASSWORD.to_owned()],
+            acr: acr::of(methods).map(str::to_owned),
+            amr: acr::amr(methods).into_iter().map(str::to_owned).collect(),
             confirmation: None,
             act: None,
             subject_jtis: Vec::new(),

@@ -156,6 +156,7 @@ mod tests {
                 auth_time: 1,
                 acr: String::new(),
                 amr: Vec::new(),
+                methods: Vec::new(),
                 ends_at: u64::MAX,
             };
             let params = Params::from_pairs(pairs.iter().copied()).unwrap();

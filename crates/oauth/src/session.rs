@@ -14,6 +14,8 @@ pub struct Session {
     pub acr: String,
     /// the methods that were used (RFC 8176)
     pub amr: Vec<String>,
+    /// the same by their names in `authorize::acr::METHODS`: what classes are decided by
+    pub methods: Vec<String>,
     /// when it ends at the latest, however it is used; Unix seconds
     pub ends_at: u64,
 }

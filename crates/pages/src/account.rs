@@ -4,6 +4,7 @@ use maud::{Markup, html};
 
 use super::agents::{AgentsView, agents};
 use super::face::{Face, Part, plain, strong};
+use super::factors::{FactorsView, factors};
 use super::layout::{Frame, Html, Notice, notice};
 
 /// What the account page shows.
@@ -31,6 +32,8 @@ pub struct AccountView<'a> {
     pub agents: Option<&'a AgentsView>,
     /// What the realm keeps of the person, as far as they may see it.
     pub attributes: &'a [AttributeView],
+    /// What they log in with beside the password.
+    pub factors: Option<&'a FactorsView>,
 }
 
 /// An attribute as its person sees it.
@@ -182,6 +185,8 @@ pub fn account(t: &Face, view: &AccountView<'_>) -> Html {
         (notice(t, view.notice.as_ref()))
 
         @if !view.attributes.is_empty() { (attributes(t, view, &hidden)) }
+
+        @if let Some(view) = view.factors { (factors(t, view, &hidden)) }
 
         h2 #sessions { (t.text("account-sessions")) }
         ul .plain aria-labelledby="sessions" {

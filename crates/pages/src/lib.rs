@@ -13,6 +13,7 @@ mod consent;
 mod device;
 mod error;
 mod face;
+mod factors;
 mod form_post;
 mod layout;
 mod leaving;
@@ -21,6 +22,7 @@ mod login;
 mod logout;
 mod moment;
 mod not_found;
+mod steps;
 pub mod words;
 
 pub use account::{
@@ -32,6 +34,9 @@ pub use consent::{ConsentPage, ScopeLine, consent};
 pub use device::{device_confirm, device_done, device_enter};
 pub use error::error;
 pub use face::{Face, Part};
+pub use factors::{
+    CredentialSort, CredentialView, FactorsView, TotpAddPage, recovery_codes, totp_add,
+};
 pub use form_post::form_post;
 pub use layout::{Html, Notice};
 pub use leaving::{LeavingPage, Onward, leaving};
@@ -39,6 +44,7 @@ pub use links::ClientLinks;
 pub use login::{CodePage, LoginPage, MethodButton, SelectPage, code, login, select_account};
 pub use logout::{logout_confirm, signed_out, stayed};
 pub use not_found::not_found;
+pub use steps::{StepPage, choose_step, password_step, recovery_step, totp_step};
 
 /// The icon of the pages, an ICO file.
 pub const FAVICON: &[u8] = include_bytes!("favicon.ico");

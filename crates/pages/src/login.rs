@@ -91,6 +91,8 @@ pub struct CodePage<'a> {
     pub minutes: u64,
     /// Whether there is somebody to go back to.
     pub can_cancel: bool,
+    /// What may be shown in its place.
+    pub others: &'a [MethodButton],
     /// What went wrong, or that a new code was sent.
     pub notice: Option<Notice>,
 }
@@ -114,7 +116,9 @@ pub fn code(t: &Face, page: &CodePage<'_>) -> Html {
                 aria-describedby=[Some(if invalid { "problem" } else { "about" })];
             button .main type="submit" name="decision" value="allow" { (t.text("page-continue")) }
             button type="submit" name="decision" value="email" formnovalidate { (t.text("login-code-resend")) }
-            button .text type="submit" name="decision" value="password" formnovalidate { (t.text("login-use-password")) }
+            @for other in page.others {
+                button .text type="submit" name="decision" value=(other.decision) formnovalidate { (t.text(other.label)) }
+            }
             @if page.can_cancel {
                 button .text type="submit" name="decision" value="cancel" formnovalidate { (t.text("page-cancel")) }
             }

@@ -26,8 +26,8 @@ pub struct Limits {
     pub device: u32,
     /// Failures from one address (one /64 of IPv6), for whatever accounts.
     pub address: u32,
-    /// Wrong mailed codes for one account from unknown browsers in a day, over however many codes:
-    /// a code is one of a million.
+    /// Wrong mailed codes for one account from unknown browsers in a day, over however many codes;
+    /// and as many wrong codes of an app: a code is one of a million.
     pub codes_per_day: u32,
     /// Messages that may be asked for, per account and window.
     pub mails: u32,
@@ -55,6 +55,8 @@ pub enum Kind {
     Mail,
     /// Mailed codes that were typed.
     Code,
+    /// Second factors that were typed: codes of an app, and recovery codes.
+    Factor,
     /// User codes of devices.
     UserCode,
     /// Client secrets.
@@ -67,6 +69,7 @@ impl Kind {
             Kind::Password => b'p',
             Kind::Mail => b'm',
             Kind::Code => b'c',
+            Kind::Factor => b'f',
             Kind::UserCode => b'u',
             Kind::ClientSecret => b's',
         }
@@ -106,7 +109,7 @@ impl Limits {
         account: &str,
         device: Option<&[u8]>,
     ) -> Option<Budget> {
-        (kind == Kind::Code && device.is_none()).then(|| Budget {
+        (matches!(kind, Kind::Code | Kind::Factor) && device.is_none()).then(|| Budget {
             window: 24 * 3600,
             ..self.budget(kind, b"day", &[account.as_bytes()], self.codes_per_day)
         })

@@ -36,6 +36,8 @@ pub struct BrowserRequest {
     present: Option<LoggedIn>,
     /// A session of this browser that is no longer in force; a login replaces it.
     stale: Option<Found>,
+    /// The device, where the answer sets its cookie.
+    device: Option<KnownBrowser>,
     cookies: Vec<HeaderValue>,
     /// The language of the request's `ui_locales`; the interaction keeps it. The first word counts.
     asked: OnceLock<Language>,
@@ -49,6 +51,7 @@ impl BrowserRequest {
             browser,
             present: None,
             stale: None,
+            device: None,
             cookies: Vec::new(),
             asked: OnceLock::new(),
             context,
@@ -119,30 +122,23 @@ impl BrowserRequest {
 
     /// The device that this browser is known as.
     pub fn device(&self) -> Option<KnownBrowser> {
-        KnownBrowser::of(&self.context)
+        let set = self.device.clone();
+        set.or_else(|| KnownBrowser::of(&self.context))
     }
 
-    /// Logs the user in with a method of RFC 8176 (`pwd`, `otp`). `add`: to what the same user's
-    /// session has shown before.
-    pub async fn log_in(&mut self, user: User, method: &str, add: bool) -> Result<(), StoreError> {
+    /// Logs the user in, who has shown these methods: names of
+    /// `signet_oauth::authorize::acr::METHODS`, the latest first.
+    pub async fn log_in(&mut self, user: User, methods: &[&str]) -> Result<(), StoreError> {
         let (realm, snapshot) = (self.context.realm.clone(), self.context.snapshot.clone());
         let before = self.present.take().map(|present| present.found);
-        let mut amr = vec![method];
-        if let Some(before) = &before
-            && add
-            && before.row.user_id == user.id
-        {
-            let known = before.row.amr.iter().map(String::as_str);
-            amr.extend(known.filter(|known| *known != method));
-        }
-        amr.sort_unstable_by(|a, b| b.cmp(a));
         // Each method has a class of its own (a test of `crate::login` holds the table to it). A
         // session without one would satisfy nothing and say nothing, so none is begun.
-        let acr = signet_oauth::authorize::acr::of(&amr).ok_or_else(|| {
+        let acr = signet_oauth::authorize::acr::of(methods).ok_or_else(|| {
             StoreError::Unavailable(format!(
-                "the methods {amr:?} have no authentication context class"
+                "the methods {methods:?} have no authentication context class"
             ))
         })?;
+        let method = methods.first().copied().unwrap_or_default();
         if let Some(stale) = self.stale.take() {
             let now = self.context.now();
             realm.revoke_session(&stale.row.sid).await?;
@@ -158,7 +154,7 @@ impl BrowserRequest {
         let login = Login {
             user_id: &user.id,
             acr,
-            amr: &amr,
+            methods,
             user_agent: self.context.header(header::USER_AGENT).unwrap_or(""),
             address: self.context.peer.to_string(),
             now_ms: self.context.now_ms,
@@ -178,7 +174,8 @@ impl BrowserRequest {
         let realm = self.context.realm.clone();
         let mut carrier = response::empty(StatusCode::OK);
         cookie::set_session(&mut carrier, &realm, &found.id);
-        KnownBrowser::remember(self.device(), &user, &realm, &mut carrier);
+        let device = KnownBrowser::remember(self.device(), &user, &realm, &mut carrier);
+        self.device = Some(device);
         self.take_cookies(&carrier);
         self.present = Some(LoggedIn { found, user });
     }

@@ -19,6 +19,7 @@ use std::borrow::Cow;
 
 use http::{HeaderValue, header};
 use serde::{Deserialize, Serialize};
+use signet_crypto::hash::sha256;
 use signet_crypto::seal::Purpose;
 use signet_jose::base64url;
 use signet_store::RealmId;
@@ -190,13 +191,18 @@ impl KnownBrowser {
             .then_some(self.id.as_slice())
     }
 
-    /// Remembers the account, and sets the cookie anew.
+    /// Names the browser in rows: what is in the cookie cannot be told from it.
+    pub fn row_id(&self) -> String {
+        base64url::encode(&sha256(&self.id)[..16])
+    }
+
+    /// Remembers the account, and sets the cookie anew. The device, as it is from now on.
     pub fn remember(
         device: Option<KnownBrowser>,
         user: &User,
         realm: &Realm,
         response: &mut Response,
-    ) {
+    ) -> KnownBrowser {
         let mut device = device.unwrap_or_else(|| KnownBrowser {
             id: signet_crypto::random::bytes(),
             accounts: Vec::new(),
@@ -209,9 +215,8 @@ impl KnownBrowser {
         if device.accounts.len() > MAX_ACCOUNTS {
             device.accounts.remove(0);
         }
-        let Ok(plain) = serde_json::to_vec(&device) else {
-            return;
-        };
+        // Invariant: bytes, strings and numbers always serialize.
+        let plain = serde_json::to_vec(&device).expect("a device serializes");
         if let Ok(sealed) = realm.keyring().seal(DEVICE_PURPOSE, &plain) {
             set(
                 response,
@@ -221,5 +226,6 @@ impl KnownBrowser {
                 Some(DEVICE_MAX_AGE),
             );
         }
+        device
     }
 }

@@ -38,6 +38,10 @@ pub struct Interaction {
     pub shown_to: Option<String>,
     /// The login adds to what the session's user has shown already.
     pub step_up: bool,
+    /// What was shown in this login so far, where more is asked for before a session begins.
+    pub half: Option<Half>,
+    /// What it leads to wants a second factor that is shown now: a remembered browser is none.
+    pub strict: bool,
     /// A method of login that was started and not finished.
     pub pending: Option<Pending>,
     /// What a proof that is pasted into the page has to answer.
@@ -75,6 +79,10 @@ pub enum Page {
     Login,
     /// The fields of the method that is [`Interaction::pending`].
     Method,
+    /// A further step of the login: the fields of the method that is [`Interaction::pending`].
+    Second,
+    /// Something that is offered after a login; [`Interaction::pending`] names it.
+    Offer,
     /// Go on as somebody.
     Select,
     /// Allow or deny.
@@ -87,6 +95,8 @@ pub enum Page {
     Logout,
     /// The forms of the account page.
     Account,
+    /// A form behind the account page, whose state is [`Interaction::pending`].
+    AccountStep,
     /// The form that asks for a recovery link.
     Recover,
 }
@@ -113,6 +123,21 @@ impl SessionStamp {
     }
 }
 
+/// A login that is half way: somebody has shown some of what is asked of them, and no session is
+/// begun before the rest. It counts for nothing once the account has changed its password, or has
+/// been disabled or revoked.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Half {
+    /// Who.
+    pub user_id: String,
+    /// What they showed: names of `signet_oauth::authorize::acr::METHODS`.
+    pub methods: Vec<String>,
+    /// The account's password then, by the time it was set.
+    pub password_changed_at: u64,
+    /// Unix milliseconds of the first of it.
+    pub since_ms: u64,
+}
+
 /// A method of login that was started. The typed name is shown again; nothing says whether it
 /// exists.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -136,6 +161,10 @@ struct Wire {
     selected: Option<SessionStamp>,
     shown_to: Option<String>,
     step_up: bool,
+    #[serde(default)]
+    half: Option<Half>,
+    #[serde(default)]
+    strict: bool,
     pending: Option<Pending>,
     challenge: Option<String>,
     #[serde(default)]
@@ -163,6 +192,8 @@ impl Interaction {
             selected: None,
             shown_to: None,
             step_up: false,
+            half: None,
+            strict: false,
             pending: None,
             challenge: None,
             language: None,
@@ -238,6 +269,8 @@ impl Interaction {
             selected: self.selected.clone(),
             shown_to: self.shown_to.clone(),
             step_up: self.step_up,
+            half: self.half.clone(),
+            strict: self.strict,
             pending: self.pending.clone(),
             challenge: self.challenge.clone(),
             language: language.map(str::to_owned),
@@ -274,6 +307,8 @@ impl Interaction {
             selected: wire.selected,
             shown_to: wire.shown_to,
             step_up: wire.step_up,
+            half: wire.half,
+            strict: wire.strict,
             pending: wire.pending,
             challenge: wire.challenge,
             language: wire.language,
@@ -360,6 +395,7 @@ mod tests {
             auth_time: 10,
             acr: String::new(),
             amr: Vec::new(),
+            methods: Vec::new(),
             created_at: 10,
             login_ms: 10_000,
             last_seen: 10,

@@ -21,6 +21,7 @@ use crate::interaction::{Goal, Page};
 use crate::login::Failure;
 use crate::login::budgets::{Budgets, Standing};
 use crate::page::{self, Notice};
+use crate::security_mail::{self, SecurityEvent};
 use signet_audit::Action;
 use signet_directory::{MAX_EMAIL_BYTES, User, UserError, check_new, names_of};
 
@@ -246,6 +247,8 @@ async fn reset(visit: BrowserRequest, token: &str, form: &Params) -> Response {
     };
     match try_reset(&visit, &user, form).await {
         Ok(()) => {
+            let told = SecurityEvent::Recovered;
+            security_mail::send(&visit, &user.1, told).await;
             // The login page follows: whoever has the mail shows that they know the new password,
             // too.
             let url = visit.url("/account");

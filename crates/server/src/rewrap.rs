@@ -2,6 +2,7 @@
 //! forgotten when nothing needs them any more.
 use crate::{
     keys::{KeysError, SealingError, SealingFile, ShareSealingKeys, SigningKeys},
+    login::totp,
     registry::RegistryError,
     state::Realm,
 };
@@ -11,6 +12,7 @@ use signet_crypto::{
     Secret,
     seal::{Keyring, Purpose},
 };
+use signet_directory::UserError;
 use signet_oauth::client::{Client, ClientSecret};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -30,6 +32,9 @@ pub enum RewrapError {
     /// The audit trail's key.
     #[error(transparent)]
     Audit(#[from] AuditError),
+    /// The secret of a person's code app.
+    #[error("the secret of a code app could not be written: {0}")]
+    Factor(#[from] UserError),
     /// A client's record.
     #[error("a client could not be written: {0}")]
     Registry(#[from] RegistryError),
@@ -56,6 +61,8 @@ pub struct Rewrapped {
     pub signing_keys: usize,
     /// Clients whose secrets were.
     pub clients: usize,
+    /// People's code apps whose secrets were.
+    pub factors: usize,
     /// Sealing keys that are left, the new one included.
     pub sealing_keys: usize,
 }
@@ -101,6 +108,7 @@ pub async fn rotate_sealing_key(
         .rewrap(&ring, now, |deltas| realm.show_keys(deltas))
         .await?;
     let clients = rewrap_clients(realm, &ring).await?;
+    let factors = totp::rewrap(&realm.people.users, &ring, now).await?;
     realm.audit().rewrap(&ring).await?;
     let forgotten_before = now.saturating_sub(longest_sealed(realm).saturating_add(MARGIN));
     let sealing_keys = on_file(file, move |file| {
@@ -110,6 +118,7 @@ pub async fn rotate_sealing_key(
     Ok(Rewrapped {
         signing_keys,
         clients,
+        factors,
         sealing_keys: sealing_keys.await?,
     })
 }

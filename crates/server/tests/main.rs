@@ -26,6 +26,7 @@ mod realms;
 mod registration;
 mod remembered_tokens;
 mod revocation_stream;
+mod second_factor;
 mod session_end;
 mod several_nodes;
 mod steady_size;

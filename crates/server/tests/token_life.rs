@@ -551,6 +551,7 @@ pub fn a_device_gets_its_tokens_once_after_a_person_said_yes() {
             auth_time: realm.now(),
             acr: "a".to_owned(),
             amr: vec!["pwd".to_owned()],
+            methods: vec!["password".to_owned()],
             ends_at: u64::MAX,
         };
         let approved = record

@@ -19,28 +19,49 @@ pub enum Factor {
 /// A method of authentication, as the classes see it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AuthenticationMethod {
-    /// Its value of `amr` (RFC 8176 section 2).
-    pub amr: &'static str,
+    /// Names it in sessions. It never changes.
+    pub name: &'static str,
+    /// What `amr` says of it (RFC 8176 section 2).
+    pub amr: &'static [&'static str],
     /// What it is evidence of.
-    pub factor: Factor,
+    pub factors: &'static [Factor],
+    /// The person set it up as a proof of their own, beside password and mail.
+    pub enrolled: bool,
     /// What is sent is of no use to the page of an attacker.
     pub phishing_resistant: bool,
 }
 
-/// The methods that classes are computed from. A method of login names one of them.
+use Factor::{Inherence, Knowledge, Possession};
+
+/// The methods that classes are computed from. A method of login names one of them, or several of
+/// which each attempt shows one.
+///
+/// A mailed code is possession of a mailbox, and is not counted as a second factor: mail is no
+/// second channel (NIST SP 800-63B-4 section 3.1.3.1). A recovery code is possession, as every list
+/// of secrets to look up is (section 3.1.2). `hwk` and `swk` are the two kinds of a passkey's key:
+/// one that stays in its authenticator, and one that is backed up.
 #[rustfmt::skip]
 pub const METHODS: &[AuthenticationMethod] = &[
-    AuthenticationMethod { amr: "pwd", factor: Factor::Knowledge,  phishing_resistant: false },
-    AuthenticationMethod { amr: "otp", factor: Factor::Possession, phishing_resistant: false },
+    AuthenticationMethod { name: "password",           amr: &["pwd"],         factors: &[Knowledge],             enrolled: false, phishing_resistant: false },
+    AuthenticationMethod { name: "email_code",         amr: &["otp"],         factors: &[Possession],            enrolled: false, phishing_resistant: false },
+    AuthenticationMethod { name: "totp",               amr: &["otp"],         factors: &[Possession],            enrolled: true,  phishing_resistant: false },
+    AuthenticationMethod { name: "recovery_code",      amr: &["otp"],         factors: &[Possession],            enrolled: true,  phishing_resistant: false },
+    AuthenticationMethod { name: "remembered_browser", amr: &[],              factors: &[Possession],            enrolled: true,  phishing_resistant: false },
+    AuthenticationMethod { name: "passkey_synced",     amr: &["swk", "user"], factors: &[Possession, Inherence], enrolled: true,  phishing_resistant: true },
+    AuthenticationMethod { name: "passkey_bound",      amr: &["hwk", "user"], factors: &[Possession, Inherence], enrolled: true,  phishing_resistant: true },
+    AuthenticationMethod { name: "security_key",       amr: &["hwk", "user"], factors: &[Possession],            enrolled: true,  phishing_resistant: true },
+    AuthenticationMethod { name: "security_key_synced", amr: &["swk", "user"], factors: &[Possession],           enrolled: true,  phishing_resistant: true },
 ];
 
 /// What a class demands of the methods that were used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Demand {
-    /// Each of these methods, by its `amr` value.
+    /// Each of these methods, by its name.
     Methods(&'static [&'static str]),
     /// Methods of at least so many different factors.
     Factors(usize),
+    /// At least one method that the person set up.
+    Enrolled,
     /// At least one method that resists phishing.
     PhishingResistant,
 }
@@ -60,78 +81,153 @@ pub const PASSWORD: &str = "urn:signet:acr:password";
 pub const EMAIL_CODE: &str = "urn:signet:acr:email-code";
 /// Both, in one session. (No `+` in a name: a careless client's query would turn it into a space.)
 pub const PASSWORD_AND_EMAIL_CODE: &str = "urn:signet:acr:password-and-email-code";
+/// Two factors, one of them set up by the person: a password and a code of an app, or a passkey that
+/// verified its user.
+pub const TWO_FACTORS: &str = "urn:signet:acr:two-factors";
+/// A passkey or a security key: what is sent is of no use to the page of an attacker.
+pub const PHISHING_RESISTANT: &str = "urn:signet:acr:phishing-resistant";
+/// Both.
+pub const PHISHING_RESISTANT_TWO_FACTORS: &str = "urn:signet:acr:phishing-resistant-two-factors";
+/// One factor, of whatever kind.
+pub const ONE_FACTOR: &str = "urn:signet:acr:one-factor";
 
 /// Every class, strongest first: `acr_values_supported`.
 #[rustfmt::skip]
 pub const CLASSES: &[AcrClass] = &[
-    AcrClass { name: PASSWORD_AND_EMAIL_CODE, demands: &[Demand::Methods(&["pwd", "otp"]), Demand::Factors(2)] },
-    AcrClass { name: PASSWORD,                demands: &[Demand::Methods(&["pwd"])] },
-    AcrClass { name: EMAIL_CODE,              demands: &[Demand::Methods(&["otp"])] },
+    AcrClass { name: PHISHING_RESISTANT_TWO_FACTORS, demands: &[Demand::PhishingResistant, Demand::Factors(2), Demand::Enrolled] },
+    AcrClass { name: TWO_FACTORS,             demands: &[Demand::Factors(2), Demand::Enrolled] },
+    AcrClass { name: PHISHING_RESISTANT,      demands: &[Demand::PhishingResistant] },
+    AcrClass { name: PASSWORD_AND_EMAIL_CODE, demands: &[Demand::Methods(&["password", "email_code"])] },
+    AcrClass { name: PASSWORD,                demands: &[Demand::Methods(&["password"])] },
+    AcrClass { name: EMAIL_CODE,              demands: &[Demand::Methods(&["email_code"])] },
+    AcrClass { name: ONE_FACTOR,              demands: &[Demand::Factors(1)] },
 ];
+
+/// What `amr` says of the methods that were used, each value once: those of the methods, and `mfa`
+/// where they are two factors (RFC 8176 section 2).
+pub fn amr<S: AsRef<str>>(used: &[S]) -> Vec<&'static str> {
+    let mut values: Vec<&'static str> = Vec::new();
+    for value in methods(used).flat_map(|method| method.amr) {
+        if !values.contains(value) {
+            values.push(value);
+        }
+    }
+    if holds(TWO_FACTORS, used) {
+        values.push("mfa");
+    }
+    values
+}
+
+/// Whether the person set up the method of this name, beside password and mail.
+pub fn is_enrolled(name: &str) -> bool {
+    methods(&[name]).any(|method| method.enrolled)
+}
+
+/// Of the methods in `candidates` (by their names), those of which each alone brings `used` to the
+/// class of this name; where none does, those of [`missing`].
+pub fn helpful<S: AsRef<str>>(
+    name: &str,
+    used: &[S],
+    candidates: &[&'static str],
+) -> Vec<&'static str> {
+    let Some(class) = class(name).filter(|class| !class.holds(used)) else {
+        return Vec::new();
+    };
+    let alone = candidates.iter().copied().filter(|candidate| {
+        let with: Vec<&str> = used.iter().map(AsRef::as_ref).chain([*candidate]).collect();
+        class.holds(&with)
+    });
+    let alone: Vec<&'static str> = alone.collect();
+    match alone.is_empty() {
+        true => missing(name, used, candidates),
+        false => alone,
+    }
+}
+
+/// The methods that a session used which was begun when sessions had only `amr` values.
+pub fn methods_of_amr<S: AsRef<str>>(amr: &[S]) -> Vec<&'static str> {
+    amr.iter()
+        .filter_map(|value| match value.as_ref() {
+            "pwd" => Some("password"),
+            "otp" => Some("email_code"),
+            _ => None,
+        })
+        .collect()
+}
+
+/// Whether the methods that were used have a proof among them that the person set up beside a
+/// password: what an account with a second factor is asked for. A passkey that did not verify its
+/// user is one only beside another factor.
+pub fn second_factor_shown<S: AsRef<str>>(used: &[S]) -> bool {
+    methods(used).any(|method| {
+        method.enrolled && (!method.phishing_resistant || Demand::Factors(2).holds(used))
+    })
+}
 
 fn class(name: &str) -> Option<&'static AcrClass> {
     CLASSES.iter().find(|class| class.name == name)
 }
 
-fn methods<S: AsRef<str>>(amr: &[S]) -> impl Iterator<Item = &'static AuthenticationMethod> {
+fn methods<S: AsRef<str>>(used: &[S]) -> impl Iterator<Item = &'static AuthenticationMethod> {
     METHODS
         .iter()
-        .filter(move |method| amr.iter().any(|used| used.as_ref() == method.amr))
+        .filter(move |method| used.iter().any(|name| name.as_ref() == method.name))
 }
 
 impl Demand {
-    fn holds<S: AsRef<str>>(&self, amr: &[S]) -> bool {
+    fn holds<S: AsRef<str>>(&self, used: &[S]) -> bool {
         match self {
             Demand::Methods(all) => all
                 .iter()
-                .all(|method| amr.iter().any(|used| used.as_ref() == *method)),
+                .all(|method| used.iter().any(|name| name.as_ref() == *method)),
             Demand::Factors(most) => {
                 let mut factors = Vec::new();
-                for method in methods(amr) {
-                    if !factors.contains(&method.factor) {
-                        factors.push(method.factor);
+                for factor in methods(used).flat_map(|method| method.factors) {
+                    if !factors.contains(&factor) {
+                        factors.push(factor);
                     }
                 }
                 factors.len() >= *most
             }
-            Demand::PhishingResistant => methods(amr).any(|method| method.phishing_resistant),
+            Demand::Enrolled => methods(used).any(|method| method.enrolled),
+            Demand::PhishingResistant => methods(used).any(|method| method.phishing_resistant),
         }
     }
 }
 
 impl AcrClass {
     /// Whether the methods that were used satisfy the class.
-    pub fn holds<S: AsRef<str>>(&self, amr: &[S]) -> bool {
-        self.demands.iter().all(|demand| demand.holds(amr))
+    pub fn holds<S: AsRef<str>>(&self, used: &[S]) -> bool {
+        self.demands.iter().all(|demand| demand.holds(used))
     }
 }
 
 /// The class of what was done: the strongest that holds. None where none does.
-pub fn of<S: AsRef<str>>(amr: &[S]) -> Option<&'static str> {
+pub fn of<S: AsRef<str>>(used: &[S]) -> Option<&'static str> {
     CLASSES
         .iter()
-        .find(|class| class.holds(amr))
+        .find(|class| class.holds(used))
         .map(|class| class.name)
 }
 
 /// Whether the class of this name holds for the methods that were used. A name that the server does
 /// not have never does.
-pub fn holds<S: AsRef<str>>(name: &str, amr: &[S]) -> bool {
-    class(name).is_some_and(|class| class.holds(amr))
+pub fn holds<S: AsRef<str>>(name: &str, used: &[S]) -> bool {
+    class(name).is_some_and(|class| class.holds(used))
 }
 
-/// Of the methods in `candidates` (values of `amr`), those that bring `amr` to the class of this
+/// Of the methods in `candidates` (by their names), those that bring `used` to the class of this
 /// name, each needed; none where the class holds already, where it is unknown, or where the
 /// candidates do not suffice.
 pub fn missing<S: AsRef<str>>(
     name: &str,
-    amr: &[S],
+    used: &[S],
     candidates: &[&'static str],
 ) -> Vec<&'static str> {
     let Some(class) = class(name) else {
         return Vec::new();
     };
-    let mut reached: Vec<&str> = amr.iter().map(AsRef::as_ref).collect();
+    let mut reached: Vec<&str> = used.iter().map(AsRef::as_ref).collect();
     if class.holds(&reached) {
         return Vec::new();
     }
@@ -142,12 +238,12 @@ pub fn missing<S: AsRef<str>>(
     let mut needed: Vec<&'static str> = candidates
         .iter()
         .copied()
-        .filter(|candidate| !amr.iter().any(|used| used.as_ref() == *candidate))
+        .filter(|candidate| !used.iter().any(|name| name.as_ref() == *candidate))
         .collect();
     // What can be left out is not needed.
     let mut index = 0;
     while index < needed.len() {
-        let mut fewer: Vec<&str> = amr.iter().map(AsRef::as_ref).collect();
+        let mut fewer: Vec<&str> = used.iter().map(AsRef::as_ref).collect();
         fewer.extend(
             needed
                 .iter()
@@ -170,9 +266,12 @@ mod tests {
 
     #[test]
     fn a_class_states_what_was_done() {
-        assert_eq!(of(&["pwd"]), Some(PASSWORD));
-        assert_eq!(of(&["otp"]), Some(EMAIL_CODE));
-        assert_eq!(of(&["otp", "pwd"]), Some(PASSWORD_AND_EMAIL_CODE));
+        assert_eq!(of(&["password"]), Some(PASSWORD));
+        assert_eq!(of(&["email_code"]), Some(EMAIL_CODE));
+        assert_eq!(
+            of(&["email_code", "password"]),
+            Some(PASSWORD_AND_EMAIL_CODE)
+        );
         assert_eq!(of::<&str>(&[]), None);
     }
 
@@ -187,35 +286,62 @@ mod tests {
 
     #[test]
     fn two_factors_reach_each_of_them_and_one_never_reaches_two() {
-        assert!(holds(PASSWORD, &["pwd", "otp"]));
-        assert!(!holds(PASSWORD_AND_EMAIL_CODE, &["pwd"]));
-        assert!(!holds(EMAIL_CODE, &["pwd"]));
-        assert!(!holds("urn:example:unknown", &["pwd", "otp"]));
+        assert!(holds(PASSWORD, &["password", "email_code"]));
+        assert!(!holds(PASSWORD_AND_EMAIL_CODE, &["password"]));
+        assert!(!holds(EMAIL_CODE, &["password"]));
+        assert!(!holds("urn:example:unknown", &["password", "email_code"]));
     }
 
     #[test]
     fn every_method_alone_has_a_class() {
         for method in METHODS {
-            assert!(of(&[method.amr]).is_some(), "{}", method.amr);
+            assert!(of(&[method.name]).is_some(), "{}", method.name);
         }
     }
 
     #[test]
     fn what_is_missing_is_what_is_needed_and_no_more() {
-        let all = ["pwd", "otp"];
-        assert_eq!(missing(PASSWORD_AND_EMAIL_CODE, &["pwd"], &all), ["otp"]);
-        assert_eq!(missing(PASSWORD, &["otp"], &all), ["pwd"]);
-        assert!(missing(PASSWORD, &["pwd"], &all).is_empty());
-        assert!(missing(PASSWORD_AND_EMAIL_CODE, &["pwd"], &["pwd"]).is_empty());
-        assert!(missing("urn:example:unknown", &["pwd"], &all).is_empty());
+        let all = ["password", "email_code"];
+        assert_eq!(
+            missing(PASSWORD_AND_EMAIL_CODE, &["password"], &all),
+            ["email_code"]
+        );
+        assert_eq!(missing(PASSWORD, &["email_code"], &all), ["password"]);
+        assert!(missing(PASSWORD, &["password"], &all).is_empty());
+        assert!(missing(PASSWORD_AND_EMAIL_CODE, &["password"], &["password"]).is_empty());
+        assert!(missing("urn:example:unknown", &["password"], &all).is_empty());
     }
 
     #[test]
     fn factors_and_phishing_resistance_are_predicates_over_the_methods() {
         let two = Demand::Factors(2);
-        assert!(two.holds(&["pwd", "otp"]));
-        assert!(!two.holds(&["pwd", "pwd"]));
-        assert!(!two.holds(&["pwd", "unknown"]));
-        assert!(!Demand::PhishingResistant.holds(&["pwd", "otp"]));
+        assert!(two.holds(&["password", "email_code"]));
+        assert!(!two.holds(&["password", "password"]));
+        assert!(!two.holds(&["password", "unknown"]));
+        assert!(!Demand::PhishingResistant.holds(&["password", "email_code"]));
+        assert!(Demand::PhishingResistant.holds(&["security_key"]));
+        assert!(two.holds(&["passkey_bound"]));
+    }
+
+    #[test]
+    fn a_mailed_code_is_no_second_factor_and_a_code_of_an_app_is() {
+        assert!(!holds(TWO_FACTORS, &["password", "email_code"]));
+        assert!(holds(TWO_FACTORS, &["password", "totp"]));
+        assert!(!holds(TWO_FACTORS, &["email_code", "totp"]));
+        assert!(second_factor_shown(&["email_code", "totp"]));
+        assert!(!second_factor_shown(&["password", "email_code"]));
+        assert!(!second_factor_shown(&["security_key"]));
+        assert!(second_factor_shown(&["password", "security_key"]));
+        assert!(second_factor_shown(&["passkey_synced"]));
+    }
+
+    #[test]
+    fn amr_has_the_registered_values_once_and_mfa_for_two_factors() {
+        assert_eq!(amr(&["password"]), ["pwd"]);
+        assert_eq!(amr(&["password", "email_code"]), ["pwd", "otp"]);
+        assert_eq!(amr(&["password", "totp"]), ["pwd", "otp", "mfa"]);
+        assert_eq!(amr(&["password", "remembered_browser"]), ["pwd", "mfa"]);
+        assert_eq!(amr(&["passkey_bound"]), ["hwk", "user", "mfa"]);
+        assert_eq!(amr(&["email_code", "totp"]), ["otp"]);
     }
 }

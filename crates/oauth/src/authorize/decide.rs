@@ -327,7 +327,7 @@ fn context_class<'a>(
     if wanted.is_empty() || wanted.contains(&session.acr) {
         return Ok(session.acr.clone());
     }
-    if let Some(reached) = wanted.iter().find(|w| acr::holds(w, &session.amr)) {
+    if let Some(reached) = wanted.iter().find(|w| acr::holds(w, &session.methods)) {
         return Ok(reached.clone());
     }
     let step_up = wanted_class(request);

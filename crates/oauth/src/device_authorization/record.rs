@@ -250,6 +250,8 @@ impl DeviceRecord {
                         auth_time: d.number()?,
                         acr: d.string()?,
                         amr: d.strings()?,
+                        // What was decided by them was decided when the device was allowed.
+                        methods: Vec::new(),
                         ends_at: d.number()?,
                     },
                     approved_at_ms: d.number()?,
@@ -293,6 +295,7 @@ mod tests {
             auth_time: 900,
             acr: "a".into(),
             amr: vec!["pwd".into()],
+            methods: Vec::new(),
             ends_at: u64::MAX,
         }
     }

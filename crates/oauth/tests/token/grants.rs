@@ -175,6 +175,7 @@ fn a_device_code_gives_what_the_session_approved_to_its_own_client() {
         auth_time: NOW - 5,
         acr: "a".into(),
         amr: vec!["pwd".into()],
+        methods: vec!["password".into()],
         ends_at: u64::MAX,
     };
     let approved = record

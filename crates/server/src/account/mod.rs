@@ -1,6 +1,7 @@
 //! `/account`: the person's own password, sessions, consents and agents.
 mod agents;
 mod attributes;
+pub(crate) mod factors;
 
 pub use agents::{CHALLENGE_LIFETIME, MAX_FORM_OBJECT};
 
@@ -15,6 +16,7 @@ use crate::interaction::{Goal, Page};
 use crate::login::{Failure, flow};
 use crate::page::words::{name_of, scope_text};
 use crate::page::{self, AccountView, ConsentView, Notice, SessionView};
+use crate::security_mail::{self, SecurityEvent};
 use crate::session::{self, Found};
 use signet_audit::{Action, Event};
 use signet_directory::passwords::Waiter;
@@ -91,6 +93,7 @@ async fn render(
     let challenge = agents::challenge();
     let agents = agents::view(visit, &user.id, &challenge).await?;
     interaction.challenge = agents.is_some().then_some(challenge);
+    let factors = factors::view(visit, user).await?;
     Ok(Some(page::account(
         &t,
         &AccountView {
@@ -105,6 +108,7 @@ async fn render(
             consents: &consents,
             agents: agents.as_ref(),
             attributes: &attributes::view(visit, user),
+            factors: Some(&factors),
         },
     )))
 }
@@ -118,6 +122,9 @@ pub async fn submit(context: Context) -> Response {
     let Some(present) = visit.present().cloned() else {
         return ask_login(visit);
     };
+    if interaction.page == Page::AccountStep && interaction.was_shown_to(&present.found.row) {
+        return factors::submit_step(visit, &present, interaction, &form).await;
+    }
     if interaction.page != Page::Account || !interaction.was_shown_to(&present.found.row) {
         return overview(visit, None).await;
     }
@@ -139,6 +146,9 @@ pub async fn submit(context: Context) -> Response {
         }
         Some("stop-agents") => agents::stop_all(visit, &present).await,
         Some("attributes") => attributes::save(visit, &present, &form).await,
+        Some("totp-add") => factors::begin_totp(visit, &present).await,
+        Some("recovery-codes") => factors::make_recovery_codes(visit, &present).await,
+        Some("credential-remove") => factors::remove(visit, &present, &form).await,
         Some("password") => change_password(visit, &present, &form).await,
         _ => overview(visit, None).await,
     }
@@ -253,6 +263,8 @@ async fn change_password(mut visit: BrowserRequest, present: &LoggedIn, form: &P
         .act(event, changed, Failure::code);
     let outcome = match changed.await {
         Ok((user, found)) => {
+            let told = SecurityEvent::PasswordChanged;
+            security_mail::send(&visit, &user, told).await;
             visit.enter(user, found);
             Ok(PASSWORD_CHANGED)
         }

@@ -25,7 +25,7 @@ use crate::browser_request::{BrowserRequest, error_page, face_of};
 use crate::consent;
 use crate::http::{Context, Response};
 use crate::interaction::{self, Goal, Interaction, Page};
-use crate::login::flow;
+use crate::login::{flow, second};
 use crate::page::words::{host_of, name_of, scope_lines};
 use crate::page::{
     self, ClientLinks, ConsentPage, Face, Html, LeavingPage, Onward, ScopeLine, SelectPage,
@@ -213,11 +213,11 @@ pub async fn proceed(visit: BrowserRequest, interaction: Interaction, consented:
     match step {
         Step::Login { reason, acr } => {
             let mut interaction = interaction;
-            if interaction.step_up && flow::is_second_factor(&visit, acr) {
-                return flow::show_second(visit, interaction);
-            }
             interaction.step_up = reason == authorize::LoginReason::StepUp;
-            flow::show(visit, interaction, None)
+            match acr.is_some() && interaction.step_up && second::is_step_up(&visit, &interaction) {
+                true => second::show(visit, interaction, None).await,
+                false => flow::show(visit, interaction, None),
+            }
         }
         Step::SelectAccount => {
             let html = select_page(&visit, interaction, &client);

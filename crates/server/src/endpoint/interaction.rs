@@ -37,15 +37,17 @@ pub(super) async fn submit(context: Context) -> Response {
 
 async fn dispatch(visit: BrowserRequest, interaction: Interaction, form: &Params) -> Response {
     match (interaction.page, &interaction.goal) {
-        (Page::Login | Page::Method, Goal::Authorize(_))
+        (Page::Login | Page::Method | Page::Second, Goal::Authorize(_))
             if matches!(form.get("decision"), Some("cancel" | "deny")) =>
         {
             authorize::submit_page(visit, interaction, form).await
         }
-        (Page::Login | Page::Method, _) => match flow::submit(visit, interaction, form).await {
-            Outcome::Page(response) => response,
-            Outcome::Done(visit, interaction) => go_on(*visit, *interaction).await,
-        },
+        (Page::Login | Page::Method | Page::Second | Page::Offer, _) => {
+            match flow::submit(visit, interaction, form).await {
+                Outcome::Page(response) => response,
+                Outcome::Done(visit, interaction) => go_on(*visit, *interaction).await,
+            }
+        }
         (Page::Select | Page::Consent, Goal::Authorize(_)) => {
             authorize::submit_page(visit, interaction, form).await
         }

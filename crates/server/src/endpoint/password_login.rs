@@ -9,7 +9,7 @@ use crate::{
     browser_request::BrowserRequest,
     http::{Context, Response, response},
     issue,
-    login::{Failure, flow, password},
+    login::{Failure, flow, password, second, totp},
     revoked::Index,
 };
 use http::{HeaderValue, StatusCode, header};
@@ -24,13 +24,16 @@ use signet_oauth::{
 };
 use signet_texts::Language;
 
-const METHOD: &str = password::METHOD.amr;
+const METHOD: &str = password::METHOD.name;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Body {
     username: String,
     password: String,
+    /// The code of the account's app, where it has one.
+    #[serde(default)]
+    totp: Option<String>,
 }
 
 pub(super) async fn submit(mut context: Context) -> Response {
@@ -45,12 +48,16 @@ pub(super) async fn submit(mut context: Context) -> Response {
         Err(failure) => return response::body_error(failure),
     };
     let Ok(body) = serde_json::from_slice::<Body>(&body) else {
-        let text = "the body must be an object of username and password";
+        let text = "the body must be an object of username and password, and perhaps totp";
         return refuse(&context, None, &OAuthError::invalid_request(text));
     };
     context.note_client(command_line::CLIENT_ID);
+    let methods: &[&str] = match body.totp {
+        None => &[password::METHOD.name],
+        Some(_) => &[totp::METHOD.name, password::METHOD.name],
+    };
     if let Err(error) = with_rules(&context, |rules| {
-        command_line::password_alone(rules).map(drop)
+        command_line::without_browser(rules, methods).map(drop)
     }) {
         return refuse(&context, None, &error);
     }
@@ -58,17 +65,33 @@ pub(super) async fn submit(mut context: Context) -> Response {
         Ok(visit) => visit,
         Err(answer) => return answer,
     };
-    let verified = match Params::from_pairs([("password", &*body.password)]) {
-        Ok(form) => flow::verify(&visit, &password::METHOD, &[], &body.username, &form).await,
+    let totp = body.totp.as_deref().unwrap_or("");
+    let form = match Params::from_pairs([("password", &*body.password), ("totp", totp)]) {
+        Ok(form) => form,
         Err(error) => return refuse(&visit.context, None, &error),
     };
-    let context = visit.context;
+    let verified = flow::verify(&visit, &password::METHOD, &[], &body.username, &form).await;
     let user = match verified {
-        Ok(user) => user,
-        Err(failure) => return failed(&context, &failure),
+        Ok(proof) => proof.user,
+        Err(failure) => return failed(&visit.context, &failure),
     };
+    let wanted = second::wants_second_factor(&user, &[password::METHOD.name]);
+    if wanted && body.totp.is_none() {
+        let text = "this account has a second factor: send `totp`, too, or log in by a browser";
+        let error = OAuthError::new(ErrorCode::InteractionRequired, text);
+        return refuse(&visit.context, Some(&user.id), &error);
+    }
+    // A code that nobody asked for is not taken on trust either.
+    if body.totp.is_some() {
+        let (name, user) = (&body.username, Some(user.clone()));
+        let verified = flow::verify_of(&visit, &totp::METHOD, &[], user, name, &form).await;
+        if let Err(failure) = verified {
+            return failed(&visit.context, &failure);
+        }
+    }
+    let context = visit.context;
     let decided = with_rules(&context, |rules| {
-        command_line::password_login(rules, &user.id, user.admin)
+        command_line::password_login(rules, &user.id, user.admin, methods)
     });
     match decided.and_then(|issue| answer(&context, &issue)) {
         Ok(body) => response::json(StatusCode::OK, body),

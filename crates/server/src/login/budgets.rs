@@ -56,6 +56,16 @@ impl Budgets {
             None => format!("nobody {text}"),
         };
         // The window first: what it refuses is no guess, and must not use up the day.
+        let network = limits.of_address(kind, visit.context.peer);
+        if typed.is_empty() && user.is_none() {
+            // Nobody was named: what is shown names them. There is no account to guess at.
+            return Budgets {
+                kind,
+                told: Vec::new(),
+                silent: Vec::new(),
+                address: Some(network),
+            };
+        }
         let both = |name: &str| {
             let window = limits.of_account(kind, name, None);
             std::iter::once(window)
@@ -66,7 +76,7 @@ impl Budgets {
             kind,
             told: both(&text),
             silent: both(&account),
-            address: Some(limits.of_address(kind, visit.context.peer)),
+            address: Some(network),
         }
     }
 

@@ -1,24 +1,26 @@
 //! A one-time code by mail: six digits, bound to the browser that asked.
 
 use super::budgets::Standing;
-use super::method::{Answer, Attempt as Try, Method, MethodPage, Start, Verdict};
+use super::method::{Answer, Attempt as Try, Method, MethodPage, Start, Step, Verdict};
 use super::one_time_code::{self, Attempt, MailedCodeId};
 use crate::attempts::Kind;
 use crate::browser_request::BrowserRequest;
-use crate::page::{self, CodePage, Html};
+use crate::page::{self, CodePage, Html, MethodButton};
 use signet_directory::User;
 
 /// See the module.
 pub const METHOD: Method = Method {
     name: "email_code",
-    amr: "otp",
+    shows: &["email_code"],
+    step: Step::Either,
     guess: Kind::Code,
     offered: |visit| visit.context.realm.people.mailer.is_some(),
     usable: |visit, user| visit.context.realm.people.mailer.is_some() && user.email.is_some(),
+    decision: "email",
+    label: "login-email-button",
     start: Some(Start {
-        decision: "email",
-        label: "login-email-button",
         counts: Kind::Mail,
+        needs_name: true,
         run: |visit, user| send(visit, user),
         again: "login-email-again",
     }),
@@ -26,6 +28,11 @@ pub const METHOD: Method = Method {
     verify: |attempt| verify(attempt),
     wrong: "login-email-wrong",
     expired: "login-email-expired",
+};
+
+const PASSWORD_INSTEAD: MethodButton = MethodButton {
+    decision: "password",
+    label: "login-use-password",
 };
 
 fn code_page(page: &MethodPage<'_>) -> Html {
@@ -37,6 +44,10 @@ fn code_page(page: &MethodPage<'_>) -> Html {
             typed: page.typed,
             minutes: page.visit.context.snapshot.settings.otp_lifetime / 60,
             can_cancel: page.can_cancel,
+            others: match page.second {
+                None => &[PASSWORD_INSTEAD],
+                Some(_) => page.others,
+            },
             notice: page.notice.clone(),
         },
     )

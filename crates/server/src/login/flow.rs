@@ -1,17 +1,16 @@
 //! The steps of a login, whatever it is for and by whatever method: the pages between, the budgets
-//! against guessing, the second factor, the session, the audit record. The methods themselves are
-//! rows of [`METHODS`].
+//! against guessing, the session, the audit record. The methods themselves are rows of [`METHODS`];
+//! what is asked for beyond the first of them is decided in [`super::second`].
 
 use signet_oauth::authorize::acr;
 use signet_oauth::params::Params;
 
-use super::Failure;
-use super::METHODS;
 use super::budgets::{Budgets, Standing};
 use super::method::{Attempt, Method, MethodPage, Start, Verdict};
+use super::{Failure, METHODS, offer, remembered, second};
 use crate::browser_request::BrowserRequest;
 use crate::http::Response;
-use crate::interaction::{Goal, Interaction, MAX_TYPED, Page, Pending, SessionStamp};
+use crate::interaction::{Goal, Half, Interaction, MAX_TYPED, Page, Pending, SessionStamp};
 use crate::page::{self, ClientLinks, Html, LoginPage, MethodButton, Notice};
 use signet_audit::Action;
 use signet_directory::User;
@@ -21,7 +20,6 @@ use signet_directory::User;
 pub const ACTION: &str = "interaction";
 
 const NAME_FIRST: &str = "login-name-first";
-const SECOND_STEP: &str = "login-second-step";
 
 /// Shows the login page.
 pub fn show(
@@ -34,29 +32,6 @@ pub fn show(
     visit.page(html)
 }
 
-/// Shows it for a request's second factor.
-pub fn show_second(visit: BrowserRequest, interaction: Interaction) -> Response {
-    show(visit, interaction, Some(Notice::Done(SECOND_STEP)))
-}
-
-/// Whether the class that is asked for is reached by one more method than the session has used.
-pub fn is_second_factor(visit: &BrowserRequest, class: Option<&str>) -> bool {
-    let (Some(class), Some(present)) = (class, visit.present()) else {
-        return false;
-    };
-    let amr = &present.found.row.amr;
-    !amr.is_empty() && !acr::missing(class, amr, &usable(visit, &present.user)).is_empty()
-}
-
-/// The `amr` of what this account can log in with here.
-fn usable(visit: &BrowserRequest, user: &User) -> Vec<&'static str> {
-    METHODS
-        .iter()
-        .filter(|method| (method.offered)(visit) && (method.usable)(visit, user))
-        .map(|method| method.amr)
-        .collect()
-}
-
 /// The method whose fields stand on the login page: [`METHODS`] begins with it.
 fn first() -> &'static Method {
     &METHODS[0]
@@ -65,6 +40,7 @@ fn first() -> &'static Method {
 fn to_login_page(interaction: &mut Interaction) {
     interaction.page = Page::Login;
     interaction.pending = None;
+    interaction.half = None;
 }
 
 /// The page of a method, filled in.
@@ -88,6 +64,10 @@ fn method_page(
             .unwrap_or(""),
         request,
         can_cancel: request.is_some(),
+        second: None,
+        others: &[],
+        can_remember: false,
+        state: pending.map_or(&[], |pending| &pending.state),
         notice,
     })
 }
@@ -102,12 +82,8 @@ pub(super) fn login_page(page: &MethodPage<'_>) -> Html {
         .and_then(|request| registry.clients.get(&request.client_id));
     let methods: Vec<MethodButton> = METHODS
         .iter()
-        .filter(|method| (method.offered)(visit))
-        .filter_map(|method| method.start.as_ref())
-        .map(|start| MethodButton {
-            decision: start.decision,
-            label: start.label,
-        })
+        .filter(|method| method.is_first() && method.start.is_some() && (method.offered)(visit))
+        .map(Method::button)
         .collect();
     page::login(
         &visit.face(),
@@ -143,20 +119,38 @@ fn of_page(interaction: &Interaction) -> Option<&'static Method> {
     METHODS.iter().find(|method| method.name == name)
 }
 
-/// Handles a form of the login page or of a method's page.
+/// Handles a form of the login page, of a method's page, or of what is offered after a login.
 pub async fn submit(visit: BrowserRequest, interaction: Interaction, form: &Params) -> Outcome {
+    match interaction.page {
+        Page::Second => second::submit(visit, interaction, form).await,
+        Page::Offer => offer::submit(visit, interaction, form).await,
+        Page::Start
+        | Page::Login
+        | Page::Method
+        | Page::Select
+        | Page::Consent
+        | Page::DeviceEnter
+        | Page::DeviceConfirm
+        | Page::Logout
+        | Page::Account
+        | Page::AccountStep
+        | Page::Recover => submit_first(visit, interaction, form).await,
+    }
+}
+
+async fn submit_first(visit: BrowserRequest, interaction: Interaction, form: &Params) -> Outcome {
     let decision = form.get("decision").unwrap_or("");
-    for method in METHODS {
+    for method in METHODS.iter().filter(|method| method.is_first()) {
         if let Some(start) = &method.start
-            && start.decision == decision
+            && method.decision == decision
         {
             return Outcome::Page(begin(visit, interaction, method, start, form).await);
         }
     }
-    if interaction.page == Page::Method && decision == first().name {
+    if interaction.page == Page::Method && decision == first().decision {
         return Outcome::Page(show(visit, interaction, None));
     }
-    let Some(method) = of_page(&interaction) else {
+    let Some(method) = of_page(&interaction).filter(|method| method.is_first()) else {
         return Outcome::Page(show(visit, interaction, None));
     };
     let typed = match &interaction.pending {
@@ -166,11 +160,19 @@ pub async fn submit(visit: BrowserRequest, interaction: Interaction, form: &Para
     let state = interaction.pending.as_ref();
     let state = state.map_or(&[][..], |pending| &pending.state);
     match verify(&visit, method, state, &typed, form).await {
-        Ok(user) => finish(visit, interaction, user, method.amr).await,
-        Err(failure) => Outcome::Page(failed(visit, failure, method.amr, |visit, notice| {
+        Ok(proof) => finish(visit, interaction, proof, form).await,
+        Err(failure) => Outcome::Page(failed(visit, failure, method.name, |visit, notice| {
             method_page(visit, method, &interaction, Some(&typed), Some(notice))
         })),
     }
+}
+
+/// Somebody, and what they have just shown.
+pub(crate) struct Proof {
+    /// Who.
+    pub(crate) user: User,
+    /// A name of `signet_oauth::authorize::acr::METHODS`.
+    pub(crate) shown: &'static str,
 }
 
 /// One attempt by a method: counted first, then decided, then settled. `state`: what the method's
@@ -181,9 +183,24 @@ pub(crate) async fn verify(
     state: &[u8],
     typed: &str,
     form: &Params,
-) -> Result<User, Failure> {
+) -> Result<Proof, Failure> {
     let users = &visit.context.realm.people.users;
-    let user = users.by_login(typed, visit.context.now()).await?;
+    let user = match typed.is_empty() {
+        true => None,
+        false => users.by_login(typed, visit.context.now()).await?,
+    };
+    verify_of(visit, method, state, user, typed, form).await
+}
+
+/// As [`verify`], for an account that is known.
+pub(crate) async fn verify_of(
+    visit: &BrowserRequest,
+    method: &Method,
+    state: &[u8],
+    user: Option<User>,
+    typed: &str,
+    form: &Params,
+) -> Result<Proof, Failure> {
     let budgets = Budgets::of(visit, method.guess, user.as_ref(), typed);
     let standing = budgets.begin(visit).await?;
     let attempt = Attempt {
@@ -193,10 +210,15 @@ pub(crate) async fn verify(
         form,
         standing,
     };
+    let proven = |user: Box<User>, shown| Proof { user: *user, shown };
     match (method.verify)(&attempt).await? {
         Verdict::Proven(user) => {
             budgets.right(visit).await?;
-            Ok(*user)
+            Ok(proven(user, method.shows[0]))
+        }
+        Verdict::ProvenBy(user, shown) => {
+            budgets.right(visit).await?;
+            Ok(proven(user, shown))
         }
         Verdict::Wrong => {
             budgets.wrong(visit).await?;
@@ -231,7 +253,7 @@ async fn begin(
         .map(|pending| pending.typed.clone());
     let is_again = again.is_some();
     let typed = again.unwrap_or_else(|| form.get("username").unwrap_or("").trim().to_owned());
-    if typed.is_empty() {
+    if typed.is_empty() && start.needs_name {
         return show(visit, interaction, Some(Notice::Error(NAME_FIRST)));
     }
     if !(method.offered)(&visit) || typed.len() > MAX_TYPED {
@@ -251,7 +273,7 @@ async fn begin(
         }
         Err(failure) => {
             to_login_page(&mut interaction);
-            failed(visit, failure, "mail", |visit, notice| {
+            failed(visit, failure, method.name, |visit, notice| {
                 method_page(visit, first(), &interaction, Some(&typed), Some(notice))
             })
         }
@@ -261,15 +283,29 @@ async fn begin(
 /// Each start counts, right or wrong.
 async fn run(visit: &BrowserRequest, start: &Start, typed: &str) -> Result<Vec<u8>, Failure> {
     let users = &visit.context.realm.people.users;
-    let user = users.by_login(typed, visit.context.now()).await?;
-    let budgets = Budgets::of(visit, start.counts, user.as_ref(), typed);
+    let user = match typed.is_empty() {
+        true => None,
+        false => users.by_login(typed, visit.context.now()).await?,
+    };
+    run_for(visit, start, user.as_ref(), typed).await
+}
+
+/// As [`run`], for an account that is known.
+pub(super) async fn run_for(
+    visit: &BrowserRequest,
+    start: &Start,
+    user: Option<&User>,
+    typed: &str,
+) -> Result<Vec<u8>, Failure> {
+    let budgets = Budgets::of(visit, start.counts, user, typed);
     let standing = budgets.begin(visit).await?;
     budgets.wrong(visit).await?;
     let user = user.filter(|_| standing == Standing::Open);
-    Ok((start.run)(visit, user.as_ref()).await?)
+    Ok((start.run)(visit, user).await?)
 }
 
-fn failed(
+/// The page with what went wrong, and the record of it.
+pub(super) fn failed(
     visit: BrowserRequest,
     failure: Failure,
     method: &str,
@@ -303,36 +339,96 @@ fn failed(
     }
 }
 
-/// Begins the session, and notes in the interaction what was done.
-async fn finish(
+/// Asks for what else is to be shown, or begins the session and notes in the interaction what was
+/// done. `form`: what the person sent with the proof.
+pub(crate) async fn finish(
+    visit: BrowserRequest,
+    interaction: Interaction,
+    proof: Proof,
+    form: &Params,
+) -> Outcome {
+    match try_finish(visit, interaction, proof, form).await {
+        Ok(outcome) => outcome,
+        Err((visit, error)) => Outcome::Page(visit.unavailable(&error)),
+    }
+}
+
+async fn try_finish(
     mut visit: BrowserRequest,
     mut interaction: Interaction,
-    user: User,
-    method: &str,
-) -> Outcome {
+    proof: Proof,
+    form: &Params,
+) -> Result<Outcome, (BrowserRequest, signet_store::StoreError)> {
+    let Proof { user, shown } = proof;
+    let half = interaction.half.take();
+    let half = half.filter(|half| half.user_id == user.id);
+    let before = match (&half, visit.present()) {
+        (Some(half), _) => half.methods.clone(),
+        (None, Some(present)) if interaction.step_up && present.user.id == user.id => {
+            let methods = present.found.row.methods();
+            methods.into_iter().map(str::to_owned).collect()
+        }
+        (None, _) => Vec::new(),
+    };
+    let mut methods = vec![shown.to_owned()];
+    methods.extend(before.into_iter().filter(|method| method != shown));
+    if !interaction.strict && second::wants_second_factor(&user, &methods) {
+        match remembered::is_remembered(&visit, &user).await {
+            Ok(true) => methods.push(remembered::SHOWS.to_owned()),
+            Ok(false) => {}
+            Err(error) => return Err((visit, error)),
+        }
+    }
+    if second::wants_second_factor(&user, &methods) {
+        interaction.half = Some(Half {
+            user_id: user.id.clone(),
+            password_changed_at: user.password_changed_at,
+            since_ms: half.map_or(visit.context.now_ms, |half| half.since_ms),
+            methods,
+        });
+        return Ok(Outcome::Page(second::show(visit, interaction, None).await));
+    }
+    let names: Vec<&str> = methods.iter().map(String::as_str).collect();
     let usable = usable(&visit, &user);
-    if let Err(error) = visit.log_in(user, method, interaction.step_up).await {
-        return Outcome::Page(visit.unavailable(&error));
+    if let Err(error) = visit.log_in(user, &names).await {
+        return Err((visit, error));
+    }
+    if form.get("remember").is_some()
+        && acr::is_enrolled(shown)
+        && let Err(error) = remembered::remember(&visit).await
+    {
+        return Err((visit, error));
     }
     interaction.pending = None;
     interaction.page = Page::Start;
+    interaction.strict = false;
     let row = visit.present().map(|present| &present.found.row);
     // Somebody of whom more methods are asked, and who has them, has one more page before them.
-    let half_way = match (first_wish(&interaction), row) {
-        (Some(class), Some(row)) => !acr::missing(class, &row.amr, &usable).is_empty(),
-        _ => false,
+    let half_way = match first_wish(&interaction) {
+        Some(class) => !acr::missing(class, &names, &usable).is_empty(),
+        None => false,
     };
     if half_way {
         interaction.step_up = true;
-    } else {
-        interaction.login = row.map(SessionStamp::by);
+        return Ok(Outcome::Done(Box::new(visit), Box::new(interaction)));
     }
-    Outcome::Done(Box::new(visit), Box::new(interaction))
+    interaction.login = row.map(SessionStamp::by);
+    Ok(offer::after(visit, interaction, form).await)
+}
+
+/// What this account can log in with here: names of `signet_oauth::authorize::acr::METHODS`.
+pub(super) fn usable(visit: &BrowserRequest, user: &User) -> Vec<&'static str> {
+    METHODS
+        .iter()
+        .filter(|method| (method.offered)(visit) && (method.usable)(visit, user))
+        .flat_map(|method| method.shows)
+        .copied()
+        .collect()
 }
 
 /// The class that the request wishes most, as an essential claim or by `acr_values`, where the
 /// server has it.
-fn first_wish(interaction: &Interaction) -> Option<&str> {
+pub(super) fn first_wish(interaction: &Interaction) -> Option<&str> {
     let Goal::Authorize(request) = &interaction.goal else {
         return None;
     };

@@ -3,32 +3,51 @@
 use std::future::Future;
 use std::pin::Pin;
 
-use signet_oauth::authorize::AuthorizationRequest;
+use signet_oauth::authorize::{AuthorizationRequest, acr};
 use signet_oauth::params::Params;
 use signet_store::StoreError;
 
 use super::budgets::Standing;
 use crate::attempts::Kind;
 use crate::browser_request::BrowserRequest;
-use crate::page::{Html, Notice};
+use crate::page::{Html, MethodButton, Notice};
 use signet_directory::User;
 
 /// The answer of a method's function, which may ask the store.
 pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;
 
+/// Where in a login a method may stand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// It says who somebody is, or proves it where it was said.
+    First,
+    /// It adds to what was shown, and begins no login.
+    Second,
+    /// Either.
+    Either,
+}
+
 /// One way to log in: a row of [`super::METHODS`].
 pub struct Method {
-    /// Names it in the sealed state of the pages and in a button that leads back to it.
+    /// Names it in the sealed state of the pages and in the audit trail.
     pub name: &'static str,
-    /// Its value of `amr` (RFC 8176 section 2), of `signet_oauth::authorize::acr::METHODS`.
-    pub amr: &'static str,
+    /// What an attempt shows: names of `signet_oauth::authorize::acr::METHODS`. The first, unless
+    /// the verdict says another.
+    pub shows: &'static [&'static str],
+    /// Where it may stand.
+    pub step: Step,
     /// What its attempts are counted as.
     pub guess: Kind,
     /// Whether this server can do it at all.
     pub offered: fn(&BrowserRequest) -> bool,
     /// Whether this account can log in with it: what a second factor is chosen from.
     pub usable: fn(&BrowserRequest, &User) -> bool,
-    /// The step before the attempt. None: the method's fields stand on the login page itself.
+    /// The value of the button `decision` that leads to it.
+    pub decision: &'static str,
+    /// The button's text.
+    pub label: &'static str,
+    /// The step before the attempt. None: the method's fields stand on the login page itself, or
+    /// need no step.
     pub start: Option<Start>,
     /// The page that shows its fields, where they are not on the login page.
     pub page: fn(&MethodPage<'_>) -> Html,
@@ -41,14 +60,43 @@ pub struct Method {
     pub expired: &'static str,
 }
 
+impl Method {
+    /// Whether a login may begin with it.
+    pub fn is_first(&self) -> bool {
+        match self.step {
+            Step::First | Step::Either => true,
+            Step::Second => false,
+        }
+    }
+
+    /// Whether it may add to what was shown.
+    pub fn is_second(&self) -> bool {
+        match self.step {
+            Step::Second | Step::Either => true,
+            Step::First => false,
+        }
+    }
+
+    /// Whether it is a proof that the person set up, beside password and mail.
+    pub fn is_enrolled(&self) -> bool {
+        self.shows.iter().all(|name| acr::is_enrolled(name))
+    }
+
+    /// The button that leads to it.
+    pub fn button(&self) -> MethodButton {
+        MethodButton {
+            decision: self.decision,
+            label: self.label,
+        }
+    }
+}
+
 /// The step before the attempt: a code is mailed, a challenge is made.
 pub struct Start {
-    /// The value of the button `decision` on the login page.
-    pub decision: &'static str,
-    /// The button's text.
-    pub label: &'static str,
     /// What is counted for each start, right or wrong.
     pub counts: Kind,
+    /// Whether the person has to name the account first.
+    pub needs_name: bool,
     /// Does it, for the account that the person named; where there is none, what the browser sees
     /// is the same. The answer is the method's own state, sealed into the next page and opened by
     /// nobody else.
@@ -71,6 +119,14 @@ pub struct MethodPage<'a> {
     pub request: Option<&'a AuthorizationRequest>,
     /// Whether there is a client to go back to.
     pub can_cancel: bool,
+    /// It is a further step of a login: whose.
+    pub second: Option<&'a User>,
+    /// The other methods that would do, where it is a further step.
+    pub others: &'a [MethodButton],
+    /// Whether the browser may be remembered by it.
+    pub can_remember: bool,
+    /// The method's own state, as its start left it.
+    pub state: &'a [u8],
     /// What went wrong, or what was done.
     pub notice: Option<Notice>,
 }
@@ -92,8 +148,10 @@ pub struct Attempt<'a> {
 
 /// What an attempt came to.
 pub enum Verdict {
-    /// It is this person.
+    /// It is this person, by the first that the method shows.
     Proven(Box<User>),
+    /// It is this person, by this one of what the method shows.
+    ProvenBy(Box<User>, &'static str),
     /// It is not what the account expects. Also for an account that does not exist or is disabled.
     Wrong,
     /// What it answers has expired, or was consumed.

@@ -4,17 +4,20 @@ use signet_crypto::Secret;
 use signet_directory as directory;
 
 use super::budgets::Standing;
-use super::method::{Answer, Attempt, Method, MethodPage, Verdict};
+use super::method::{Answer, Attempt, Method, MethodPage, Step, Verdict};
 use crate::attempts::Kind;
-use crate::page::Html;
+use crate::page::{self, Html};
 
 /// See the module.
 pub const METHOD: Method = Method {
     name: "password",
-    amr: "pwd",
+    shows: &["password"],
+    step: Step::Either,
     guess: Kind::Password,
     offered: |_| true,
     usable: |visit, user| visit.context.realm.people.users.has_password(user),
+    decision: "password",
+    label: "factors-password-button",
     start: None,
     page,
     verify: |attempt| verify(attempt),
@@ -22,9 +25,14 @@ pub const METHOD: Method = Method {
     expired: "",
 };
 
-/// Its fields stand on the login page.
+/// Its fields stand on the login page; as a further step it has a page of its own.
 fn page(page: &MethodPage<'_>) -> Html {
-    super::flow::login_page(page)
+    match page.second {
+        None => super::flow::login_page(page),
+        Some(user) => {
+            page::password_step(&page.visit.face(), &super::second::step_page(page, user))
+        }
+    }
 }
 
 fn verify<'a>(attempt: &'a Attempt<'a>) -> Answer<'a, Verdict> {

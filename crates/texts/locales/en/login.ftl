@@ -7,7 +7,6 @@ login-password = Password
 login-submit = Log in
 login-forgotten = Forgotten your password?
 login-name-first = Type your user name or e-mail address first.
-login-second-step = One more step: ask for a code by mail, or use your password, whichever you have not used yet.
 login-password-wrong = The user name or password is not right.
 login-use-password = Use a password instead
 

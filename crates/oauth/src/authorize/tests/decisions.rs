@@ -144,7 +144,7 @@ fn an_essential_acr_is_reached_or_refused() {
     );
     let mut both = session();
     both.acr = acr::PASSWORD_AND_EMAIL_CODE.into();
-    both.amr = vec!["pwd".into(), "otp".into()];
+    both.methods = vec!["password".into(), "email_code".into()];
     let mut f = facts(Some(&both));
     f.progress.consented_now = true;
     granted(decide(&email, h.client(), &f));

@@ -169,6 +169,7 @@ fn session() -> Session {
         auth_time: NOW - 100,
         acr: acr::PASSWORD.into(),
         amr: vec!["pwd".into()],
+        methods: vec!["password".into()],
         ends_at: u64::MAX,
     }
 }

@@ -1,0 +1,298 @@
+//! The account page's part about what a person logs in with beside the password, and the pages
+//! behind it.
+
+use maud::{Markup, html};
+use qrcodegen::{QrCode, QrCodeEcc};
+
+use super::face::{Face, Part};
+use super::layout::{Frame, Html, Notice, notice};
+
+/// What a person sees of their factors.
+#[derive(Debug, Clone, Default)]
+pub struct FactorsView {
+    /// Apps, passkeys and remembered browsers.
+    pub credentials: Vec<CredentialView>,
+    /// Recovery codes that are left; none where none were made.
+    pub recovery_codes: Option<usize>,
+    /// Another app may be added.
+    pub can_add_totp: bool,
+}
+
+/// What a credential is, to its person.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CredentialSort {
+    /// An app that makes codes.
+    App,
+    /// A passkey or a security key.
+    Passkey,
+    /// A browser that is not asked for a second factor.
+    Browser,
+}
+
+/// One of them. Times are Unix seconds.
+#[derive(Debug, Clone)]
+pub struct CredentialView {
+    /// What it is.
+    pub sort: CredentialSort,
+    /// Names its kind in the form.
+    pub kind: &'static str,
+    /// Names it among its kind.
+    pub id: String,
+    /// What its person calls it.
+    pub label: String,
+    /// When it was added.
+    pub created_at: u64,
+    /// When it was last used.
+    pub used_at: Option<u64>,
+    /// When it ends by itself.
+    pub expires_at: Option<u64>,
+}
+
+impl CredentialSort {
+    fn title(self) -> &'static str {
+        match self {
+            CredentialSort::App => "factors-app",
+            CredentialSort::Passkey => "factors-passkey",
+            CredentialSort::Browser => "factors-browser",
+        }
+    }
+}
+
+fn list(
+    t: &Face,
+    view: &FactorsView,
+    sorts: &[CredentialSort],
+    id: &str,
+    hidden: &Markup,
+) -> Markup {
+    let shown = view
+        .credentials
+        .iter()
+        .filter(|one| sorts.contains(&one.sort));
+    html! {
+        ul .plain aria-labelledby=(id) {
+            @for one in shown {
+                @let name = match one.label.is_empty() { true => t.text(one.sort.title()), false => one.label.as_str().into() };
+                li {
+                    div .row {
+                        div {
+                            strong { bdi { (name) } }
+                            br;
+                            span .small .soft {
+                                (t.html("factors-since", &[
+                                    ("kind", Part::Html(html! { (t.text(one.sort.title())) })),
+                                    ("since", Part::Html(t.time(one.created_at))),
+                                ]))
+                                @if let Some(used) = one.used_at {
+                                    " · " (t.html("factors-used", &[("used", Part::Html(t.time(used)))]))
+                                }
+                                @if let Some(end) = one.expires_at {
+                                    " · " (t.html("factors-until", &[("until", Part::Html(t.time(end)))]))
+                                }
+                            }
+                        }
+                        form .inline method="post" action="account" {
+                            (hidden)
+                            input type="hidden" name="kind" value=(one.kind);
+                            input type="hidden" name="id" value=(one.id);
+                            button .narrow type="submit" name="decision" value="credential-remove"
+                                aria-label=(t.with("factors-remove-one", &[("name", (&*name).into()), ("since", (&t.time_text(one.created_at)).into())])) { (t.text("factors-remove")) }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The section. `hidden`: the field that every form carries.
+pub(super) fn factors(t: &Face, view: &FactorsView, hidden: &Markup) -> Markup {
+    let own = [CredentialSort::App, CredentialSort::Passkey];
+    let browsers = [CredentialSort::Browser];
+    let has =
+        |sorts: &[CredentialSort]| view.credentials.iter().any(|one| sorts.contains(&one.sort));
+    html! {
+        h2 #factors { (t.text("factors-title")) }
+        @if has(&own) {
+            (list(t, view, &own, "factors", hidden))
+        } @else {
+            p .soft { (t.text("factors-none")) }
+        }
+        @if view.can_add_totp {
+            form method="post" action="account" {
+                (hidden)
+                button type="submit" name="decision" value="totp-add" { (t.text("factors-add-button")) }
+            }
+        }
+        form method="post" action="account" {
+            (hidden)
+            p .small .soft {
+                @match view.recovery_codes {
+                    None => { (t.text("factors-codes-none")) }
+                    Some(left) => { (t.with("factors-codes-left", &[("count", (left as u64).into())])) }
+                }
+            }
+            button type="submit" name="decision" value="recovery-codes" { (t.text("factors-codes-make")) }
+        }
+        @if has(&browsers) {
+            h2 #browsers { (t.text("factors-browsers")) }
+            p .soft { (t.text("factors-browsers-about")) }
+            (list(t, view, &browsers, "browsers", hidden))
+        }
+    }
+}
+
+/// What the page shows that adds an app.
+#[derive(Debug, Default)]
+pub struct TotpAddPage<'a> {
+    /// Where the form goes.
+    pub action: &'a str,
+    /// The sealed state, which has the secret in it.
+    pub interaction: &'a str,
+    /// The secret, as apps take it.
+    pub secret: &'a str,
+    /// The same as a URI that apps read (`otpauth`).
+    pub uri: &'a str,
+    /// What was typed as the app's name.
+    pub label: &'a str,
+    /// Why the account needs it, where somebody else says so.
+    pub required: bool,
+    /// What went wrong.
+    pub notice: Option<Notice>,
+}
+
+/// The secret, as text and as a picture, and the field for the first code.
+pub fn totp_add(t: &Face, page: &TotpAddPage<'_>) -> Html {
+    let problem = matches!(page.notice, Some(Notice::Error(_))).then_some("problem");
+    let grouped: Vec<String> = page
+        .secret
+        .as_bytes()
+        .chunks(4)
+        .map(|group| String::from_utf8_lossy(group).into_owned())
+        .collect();
+    Frame::new(t, t.text("factors-add-title")).render(html! {
+        h1 { (t.text("factors-add-title")) }
+        @if page.required {
+            p .notice role="status" { (t.text("factors-add-required")) }
+        }
+        p .soft { (t.text("factors-add-about")) }
+        (notice(t, page.notice.as_ref()))
+        (qr(t, page.uri))
+        p .small .soft { (t.with("factors-add-secret", &[("secret", (&grouped.join(" ")).into())])) }
+        p .small { (t.html("factors-add-copy", &[("secret", Part::Html(html! { code #totp-secret { (page.secret) } }))])) }
+        p .small { a .alone href=(page.uri) { (t.text("factors-add-open")) } }
+        form method="post" action=(page.action) {
+            input type="hidden" name="interaction" value=(page.interaction);
+            label for="totp" { (t.text("factors-totp-label")) }
+            input #totp .code name="totp" type="text" required maxlength="12" inputmode="numeric" pattern="[0-9 ]*"
+                autocomplete="one-time-code" autofocus aria-invalid=[problem.map(|_| "true")] aria-describedby=[problem];
+            label for="label" { (t.text("factors-add-name")) }
+            input #label name="label" type="text" value=(page.label) maxlength="64" autocomplete="off";
+            button .main type="submit" name="decision" value="totp-add" { (t.text("factors-add-submit")) }
+            button .text type="submit" name="decision" value="cancel" formnovalidate { (t.text("page-cancel")) }
+        }
+    })
+}
+
+/// A QR code in the page itself. Dark on light in both schemes: cameras want it so.
+fn qr(t: &Face, text: &str) -> Markup {
+    const QUIET: i32 = 4;
+    let Ok(code) = QrCode::encode_text(text, QrCodeEcc::Medium) else {
+        return html! {};
+    };
+    let mut path = String::new();
+    for y in 0..code.size() {
+        for x in 0..code.size() {
+            if code.get_module(x, y) {
+                path.push_str(&format!("M{},{}h1v1h-1z", x + QUIET, y + QUIET));
+            }
+        }
+    }
+    let side = code.size() + 2 * QUIET;
+    html! {
+        svg #totp-qr .qr viewBox=(format!("0 0 {side} {side}")) width="200" height="200" shape-rendering="crispEdges"
+            role="img" aria-label=(t.text("factors-add-qr")) {
+            rect width="100%" height="100%" fill="#fff" {}
+            path d=(path) fill="#000" {}
+        }
+    }
+}
+
+/// New recovery codes: shown here and never again. `back`: where the page leads.
+pub fn recovery_codes(t: &Face, codes: &[String], back: &str) -> Html {
+    Frame::own(t, t.text("factors-codes-title")).render(html! {
+        h1 { (t.text("factors-codes-title")) }
+        p .soft { (t.text("factors-codes-about")) }
+        ul #recovery-codes .plain { @for code in codes { li { code { (code) } } } }
+        p { a .alone href=(back) { (t.text("factors-codes-kept")) } }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_pages_keep_the_contract_of_names() {
+        let html = factors(
+            &Face::default(),
+            &FactorsView {
+                can_add_totp: true,
+                ..FactorsView::default()
+            },
+            &html! {},
+        );
+        for decision in ["totp-add", "recovery-codes"] {
+            let button = format!("name=\"decision\" value=\"{decision}\"");
+            assert!(html.0.contains(&button), "{decision}");
+        }
+        let add = totp_add(
+            &Face::default(),
+            &TotpAddPage {
+                secret: "GEZDGNBVGY3TQOJQ",
+                uri: "otpauth://totp/Signet:alice?secret=GEZDGNBVGY3TQOJQ",
+                ..TotpAddPage::default()
+            },
+        );
+        assert!(
+            add.body
+                .contains("<code id=\"totp-secret\">GEZDGNBVGY3TQOJQ</code>")
+        );
+        assert!(add.body.contains("name=\"totp\""));
+        assert!(add.body.contains("<svg id=\"totp-qr\""));
+        assert!(!add.body.contains("style="));
+        let codes = recovery_codes(&Face::default(), &["aaaa-bbbb".to_owned()], "account");
+        assert!(codes.body.contains("<ul id=\"recovery-codes\""));
+        assert!(codes.body.contains("<li><code>aaaa-bbbb</code>"));
+    }
+
+    #[test]
+    fn what_a_person_typed_stays_text() {
+        let hostile = "\"><img src=x onerror=alert(1)>";
+        let view = FactorsView {
+            credentials: vec![CredentialView {
+                sort: CredentialSort::App,
+                kind: "totp",
+                id: hostile.to_owned(),
+                label: hostile.to_owned(),
+                created_at: 0,
+                used_at: None,
+                expires_at: None,
+            }],
+            ..FactorsView::default()
+        };
+        assert!(
+            !factors(&Face::default(), &view, &html! {})
+                .0
+                .contains("<img")
+        );
+        let add = totp_add(
+            &Face::default(),
+            &TotpAddPage {
+                label: hostile,
+                ..TotpAddPage::default()
+            },
+        );
+        assert!(!add.body.contains("<img"));
+    }
+}

@@ -1,0 +1,324 @@
+//! What a person logs in with beside the password: code apps, recovery codes, browsers that are
+//! remembered.
+//!
+//! Each change asks for a login of the last minutes, with the account's second factor where it has
+//! one: a browser that was left open must not be enough to keep an account, or to take its second
+//! factor away. Each is told to the person by mail.
+
+use signet_directory::{CredentialKind, CredentialName, StoredCredential, User, UserError};
+use signet_oauth::params::{self, Params};
+use signet_store::StoreError;
+
+use super::{RECENT, about, answer, overview};
+use crate::browser_request::{BrowserRequest, LoggedIn, store_failed};
+use crate::credentials;
+use crate::http::Response;
+use crate::interaction::{Goal, Interaction, Page, Pending};
+use crate::login::totp::TotpSecret;
+use crate::login::{Failure, flow, recovery_code, remembered, second, totp};
+use crate::page::{self, CredentialSort, CredentialView, FactorsView, Notice, TotpAddPage};
+use crate::security_mail::{self, SecurityEvent};
+
+/// Names the state of the page that adds an app.
+const ADD: &str = "totp-add";
+
+const WRONG_CODE: &str = "factors-add-wrong";
+const TOO_MANY: &str = "factors-add-many";
+const ADDED: &str = "factors-added";
+const REMOVED: &str = "factors-removed";
+
+/// What the account page shows.
+pub(super) async fn view(visit: &BrowserRequest, user: &User) -> Result<FactorsView, StoreError> {
+    let (users, now) = (&visit.context.realm.people.users, visit.context.now());
+    let mut view = FactorsView {
+        can_add_totp: totp::count(user) < totp::MAX_APPS,
+        ..FactorsView::default()
+    };
+    for one in users.credentials(&user.id, now).await? {
+        if !user.credentials().contains(&one.name) || one.expires_at.is_some_and(|end| now >= end) {
+            continue;
+        }
+        let sort = match one.name.kind {
+            CredentialKind::Password => continue,
+            CredentialKind::RecoveryCodes => {
+                view.recovery_codes = Some(recovery_code::left(&one)?);
+                continue;
+            }
+            CredentialKind::Totp => CredentialSort::App,
+            CredentialKind::Passkey => CredentialSort::Passkey,
+            CredentialKind::RememberedBrowser => CredentialSort::Browser,
+        };
+        view.credentials.push(CredentialView {
+            sort,
+            kind: one.name.kind.name(),
+            id: one.name.id,
+            label: one.label,
+            created_at: one.created_at,
+            used_at: one.used_at,
+            expires_at: one.expires_at,
+        });
+    }
+    Ok(view)
+}
+
+/// Whether the session's login is of the last minutes, and showed the second factor itself.
+pub(super) fn is_fresh(visit: &BrowserRequest, present: &LoggedIn) -> bool {
+    let row = &present.found.row;
+    visit.context.now().saturating_sub(row.auth_time) <= RECENT && has_shown_factor(present)
+}
+
+fn has_shown_factor(present: &LoggedIn) -> bool {
+    let mut shown = present.found.row.methods();
+    shown.retain(|name| *name != remembered::SHOWS);
+    !second::wants_second_factor(&present.user, &shown)
+}
+
+/// Asks for what [`is_fresh`] misses: the whole login, or the second factor alone.
+pub(super) async fn ask_fresh(visit: BrowserRequest, present: &LoggedIn) -> Response {
+    let mut interaction = visit.interaction(Goal::Account);
+    interaction.strict = true;
+    let row = &present.found.row;
+    if visit.context.now().saturating_sub(row.auth_time) <= RECENT {
+        interaction.step_up = true;
+        return second::show(visit, interaction, None).await;
+    }
+    flow::show(visit, interaction, None)
+}
+
+/// `decision=totp-add`, on the account page: a new secret.
+pub(super) async fn begin_totp(visit: BrowserRequest, present: &LoggedIn) -> Response {
+    if !is_fresh(&visit, present) {
+        return ask_fresh(visit, present).await;
+    }
+    if totp::count(&present.user) >= totp::MAX_APPS {
+        return overview(visit, Some(Notice::Error(TOO_MANY))).await;
+    }
+    let secret = TotpSecret::generate();
+    let mut interaction = visit.interaction(Goal::Account);
+    interaction.page = Page::AccountStep;
+    interaction.shown_to = Some(present.found.row.sid.clone());
+    interaction.pending = Some(Pending {
+        method: ADD.to_owned(),
+        typed: String::new(),
+        state: secret.expose().to_vec(),
+    });
+    let page = add_page(
+        &visit,
+        &interaction,
+        &present.user,
+        &secret,
+        "account",
+        "",
+        None,
+    );
+    visit.page(page)
+}
+
+/// The page that adds an app, whoever asks for it.
+pub(crate) fn add_page(
+    visit: &BrowserRequest,
+    interaction: &Interaction,
+    user: &User,
+    secret: &TotpSecret,
+    action: &str,
+    label: &str,
+    notice: Option<Notice>,
+) -> page::Html {
+    let text = secret.base32();
+    page::totp_add(
+        &visit.face(),
+        &TotpAddPage {
+            action,
+            interaction: &visit.seal(interaction),
+            secret: &text,
+            uri: &key_uri(
+                &visit.context.snapshot.settings.issuer,
+                &user.username,
+                &text,
+            ),
+            label,
+            required: false,
+            notice,
+        },
+    )
+}
+
+/// What apps read from a QR code (the Key URI format, which all of them take). The issuer is named
+/// by its host.
+fn key_uri(issuer: &str, username: &str, secret: &str) -> String {
+    let host = issuer.split("://").nth(1).unwrap_or(issuer);
+    let (mut named, mut user) = (String::new(), String::new());
+    params::encode_into(host, &mut named);
+    params::encode_into(username, &mut user);
+    // A plus is no space in a path.
+    let (named, user) = (named.replace('+', "%20"), user.replace('+', "%20"));
+    format!(
+        "otpauth://totp/{named}:{user}?secret={secret}&issuer={named}&algorithm=SHA1&digits=6&period=30"
+    )
+}
+
+/// A form of a page behind the account page.
+pub(super) async fn submit_step(
+    visit: BrowserRequest,
+    present: &LoggedIn,
+    interaction: Interaction,
+    form: &Params,
+) -> Response {
+    let pending = interaction.pending.as_ref();
+    let state = pending.filter(|pending| pending.method == ADD);
+    let Some(state) = state.map(|pending| pending.state.clone()) else {
+        return overview(visit, None).await;
+    };
+    if form.get("decision") == Some("cancel") {
+        return overview(visit, None).await;
+    }
+    let secret = TotpSecret::from_bytes(&state);
+    let label = form.get("label").unwrap_or("").to_owned();
+    let added = add_totp(&visit, present, &secret, &label, form);
+    let event = about(&visit, present, ADD);
+    let audit = visit.context.realm.audit();
+    match audit.act(event, added, Failure::code).await {
+        Ok(user) => entered(visit, present, user).await,
+        Err(Failure::Invalid(text)) => {
+            let notice = Some(Notice::Error(text));
+            let user = &present.user;
+            let page = add_page(
+                &visit,
+                &interaction,
+                user,
+                &secret,
+                "account",
+                &label,
+                notice,
+            );
+            visit.page(page)
+        }
+        Err(failure) => answer(visit, Err(failure)).await,
+    }
+}
+
+/// Adds the app whose first code was typed. Browsers that were remembered are not, any more.
+async fn add_totp(
+    visit: &BrowserRequest,
+    present: &LoggedIn,
+    secret: &TotpSecret,
+    label: &str,
+    form: &Params,
+) -> Result<User, Failure> {
+    let (realm, now) = (&visit.context.realm, visit.context.now());
+    let user = &present.user;
+    if !is_fresh(visit, present) {
+        return Err(Failure::LoginRequired);
+    }
+    if totp::count(user) >= totp::MAX_APPS {
+        return Err(Failure::Invalid(TOO_MANY));
+    }
+    let keyring = realm.keyring().clone();
+    let typed = form.get("totp").unwrap_or("");
+    let app = totp::enrol(secret, typed, label, &keyring, &user.id, now)?;
+    let app = app.ok_or(Failure::Invalid(WRONG_CODE))?;
+    let added = put(visit, &user.id, &app).await?;
+    security_mail::send(visit, &added, SecurityEvent::AppAdded).await;
+    Ok(added)
+}
+
+async fn put(
+    visit: &BrowserRequest,
+    user_id: &str,
+    credential: &StoredCredential,
+) -> Result<User, UserError> {
+    let (users, now) = (&visit.context.realm.people.users, visit.context.now());
+    let change = users.change(user_id, now, |draft| {
+        draft.remove_credentials(CredentialKind::RememberedBrowser);
+        draft.put_credential(credential);
+    });
+    change.await
+}
+
+/// The session goes on with the factor that was just shown in it.
+async fn entered(mut visit: BrowserRequest, present: &LoggedIn, user: User) -> Response {
+    let row = present.found.row.clone();
+    let mut methods = vec![totp::METHOD.name];
+    methods.extend(
+        row.methods()
+            .into_iter()
+            .filter(|name| *name != totp::METHOD.name),
+    );
+    match visit.log_in(user, &methods).await {
+        Ok(()) => overview(visit, Some(Notice::Done(ADDED))).await,
+        Err(error) => visit.unavailable(&error),
+    }
+}
+
+/// `decision=recovery-codes`: a new list, which is shown once.
+pub(super) async fn make_recovery_codes(visit: BrowserRequest, present: &LoggedIn) -> Response {
+    if !is_fresh(&visit, present) {
+        return ask_fresh(visit, present).await;
+    }
+    let (users, now) = (&visit.context.realm.people.users, visit.context.now());
+    let (list, codes) = recovery_code::generate(now);
+    let change = users.change(&present.user.id, now, |draft| draft.put_credential(&list));
+    let made = async { change.await.map_err(StoreError::from) };
+    let event = about(&visit, present, "recovery-codes");
+    match visit
+        .context
+        .realm
+        .audit()
+        .act(event, made, store_failed)
+        .await
+    {
+        Ok(user) => {
+            security_mail::send(&visit, &user, SecurityEvent::RecoveryCodesMade).await;
+            let html = page::recovery_codes(&visit.face(), &codes, "account");
+            visit.page(html)
+        }
+        Err(error) => visit.unavailable(&error),
+    }
+}
+
+/// `decision=credential-remove`. With the last app the recovery codes and the remembered browsers
+/// go, too: they stand in its place.
+pub(super) async fn remove(visit: BrowserRequest, present: &LoggedIn, form: &Params) -> Response {
+    let kind = form.get("kind").and_then(CredentialKind::named);
+    let id = form.get("id").unwrap_or("");
+    let name = kind.map(|kind| CredentialName::new(kind, id));
+    let name = name.filter(|name| {
+        name.kind != CredentialKind::Password && present.user.credentials().contains(name)
+    });
+    let Some(name) = name else {
+        return overview(visit, None).await;
+    };
+    // To forget a browser takes nothing away but a convenience.
+    if name.kind != CredentialKind::RememberedBrowser && !is_fresh(&visit, present) {
+        return ask_fresh(visit, present).await;
+    }
+    let event = about(&visit, present, "credential-remove").target(name.kind.name());
+    let removed = take_away(&visit, &present.user.id, &name);
+    match visit
+        .context
+        .realm
+        .audit()
+        .act(event, removed, store_failed)
+        .await
+    {
+        Ok(user) => {
+            if let Some(told) = credentials::removal_of(name.kind) {
+                security_mail::send(&visit, &user, told).await;
+            }
+            overview(visit, Some(Notice::Done(REMOVED))).await
+        }
+        Err(error) => visit.unavailable(&error),
+    }
+}
+
+async fn take_away(
+    visit: &BrowserRequest,
+    user_id: &str,
+    name: &CredentialName,
+) -> Result<User, StoreError> {
+    let (users, now) = (&visit.context.realm.people.users, visit.context.now());
+    let change = users.change(user_id, now, |draft| {
+        credentials::take_away(draft, name);
+    });
+    Ok(change.await?)
+}

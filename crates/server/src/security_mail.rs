@@ -1,0 +1,170 @@
+//! Mails that tell a person what happened to their account: one for each event.
+//!
+//! They tell and ask nothing: no link logs anybody in or changes anything. Whether one could be sent
+//! stands in the audit trail; what happened has happened either way.
+
+use signet_audit::{Action, Event};
+use signet_directory::User;
+use signet_texts::{Language, Wishes};
+
+use crate::browser_request::BrowserRequest;
+use crate::state::Realm;
+
+/// What happened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SecurityEvent {
+    /// A code app was added.
+    AppAdded,
+    /// A code app was removed.
+    AppRemoved,
+    /// A passkey was added.
+    PasskeyAdded,
+    /// A passkey was removed.
+    PasskeyRemoved,
+    /// A new list of recovery codes was made.
+    RecoveryCodesMade,
+    /// The recovery codes were removed.
+    RecoveryCodesRemoved,
+    /// A login used a recovery code.
+    RecoveryCodeUsed,
+    /// The password was changed by its person.
+    PasswordChanged,
+    /// The password was taken away.
+    PasswordRemoved,
+    /// A new password was set by the link of a mail.
+    Recovered,
+}
+
+impl SecurityEvent {
+    /// Every event.
+    pub const ALL: [SecurityEvent; 10] = [
+        SecurityEvent::AppAdded,
+        SecurityEvent::AppRemoved,
+        SecurityEvent::PasskeyAdded,
+        SecurityEvent::PasskeyRemoved,
+        SecurityEvent::RecoveryCodesMade,
+        SecurityEvent::RecoveryCodesRemoved,
+        SecurityEvent::RecoveryCodeUsed,
+        SecurityEvent::PasswordChanged,
+        SecurityEvent::PasswordRemoved,
+        SecurityEvent::Recovered,
+    ];
+
+    /// Names it in the audit trail and in the templates.
+    pub const fn name(self) -> &'static str {
+        match self {
+            SecurityEvent::AppAdded => "totp_added",
+            SecurityEvent::AppRemoved => "totp_removed",
+            SecurityEvent::PasskeyAdded => "passkey_added",
+            SecurityEvent::PasskeyRemoved => "passkey_removed",
+            SecurityEvent::RecoveryCodesMade => "recovery_codes_made",
+            SecurityEvent::RecoveryCodesRemoved => "recovery_codes_removed",
+            SecurityEvent::RecoveryCodeUsed => "recovery_code_used",
+            SecurityEvent::PasswordChanged => "password_changed",
+            SecurityEvent::PasswordRemoved => "password_removed",
+            SecurityEvent::Recovered => "recovered",
+        }
+    }
+
+    /// Subject and first sentence: ids of texts.
+    const fn words(self) -> (&'static str, &'static str) {
+        match self {
+            SecurityEvent::AppAdded => {
+                ("factors-mail-totp-added-subject", "factors-mail-totp-added")
+            }
+            SecurityEvent::AppRemoved => (
+                "factors-mail-totp-removed-subject",
+                "factors-mail-totp-removed",
+            ),
+            SecurityEvent::PasskeyAdded => (
+                "factors-mail-passkey-added-subject",
+                "factors-mail-passkey-added",
+            ),
+            SecurityEvent::PasskeyRemoved => (
+                "factors-mail-passkey-removed-subject",
+                "factors-mail-passkey-removed",
+            ),
+            SecurityEvent::RecoveryCodesMade => {
+                ("factors-mail-codes-made-subject", "factors-mail-codes-made")
+            }
+            SecurityEvent::RecoveryCodesRemoved => (
+                "factors-mail-codes-removed-subject",
+                "factors-mail-codes-removed",
+            ),
+            SecurityEvent::RecoveryCodeUsed => {
+                ("factors-mail-code-used-subject", "factors-mail-code-used")
+            }
+            SecurityEvent::PasswordChanged => (
+                "factors-mail-password-changed-subject",
+                "factors-mail-password-changed",
+            ),
+            SecurityEvent::PasswordRemoved => (
+                "factors-mail-password-removed-subject",
+                "factors-mail-password-removed",
+            ),
+            SecurityEvent::Recovered => {
+                ("factors-mail-recovered-subject", "factors-mail-recovered")
+            }
+        }
+    }
+}
+
+/// Tells the person, in the language of the visit in which they did it.
+pub async fn send(visit: &BrowserRequest, user: &User, event: SecurityEvent) {
+    let context = &visit.context;
+    let language = visit.language();
+    tell(&context.realm, user, event, language, context.now_ms).await;
+}
+
+/// Tells the person of what somebody else did, in their own language.
+pub async fn send_to(realm: &Realm, user: &User, event: SecurityEvent) {
+    let wishes = Wishes {
+        menu: None,
+        request: None,
+        person: user.profile.locale.as_deref(),
+        accept: None,
+    };
+    tell(realm, user, event, wishes.choose(), realm.now_ms()).await;
+}
+
+/// Where they have an address and the server can send mail.
+async fn tell(realm: &Realm, user: &User, event: SecurityEvent, t: Language, now_ms: u64) {
+    let (Some(mailer), Some(email)) = (&realm.people.mailer, user.email.as_deref()) else {
+        return;
+    };
+    let issuer = realm.snapshot().settings.issuer.clone();
+    let (subject, what) = event.words();
+    let url = format!("{issuer}/account");
+    let text = format!(
+        "{}\n\n{}\n{}\n\n{}\n",
+        t.text(what),
+        t.with("factors-mail-account", &[("name", (&user.username).into())]),
+        t.with("factors-mail-server", &[("server", (&issuer).into())]),
+        t.with("factors-mail-advice", &[("url", (&url).into())]),
+    );
+    let sent = mailer.send(email, &t.text(subject), text, now_ms).await;
+    let record = Event::new(Action::MAIL, now_ms);
+    let record = record.operation(event.name()).subject(&user.id);
+    realm.audit().record(match &sent {
+        Ok(()) => record.happened(),
+        Err(_) => record.refused("temporarily_unavailable"),
+    });
+    if let Err(error) = sent {
+        tracing::error!(%error, event = event.name(), "a person could not be told by mail");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::SecurityEvent;
+
+    #[test]
+    fn events_have_names_and_words_of_their_own() {
+        for (index, event) in SecurityEvent::ALL.iter().enumerate() {
+            for other in &SecurityEvent::ALL[index + 1..] {
+                assert_ne!(event.name(), other.name());
+                assert_ne!(event.words(), other.words());
+            }
+        }
+    }
+}
