@@ -35,12 +35,11 @@ mod outside;
 pub mod passwords;
 mod record;
 pub mod session;
+mod stored_credential;
 
 pub use accounts::{Accounts, MAX_REMEMBERED};
 pub use attributes::{StoredAttribute, Value};
-pub use credential::{
-    CredentialKind, CredentialName, MAX_CREDENTIALS, MAX_LABEL_BYTES, StoredCredential,
-};
+pub use credential::{CredentialKind, CredentialName, MAX_CREDENTIALS};
 pub use draft::{StoredUser, UserDraft, replacement};
 pub use error::{DirectoryError, UserError};
 pub use holdings::{MAX_USER_GROUPS, MAX_USER_ROLES};
@@ -49,3 +48,4 @@ pub use name::{MAX_EMAIL_BYTES, MAX_USERNAME_CHARS, fold, folded_email, folded_u
 pub use new_password::{MIN_PASSWORD_CHARS, check_new, names_of};
 pub use outside::{Capabilities, Directory, DirectoryFuture, PasswordVerdict, Person};
 pub use record::{DirectoryLink, Profile, User};
+pub use stored_credential::{MAX_LABEL_BYTES, StoredCredential};

@@ -223,7 +223,7 @@ pub fn recovery_codes(t: &Face, codes: &[String], back: &str) -> Html {
     Frame::own(t, t.text("factors-codes-title")).render(html! {
         h1 { (t.text("factors-codes-title")) }
         p .soft { (t.text("factors-codes-about")) }
-        ul #recovery-codes .plain { @for code in codes { li { code { (code) } } } }
+        ul #recovery-codes { @for code in codes { li { code { (code) } } } }
         p { a .alone href=(back) { (t.text("factors-codes-kept")) } }
     })
 }
@@ -262,7 +262,7 @@ mod tests {
         assert!(add.body.contains("<svg id=\"totp-qr\""));
         assert!(!add.body.contains("style="));
         let codes = recovery_codes(&Face::default(), &["aaaa-bbbb".to_owned()], "account");
-        assert!(codes.body.contains("<ul id=\"recovery-codes\""));
+        assert!(codes.body.contains("<ul id=\"recovery-codes\">"));
         assert!(codes.body.contains("<li><code>aaaa-bbbb</code>"));
     }
 

@@ -19,6 +19,7 @@ mod known_faults;
 mod leaving;
 mod login;
 mod login_code;
+mod login_link;
 mod outside;
 mod password_login;
 mod people_claims;

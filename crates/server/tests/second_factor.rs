@@ -18,6 +18,9 @@ const ASKED: &str = "name=\"totp\"";
 fn server(mail: &Mail) -> Server {
     let server = start(mail, |setup| {
         setup.clients[0].consent = ConsentPolicy::Skip;
+        let mut operator = crate::common::client("operator");
+        operator.scope = crate::common::scope("signet:admin openid");
+        setup.clients.push(operator);
     });
     // Codes go by the time: a test says when a step begins.
     server.stop_clock();
@@ -380,7 +383,7 @@ fn recovery_codes(server: &Server, app: &App) -> Vec<String> {
     let page = browser.log_in(&page, "alice", PASSWORD).expect(ASKED);
     let page = browser.press(&page, "allow", &[("totp", &app.code(server, 0))]);
     let page = browser.press(&page.expect("Your account"), "recovery-codes", &[]);
-    let text = between(&page.text(), "<ul id=\"recovery-codes\"", "</ul>");
+    let text = between(&page.text(), "<ul id=\"recovery-codes\">", "</ul>");
     let codes = text.split("<li><code>").skip(1);
     codes
         .map(|code| code.split('<').next().unwrap().to_owned())
@@ -553,6 +556,7 @@ fn a_remembered_browser_ends_with_the_password_and_with_a_change_of_factors() {
         &[("password", PASSWORD), ("new_password", new)],
     )
     .expect("was changed");
+    server.pass(1);
     assert!(is_asked(&mut browser, new));
 }
 
@@ -648,6 +652,7 @@ fn a_recovered_password_leaves_the_second_factor_in_place() {
     let page = browser.get(&format!("/account/recover?token={link}"));
     let new = "a quite different sentence";
     let page = browser.press(&page, "password", &[("new_password", new)]);
+    server.pass(1);
     let told = mail.fresh();
     assert!(
         told.iter()
@@ -665,6 +670,7 @@ fn a_recovered_password_leaves_the_second_factor_in_place() {
 fn the_command_lines_password_is_not_enough_where_there_is_a_second_factor() {
     let mail = Mail::new();
     let (server, app) = with_app(&mail);
+    server.configure(|_, declared| signet_oauth::command_line::add(declared).unwrap());
     let now = server.realm.now();
     let id = user(&server).id;
     let users = &server.realm.people.users;
@@ -702,4 +708,58 @@ fn a_step_of_somebody_elses_login_is_nothing_in_this_browser() {
         1,
         "alice's own"
     );
+}
+
+#[test]
+fn an_administrator_lists_and_removes_factors_and_the_person_is_told() {
+    let mut mail = Mail::new();
+    let (server, app) = with_app(&mail);
+    recovery_codes(&server, &app);
+    mail.fresh();
+    let id = user(&server).id;
+    let token = Call::post("/token")
+        .basic("operator", crate::common::SECRET)
+        .form(&[
+            ("grant_type", "client_credentials"),
+            ("scope", "signet:admin"),
+        ])
+        .send(&server)
+        .expect(200)
+        .member("access_token");
+    let path = format!("/admin/v1/users/{id}/credentials");
+    let list = || {
+        Call::get(&path)
+            .bearer(&token)
+            .send(&server)
+            .expect(200)
+            .json()
+    };
+    let listed = list();
+    let kinds: Vec<&str> = listed["items"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|item| item["kind"].as_str().unwrap())
+        .collect();
+    assert_eq!(kinds, ["recovery_codes", "totp"]);
+    assert_eq!(listed["items"][1]["label"], "my phone");
+    assert!(!listed.to_string().contains("secret"));
+    let remove = |path: &str| {
+        let call = Call::new(http::Method::DELETE, path);
+        call.bearer(&token).send(&server).status
+    };
+    assert_eq!(remove(&format!("{path}/password")), 404);
+    assert_eq!(remove(&format!("{path}/passkey")), 404);
+    assert_eq!(remove(&format!("{path}/totp")), 204);
+    assert_eq!(
+        list()["items"].as_array().unwrap().len(),
+        0,
+        "the codes go with the last app"
+    );
+    let told = mail.fresh();
+    assert!(
+        told.len() == 1 && told[0].contains("A code app was removed"),
+        "{told:?}"
+    );
+    assert!(!is_asked(&mut Browser::new(&server), PASSWORD));
 }

@@ -138,6 +138,10 @@ text_segments! {
     UserId = "user_id",
     /// A session of a user.
     Sid = "sid",
+    /// A kind of credential of a user.
+    CredentialKindName = "kind",
+    /// A credential of a user, among its kind.
+    CredentialId = "credential_id",
     /// A resource server.
     Identifier = "identifier",
     /// A scope.

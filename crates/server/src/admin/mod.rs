@@ -18,6 +18,7 @@ mod agents;
 mod audit;
 mod caller;
 mod clients;
+mod credentials;
 mod grants;
 mod input;
 mod keys;
@@ -53,10 +54,11 @@ use operation::Row;
 
 /// Every operation, in the order of the document.
 fn operations() -> impl Iterator<Item = &'static dyn Row> {
-    let tables: [&[&dyn Row]; 11] = [
+    let tables: [&[&dyn Row]; 12] = [
         clients::OPERATIONS,
         users::OPERATIONS,
         people::OPERATIONS,
+        credentials::OPERATIONS,
         sessions::OPERATIONS,
         grants::OPERATIONS,
         agents::OPERATIONS,

@@ -22,6 +22,7 @@ mod token;
 mod userinfo;
 
 use crate::http::{RouteFacts, Router};
+use crate::login::link;
 use crate::{account, recover};
 use signet_oauth::endpoint::{ENDPOINTS, Endpoint, EndpointId, Method};
 
@@ -64,6 +65,7 @@ fn pages(router: &mut Router) {
     router
         .get("/interaction", interaction::show)
         .post("/interaction", interaction::submit)
+        .get(link::PATH, link::show)
         .get("/account", account::show)
         .post("/account", account::submit)
         .get("/account/recover", recover::show)

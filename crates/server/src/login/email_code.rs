@@ -1,6 +1,7 @@
 //! A one-time code by mail: six digits, bound to the browser that asked.
 
 use super::budgets::Standing;
+use super::link;
 use super::method::{Answer, Attempt as Try, Method, MethodPage, Start, Step, Verdict};
 use super::one_time_code::{self, Attempt, MailedCodeId};
 use crate::attempts::Kind;
@@ -22,6 +23,7 @@ pub const METHOD: Method = Method {
         counts: Kind::Mail,
         needs_name: true,
         run: |visit, user| send(visit, user),
+        keep: Some(|visit, state, sealed| Box::pin(link::keep(visit, state, sealed))),
         again: "login-email-again",
     }),
     page: code_page,
@@ -68,9 +70,11 @@ fn send<'a>(visit: &'a BrowserRequest, user: Option<&'a User>) -> Answer<'a, Vec
         if let (Some((user_id, email)), Some(mailer)) = (receiver, &realm.people.mailer) {
             let t = visit.language();
             let text = format!(
-                "{}\n\n{}\n\n{}\n{}\n",
+                "{}\n\n{}\n\n{}\n{}\n\n{}\n{}\n",
                 code.digits,
                 t.with("mail-code-is", &[("server", (&settings.issuer).into())]),
+                t.text("mail-code-link"),
+                link::url(visit, &code)?,
                 t.with(
                     "mail-code-once",
                     &[("minutes", (lifetime / 60).max(1).into())]

@@ -14,6 +14,7 @@ use crate::interaction::{Goal, Half, Interaction, MAX_TYPED, Page, Pending, Sess
 use crate::page::{self, ClientLinks, Html, LoginPage, MethodButton, Notice};
 use signet_audit::Action;
 use signet_directory::User;
+use signet_store::StoreError;
 
 /// Where every form of the login goes, relative to the page that shows it: all of them are one
 /// segment below the issuer.
@@ -267,6 +268,9 @@ async fn begin(
                 typed,
                 state,
             });
+            if let Err(error) = keep(&visit, start, &mut interaction).await {
+                return visit.unavailable(&error);
+            }
             let notice = is_again.then_some(Notice::Done(start.again));
             let html = method_page(&visit, method, &interaction, None, notice);
             visit.page(html)
@@ -278,6 +282,24 @@ async fn begin(
             })
         }
     }
+}
+
+/// Keeps the page of a method that was started, where it may be reached by another way. Both are
+/// one interaction: what they lead to is given once.
+pub(super) async fn keep(
+    visit: &BrowserRequest,
+    start: &Start,
+    interaction: &mut Interaction,
+) -> Result<(), StoreError> {
+    let Some(keep) = start.keep else {
+        return Ok(());
+    };
+    interaction.id = interaction
+        .id
+        .or_else(|| Some(signet_crypto::random::bytes()));
+    let state = interaction.pending.as_ref();
+    let state = state.map_or(&[][..], |pending| &pending.state);
+    keep(visit, state, &visit.seal(interaction)).await
 }
 
 /// Each start counts, right or wrong.
@@ -358,7 +380,7 @@ async fn try_finish(
     mut interaction: Interaction,
     proof: Proof,
     form: &Params,
-) -> Result<Outcome, (BrowserRequest, signet_store::StoreError)> {
+) -> Result<Outcome, (BrowserRequest, StoreError)> {
     let Proof { user, shown } = proof;
     let half = interaction.half.take();
     let half = half.filter(|half| half.user_id == user.id);

@@ -101,6 +101,9 @@ pub struct Start {
     /// is the same. The answer is the method's own state, sealed into the next page and opened by
     /// nobody else.
     pub run: for<'a> fn(&'a BrowserRequest, Option<&'a User>) -> Answer<'a, Vec<u8>>,
+    /// Keeps the sealed page that the start led to, for who comes to it by another way: the
+    /// method's own state, and the page's.
+    pub keep: Option<for<'a> fn(&'a BrowserRequest, &'a [u8], &'a str) -> Answer<'a, ()>>,
     /// What a person reads who asked again.
     pub again: &'static str,
 }

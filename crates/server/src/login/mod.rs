@@ -9,6 +9,7 @@ pub mod budgets;
 pub mod email_code;
 mod failure;
 pub mod flow;
+pub mod link;
 pub mod method;
 pub mod offer;
 pub mod one_time_code;

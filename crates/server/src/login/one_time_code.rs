@@ -111,6 +111,16 @@ pub async fn keep(
     }
 }
 
+/// Whether the code still counts: it was not used, and has attempts left.
+pub async fn counts(store: &dyn Store, id: &MailedCodeId, now: u64) -> Result<bool, StoreError> {
+    let Some(row) = store.get(&key_of(id), now).await? else {
+        return Ok(false);
+    };
+    let corrupt = |_| StoreError::Corrupt("one-time code".into());
+    let code: CodeRow = serde_json::from_slice(&row.value).map_err(corrupt)?;
+    Ok(code.attempts > 0)
+}
+
 /// Tries what was typed. Spaces are ignored; anything but six digits is wrong like any other.
 pub async fn attempt(
     store: &dyn Store,

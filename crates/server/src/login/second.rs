@@ -251,6 +251,9 @@ async fn turn_to(
     match flow::run_for(&visit, start, Some(&who.user), &who.user.username).await {
         Ok(state) => {
             interaction.pending = Some(pending(method, who, state));
+            if let Err(error) = flow::keep(&visit, start, &mut interaction).await {
+                return visit.unavailable(&error);
+            }
             let notice = again.then_some(Notice::Done(start.again));
             let html = render(&visit, &interaction, who, notice);
             visit.page(html)

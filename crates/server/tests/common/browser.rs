@@ -226,6 +226,10 @@ impl Page {
             .skip(1)
             .filter_map(|tag| {
                 let tag = tag.split('>').next()?;
+                // One that is not ticked is not sent (HTML section 4.10.22.4).
+                if tag.contains(" type=\"checkbox\"") && !tag.contains(" checked") {
+                    return None;
+                }
                 Some((attribute(tag, "name")?, attribute(tag, "value")?))
             })
             .collect();

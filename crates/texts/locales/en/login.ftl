@@ -25,6 +25,14 @@ login-code-spam = Nothing there? Look into the spam folder too.
 login-code-label = Code
 login-code-resend = Send a new code
 
+# The link beside a mailed code.
+login-link-title = Log in with the code
+login-link-about = The code from your mail is filled in. Continue as { $name }.
+login-link-elsewhere-title = This is another browser
+login-link-elsewhere = The link works only in the browser that asked for it, and nobody was logged in here. Go back to that browser and type the code from the mail.
+login-link-ended-title = This link no longer works
+login-link-ended = The code was used or has expired. Ask for a new one where you want to log in.
+
 login-select-title = Choose an account
 login-select-continue = Continue as { $name }
 login-select-other = Use another account

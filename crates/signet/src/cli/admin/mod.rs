@@ -2,6 +2,7 @@
 
 mod agents;
 mod client;
+mod credentials;
 mod fields;
 mod node;
 mod noun;

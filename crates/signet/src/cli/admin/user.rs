@@ -13,6 +13,7 @@ use signet_server::admin::USERS;
 use signet_store::{Engine, EngineError, OpenError, Store};
 
 use super::{
+    credentials,
     fields::Field,
     noun::{self, Leave, Paging},
 };
@@ -80,6 +81,31 @@ pub enum UserCommand {
         /// Nobody vouches for these values.
         #[arg(long)]
         unverified: bool,
+        #[command(flatten)]
+        target: Target,
+    },
+    /// List what a user logs in with beside the password: code apps, recovery codes, passkeys and
+    /// remembered browsers.
+    #[command(after_help = "Example:\n  signet user credentials alice")]
+    Credentials {
+        /// User name, mail address or id.
+        name: String,
+        #[command(flatten)]
+        target: Target,
+    },
+    /// Take credentials of a kind away from a user who has lost them, or one of them. The user is
+    /// told by mail.
+    #[command(after_help = "Example:\n  signet user remove-credential alice totp")]
+    RemoveCredential {
+        /// User name, mail address or id.
+        name: String,
+        /// totp, recovery_codes, passkey or remembered_browser.
+        kind: String,
+        /// Which of them, as the list shows it. Without it, all of the kind.
+        #[arg(allow_hyphen_values = true)]
+        id: Option<String>,
+        #[command(flatten)]
+        leave: Leave,
         #[command(flatten)]
         target: Target,
     },
@@ -181,6 +207,17 @@ pub fn run(command: UserCommand, output: &Output) -> Result<(), Failure> {
                 let answer = session.call(Method::PUT, &path, Some(&body), None).await?;
                 output.print(&answer.value, || noun::members(&answer.value))
             }))?
+        }
+        UserCommand::Credentials { name, target } => credentials::list(&name, &target, output),
+        UserCommand::RemoveCredential {
+            name,
+            kind,
+            id,
+            leave,
+            target,
+        } => {
+            leave.ask(&format!("Remove {kind} of {name} for good?"))?;
+            credentials::remove(&name, &kind, id.as_deref(), &target, output)
         }
         UserCommand::Revoke { name, target } => {
             block_on(Session::with(&target, async |session| {
