@@ -11,6 +11,7 @@ pub mod compact_certificate;
 pub mod compact_jws;
 pub mod compact_key;
 pub mod compact_token;
+pub mod consensus;
 pub mod dpop_proof;
 pub mod form_body;
 pub mod gossip;
@@ -210,6 +211,11 @@ pub const TARGETS: &[Target] = &[
         name: "compact_token",
         run: compact_token::run,
         dictionary: PROTOBUF,
+    },
+    Target {
+        name: "consensus",
+        run: consensus::run,
+        dictionary: &["\u{1}", "\u{0}\u{0}\u{0}\u{0}", "n1", "a"],
     },
     Target {
         name: "dpop_proof",

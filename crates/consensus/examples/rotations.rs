@@ -134,10 +134,9 @@ async fn main() {
     alone.close();
 
     let nodes = Arc::new(Nodes::default());
-    let member = |number: u64| Member {
-        number,
-        name: NodeId::parse(&format!("n{number}")).expect("a name"),
-        zone: None,
+    let member = |number: u64| {
+        let name = NodeId::parse(&format!("n{number}")).expect("a name");
+        Member::new(number, name, None)
     };
     let open = |number: u64| {
         let path = directory.path().join(number.to_string());

@@ -24,7 +24,7 @@ use std::{
     future::Future,
     sync::{
         Arc, Mutex, PoisonError,
-        atomic::{AtomicU64, Ordering::SeqCst},
+        atomic::{AtomicBool, AtomicU64, Ordering::SeqCst},
     },
     time::Duration,
 };
@@ -46,6 +46,8 @@ pub(crate) struct Dial {
     pub(crate) generation: Arc<AtomicU64>,
     /// Why others refuse this node.
     pub(crate) refused: Arc<Mutex<Option<String>>>,
+    /// A leader that nobody answers says nothing: see `Node::listen`.
+    pub(crate) quiet: Arc<AtomicBool>,
     pub(crate) vote_within: Duration,
     pub(crate) random: Arc<dyn Fn() -> u64 + Send + Sync>,
 }
@@ -224,6 +226,10 @@ impl RaftNetworkV2<Types> for Peer {
         request: AppendEntriesRequest<Types>,
         _: RPCOption,
     ) -> Result<AppendEntriesResponse<Types>, RPCError<Types>> {
+        if self.dial.quiet.load(SeqCst) {
+            let why = Unreachable::from_string("a leader that nobody answers says nothing");
+            return Err(RPCError::Unreachable(why));
+        }
         // A heartbeat that is late is of no use: the next one follows.
         let within = match request.entries.is_empty() {
             true => self.dial.vote_within,

@@ -25,6 +25,9 @@ pub enum ConsensusError {
     /// The members could not be changed.
     #[error("the members of the replicated store could not be changed: {0}")]
     Members(String),
+    /// A later version wrote an entry of the log.
+    #[error("{0}")]
+    Later(String),
     /// The times of [`Settings`](crate::Settings) contradict each other.
     #[error("the times of the replicated store do not fit together")]
     Settings,

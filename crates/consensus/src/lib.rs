@@ -39,6 +39,8 @@ mod codec;
 mod dial;
 mod entered;
 mod error;
+#[doc(hidden)]
+pub mod fuzzing;
 mod log;
 mod machine;
 mod member;

@@ -5,8 +5,9 @@
 //! go on, and the log, which is flushed, holds the rest. A snapshot is not built: the rows are one,
 //! and are read as of one moment when another node needs them.
 use crate::{
+    ConsensusError,
     codec::{Malformed, Reader},
-    proposal::{Answer, Applied, Call, Proposal, Session},
+    proposal::{Answer, Applied, Call, FORMAT, Proposal, Session, Unread},
     task::{Until, io_error, work},
     types::{
         Entry, LogId, Payload, Response, SnapshotMeta, StoredMembership, Types, read, written,
@@ -22,7 +23,12 @@ use signet_store::{
     SqliteStore, StoreError,
     sqlite::replica::{self, Failed, Note, Space},
 };
-use std::{future::poll_fn, io, pin::Pin, sync::Arc};
+use std::{
+    future::poll_fn,
+    io,
+    pin::Pin,
+    sync::{Arc, OnceLock},
+};
 
 /// The last entry that the rows hold.
 pub(crate) const APPLIED: &[u8] = b"state/applied";
@@ -39,6 +45,38 @@ const MAX_APPLIED: usize = 64;
 pub(crate) struct Machine {
     store: Arc<SqliteStore>,
     applied: watch::Sender<u64>,
+    reads: Formats,
+}
+
+/// The newest format of entries that this node reads, and what stopped it.
+#[derive(Clone)]
+pub(crate) struct Formats {
+    pub(crate) newest: u8,
+    /// Set once it has met an entry of a later one: it applies nothing any more.
+    pub(crate) outdated: Arc<OnceLock<String>>,
+}
+
+impl Formats {
+    pub(crate) fn up_to(newest: u8) -> Formats {
+        Formats {
+            newest,
+            outdated: Arc::default(),
+        }
+    }
+
+    fn stop(&self, index: u64, format: u8) -> io::Error {
+        let newest = self.newest;
+        let why = self.outdated.get_or_init(|| later(index, format, newest));
+        io::Error::other(why.clone())
+    }
+}
+
+fn later(index: u64, format: u8, newest: u8) -> String {
+    format!(
+        "entry {index} of the replicated log has format {format}, and this version of Signet reads \
+         formats up to {newest}: a later version wrote it. This node has stopped its part and \
+         applied nothing of it. Start it with that version again"
+    )
 }
 
 /// Rows of another node, or for one.
@@ -149,10 +187,13 @@ enum Step {
 }
 
 impl Step {
-    fn of(entry: &Entry) -> Result<Step, Malformed> {
+    fn of(entry: &Entry, newest: u8) -> Result<Step, (u64, Unread)> {
         Ok(match &entry.payload {
             Payload::Blank => Step::Nothing,
-            Payload::Normal(proposed) => Step::Proposal(Proposal::from_bytes(&proposed.0)?),
+            Payload::Normal(proposed) => {
+                let read = Proposal::from_bytes(&proposed.0, newest);
+                Step::Proposal(read.map_err(|why| (entry.log_id.index, why))?)
+            }
             Payload::Membership(membership) => {
                 let stored = StoredMembership::new(Some(entry.log_id), membership.clone());
                 Step::Membership(written(|to| to.stored_membership(&stored)))
@@ -177,14 +218,32 @@ fn run(space: &mut Space<'_>, steps: &[Step], last: &[u8]) -> Result<Vec<Vec<u8>
     Ok(responses)
 }
 
+/// Whether this version reads all of these entries.
+pub(crate) fn readable(entries: &[Entry]) -> Result<(), ConsensusError> {
+    let mut steps = entries.iter().map(|entry| Step::of(entry, FORMAT));
+    match steps.find_map(Result::err) {
+        None => Ok(()),
+        Some((_, Unread::Malformed)) => Err(Malformed.into()),
+        Some((index, Unread::Later(format))) => {
+            Err(ConsensusError::Later(later(index, format, FORMAT)))
+        }
+    }
+}
+
 /// Applies entries within work that is under way: for a recovery, which has no consensus to run in.
 pub(crate) fn apply_now(space: &mut Space<'_>, entries: &[Entry]) -> Result<(), Failed> {
     let Some(last) = entries.last() else {
         return Ok(());
     };
-    let steps = entries.iter().map(Step::of).collect::<Result<Vec<_>, _>>();
+    let steps = entries.iter().map(|entry| Step::of(entry, FORMAT));
+    let steps = steps.collect::<Result<Vec<_>, _>>();
+    let steps = steps.map_err(|(index, why)| match why {
+        Unread::Malformed => corrupt(Malformed),
+        // Invariant: `readable` said otherwise.
+        Unread::Later(format) => Failed::corrupt(&later(index, format, FORMAT)),
+    });
     let last = written(|to| to.log_id(&last.log_id));
-    run(space, &steps.map_err(corrupt)?, &last).map(drop)
+    run(space, &steps?, &last).map(drop)
 }
 
 /// How far the rows are, and who the members are as of there.
@@ -206,12 +265,17 @@ impl Machine {
     pub(crate) fn open(
         store: Arc<SqliteStore>,
         applied: watch::Sender<u64>,
+        reads: Formats,
     ) -> Result<Machine, StoreError> {
         let notes = store.look_now(|look| Ok((look.note(APPLIED)?, look.note(MEMBERSHIP)?)))?;
         let known = state(notes.0, notes.1)
             .map_err(|_| StoreError::Corrupt("the notes of the consensus".into()))?;
         applied.send_replace(known.0.map_or(0, |id| id.index + 1));
-        Ok(Machine { store, applied })
+        Ok(Machine {
+            store,
+            applied,
+            reads,
+        })
     }
 
     async fn known(&self) -> io::Result<(Option<LogId>, StoredMembership)> {
@@ -228,8 +292,13 @@ impl Machine {
             return Ok(());
         };
         let last = last.log_id;
-        let steps = some.iter().map(|(entry, _)| Step::of(entry));
-        let steps = steps.collect::<Result<Vec<Step>, Malformed>>()?;
+        let newest = self.reads.newest;
+        let steps = some.iter().map(|(entry, _)| Step::of(entry, newest));
+        let steps = steps.collect::<Result<Vec<Step>, _>>();
+        let steps = steps.map_err(|(index, why)| match why {
+            Unread::Malformed => Malformed.into(),
+            Unread::Later(format) => self.reads.stop(index, format),
+        })?;
         let note = written(|to| to.log_id(&last));
         let responses = work(&self.store, Until::Written, move |space| {
             run(space, &steps, &note)

@@ -13,6 +13,20 @@ pub struct Member {
     pub name: NodeId,
     /// Where it stands, if that is configured: voters are spread over zones.
     pub zone: Option<String>,
+    /// The newest format of entries that it has said it reads; 0: it has said nothing yet.
+    pub(crate) format: u8,
+}
+
+impl Member {
+    /// As the membership gives it out. Which entries it reads it says itself.
+    pub fn new(number: u64, name: NodeId, zone: Option<String>) -> Member {
+        Member {
+            number,
+            name,
+            zone,
+            format: 0,
+        }
+    }
 }
 
 impl fmt::Display for Member {

@@ -5,7 +5,7 @@ use crate::{
     codec::Malformed,
     dial::Dial,
     log::Log,
-    machine::{Machine, Transfer},
+    machine::{Formats, Machine, Transfer},
     runtime,
     surroundings::{Moment, sleep, sleep_until, spawn, timeout},
     task::{Until, work},
@@ -31,7 +31,7 @@ use std::{
     pin::Pin,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicU64, Ordering::SeqCst},
+        atomic::{AtomicBool, AtomicU64, Ordering::SeqCst},
     },
     time::Duration,
 };
@@ -54,6 +54,10 @@ const MEMBERS_WITHIN: Duration = Duration::from_secs(15);
 const INSTALL_WITHIN: Duration = Duration::from_secs(60);
 /// A voter that was silent for so long is replaced, where another member is ready.
 const GONE_AFTER: Duration = Duration::from_secs(60);
+
+/// A leader that no majority has answered for so long stops speaking: those who hear it would wait
+/// for it, though it hears none of them.
+const DEAF_AFTER: Duration = Duration::from_secs(1);
 
 /// Entries of the log after which it is shortened
 const SHORTEN_EVERY: u64 = 2048;
@@ -87,6 +91,7 @@ pub(crate) struct Node {
     view: watch::Sender<View>,
     /// How often another leader was seen.
     leader_changes: AtomicU64,
+    reads: Formats,
     /// When the leader, or this node's candidate for it, was last heard.
     heard: Mutex<Moment>,
     staging: tokio::sync::Mutex<Option<Staging>>,
@@ -143,10 +148,12 @@ impl Node {
                 me: me.number,
                 generation: Arc::new(AtomicU64::new(generation)),
                 refused: Arc::default(),
+                quiet: Arc::new(AtomicBool::new(false)),
                 vote_within: settings.election.1,
                 random: settings.random.clone(),
             },
             me,
+            reads: Formats::up_to(settings.format),
             settings,
             store,
             raft: Mutex::default(),
@@ -174,6 +181,7 @@ impl Node {
             let _ = raft.trigger().elect(false).await;
         }
         spawn(node.clone().run(raft));
+        spawn(node.clone().listen());
         Ok(node)
     }
 
@@ -204,7 +212,8 @@ impl Node {
                 ConsensusError::Settings
             })?);
             let log = Log::open(self.store.clone())?;
-            let machine = Machine::open(self.store.clone(), self.applied.clone())?;
+            let machine =
+                Machine::open(self.store.clone(), self.applied.clone(), self.reads.clone())?;
             let raft = Raft::new(self.me.number, config, self.dial.clone(), log, machine);
             let raft = runtime::with_random(self.settings.random.clone(), raft).await;
             let raft = raft.map_err(|error| StoreError::Unavailable(error.to_string()))?;
@@ -228,6 +237,11 @@ impl Node {
                 leader: None,
                 term: 0,
             });
+            if let Some(why) = self.reads.outdated.get() {
+                // Beginning anew would meet the same entry.
+                tracing::error!("{why}");
+                return;
+            }
             raft = loop {
                 if *closed.borrow() {
                     return;
@@ -296,11 +310,90 @@ impl Node {
                         self.store.look_for_space();
                     }
                     self.tend_voters(raft).await;
+                    self.say_format(raft).await;
                     next = Moment::now() + TEND_EVERY;
                 }
                 () = self.tend.notified() => self.tend_voters(raft).await,
                 changed = metrics.changed() => if changed.is_err() { return },
             }
+        }
+    }
+
+    /// A leader that hears no majority stops speaking, so that the others choose one that they can
+    /// answer. They need one election for that. It then speaks again for a while: where nobody
+    /// could take its place, somebody may hear it by now.
+    async fn listen(self: Arc<Node>) {
+        let mut closed = self.closed.subscribe();
+        let silent_for = self.settings.election.1 * 5 / 2;
+        let mut turn: Option<Moment> = None;
+        while !*closed.borrow() {
+            tokio::select! {
+                biased;
+                _ = closed.changed() => {}
+                () = sleep(self.settings.heartbeat) => {}
+            }
+            let was_quiet = self.dial.quiet.load(SeqCst);
+            let quiet = match turn {
+                _ if !self.is_deaf() => {
+                    turn = None;
+                    false
+                }
+                None => {
+                    tracing::warn!("no majority answers: this node stops speaking as the leader");
+                    turn = Some(Moment::now() + silent_for);
+                    true
+                }
+                Some(until) if Moment::now() >= until => {
+                    let next = if was_quiet { DEAF_AFTER } else { silent_for };
+                    turn = Some(Moment::now() + next);
+                    !was_quiet
+                }
+                Some(_) => was_quiet,
+            };
+            self.dial.quiet.store(quiet, SeqCst);
+        }
+    }
+
+    /// Whether it leads, and no majority has answered it for a while.
+    fn is_deaf(&self) -> bool {
+        let leads = self
+            .raft()
+            .is_some_and(|raft| raft.metrics().borrow_watched().state == ServerState::Leader);
+        leads && self.silence() > DEAF_AFTER
+    }
+
+    /// The format that this node writes entries in: the newest that all members read.
+    pub(crate) fn format(&self) -> u8 {
+        let Some(raft) = self.raft() else {
+            return 1;
+        };
+        let metrics = raft.metrics();
+        let metrics = metrics.borrow_watched();
+        let members = metrics.membership_config.membership();
+        let all = members.nodes().map(|(_, member)| member.format.max(1));
+        all.min().unwrap_or(1).min(self.settings.format)
+    }
+
+    /// Has the members know which entries this node reads, after it joined or its program changed.
+    async fn say_format(&self, raft: &Raft) {
+        let told = {
+            let metrics = raft.metrics();
+            let metrics = metrics.borrow_watched();
+            let members = metrics.membership_config.membership();
+            members.get_node(&self.me.number).map(|me| me.format)
+        };
+        let format = self.settings.format;
+        if told.is_none_or(|told| told == format) || self.view.borrow().leader.is_none() {
+            return;
+        }
+        let request = || Request::Reads {
+            number: self.me.number,
+            format,
+        };
+        // It is tried again soon.
+        let said = self.lead(Moment::now() + ATTEMPT, request).await;
+        if let Err(error) = said {
+            tracing::debug!(%error, "which entries this node reads could not be told");
         }
     }
 
@@ -384,6 +477,9 @@ impl Node {
     pub(crate) fn has_hope(&self) -> Result<(), StoreError> {
         if *self.closed.borrow() {
             return Err(unavailable("it was closed"));
+        }
+        if let Some(why) = self.reads.outdated.get() {
+            return Err(unavailable(why));
         }
         match self.silence() > self.settings.deadline {
             true => Err(unavailable(NO_MAJORITY)),
@@ -475,7 +571,7 @@ impl Node {
         if !self.store.is_full() {
             return true;
         }
-        match Proposal::from_bytes(bytes) {
+        match Proposal::from_bytes(bytes, self.settings.format) {
             Ok(Proposal::Batch { calls, .. }) => calls.iter().all(|call| match call {
                 Call::Commit(change, _) => Need::of(change) == Need::Ends,
                 Call::CommitEach(changes, _) => {
@@ -490,6 +586,12 @@ impl Node {
     async fn propose_here(&self, raft: &Raft, bytes: Arc<[u8]>) -> Result<(u64, Vec<u8>), Reply> {
         if !self.admits(&bytes) {
             return Err(Reply::Full);
+        }
+        // Whoever proposed it may have seen other members.
+        let format = self.format();
+        if crate::proposal::format(&bytes).is_none_or(|of| of > format) {
+            let why = format!("not all members read entries of another format than {format} now");
+            return Err(Reply::Failed(why));
         }
         match raft.client_write(Proposed(bytes)).await {
             Ok(written) => Ok((written.log_id.index, written.data.0)),
@@ -567,8 +669,12 @@ impl Node {
                 .find(|known| known.number == member.number || known.name == member.name)
                 .cloned()
         };
+        let mut member = member.clone();
+        if let Some(known) = &known {
+            member.format = known.format;
+        }
         match known {
-            Some(known) if known == *member => return Ok(()),
+            Some(known) if known == member => return Ok(()),
             Some(known) if known.number != member.number || known.name != member.name => {
                 return Err(Reply::Failed(format!(
                     "{known} is a member already: a node that comes back with an empty store is \
@@ -587,6 +693,22 @@ impl Node {
         added.map_err(changed)?;
         self.tend.notify_one();
         Ok(())
+    }
+
+    async fn reads_here(&self, raft: &Raft, number: u64, format: u8) -> Result<(), Reply> {
+        let known = {
+            let metrics = raft.metrics();
+            let metrics = metrics.borrow_watched();
+            let membership = metrics.membership_config.membership();
+            membership.get_node(&number).cloned()
+        };
+        let Some(mut member) = known.filter(|known| known.format != format) else {
+            return Ok(());
+        };
+        member.format = format;
+        let nodes = [(number, member)].into();
+        let change = raft.change_membership(ChangeMembers::SetNodes(nodes), true);
+        change.await.map(drop).map_err(changed)
     }
 
     async fn remove_here(&self, raft: &Raft, name: &NodeId) -> Result<(), Reply> {
@@ -647,7 +769,8 @@ impl Node {
     }
 
     pub(crate) fn status(&self) -> Status {
-        let refused = lock(&self.dial.refused).clone();
+        let outdated = self.reads.outdated.get().cloned();
+        let refused = outdated.or_else(|| lock(&self.dial.refused).clone());
         let applied = self.applied.borrow().saturating_sub(1);
         let generation = self.dial.generation.load(SeqCst);
         let leader_changes = self.leader_changes.load(SeqCst);
@@ -735,7 +858,7 @@ impl Node {
         };
         let within = match envelope.request {
             Request::End { .. } => INSTALL_WITHIN,
-            Request::Add(_) | Request::Remove(_) => MEMBERS_WITHIN,
+            Request::Add(_) | Request::Remove(_) | Request::Reads { .. } => MEMBERS_WITHIN,
             Request::Append(_)
             | Request::Vote(_)
             | Request::PreVote(_)
@@ -839,6 +962,10 @@ impl Node {
             }
             Request::Add(member) => self.add_here(raft, &member).await.map(|()| Vec::new()),
             Request::Remove(name) => self.remove_here(raft, &name).await.map(|()| Vec::new()),
+            Request::Reads { number, format } => {
+                self.reads_here(raft, number, format).await?;
+                Ok(Vec::new())
+            }
         }
     }
 

@@ -5,8 +5,36 @@
 //! node may still ask for: `floor` says that it has done with every number below. A proposal below
 //! the floor, or of a session that is not the node's, is not applied. So what a node keeps in the
 //! state is bounded by what it has under way, and there is no clock in it.
+//!
+//! A proposal begins with its format. Whoever adds a call, an operation or a table raises
+//! [`FORMAT`], and goes on writing the one before while a member reads no other: what all members
+//! read stands in their membership. Nodes that apply one entry differently would hold different
+//! rows from there on, so a node that meets a format which it does not read stops itself.
 use crate::codec::{Malformed, Reader, Writer};
 use signet_store::{Change, Key, Outcome, Row};
+
+/// The newest format that this version reads and writes.
+pub(crate) const FORMAT: u8 = 1;
+
+/// Why a proposal cannot be applied.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Unread {
+    /// It is of no form.
+    Malformed,
+    /// A later version wrote it, in this format.
+    Later(u8),
+}
+
+impl From<Malformed> for Unread {
+    fn from(_: Malformed) -> Unread {
+        Unread::Malformed
+    }
+}
+
+/// The format of a proposal.
+pub(crate) fn format(bytes: &[u8]) -> Option<u8> {
+    bytes.first().copied().filter(|format| *format > 0)
+}
 
 /// One call of the store that changes it. `now` is its caller's.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -145,10 +173,12 @@ impl Answer {
 
 /// The head of a batch, before calls that are written already.
 pub(crate) fn batch(
+    format: u8,
     (origin, session, number, floor): (u64, u64, u64, u64),
     calls: &[Vec<u8>],
 ) -> Vec<u8> {
     let mut to = Writer::new();
+    to.u8(format);
     to.u8(1).u64(origin).u64(session).u64(number).u64(floor);
     to.count(calls.len());
     let mut bytes = to.finish();
@@ -157,14 +187,21 @@ pub(crate) fn batch(
 }
 
 impl Proposal {
-    pub(crate) fn open(origin: u64, session: u64) -> Vec<u8> {
+    pub(crate) fn open(format: u8, origin: u64, session: u64) -> Vec<u8> {
         let mut to = Writer::new();
-        to.u8(0).u64(origin).u64(session);
+        to.u8(format).u8(0).u64(origin).u64(session);
         to.finish()
     }
 
-    pub(crate) fn from_bytes(bytes: &[u8]) -> Result<Proposal, Malformed> {
-        let mut from = Reader::new(bytes);
+    /// `known`: the newest format that this node reads.
+    pub(crate) fn from_bytes(bytes: &[u8], known: u8) -> Result<Proposal, Unread> {
+        match format(bytes) {
+            None => return Err(Unread::Malformed),
+            Some(later) if later > known => return Err(Unread::Later(later)),
+            // All formats so far are written alike.
+            Some(_) => {}
+        }
+        let mut from = Reader::new(&bytes[1..]);
         let proposal = match from.u8()? {
             0 => Proposal::Open {
                 origin: from.u64()?,
@@ -177,7 +214,7 @@ impl Proposal {
                 floor: from.u64()?,
                 calls: from.list(Call::read)?,
             },
-            _ => return Err(Malformed),
+            _ => return Err(Unread::Malformed),
         };
         from.end()?;
         Ok(proposal)
@@ -268,7 +305,7 @@ mod tests {
                 to.finish()
             })
             .collect();
-        let bytes = batch((1, 2, 3, 4), &written);
+        let bytes = batch(FORMAT, (1, 2, 3, 4), &written);
         let read = Proposal::Batch {
             origin: 1,
             session: 2,
@@ -276,11 +313,25 @@ mod tests {
             floor: 4,
             calls,
         };
-        assert_eq!(Proposal::from_bytes(&bytes), Ok(read));
+        assert_eq!(Proposal::from_bytes(&bytes, FORMAT), Ok(read));
         assert_eq!(
-            Proposal::from_bytes(&[&*bytes, b"x"].concat()),
-            Err(Malformed)
+            Proposal::from_bytes(&[&*bytes, b"x"].concat(), FORMAT),
+            Err(Unread::Malformed)
         );
+        let later = Proposal::open(FORMAT + 1, 1, 2);
+        assert_eq!(
+            Proposal::from_bytes(&later, FORMAT),
+            Err(Unread::Later(FORMAT + 1))
+        );
+        let opened = Ok(Proposal::Open {
+            origin: 1,
+            session: 2,
+        });
+        assert_eq!(Proposal::from_bytes(&later, FORMAT + 1), opened);
+        for nothing in [&[][..], &[0, 0]] {
+            let read = Proposal::from_bytes(nothing, FORMAT);
+            assert_eq!(read, Err(Unread::Malformed));
+        }
         let row = Row {
             value: b"x".to_vec(),
             version: 1,

@@ -163,7 +163,7 @@ async fn open(node: &Node, session: &Mutex<Session>, shared: &[Waiting]) -> Resu
     };
     let until = shared.iter().map(|waiting| waiting.until).max();
     let until = until.unwrap_or_else(Moment::now);
-    let bytes = Proposal::open(node.me.number, id);
+    let bytes = Proposal::open(node.format(), node.me.number, id);
     match node.submit(bytes.into(), until).await? {
         Submitted::Done(..) => {
             let mut session = lock(session);
@@ -225,7 +225,7 @@ async fn propose(
         .map(|waiting| std::mem::take(&mut waiting.call))
         .collect();
     let head = (node.me.number, number.session, number.number, number.floor);
-    let bytes: Arc<[u8]> = proposal::batch(head, &calls).into();
+    let bytes: Arc<[u8]> = proposal::batch(node.format(), head, &calls).into();
     let applied = match node.submit(bytes, until).await {
         Ok(Submitted::Done(index, Some(applied))) => {
             node.seen.fetch_max(index + 1, SeqCst);

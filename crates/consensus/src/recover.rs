@@ -95,6 +95,7 @@ fn run(store: &SqliteStore, random: &dyn Fn() -> u64) -> Result<Recovered, Conse
     let entries = store.look_now(|look| look.log(from, last.index + 1))?;
     let entries = entries.iter().map(|(_, bytes)| read(bytes, Reader::entry));
     let entries: Vec<Entry> = entries.collect::<Result<_, _>>()?;
+    machine::readable(&entries)?;
     for entry in &entries {
         if let openraft::EntryPayload::Membership(members) = &entry.payload {
             membership = StoredMembership::new(Some(entry.log_id), members.clone());

@@ -1,4 +1,5 @@
 //! What is handed in.
+use crate::proposal::FORMAT;
 use std::{sync::Arc, time::Duration};
 
 /// Times, and where random numbers come from.
@@ -14,6 +15,9 @@ pub struct Settings {
     pub deadline: Duration,
     /// Random numbers: names of sessions, of snapshots under way and of generations.
     pub random: Arc<dyn Fn() -> u64 + Send + Sync>,
+    /// The newest format of entries that this node reads, and that it writes where all members
+    /// read it. Another one than the usual is another version of the program, in a test.
+    pub format: u8,
 }
 
 impl Settings {
@@ -24,6 +28,7 @@ impl Settings {
             election: (Duration::from_millis(300), Duration::from_millis(600)),
             deadline: Duration::from_secs(2),
             random,
+            format: FORMAT,
         }
     }
 }

@@ -204,7 +204,12 @@ impl ReplicatedStore {
     ///
     /// # Errors
     /// [`ConsensusError::Replicated`] where it is already.
-    pub async fn begin(&self, me: Member, network: Arc<dyn Network>) -> Result<(), ConsensusError> {
+    pub async fn begin(
+        &self,
+        mut me: Member,
+        network: Arc<dyn Network>,
+    ) -> Result<(), ConsensusError> {
+        me.format = self.settings.format;
         let mut mode = self.mode.write().await;
         if !matches!(*mode, Mode::Alone) {
             return Err(ConsensusError::Replicated);

@@ -74,6 +74,7 @@ impl Writer {
             .option(member.zone.as_ref(), |to, zone| {
                 to.bytes(zone.as_bytes());
             })
+            .u8(member.format)
     }
 
     pub(crate) fn membership(&mut self, membership: &Membership) -> &mut Writer {
@@ -144,6 +145,7 @@ impl Reader<'_> {
             number: self.u64()?,
             name: NodeId::parse(self.text()?).map_err(|_| Malformed)?,
             zone: self.option(|from| from.text().map(str::to_owned))?,
+            format: self.u8()?,
         })
     }
 
@@ -221,6 +223,7 @@ mod tests {
             number,
             name: NodeId::parse(&format!("n{number}")).expect("a name"),
             zone: zone.map(str::to_owned),
+            format: 1,
         };
         let nodes = BTreeMap::from([(1, member(1, None)), (2, member(2, Some("a")))]);
         let joint = vec![BTreeSet::from([1]), BTreeSet::from([1, 2])];

@@ -59,6 +59,11 @@ pub(crate) enum Request {
     Add(Member),
     /// To the leader: a member less.
     Remove(NodeId),
+    /// To the leader: the newest format of entries that a member reads.
+    Reads {
+        number: u64,
+        format: u8,
+    },
 }
 
 pub(crate) struct Append {
@@ -169,6 +174,9 @@ impl Envelope {
             Request::Remove(name) => {
                 to.u8(11).bytes(name.as_str().as_bytes());
             }
+            Request::Reads { number, format } => {
+                to.u8(12).u64(*number).u8(*format);
+            }
         }
         to.finish()
     }
@@ -237,6 +245,10 @@ impl Request {
             9 => Request::ReadPoint,
             10 => Request::Add(from.member()?),
             11 => Request::Remove(NodeId::parse(from.text()?).map_err(|_| Malformed)?),
+            12 => Request::Reads {
+                number: from.u64()?,
+                format: from.u8()?,
+            },
             _ => return Err(Malformed),
         })
     }
@@ -464,8 +476,13 @@ mod tests {
                 number: 1,
                 name: name.clone(),
                 zone: Some("a".into()),
+                format: 1,
             }),
             Request::Remove(name),
+            Request::Reads {
+                number: 1,
+                format: 2,
+            },
         ];
         for request in requests {
             let bytes = Envelope {

@@ -351,3 +351,77 @@ async fn without_a_majority_the_registry_is_read_from_the_own_rows_and_nothing_e
         .await;
     assert_eq!(row().await.value, b"new");
 }
+
+// Without this the others would wait for it as long as its connections hold.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_leader_that_is_heard_and_hears_nobody_stops_speaking_and_is_replaced() {
+    let world = World::of(3, 41).await;
+    let deaf = world.leader().expect("one");
+    let others: Vec<u64> = world.numbers().into_iter().filter(|n| *n != deaf).collect();
+    done(&world.node(deaf), "before").await;
+    for other in &others {
+        world.cut(*other, deaf);
+    }
+    let begun = Instant::now();
+    let at = world.node(others[0]);
+    let mut tries = 0;
+    while at
+        .commit(insert(format!("try {tries}")), NOW)
+        .await
+        .is_err()
+    {
+        tries += 1;
+        assert!(begun.elapsed().as_secs() < 30, "{:#?}", world.statuses());
+    }
+    let waited = begun.elapsed();
+    eprintln!("changes waited {waited:?}, {tries} were refused");
+    assert_eq!(
+        world.node(deaf).status().role,
+        Role::Leader,
+        "it cannot know"
+    );
+    let refused = world.node(deaf).commit(insert("deaf"), NOW).await;
+    assert!(refused.is_err(), "{refused:?}");
+    // A second of silence, the lease, an election, and a call that had waited for the old one.
+    assert!(waited < Duration::from_secs(8), "{waited:?}");
+
+    world.heal();
+    world
+        .until("it follows", || {
+            let status = world.node(deaf).status();
+            status.role != Role::Leader && status.has_majority
+        })
+        .await;
+    for number in world.numbers() {
+        done(&world.node(number), format!("after {number}")).await;
+        assert!(is_there(&world.node(number), "before").await);
+    }
+}
+
+// There is nobody to take its place: it goes on asking, and leads again when one is back.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_leader_without_a_majority_speaks_again_after_a_while() {
+    let world = World::of(3, 42).await;
+    let leader = world.leader().expect("one");
+    let others: Vec<u64> = world
+        .numbers()
+        .into_iter()
+        .filter(|n| *n != leader)
+        .collect();
+    for other in &others {
+        world.kill(*other);
+    }
+    sleep(Duration::from_secs(3)).await;
+    // Where its log is shorter than the leader's, only that one can lead.
+    world.restart(others[0]).await;
+    let begun = Instant::now();
+    while world
+        .node(leader)
+        .commit(insert("after"), NOW)
+        .await
+        .is_err()
+    {
+        assert!(begun.elapsed().as_secs() < 30, "{:#?}", world.statuses());
+    }
+    assert!(is_there(&world.node(others[0]), "after").await);
+}

@@ -77,6 +77,43 @@ async fn a_store_becomes_replicated_while_it_is_written_to_and_keeps_all_it_had(
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_slow_newcomer_is_sent_no_more_than_a_part_at_a_time_and_the_leader_goes_on() {
+    let world = World::empty(6);
+    let first = world.open(1);
+    for id in 0..3_000 {
+        let outcome = first.commit(put(id, 4_000), NOW).await.expect("answers");
+        assert!(outcome.is_done());
+    }
+    first
+        .begin(world.member(1), world.wire(1))
+        .await
+        .expect("begins");
+    world.slow_down(Duration::from_millis(150));
+    let (newcomer, begun) = (world.grow(None).await, Instant::now());
+    let (mut count, mut longest) = (0, Duration::ZERO);
+    while newcomer.status().applied == 0 {
+        let before = Instant::now();
+        let change = put(format!("while {count}"), 10);
+        assert!(first.commit(change, NOW).await.expect("answers").is_done());
+        longest = longest.max(before.elapsed());
+        count += 1;
+        assert!(begun.elapsed().as_secs() < 60, "{:#?}", world.statuses());
+    }
+    let (took, most) = (begun.elapsed(), world.most_flying.load(SeqCst));
+    eprintln!("{took:?}; {count} changes, the longest {longest:?}; at most {most} bytes under way");
+    // Twelve million bytes of rows, in parts of half a million and a row.
+    assert!(world.bulk.load(SeqCst) > 20);
+    assert!(took > Duration::from_secs(3), "it was slow: {took:?}");
+    assert!(most < 600_000, "{most}");
+    assert!(count > 20, "{count}");
+    assert!(longest < Duration::from_secs(2), "{longest:?}");
+    world.slow_down(Duration::ZERO);
+    world.settle(2).await;
+    let last = Key::new(Table::User, format!("while {}", count - 1));
+    assert!(newcomer.get(&last, NOW).await.expect("answers").is_some());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_node_with_rows_of_its_own_joins_only_if_they_may_go() {
     let world = World::of(1, 2).await;
     let store = world.open(2);

@@ -2,6 +2,7 @@
 
 mod contract;
 mod faults;
+mod formats;
 mod growth;
 mod history;
 mod recovery;

@@ -63,6 +63,31 @@ pub(crate) struct World {
     pub(crate) random: Random,
     next: AtomicU64,
     pub(crate) bulk: AtomicU64,
+    /// How long each part of a snapshot takes its receiver.
+    slow: Mutex<Duration>,
+    /// Bytes of snapshots that are under way, and the most that there were.
+    flying: AtomicU64,
+    pub(crate) most_flying: AtomicU64,
+    /// What nodes read whose version is not the usual one.
+    formats: Mutex<BTreeMap<u64, u8>>,
+}
+
+/// Bytes of a snapshot under way.
+struct Flying(Arc<World>, u64);
+
+impl Flying {
+    fn of(world: Arc<World>, bytes: usize) -> Flying {
+        let bytes = bytes as u64;
+        let now = world.flying.fetch_add(bytes, SeqCst) + bytes;
+        world.most_flying.fetch_max(now, SeqCst);
+        Flying(world, bytes)
+    }
+}
+
+impl Drop for Flying {
+    fn drop(&mut self) {
+        self.0.flying.fetch_sub(self.1, SeqCst);
+    }
 }
 
 struct Wire {
@@ -142,10 +167,20 @@ impl Network for Wire {
     }
 
     fn bulk(&self, to: &NodeId, request: Vec<u8>, deadline: Duration) -> CallFuture {
-        if let Some(world) = self.world.upgrade() {
+        let flying = self.world.upgrade().map(|world| {
             world.bulk.fetch_add(1, SeqCst);
-        }
-        self.call(to, request, deadline)
+            Flying::of(world, request.len())
+        });
+        let call = self.call(to, request, deadline);
+        Box::pin(async move {
+            if let Some(Flying(world, _)) = &flying {
+                let slow = *lock(&world.slow);
+                sleep(slow).await;
+            }
+            let answer = call.await;
+            drop(flying);
+            answer
+        })
     }
 }
 
@@ -158,22 +193,41 @@ impl World {
             random: Random::new(seed),
             next: AtomicU64::new(1),
             bulk: AtomicU64::new(0),
+            slow: Mutex::default(),
+            flying: AtomicU64::new(0),
+            most_flying: AtomicU64::new(0),
+            formats: Mutex::default(),
         })
+    }
+
+    /// Each part of a snapshot takes its receiver so long from now on.
+    pub(crate) fn slow_down(&self, each: Duration) {
+        *lock(&self.slow) = each;
+    }
+
+    /// The next start of a node is of a version that reads entries up to this format.
+    pub(crate) fn reads(&self, number: u64, format: u8) {
+        lock(&self.formats).insert(number, format);
     }
 
     /// `count` nodes of one replicated store, with as many voters as there should be.
     pub(crate) async fn of(count: usize, seed: u64) -> Arc<World> {
         let world = World::empty(seed);
-        let first = world.open(1);
+        world.begin(count).await;
+        world
+    }
+
+    /// The same, of an empty world.
+    pub(crate) async fn begin(self: &Arc<World>, count: usize) {
+        let first = self.open(1);
         first
-            .begin(world.member(1), world.wire(1))
+            .begin(self.member(1), self.wire(1))
             .await
             .expect("begins");
         for _ in 1..count {
-            world.grow(None).await;
+            self.grow(None).await;
         }
-        world.settle(count).await;
-        world
+        self.settle(count).await;
     }
 
     pub(crate) fn path(&self, number: u64) -> PathBuf {
@@ -181,11 +235,7 @@ impl World {
     }
 
     pub(crate) fn member(&self, number: u64) -> Member {
-        Member {
-            number,
-            name: name(number),
-            zone: None,
-        }
+        Member::new(number, name(number), None)
     }
 
     pub(crate) fn wire(self: &Arc<World>, number: u64) -> Arc<dyn Network> {
@@ -198,7 +248,10 @@ impl World {
     /// Opens a node's store, or makes it; it takes no part in anything yet.
     pub(crate) fn open(&self, number: u64) -> Arc<ReplicatedStore> {
         let options = sqlite::Options::default();
-        let settings = settings(self.random.next());
+        let mut settings = settings(self.random.next());
+        if let Some(format) = lock(&self.formats).get(&number) {
+            settings.format = *format;
+        }
         let store = ReplicatedStore::open(&self.path(number), options, settings).expect("opens");
         let store = Arc::new(store);
         self.next.fetch_max(number + 1, SeqCst);
@@ -217,10 +270,8 @@ impl World {
         let number = self.next.load(SeqCst);
         let any = self.all().into_iter().next().expect("a node");
         let store = self.open(number);
-        let member = Member {
-            zone: zone.map(str::to_owned),
-            ..self.member(number)
-        };
+        let mut member = self.member(number);
+        member.zone = zone.map(str::to_owned);
         store
             .join(member.clone(), self.wire(number), false)
             .await

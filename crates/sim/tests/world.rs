@@ -172,11 +172,7 @@ impl World {
     }
 
     fn member(&self, number: u64) -> Member {
-        Member {
-            number,
-            name: name(number),
-            zone: None,
-        }
+        Member::new(number, name(number), None)
     }
 
     fn wire(self: &Arc<World>, number: u64) -> Arc<dyn Network> {

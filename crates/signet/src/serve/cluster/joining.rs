@@ -53,11 +53,8 @@ impl Provide for Giver {
                 Some(replicated) => {
                     if replicated.status().role == Role::Alone {
                         let number = numbers::give(&*store, &node, now).await;
-                        let me = Member {
-                            number: number.map_err(|e| failed(&e))?,
-                            name: node,
-                            zone: (!zone.is_empty()).then_some(zone),
-                        };
+                        let number = number.map_err(|e| failed(&e))?;
+                        let me = Member::new(number, node, (!zone.is_empty()).then_some(zone));
                         let replicated = replicated.clone();
                         let begun = consensus.run(async move {
                             replicated.begin(me, Arc::new(Wire::new(links))).await

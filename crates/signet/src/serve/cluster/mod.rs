@@ -238,11 +238,8 @@ impl Cluster {
 
     fn member(&self, node: &NodeId, number: u64) -> Member {
         let zone = &self.options.zone;
-        Member {
-            number,
-            name: node.clone(),
-            zone: (!zone.is_empty()).then(|| zone.clone()),
-        }
+        let zone = (!zone.is_empty()).then(|| zone.clone());
+        Member::new(number, node.clone(), zone)
     }
 
     /// Whoever is connected is asked, until one has done it.

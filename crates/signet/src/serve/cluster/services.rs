@@ -146,11 +146,7 @@ impl Serve for Admission {
             let number = numbers::of(store, &name, clock.now()).await;
             let number = number.map_err(|e| e.to_string())?;
             let number = number.ok_or("the node was given no number: it did not join here")?;
-            let member = Member {
-                number,
-                name,
-                zone: (!zone.is_empty()).then_some(zone),
-            };
+            let member = Member::new(number, name, (!zone.is_empty()).then_some(zone));
             replicated.add(&member).await.map_err(|e| e.to_string())?;
             Ok(Vec::new())
         })
