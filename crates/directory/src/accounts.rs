@@ -470,6 +470,7 @@ impl User {
             groups_outside: Vec::new(),
             roles: Vec::new(),
             attributes: std::collections::BTreeMap::new(),
+            unknown: Default::default(),
         }
     }
 }

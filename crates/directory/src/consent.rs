@@ -3,6 +3,7 @@
 //! A consent grows with every scope that the person allows; a later request for no more than that
 //! need not ask again. Withdrawing removes the row, and the caller revokes what the client holds.
 
+use crate::unknown::Unknown;
 use serde::{Deserialize, Serialize};
 use signet_oauth::scope::ScopeSet;
 use signet_oauth::session::Consent;
@@ -18,14 +19,20 @@ struct ConsentRow {
     #[serde(default)]
     claims: Vec<String>,
     granted_at: u64,
+    /// What a later version wrote.
+    #[serde(flatten)]
+    unknown: Unknown,
 }
 
 fn key_of(user_id: &str, client_id: &str) -> Key {
     Key::with_sort(Table::Consent, user_id.as_bytes(), client_id.as_bytes())
 }
 
+fn corrupt() -> StoreError {
+    StoreError::Corrupt("consent row".into())
+}
+
 fn decode(bytes: &[u8]) -> Result<Consent, StoreError> {
-    let corrupt = || StoreError::Corrupt("consent row".into());
     let row: ConsentRow = serde_json::from_slice(bytes).map_err(|_| corrupt())?;
     Ok(Consent {
         scope: ScopeSet::parse(&row.scope).map_err(|_| corrupt())?,
@@ -59,6 +66,13 @@ pub async fn add(
         let stored = store.get(&key, now).await?;
         let before = stored.as_ref().map(|row| decode(&row.value)).transpose()?;
         let before = before.unwrap_or_default();
+        let unknown = match &stored {
+            None => Unknown::default(),
+            Some(row) => {
+                let row = serde_json::from_slice::<ConsentRow>(&row.value);
+                row.map_err(|_| corrupt())?.unknown
+            }
+        };
         let mut names: Vec<&str> = before.scope.iter().collect();
         names.extend(scope.iter().filter(|name| !before.scope.contains(name)));
         let mut all_claims = before.claims.clone();
@@ -71,6 +85,7 @@ pub async fn add(
             scope: names.join(" "),
             claims: all_claims,
             granted_at: now,
+            unknown,
         };
         // Invariant: strings and a number always serialize.
         let value = serde_json::to_vec(&row).expect("a consent row serializes");

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use serde_json::Value;
 use signet_crypto::Secret;
 use signet_store::{Change, Key, Op, Row, StoreError, Table};
 
@@ -32,18 +33,17 @@ pub(crate) fn user_key(id: &str) -> Key {
 impl StoredUser {
     /// Reads a row.
     pub(crate) fn read(row: &Row) -> Result<StoredUser, StoreError> {
-        /// What a record had in it before credentials had rows.
-        #[derive(serde::Deserialize)]
-        struct Before {
-            #[serde(default)]
-            password: Option<String>,
-        }
-        let corrupt = |_| StoreError::Corrupt("user record".into());
-        let mut user: User = serde_json::from_slice(&row.value).map_err(corrupt)?;
+        let corrupt = || StoreError::Corrupt("user record".into());
+        let mut user: User = serde_json::from_slice(&row.value).map_err(|_| corrupt())?;
         let mut unmoved = None;
+        // What a record had in it before credentials had rows.
+        let before = user.unknown.take("password");
         if user.credentials.is_empty() {
-            let before: Before = serde_json::from_slice(&row.value).map_err(corrupt)?;
-            unmoved = before.password.map(Secret::new);
+            unmoved = match before {
+                None | Some(Value::Null) => None,
+                Some(Value::String(phc)) => Some(Secret::new(phc)),
+                Some(_) => return Err(corrupt()),
+            };
             let password = unmoved.is_some().then_some(CredentialName::PASSWORD);
             user.credentials.extend(password);
         }

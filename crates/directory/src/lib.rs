@@ -36,6 +36,7 @@ pub mod passwords;
 mod record;
 pub mod session;
 mod stored_credential;
+mod unknown;
 
 pub use accounts::{Accounts, MAX_REMEMBERED};
 pub use attributes::{StoredAttribute, Value};
@@ -49,3 +50,4 @@ pub use new_password::{MIN_PASSWORD_CHARS, check_new, names_of};
 pub use outside::{Capabilities, Directory, DirectoryFuture, PasswordVerdict, Person};
 pub use record::{DirectoryLink, Profile, User};
 pub use stored_credential::{MAX_LABEL_BYTES, StoredCredential};
+pub use unknown::Unknown;

@@ -93,6 +93,7 @@ impl Local {
             groups_outside: Vec::new(),
             roles: Vec::new(),
             attributes: std::collections::BTreeMap::new(),
+            unknown: Default::default(),
         });
         if let Some(phc) = &new.password {
             draft.set_password(Some(phc), now);
@@ -592,6 +593,52 @@ mod tests {
         assert!(alice.has(CredentialKind::Password));
         assert!(!record(&users, &alice.id).await.contains("$phc$"));
         assert_eq!(phc(&users, &alice.id).await.as_deref(), Some("$phc$"));
+    }
+
+    async fn put_record(users: &Local, id: &str, record: &serde_json::Value) {
+        let put = Op::Put {
+            key: user_key(id),
+            value: serde_json::to_vec(record).unwrap(),
+            end: None,
+        };
+        users.store.commit(only(put), 1).await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn what_a_later_version_wrote_is_kept_when_the_account_is_changed_here() {
+        let users = users();
+        let alice = users.create(new("alice", None), 1).await.unwrap();
+        let mut record = serde_json::to_value(&alice).unwrap();
+        let later = serde_json::json!({ "level": 3, "of": ["a", null] });
+        record["later"] = later.clone();
+        put_record(&users, &alice.id, &record).await;
+        let read = users.by_id(&alice.id, 1).await.unwrap().unwrap();
+        assert!(!format!("{read:?}").contains("level"), "it may be secret");
+        users.set_enabled(&alice.id, false, 2).await.unwrap();
+        users
+            .set_password(&alice.id, Some("$phc$"), 3)
+            .await
+            .unwrap();
+        let text = self::record(&users, &alice.id).await;
+        let kept: serde_json::Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(kept["later"], later);
+        assert_eq!(kept["enabled"], false);
+        // Not twice, and nothing more.
+        assert_eq!(text.matches("later").count(), 1);
+    }
+
+    // It may be a second factor: nobody logs in without what this version cannot ask for.
+    #[tokio::test]
+    async fn an_account_with_a_credential_of_a_later_version_cannot_be_read() {
+        let users = users();
+        let alice = users.create(new("alice", None), 1).await.unwrap();
+        let mut record = serde_json::to_value(&alice).unwrap();
+        let later = serde_json::json!({ "kind": "of_a_later_version", "id": "x" });
+        record["credentials"] = serde_json::json!([later]);
+        put_record(&users, &alice.id, &record).await;
+        assert!(users.by_id(&alice.id, 1).await.is_err());
+        assert!(users.by_login("alice", 1).await.is_err());
+        assert!(users.set_enabled(&alice.id, false, 2).await.is_err());
     }
 
     #[tokio::test]

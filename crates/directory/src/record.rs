@@ -10,6 +10,7 @@ use signet_store::{Key, Table};
 use crate::attributes::StoredAttribute;
 use crate::credential::{CredentialKind, CredentialName};
 use crate::error::UserError;
+use crate::unknown::Unknown;
 
 /// Longest value of one profile claim in bytes.
 const MAX_CLAIM_BYTES: usize = 1024;
@@ -60,6 +61,9 @@ pub struct User {
     /// By name: what the realm's schema has of the person.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub attributes: BTreeMap<String, StoredAttribute>,
+    /// What a later version wrote.
+    #[serde(flatten)]
+    pub(crate) unknown: Unknown,
 }
 
 impl User {

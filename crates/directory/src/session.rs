@@ -10,6 +10,7 @@
 //! parties it is one session. A session ends when it is not used for a while, and at the latest
 //! some hours after it began, whatever happens.
 
+use crate::unknown::Unknown;
 use serde::{Deserialize, Serialize};
 use signet_jose::base64url;
 use signet_oauth::authorize::acr;
@@ -55,6 +56,9 @@ pub struct SessionRow {
     pub user_agent: String,
     /// The address of the last login.
     pub address: String,
+    /// What a later version wrote.
+    #[serde(default, flatten)]
+    pub unknown: Unknown,
 }
 
 impl SessionRow {
@@ -159,6 +163,9 @@ pub async fn begin(
         ends_at: now.saturating_add(settings.session_absolute_lifetime),
         user_agent: cut(login.user_agent, MAX_AGENT_BYTES),
         address: login.address.clone(),
+        unknown: same
+            .map(|before| before.row.unknown.clone())
+            .unwrap_or_default(),
     };
     let mut gone = Vec::new();
     if let Some(before) = before {

@@ -18,7 +18,7 @@ use signet_oauth::{
     settings::Settings,
 };
 
-use crate::{kinds::RecordKind, people, records};
+use crate::{fields, kinds::RecordKind, people, records};
 
 /// What the configuration says: settings and the records that it declares. They hold over stored
 /// ones of the same name.
@@ -154,6 +154,31 @@ impl Delta {
             state,
             stored: false,
         })
+    }
+
+    /// A record that is written in the place of another one, with the members of that one which
+    /// this version does not know: a later version has written them.
+    pub fn keeping(kind: RecordKind, name: &str, before: &[u8], after: Vec<u8>) -> Vec<u8> {
+        let known = match Delta::of_stored(kind, name, Some(before)) {
+            Ok(Delta::Client { record, .. }) => record.map(|record| record.to_json()),
+            Ok(Delta::Resource { record, .. }) => {
+                record.map(|record| records::write_resource(&record))
+            }
+            Ok(Delta::Scope { record, .. }) => record.map(|record| records::write_scope(&record)),
+            Ok(Delta::Group { record, .. }) => record.map(|record| people::write_group(&record)),
+            Ok(Delta::Role { record, .. }) => record.map(|record| people::write_role(&record)),
+            Ok(Delta::Attribute { record, .. }) => {
+                record.map(|record| people::write_attribute(&record))
+            }
+            // Written by nobody who has read it before.
+            Ok(Delta::Key { .. } | Delta::Configuration(_) | Delta::Heard { .. }) => None,
+            // Nothing can be kept of what is no record.
+            Err(Malformed) => None,
+        };
+        match known {
+            None => after,
+            Some(known) => fields::carry(before, &known, after.clone()).unwrap_or(after),
+        }
     }
 
     /// The record of a kind and name, from its stored form; none: there is none any more.

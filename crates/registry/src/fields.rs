@@ -28,6 +28,40 @@ fn text(value: &Value) -> Result<Vec<u8>, Unreadable> {
     serde_json::to_vec(value).map_err(|_| Unreadable)
 }
 
+/// `after`, with what `before` has and this version does not know. `known`: `before` as this
+/// version reads and writes it. So a change here does not undo what a later version wrote.
+///
+/// # Errors
+/// [`Unreadable`].
+pub fn carry(before: &[u8], known: &[u8], after: Vec<u8>) -> Result<Vec<u8>, Unreadable> {
+    let (known, mut wanted) = (object(known)?, object(&after)?);
+    let mut unknown = object(before)?;
+    unknown.retain(|member, _| !known.contains_key(member) && !wanted.contains_key(member));
+    if unknown.is_empty() {
+        return Ok(after);
+    }
+    wanted.extend(unknown);
+    text(&Value::Object(wanted))
+}
+
+/// How a member's changes come together. A list that this version does not know is of the rule by
+/// which a later version keeps it in the state.
+fn rule_of(state: &Record, kind: RecordKind, member: &str) -> Rule {
+    match kind.rule(member) {
+        Rule::LastWriter if state.register(&order(member)).is_some() => {
+            let mut allowed = state.allowed(member).peekable();
+            if state.elements(member).next().is_some() || allowed.peek().is_none() {
+                Rule::AddWins
+            } else if allowed.all(|element| serde_json::from_slice::<Value>(element).is_ok()) {
+                Rule::RemoveWins
+            } else {
+                Rule::Words
+            }
+        }
+        known => known,
+    }
+}
+
 /// Whether two texts say the same, in whatever order of members.
 pub fn same(one: &[u8], other: &[u8]) -> bool {
     match (object(one), object(other)) {
@@ -59,7 +93,7 @@ pub fn write(
     }
     let mut registers = Vec::with_capacity(stored.len());
     for (member, value) in &stored {
-        let rule = kind.rule(member);
+        let rule = rule_of(state, kind, member);
         let elements = match (rule, value) {
             (Rule::AddWins | Rule::RemoveWins, Value::Array(list)) => {
                 list.iter().map(text).collect::<Result<Vec<_>, _>>()?
@@ -88,10 +122,10 @@ pub fn write(
         .map(str::to_owned)
         .collect();
     for member in gone {
-        state.set(&member, None, stamp);
         if let Some(list) = member.strip_prefix(ORDER) {
-            write_set(state, kind.rule(list), list, &[], stamp);
+            write_set(state, rule_of(state, kind, list), list, &[], stamp);
         }
+        state.set(&member, None, stamp);
     }
     Ok(())
 }
@@ -146,7 +180,7 @@ pub fn read(state: &Record, kind: RecordKind) -> Result<Option<Vec<u8>>, Unreada
             stored.insert(member.to_owned(), parse(value)?);
             continue;
         };
-        let rule = kind.rule(list);
+        let rule = rule_of(state, kind, list);
         let mut elements = members(state, rule, list);
         let Value::Array(order) = parse(value)? else {
             return Err(Unreadable);
@@ -282,5 +316,31 @@ mod tests {
         one.merge(&other);
         let merged = client_of(&one).scope;
         assert!(merged.contains("admin") && !merged.contains("write"));
+    }
+    // Its table of rules names them, and this version's does not.
+    #[test]
+    fn lists_of_a_later_version_stay_what_they_are_there() {
+        let mut state = Record::new();
+        let kind = RecordKind::Scope;
+        let stored = br#"{"name":"read","description":"d","published":true}"#;
+        write(&mut state, kind, Some(stored), &stamp(1, "a")).expect("writes");
+        let later = stamp(2, "b");
+        state.add("added", br#""x""#, &later);
+        state.set("order:added", Some(b"[]".to_vec()), &later);
+        state.allow("granted", br#""y""#, &later);
+        state.set("order:granted", Some(b"[]".to_vec()), &later);
+        let before = state.clone();
+        let text = read(&state, kind).expect("reads").expect("lives");
+        let said: Value = serde_json::from_slice(&text).expect("is JSON");
+        assert_eq!(said["added"], serde_json::json!(["x"]));
+        assert_eq!(said["granted"], serde_json::json!(["y"]));
+        write(&mut state, kind, Some(&text), &stamp(3, "a")).expect("writes");
+        assert_eq!(state.to_bytes(), before.to_bytes(), "nothing was changed");
+        // What knows them can still take them away.
+        write(&mut state, kind, Some(stored), &stamp(4, "a")).expect("writes");
+        let text = read(&state, kind).expect("reads").expect("lives");
+        assert!(same(&text, stored));
+        assert_eq!(state.elements("added").count(), 0);
+        assert_eq!(state.allowed("granted").count(), 0);
     }
 }

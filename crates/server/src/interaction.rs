@@ -402,6 +402,7 @@ mod tests {
             ends_at: 100,
             user_agent: String::new(),
             address: String::new(),
+            unknown: Default::default(),
         };
         let mut interaction = Interaction::new(Goal::Account, 600, 10);
         interaction.login = Some(SessionStamp::by(&row));

@@ -153,6 +153,10 @@ impl Written<'_> {
             known,
             value,
         } = self;
+        let value = match known {
+            Some(before) => value.map(|after| Delta::keeping(kind, name, &before.value, after)),
+            None => value,
+        };
         let key = row_key(kind, name);
         let (noted, then) = match scribe {
             None => (Noted::default(), Vec::new()),
@@ -582,6 +586,43 @@ mod tests {
             put(&store, kind, "a", Some(&read), None).await,
             Err(RegistryError::NotFound)
         ));
+    }
+
+    #[tokio::test]
+    async fn what_a_later_version_wrote_is_kept_when_the_record_is_changed_here() {
+        let store = MemoryStore::default();
+        let mut client = Client::new("a", 1);
+        client.client_name = Some("Shop".into());
+        insert_client(&store, &client, 1).await.expect("is new");
+        let (kind, key) = (RecordKind::Client, row_key(RecordKind::Client, "a"));
+        let read = async || store.get(&key, 1).await.expect("reads").expect("is there");
+        let said =
+            |row: &Row| serde_json::from_slice::<serde_json::Value>(&row.value).expect("is JSON");
+        let mut later = said(&read().await);
+        later["later_list"] = serde_json::json!(["x", { "y": 1 }]);
+        let value = serde_json::to_vec(&later).expect("serializes");
+        let put_later = Op::Put {
+            key: key.clone(),
+            value,
+            end: None,
+        };
+        store
+            .commit(Change::new(put_later), 1)
+            .await
+            .expect("is put");
+        // Taken away, and something else said.
+        client.client_name = None;
+        client.revision = 2;
+        let value = Some(client.to_json());
+        put(&store, kind, "a", Some(&read().await), value)
+            .await
+            .expect("is 2");
+        let kept = said(&read().await);
+        assert_eq!(kept["later_list"], later["later_list"]);
+        assert_eq!(kept["revision"], 2);
+        assert_eq!(kept.get("client_name"), None);
+        let loaded = load(&store, 1).await.expect("reads");
+        assert_eq!(*loaded.clients["a"], client);
     }
 
     #[tokio::test]
