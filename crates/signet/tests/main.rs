@@ -18,6 +18,7 @@ mod gate_tokens;
 mod hubs;
 mod manual;
 mod mcp;
+mod moves;
 mod new_things;
 mod once;
 mod people;

@@ -35,7 +35,8 @@ pub use feed::{Behind, Feed, MAX_BEHIND};
 pub use key::{Key, MAX_KEY_BYTES, Row};
 pub use memory::MemoryStore;
 pub use moving::{
-    Destination, MovableStore, MoveError, MoveProgress, Moved, Phase, Seal, SealFuture, copy,
+    Destination, MovableStore, MoveError, MoveProgress, Moved, Phase, Seal, SealFuture,
+    arriving_key, copy, finish as finish_move, moved_key,
 };
 pub use need::Need;
 pub use node::{InvalidNodeId, NodeId};

@@ -9,6 +9,12 @@
 //! Versions are copied as they are. Whoever read a row before and replaces it after the switch is
 //! answered as if there had been none.
 //!
+//! One of the two stores counts, whenever a process dies over it. The destination has a row that
+//! says that rows are still to come ([`arriving_key`]) from before its first one until the move is
+//! done. The store that is left says where its rows went from the moment of the switch on. A
+//! process that dies between the two leaves a destination that has everything and does not say so:
+//! see [`finish`].
+//!
 //! This sees the changes of one process only. Where several write a store, the others have to leave
 //! first; see [`MovableStore::move_to`] for who makes sure of that.
 use crate::{Change, Key, Outcome, Row, Store, StoreError, StoreFuture, Table};
@@ -44,6 +50,33 @@ const SWITCHES: u32 = 10;
 /// Rounds in which what was changed meanwhile is copied: each should be shorter than the last.
 const ROUNDS: u32 = 50;
 
+/// Where a store says that its rows are another store's now: which one.
+pub fn moved_key() -> Key {
+    Key::new(Table::Setting, "store.moved")
+}
+
+/// Where a store says that rows of another one are still to come.
+pub fn arriving_key() -> Key {
+    Key::new(Table::Setting, "store.arriving")
+}
+
+/// The destination holds all there is.
+async fn arrived(to: &dyn Destination, now: u64) -> Result<(), StoreError> {
+    to.restore(vec![(arriving_key(), None)], now).await
+}
+
+/// Ends a move whose process died after the switch, before the destination said so. Nobody else may
+/// use the two.
+///
+/// # Errors
+/// [`MoveError::NotMoved`]: there was no switch, and the first one counts.
+pub async fn finish(from: &dyn Store, to: &dyn Destination, now: u64) -> Result<(), MoveError> {
+    match from.get(&moved_key(), now).await? {
+        Some(_) => Ok(arrived(to, now).await?),
+        None => Err(MoveError::NotMoved),
+    }
+}
+
 /// A store that takes rows as another one had them.
 pub trait Destination: Store {
     /// Writes each row as it is, its version included, or removes what is at the key. Durable
@@ -73,6 +106,11 @@ pub enum MoveError {
     /// The destination has rows.
     #[error("the destination has rows already; nothing was copied")]
     NotEmpty,
+    /// A move was begun, and never came to its switch.
+    #[error(
+        "the rows were not moved: the store that they were read from goes on, and the other one is of no use"
+    )]
+    NotMoved,
     /// Another move is under way.
     #[error("the store is being moved already")]
     Moving,
@@ -122,6 +160,9 @@ pub struct Moved {
     pub held: Duration,
     /// how often a switch was begun
     pub switches: u32,
+    /// Whether the new store says that it has everything. Where it could not be told,
+    /// [`finish`] has to be called before it is opened again.
+    pub is_told: bool,
 }
 
 /// A store that can be exchanged for another one that has the same rows.
@@ -236,7 +277,10 @@ async fn differing(
         };
         match order {
             std::cmp::Ordering::Less => differ.extend(a.take().map(|(key, _)| key)),
-            std::cmp::Ordering::Greater => differ.extend(b.take().map(|(key, _)| key)),
+            std::cmp::Ordering::Greater => {
+                let key = b.take().map(|(key, _)| key);
+                differ.extend(key.filter(|key| *key != arriving_key()));
+            }
             std::cmp::Ordering::Equal => {
                 if let (Some((key, row)), Some((_, theirs))) = (a.take(), b.take())
                     && row != theirs
@@ -307,6 +351,7 @@ pub async fn copy(
             return Err(MoveError::Differs(*table));
         }
     }
+    arrived(to, now).await?;
     Ok(total)
 }
 
@@ -331,6 +376,12 @@ async fn copy_all(
             }
         }
     }
+    let row = Row {
+        value: Vec::new(),
+        version: 1,
+        end: None,
+    };
+    to.restore(vec![(arriving_key(), Some(row))], now).await?;
     let (mut done, phase) = (0, Phase::Copying);
     for table in Table::ALL {
         let mut pages = Pages::of(from, *table, now);
@@ -457,7 +508,7 @@ impl MovableStore {
             let total = done;
             told(MoveProgress { phase, done, total });
             let begun = Instant::now();
-            let Ok(_held) = timeout(HOLD, self.gate.write()).await else {
+            let Ok(held) = timeout(HOLD, self.gate.write()).await else {
                 continue;
             };
             let keys = self.noted()?;
@@ -469,13 +520,19 @@ impl MovableStore {
             };
             last?;
             seal.seal(&*from).await?;
-            let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
-            lock(&self.retired).push(std::mem::replace(&mut *current, to.as_store()));
+            {
+                let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
+                let next = to.clone().as_store();
+                lock(&self.retired).push(std::mem::replace(&mut *current, next));
+            }
+            drop(held);
+            let held = begun.elapsed();
             return Ok(Moved {
                 rows,
                 changed: changed + keys.len() as u64,
-                held: begun.elapsed(),
+                held,
                 switches,
+                is_told: arrived(&*to, now()).await.is_ok(),
             });
         }
         Err(MoveError::Busy)

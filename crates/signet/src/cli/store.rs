@@ -73,6 +73,18 @@ pub enum StoreCommand {
         #[arg(long, value_name = "URL")]
         to: String,
     },
+    /// Say which of two stores counts after a server died while it moved its rows.
+    #[command(
+        after_help = "Where the rows were moved, a server can be started over the new store from then on; otherwise over the old one.\n\nExample:\n  signet store finish --from sqlite:/var/lib/signet --to postgres://signet@db.example.com/signet"
+    )]
+    Finish {
+        /// Where the rows were, which no server uses now.
+        #[arg(long, value_name = "URL")]
+        from: String,
+        /// Where they went.
+        #[arg(long, value_name = "URL")]
+        to: String,
+    },
 }
 
 /// Which store.
@@ -128,6 +140,7 @@ pub fn run(command: StoreCommand, output: &Output) -> Result<(), Failure> {
         }
         StoreCommand::Move { to, target } => move_rows(&to, &target, output),
         StoreCommand::Copy { from, to } => copy(&parse(&from)?, &parse(&to)?, output),
+        StoreCommand::Finish { from, to } => finish(&parse(&from)?, &parse(&to)?, output),
     }
 }
 
@@ -277,9 +290,10 @@ fn migrate(engine: &Engine, dry_run: bool, behind: Behind, output: &Output) -> R
     })
 }
 
-fn copy(from: &StoreUrl, to: &StoreUrl, output: &Output) -> Result<(), Failure> {
-    let source = with_directory(from)?;
-    if let Engine::Sqlite { directory, .. } = &source
+/// Opens a store that is there, and that nobody else uses.
+fn open_existing(url: &StoreUrl) -> Result<Arc<dyn Destination>, Failure> {
+    let engine = with_directory(url)?;
+    if let Engine::Sqlite { directory, .. } = &engine
         && !directory.join(DATABASE_FILE).exists()
     {
         return Err(Failure::unusable(format!(
@@ -287,13 +301,47 @@ fn copy(from: &StoreUrl, to: &StoreUrl, output: &Output) -> Result<(), Failure> 
             directory.display()
         )));
     }
+    open_alone(&engine, url)
+}
+
+fn not_copied(error: &MoveError) -> Failure {
+    match error {
+        MoveError::NotEmpty => Failure::no("not_empty", error.to_string()),
+        MoveError::Differs(_) => Failure::no("copy_differs", error.to_string()),
+        MoveError::NotMoved => Failure::no("not_moved", error.to_string()),
+        MoveError::Store(_) | MoveError::Moving | MoveError::Busy | MoveError::Refused(_) => {
+            Failure::unusable(error.to_string())
+        }
+    }
+}
+
+fn finish(from: &StoreUrl, to: &StoreUrl, output: &Output) -> Result<(), Failure> {
+    let source = open_existing(from)?.as_store();
+    let destination = open_existing(to)?;
+    let now = SystemClock.now_ms() / 1000;
+    let finished = block_on(signet_store::finish_move(&*source, &*destination, now))?;
+    source.close();
+    destination.close();
+    finished.map_err(|error| not_copied(&error))?;
+    let answer =
+        json!({ "from": from.to_string(), "to": to.to_string(), "counts": to.to_string() });
+    output.print(&answer, || {
+        format!("all rows are in {to}: set [store] to it")
+    })
+}
+
+fn copy(from: &StoreUrl, to: &StoreUrl, output: &Output) -> Result<(), Failure> {
     let destination = with_directory(to)?;
-    let source = open_alone(&source, from)?.as_store();
+    let source = open_existing(from)?.as_store();
+    let now = SystemClock.now_ms() / 1000;
+    let left = block_on(crate::serve::left_or_arriving(&*source, now))?;
+    if let Some(why) = left.map_err(|e| Failure::unusable(e.to_string()))? {
+        return Err(Failure::no("moved_away", why));
+    }
     if let Engine::Postgres { options, .. } = &destination {
         PostgresStore::migrate(options, Behind::Refuse).map_err(|e| reach(&e))?;
     }
     let destination = open_alone(&destination, to)?;
-    let now = SystemClock.now_ms() / 1000;
     let progress = Progress::of("Copying");
     let copied = block_on(signet_store::copy(
         &*source,
@@ -306,13 +354,7 @@ fn copy(from: &StoreUrl, to: &StoreUrl, output: &Output) -> Result<(), Failure> 
     drop(progress);
     source.close();
     destination.close();
-    let rows = copied.map_err(|error| match error {
-        MoveError::NotEmpty => Failure::no("not_empty", error.to_string()),
-        MoveError::Differs(_) => Failure::no("copy_differs", error.to_string()),
-        MoveError::Store(_) | MoveError::Moving | MoveError::Busy | MoveError::Refused(_) => {
-            Failure::unusable(error.to_string())
-        }
-    })?;
+    let rows = copied.map_err(|error| not_copied(&error))?;
     let answer = json!({ "from": from.to_string(), "to": to.to_string(), "rows": rows });
     output.print(&answer, || format!("{rows} rows were copied and compared"))
 }

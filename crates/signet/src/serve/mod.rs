@@ -18,6 +18,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
+pub use cluster::left_or_arriving;
 use cluster::{Cluster, ClusterOptions, OpenedStore};
 use parts::NotOpen;
 use signet_audit::Audit;

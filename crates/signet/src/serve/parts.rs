@@ -28,7 +28,7 @@ use signet_store::{
     sqlite::DATABASE_FILE,
 };
 
-use super::cluster::{Cluster, OpenedStore, went_to};
+use super::cluster::{Cluster, OpenedStore, left_or_arriving};
 use crate::{
     config::{
         Config,
@@ -182,11 +182,9 @@ pub async fn build(
 ) -> Result<Arc<Realm>, String> {
     let now = clock.now();
     let store = cluster.store().clone();
-    let left = went_to(&*store, now).await.map_err(|e| e.to_string())?;
-    if let Some(to) = left {
-        return Err(format!(
-            "the rows of this store were moved to {to}: set [store] (or --store) to that"
-        ));
+    let refused = left_or_arriving(&*store, now).await;
+    if let Some(why) = refused.map_err(|e| e.to_string())? {
+        return Err(why);
     }
     let sealing = SealingFile::open_or_create(&config.data_dir, now).map_err(|e| e.to_string())?;
     let (current, older) = sealing.keys();

@@ -46,7 +46,7 @@ use tokio::sync::OnceCell;
 use joining::{Giver, join};
 use late::{Heard, Late};
 use moving::Moving;
-pub use moving::went_to;
+pub use moving::left_or_arriving;
 pub use options::{join_first, of_config, of_dev};
 use package::Profile;
 pub use place::Place;

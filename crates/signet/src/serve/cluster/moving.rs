@@ -17,23 +17,27 @@ use signet_server::{
     tasks,
 };
 use signet_store::{
-    Change, Destination, Engine, Key, MovableStore, MoveError, MoveProgress, Op, Phase,
-    PostgresStore, Seal, SealFuture, SqliteStore, Store, StoreError, Table, postgres::Behind,
+    Change, Destination, Engine, MovableStore, MoveError, MoveProgress, Op, Phase, PostgresStore,
+    Seal, SealFuture, SqliteStore, Store, StoreError, arriving_key, moved_key, postgres::Behind,
 };
 use tokio::runtime::Handle;
 
 use super::OpenedStore;
 use crate::engine::StoreUrl;
 
-/// Says where the rows of a store went.
-fn key() -> Key {
-    Key::new(Table::Setting, "store.moved")
-}
-
-/// Where the rows of a store went, if they are elsewhere now.
-pub async fn went_to(store: &dyn Store, now: u64) -> Result<Option<String>, StoreError> {
-    let row = store.get(&key(), now).await?;
-    Ok(row.map(|row| String::from_utf8_lossy(&row.value).into_owned()))
+/// Why a server must not go on over this store: its rows are elsewhere, or were never all here.
+pub async fn left_or_arriving(store: &dyn Store, now: u64) -> Result<Option<String>, StoreError> {
+    if let Some(row) = store.get(&moved_key(), now).await? {
+        let to = String::from_utf8_lossy(&row.value);
+        return Ok(Some(format!(
+            "the rows of this store were moved to {to}: set [store] (or --store) to that"
+        )));
+    }
+    let arriving = store.get(&arriving_key(), now).await?;
+    Ok(arriving.map(|_| {
+        "a move or copy of rows into this store was not finished: `signet store finish` says whether they are all here. Otherwise empty it, and go on over the store that they came from"
+            .to_owned()
+    }))
 }
 
 /// See the module.
@@ -195,6 +199,11 @@ impl Moving {
             switches = moved.switches,
             "the store was moved: set [store] to the new one before the next start"
         );
+        if !moved.is_told {
+            tracing::warn!(
+                "the new store could not be told: use `signet store finish` before the next start"
+            );
+        }
         if let Some(last) = &mut *self.state() {
             last.state = MoveState::Done;
             last.done = last.total;
@@ -219,7 +228,7 @@ impl Moving {
         let now = self.clock.now();
         let change = |op| old.commit(Change::new(op), now);
         change(Op::Put {
-            key: key(),
+            key: moved_key(),
             value: url.to_string().into_bytes(),
             end: None,
         })
@@ -228,7 +237,7 @@ impl Moving {
             return Ok(());
         };
         // It goes on over the old store, which must not say otherwise.
-        change(Op::Delete { key: key() }).await?;
+        change(Op::Delete { key: moved_key() }).await?;
         Err(error)
     }
 }
