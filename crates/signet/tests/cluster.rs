@@ -11,8 +11,8 @@ use tempfile::TempDir;
 /// Longest that anything here may take on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-struct Cluster {
-    nodes: Vec<(Server, Dev)>,
+pub(crate) struct Cluster {
+    pub(crate) nodes: Vec<(Server, Dev)>,
     _directory: TempDir,
 }
 
@@ -24,7 +24,7 @@ fn invite(dev: &Dev) -> String {
 
 impl Cluster {
     /// Each further node is let in by the one before it.
-    fn of(size: usize) -> Cluster {
+    pub(crate) fn of(size: usize) -> Cluster {
         let directory = tempfile::tempdir().unwrap();
         let place = |number: usize| {
             let place = directory.path().join(number.to_string());
@@ -43,7 +43,7 @@ impl Cluster {
         }
     }
 
-    fn dev(&self, node: usize) -> &Dev {
+    pub(crate) fn dev(&self, node: usize) -> &Dev {
         &self.nodes[node].1
     }
 
@@ -64,7 +64,7 @@ impl Cluster {
         }
     }
 
-    async fn all_ready(&self, node: usize) {
+    pub(crate) async fn all_ready(&self, node: usize) {
         let count = self.nodes.len();
         self.seen_from(node, "ready", |nodes| {
             nodes.len() == count && nodes.iter().all(|node| node["state"] == "ready")

@@ -24,6 +24,7 @@ mod once;
 mod people;
 mod prompt;
 mod revoke;
+mod revoke_nodes;
 mod rooms;
 mod serve;
 mod store;
