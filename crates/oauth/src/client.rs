@@ -97,6 +97,8 @@ pub struct Client {
     pub require_auth_time: bool,
     /// where the request has no `acr_values`
     pub default_acr_values: Vec<String>,
+    /// the class that a person has to reach before anything is granted
+    pub required_acr: Option<String>,
     /// false frees a confidential client of PKCE; a public one never is
     pub require_pkce: bool,
     /// RFC 9126 section 6
@@ -289,6 +291,7 @@ impl Client {
             default_max_age: None,
             require_auth_time: false,
             default_acr_values: Vec::new(),
+            required_acr: None,
             require_pkce: true,
             require_pushed_authorization_requests: false,
             dpop_bound_access_tokens: false,

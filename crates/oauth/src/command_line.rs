@@ -94,7 +94,11 @@ pub fn without_browser<'a>(
             )
         })?;
     let wanted = &client.default_acr_values;
-    if !wanted.is_empty() && !wanted.iter().any(|acr| acr::holds(acr, methods)) {
+    let required = [&context.settings.required_acr, &client.required_acr];
+    let mut required = required.into_iter().flatten();
+    if !wanted.is_empty() && !wanted.iter().any(|acr| acr::holds(acr, methods))
+        || required.any(|acr| !acr::holds(acr, methods))
+    {
         return Err(OAuthError::new(
             ErrorCode::InteractionRequired,
             "this is not enough to log in: log in by a browser",

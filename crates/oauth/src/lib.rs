@@ -12,6 +12,7 @@
 //! exchange all use that one look-up. The front side begins in [`authorize`].
 #![forbid(unsafe_code)]
 pub mod access_token;
+pub mod acr;
 pub mod agent_grants;
 pub mod authorize;
 pub mod claim_rules;

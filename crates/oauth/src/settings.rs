@@ -2,6 +2,7 @@
 //!
 //! Every lifetime is in seconds. [`Settings::new`] gives the defaults, [`Settings::validate`] says
 //! what cannot be served; nothing that did not pass it should become a snapshot.
+use crate::acr;
 use crate::{
     endpoint::{EndpointId, split_issuer},
     names::wire_names,
@@ -59,6 +60,8 @@ pub struct Settings {
     pub compact_alg: signet_compact::Algorithm,
     /// None: the issuer is the audience where no resource was asked for
     pub default_audience: Option<String>,
+    /// The class that every login has to reach (`authorize::acr`), whatever it is for.
+    pub required_acr: Option<String>,
     /// Every DPoP proof must carry a server nonce (RFC 9449 section 8).
     pub dpop_nonce_required: bool,
     /// how old a DPoP proof's `iat` may be; 60
@@ -146,6 +149,7 @@ impl Settings {
             signing_algs: vec![Algorithm::Es256, Algorithm::Rs256],
             compact_alg: signet_compact::Algorithm::Ed25519,
             default_audience: None,
+            required_acr: None,
             dpop_nonce_required: false,
             dpop_proof_max_age: MINUTE,
             clock_leeway: 30,
@@ -263,6 +267,10 @@ impl Settings {
                 .as_deref()
                 .is_none_or(|a| !a.is_empty()),
             "default_audience is empty",
+        );
+        check(
+            self.required_acr.as_deref().is_none_or(acr::exists),
+            "required_acr is no authentication context class of this server",
         );
         faults
     }

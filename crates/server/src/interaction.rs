@@ -42,6 +42,8 @@ pub struct Interaction {
     pub half: Option<Half>,
     /// What it leads to wants a second factor that is shown now: a remembered browser is none.
     pub strict: bool,
+    /// Classes that what it leads to demands, beside those of a client's request.
+    pub required: Vec<String>,
     /// A method of login that was started and not finished.
     pub pending: Option<Pending>,
     /// What a proof that is pasted into the page has to answer.
@@ -165,6 +167,8 @@ struct Wire {
     half: Option<Half>,
     #[serde(default)]
     strict: bool,
+    #[serde(default)]
+    required: Vec<String>,
     pending: Option<Pending>,
     challenge: Option<String>,
     #[serde(default)]
@@ -194,6 +198,7 @@ impl Interaction {
             step_up: false,
             half: None,
             strict: false,
+            required: Vec::new(),
             pending: None,
             challenge: None,
             language: None,
@@ -271,6 +276,7 @@ impl Interaction {
             step_up: self.step_up,
             half: self.half.clone(),
             strict: self.strict,
+            required: self.required.clone(),
             pending: self.pending.clone(),
             challenge: self.challenge.clone(),
             language: language.map(str::to_owned),
@@ -309,6 +315,7 @@ impl Interaction {
             step_up: wire.step_up,
             half: wire.half,
             strict: wire.strict,
+            required: wire.required,
             pending: wire.pending,
             challenge: wire.challenge,
             language: wire.language,

@@ -20,6 +20,7 @@ mod leaving;
 mod login;
 mod login_code;
 mod login_link;
+mod login_policy;
 mod outside;
 mod password_login;
 mod people_claims;

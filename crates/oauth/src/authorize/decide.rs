@@ -62,6 +62,8 @@ pub struct Facts<'a> {
     pub is_admin: bool,
     /// what has been done in this interaction
     pub progress: Progress,
+    /// classes that the operator demands of this person for this: each has to be reached
+    pub required: &'a [String],
     /// which scopes give which claims
     pub registry: &'a Registry,
     /// Unix seconds
@@ -87,7 +89,7 @@ pub enum Step<'a> {
         /// why
         reason: LoginReason,
         /// the class that is asked for, where one is: offer its method
-        acr: Option<&'static str>,
+        acr: Option<&'a str>,
     },
     /// Ask whether to go on as this session's user.
     SelectAccount,
@@ -220,6 +222,18 @@ pub fn decide<'a>(
         }
         Err((reason, acr)) => return Step::Login { reason, acr },
     };
+    if let Some(class) = unreached(facts.required, session) {
+        if silent {
+            return refuse(
+                ErrorCode::LoginRequired,
+                "the session does not reach the class that is required, and prompt is none",
+            );
+        }
+        return Step::Login {
+            reason: LoginReason::StepUp,
+            acr: Some(class),
+        };
+    }
     if request.prompts.select_account && !done.account_selected && !done.logged_in_now {
         return Step::SelectAccount;
     }
@@ -258,6 +272,13 @@ pub fn decide<'a>(
         scope,
         acr,
     })
+}
+
+/// The first of the classes that are demanded which the session does not reach. No login that has
+/// just been made makes up for it.
+fn unreached<'a>(required: &'a [String], session: &Session) -> Option<&'a str> {
+    let mut required = required.iter().map(String::as_str);
+    required.find(|class| !acr::holds(class, &session.methods))
 }
 
 fn refuse<'a>(code: ErrorCode, description: &'static str) -> Step<'a> {

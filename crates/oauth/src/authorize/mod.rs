@@ -23,7 +23,7 @@
 //! that the sealed interaction carries): no member of it is ever read from a request (known fault
 //! A1). Pushed requests ([`crate::par`]) and device authorization ([`crate::device_authorization`])
 //! run the same table of checks.
-pub mod acr;
+pub use crate::acr;
 mod checks;
 mod decide;
 mod hint;

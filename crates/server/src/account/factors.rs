@@ -6,7 +6,7 @@
 //! factor away. Each is told to the person by mail.
 
 use signet_directory::{CredentialKind, CredentialName, StoredCredential, User, UserError};
-use signet_oauth::params::{self, Params};
+use signet_oauth::params::Params;
 use signet_store::StoreError;
 
 use super::{RECENT, about, answer, overview};
@@ -131,29 +131,11 @@ pub(crate) fn add_page(
             action,
             interaction: &visit.seal(interaction),
             secret: &text,
-            uri: &key_uri(
-                &visit.context.snapshot.settings.issuer,
-                &user.username,
-                &text,
-            ),
+            uri: &secret.key_uri(&visit.context.snapshot.settings.issuer, &user.username),
             label,
             required: false,
             notice,
         },
-    )
-}
-
-/// What apps read from a QR code (the Key URI format, which all of them take). The issuer is named
-/// by its host.
-fn key_uri(issuer: &str, username: &str, secret: &str) -> String {
-    let host = issuer.split("://").nth(1).unwrap_or(issuer);
-    let (mut named, mut user) = (String::new(), String::new());
-    params::encode_into(host, &mut named);
-    params::encode_into(username, &mut user);
-    // A plus is no space in a path.
-    let (named, user) = (named.replace('+', "%20"), user.replace('+', "%20"));
-    format!(
-        "otpauth://totp/{named}:{user}?secret={secret}&issuer={named}&algorithm=SHA1&digits=6&period=30"
     )
 }
 

@@ -25,7 +25,8 @@ use crate::browser_request::{BrowserRequest, error_page, face_of};
 use crate::consent;
 use crate::http::{Context, Response};
 use crate::interaction::{self, Goal, Interaction, Page};
-use crate::login::{flow, second};
+use crate::login::second::{self, StepUp};
+use crate::login::{flow, policy};
 use crate::page::words::{host_of, name_of, scope_lines};
 use crate::page::{
     self, ClientLinks, ConsentPage, Face, Html, LeavingPage, Onward, ScopeLine, SelectPage,
@@ -195,10 +196,12 @@ pub async fn proceed(visit: BrowserRequest, interaction: Interaction, consented:
         Ok(found) => found,
         Err(error) => return visit.unavailable(&error),
     };
+    let required = policy::of_client(&visit, Some(&client));
     let step = authorize::decide(
         &request,
         &client,
         &Facts {
+            required: &required,
             session: session.as_ref(),
             looked_up: LookedUp {
                 pushed_is_used,
@@ -214,9 +217,20 @@ pub async fn proceed(visit: BrowserRequest, interaction: Interaction, consented:
         Step::Login { reason, acr } => {
             let mut interaction = interaction;
             interaction.step_up = reason == authorize::LoginReason::StepUp;
-            match acr.is_some() && interaction.step_up && second::is_step_up(&visit, &interaction) {
-                true => second::show(visit, interaction, None).await,
-                false => flow::show(visit, interaction, None),
+            let asked = acr.is_some() && interaction.step_up;
+            match second::step_up(&visit, &interaction) {
+                StepUp::Page if asked => second::show(visit, interaction, None).await,
+                StepUp::Unreachable if asked => {
+                    let error = second::unreachable();
+                    note_refusal(&visit, &request, &error);
+                    let to = &request.return_to;
+                    let answer =
+                        error_answer(&visit.context, &visit.face(), Some(&client), to, &error);
+                    visit.finish(answer)
+                }
+                StepUp::Page | StepUp::Unreachable | StepUp::Login => {
+                    flow::show(visit, interaction, None)
+                }
             }
         }
         Step::SelectAccount => {

@@ -5,6 +5,7 @@
 //! (known fault A2). The page that asks is bound to that session, and to the code that it shows.
 
 use http::StatusCode;
+use signet_oauth::authorize::acr;
 use signet_oauth::device_authorization::{
     DeviceRecord, DeviceState, display_user_code, normalize_user_code,
 };
@@ -16,7 +17,7 @@ use crate::attempts::{self, Budget, Kind, Refused};
 use crate::browser_request::BrowserRequest;
 use crate::http::{Context, Response};
 use crate::interaction::{Goal, Interaction, Page};
-use crate::login::flow;
+use crate::login::{flow, policy, second};
 use crate::page::words::{name_of, scope_lines};
 use crate::page::{self, Notice};
 use signet_audit::{self as audit, Action};
@@ -148,6 +149,14 @@ async fn confirm(visit: BrowserRequest, form: &Params) -> Response {
         }
     }
     let mut interaction = visit.interaction(Goal::Device(Some(record.user_code.clone())));
+    let required = policy::of_client(&visit, Some(&client));
+    let methods = present.found.row.methods();
+    if required.iter().any(|class| !acr::holds(class, &methods)) {
+        // What is missing first; then the device is asked about again.
+        interaction.required = required;
+        interaction.step_up = true;
+        return second::show(visit, interaction, None).await;
+    }
     interaction.page = Page::DeviceConfirm;
     interaction.shown_to = Some(present.found.row.sid.clone());
     let scope = record.scope.of_person(present.user.admin);
@@ -242,6 +251,18 @@ async fn write(visit: &BrowserRequest, code: &str, allow: bool) -> Result<bool, 
         };
         let next = if allow {
             let session = present.found.row.facts();
+            let client = context
+                .snapshot
+                .registry
+                .client(&record.client_id, context.now());
+            let required = policy::of_client(visit, client.map(|client| &**client));
+            if required
+                .iter()
+                .any(|class| !acr::holds(class, &session.methods))
+            {
+                // The policy has changed since the page was shown.
+                return Ok(false);
+            }
             let grant_id = signet_crypto::random::bytes();
             record.approve(
                 &session,

@@ -7,7 +7,8 @@ use signet_oauth::params::Params;
 
 use super::budgets::{Budgets, Standing};
 use super::method::{Attempt, Method, MethodPage, Start, Verdict};
-use super::{Failure, METHODS, offer, remembered, second};
+use super::second::{self, Before};
+use super::{Failure, METHODS, offer, remembered};
 use crate::browser_request::BrowserRequest;
 use crate::http::Response;
 use crate::interaction::{Goal, Half, Interaction, MAX_TYPED, Page, Pending, SessionStamp};
@@ -401,14 +402,18 @@ async fn try_finish(
             Err(error) => return Err((visit, error)),
         }
     }
-    if second::wants_second_factor(&user, &methods) {
-        interaction.half = Some(Half {
-            user_id: user.id.clone(),
-            password_changed_at: user.password_changed_at,
-            since_ms: half.map_or(visit.context.now_ms, |half| half.since_ms),
-            methods,
-        });
-        return Ok(Outcome::Page(second::show(visit, interaction, None).await));
+    match second::before_session(&visit, &interaction, &user, &methods) {
+        Before::Nothing => {}
+        Before::Page => {
+            interaction.half = Some(Half {
+                user_id: user.id.clone(),
+                password_changed_at: user.password_changed_at,
+                since_ms: half.map_or(visit.context.now_ms, |half| half.since_ms),
+                methods,
+            });
+            return Ok(Outcome::Page(second::show(visit, interaction, None).await));
+        }
+        Before::Unreachable => return Ok(Outcome::Page(visit.error(&second::unreachable()))),
     }
     let names: Vec<&str> = methods.iter().map(String::as_str).collect();
     let usable = usable(&visit, &user);

@@ -14,6 +14,7 @@ pub mod method;
 pub mod offer;
 pub mod one_time_code;
 pub mod password;
+pub(crate) mod policy;
 pub mod recovery_code;
 pub mod remembered;
 pub mod second;

@@ -7,17 +7,21 @@
 
 use signet_directory::{CredentialKind, User};
 use signet_oauth::authorize::acr;
+use signet_oauth::error::{ErrorCode, OAuthError};
 use signet_oauth::params::Params;
 use signet_revocation::RevocationQuery;
 use signet_store::StoreError;
 
 use super::flow::{self, Outcome};
 use super::method::{Method, MethodPage};
-use super::{Failure, METHODS, remembered};
-use crate::browser_request::BrowserRequest;
+use super::totp::{self, TotpSecret};
+use super::{Failure, METHODS, policy, remembered};
+use crate::browser_request::{BrowserRequest, store_failed};
 use crate::http::Response;
 use crate::interaction::{Interaction, Page, Pending};
-use crate::page::{self, Html, MethodButton, Notice, StepPage};
+use crate::page::{self, Html, MethodButton, Notice, StepPage, TotpAddPage};
+use crate::security_mail::{self, SecurityEvent};
+use signet_audit::Action;
 
 /// Whether the account is asked for a second factor beyond these methods: it has one, and none was
 /// shown.
@@ -60,47 +64,157 @@ fn owned(names: &[&str]) -> Vec<String> {
     names.iter().map(ToString::to_string).collect()
 }
 
-/// The methods of which one is asked for now, in the order of the table.
-fn asked(visit: &BrowserRequest, interaction: &Interaction, who: &Who) -> Vec<&'static Method> {
+/// What comes next for somebody who has shown some methods.
+enum Next {
+    /// Nothing: a session begins, or goes on.
+    Nothing,
+    /// One of these methods, in the order of the table.
+    Ask(Vec<&'static Method>),
+    /// They have nothing that would do, and set up a code app.
+    Enrol,
+    /// They have nothing that would do, and nothing that they could set up here.
+    Unreachable,
+}
+
+fn next(visit: &BrowserRequest, interaction: &Interaction, who: &Who) -> Next {
     let may = |method: &&Method| {
         method.is_second() && (method.offered)(visit) && (method.usable)(visit, &who.user)
     };
     // A remembered browser is not enough for what is strict.
-    let shown: Vec<&str> = who.methods.iter().map(String::as_str).collect();
+    let shown = who.methods.iter().map(String::as_str);
     let counted: Vec<&str> = shown
-        .into_iter()
         .filter(|name| !interaction.strict || *name != remembered::SHOWS)
         .collect();
     if wants_second_factor(&who.user, &counted) {
         let enrolled = METHODS.iter().filter(|method| method.is_enrolled());
-        return enrolled.filter(may).collect();
+        return Next::Ask(enrolled.filter(may).collect());
     }
-    let Some(class) = flow::first_wish(interaction) else {
-        return Vec::new();
-    };
     let candidates: Vec<&'static str> = METHODS
         .iter()
         .filter(may)
         .flat_map(|method| method.shows)
         .copied()
         .collect();
-    let helpful = acr::helpful(class, &counted, &candidates);
-    let helps = |method: &&Method| method.shows.iter().any(|name| helpful.contains(name));
-    METHODS.iter().filter(may).filter(helps).collect()
+    let of = |names: &[&str]| -> Vec<&'static Method> {
+        let helps = |method: &&Method| method.shows.iter().any(|name| names.contains(name));
+        METHODS.iter().filter(may).filter(helps).collect()
+    };
+    for class in policy::required(visit, interaction) {
+        if acr::holds(&class, &counted) {
+            continue;
+        }
+        let helpful = of(&acr::helpful(&class, &counted, &candidates));
+        if !helpful.is_empty() {
+            return Next::Ask(helpful);
+        }
+        // Whoever has a second factor uses it: only where there is none is one set up on the way.
+        let has_factor = acr::second_factor_shown(&counted)
+            || who.user.has(CredentialKind::Totp)
+            || who.user.has(CredentialKind::Passkey);
+        if has_factor {
+            return Next::Unreachable;
+        }
+        let with_app: Vec<&'static str> = candidates.iter().copied().chain([APP]).collect();
+        let missing = acr::missing(&class, &counted, &with_app);
+        if !missing.contains(&APP) {
+            return Next::Unreachable;
+        }
+        // What they have comes before what they set up: nobody sets up a factor for half a proof.
+        let first = of(&missing);
+        return match first.is_empty() {
+            true => Next::Enrol,
+            false => Next::Ask(first),
+        };
+    }
+    let wish = flow::first_wish(interaction).filter(|_| interaction.half.is_none());
+    let helpful = wish.map(|class| acr::helpful(class, &counted, &candidates));
+    match helpful.map(|helpful| of(&helpful)) {
+        Some(methods) if !methods.is_empty() => Next::Ask(methods),
+        Some(_) | None => Next::Nothing,
+    }
 }
 
-/// Whether the interaction's wish is reached by what the session's person has and has not shown in
-/// it.
-pub fn is_step_up(visit: &BrowserRequest, interaction: &Interaction) -> bool {
+/// What a code app shows.
+const APP: &str = totp::METHOD.name;
+
+/// What of [`Next`] there is before a session begins for somebody.
+pub(super) enum Before {
+    /// Nothing.
+    Nothing,
+    /// A page.
+    Page,
+    /// What is required cannot be reached.
+    Unreachable,
+}
+
+/// What there is before a session begins for somebody who has shown these methods.
+pub(super) fn before_session(
+    visit: &BrowserRequest,
+    interaction: &Interaction,
+    user: &User,
+    methods: &[String],
+) -> Before {
+    let who = Who {
+        user: user.clone(),
+        methods: methods.to_vec(),
+    };
+    let required = policy::required(visit, interaction);
+    let reached = required.iter().all(|class| acr::holds(class, methods));
+    if reached && !wants_second_factor(user, methods) {
+        return Before::Nothing;
+    }
+    match next(visit, interaction, &who) {
+        Next::Nothing => Before::Nothing,
+        Next::Ask(_) | Next::Enrol => Before::Page,
+        Next::Unreachable => Before::Unreachable,
+    }
+}
+
+/// The methods of which one is asked for now, in the order of the table.
+fn asked(visit: &BrowserRequest, interaction: &Interaction, who: &Who) -> Vec<&'static Method> {
+    match next(visit, interaction, who) {
+        Next::Ask(methods) => methods,
+        Next::Nothing | Next::Enrol | Next::Unreachable => Vec::new(),
+    }
+}
+
+/// What a session that is there can do about what an interaction asks for.
+pub enum StepUp {
+    /// A page asks for what is missing.
+    Page,
+    /// It takes a whole login.
+    Login,
+    /// What is required cannot be reached by this person.
+    Unreachable,
+}
+
+/// See [`StepUp`].
+pub fn step_up(visit: &BrowserRequest, interaction: &Interaction) -> StepUp {
     let Some(present) = visit.present() else {
-        return false;
+        return StepUp::Login;
     };
     let who = Who {
         user: present.user.clone(),
         methods: owned(&present.found.row.methods()),
     };
-    !who.methods.is_empty() && !asked(visit, interaction, &who).is_empty()
+    match next(visit, interaction, &who) {
+        _ if who.methods.is_empty() => StepUp::Login,
+        Next::Ask(_) | Next::Enrol => StepUp::Page,
+        Next::Nothing => StepUp::Login,
+        Next::Unreachable => StepUp::Unreachable,
+    }
 }
+
+/// What is said where nothing reaches what is required.
+pub fn unreachable() -> OAuthError {
+    OAuthError::new(
+        ErrorCode::UnmetAuthenticationRequirements,
+        "What is required to log in here cannot be reached with what this account has.",
+    )
+}
+
+/// Names the state of the page that sets up an app on the way.
+const ENROL: &str = "totp-enrol";
 
 /// Shows the page of the first method that is asked for. Where it needs a start, which may send a
 /// mail, the person asks for it by a button.
@@ -114,11 +228,16 @@ pub async fn show(
         Ok(None) => return flow::show(visit, interaction, notice),
         Err(error) => return visit.unavailable(&error),
     };
-    let methods = asked(&visit, &interaction, &who);
+    interaction.page = Page::Second;
+    let methods = match next(&visit, &interaction, &who) {
+        Next::Ask(methods) => methods,
+        Next::Enrol => return show_enrolment(visit, interaction, &who),
+        Next::Nothing => return flow::show(visit, interaction, notice),
+        Next::Unreachable => return visit.error(&unreachable()),
+    };
     let Some(method) = methods.first() else {
         return flow::show(visit, interaction, notice);
     };
-    interaction.page = Page::Second;
     interaction.pending = method
         .start
         .is_none()
@@ -195,7 +314,11 @@ pub(super) async fn submit(
         Ok(None) => return Outcome::Page(flow::show(visit, interaction, None)),
         Err(error) => return Outcome::Page(visit.unavailable(&error)),
     };
-    let methods = asked(&visit, &interaction, &who);
+    let methods = match next(&visit, &interaction, &who) {
+        Next::Enrol => return enrol(visit, interaction, who, form).await,
+        Next::Ask(methods) => methods,
+        Next::Nothing | Next::Unreachable => Vec::new(),
+    };
     if methods.is_empty() {
         // Another tab has shown it, or the factor was removed: the login begins anew.
         return Outcome::Page(flow::show(visit, interaction, None));
@@ -262,4 +385,105 @@ async fn turn_to(
             render(visit, &interaction, who, Some(notice))
         }),
     }
+}
+
+/// The page that sets up a code app, on the way to what requires one.
+fn show_enrolment(visit: BrowserRequest, mut interaction: Interaction, who: &Who) -> Response {
+    let secret = TotpSecret::generate();
+    let mut pending = pending(&totp::METHOD, who, secret.expose().to_vec());
+    pending.method = ENROL.to_owned();
+    interaction.pending = Some(pending);
+    let html = enrolment_page(&visit, &interaction, who, &secret, "", None);
+    visit.page(html)
+}
+
+fn enrolment_page(
+    visit: &BrowserRequest,
+    interaction: &Interaction,
+    who: &Who,
+    secret: &TotpSecret,
+    label: &str,
+    notice: Option<Notice>,
+) -> Html {
+    let issuer = &visit.context.snapshot.settings.issuer;
+    let text = secret.base32();
+    page::totp_add(
+        &visit.face(),
+        &TotpAddPage {
+            action: flow::ACTION,
+            interaction: &visit.seal(interaction),
+            secret: &text,
+            uri: &secret.key_uri(issuer, &who.user.username),
+            label,
+            required: true,
+            notice,
+        },
+    )
+}
+
+/// The first code of an app that has to be set up: it is added, and the login goes on with it.
+async fn enrol(
+    visit: BrowserRequest,
+    mut interaction: Interaction,
+    who: Who,
+    form: &Params,
+) -> Outcome {
+    let pending = interaction.pending.take();
+    let state = pending.filter(|pending| pending.method == ENROL);
+    let (Some(state), Some("totp-add")) = (state, form.get("decision")) else {
+        return Outcome::Page(flow::show(visit, interaction, None));
+    };
+    let secret = TotpSecret::from_bytes(&state.state);
+    let label = form.get("label").unwrap_or("").to_owned();
+    match try_enrol(&visit, &who, &secret, &label, form).await {
+        Ok(Some(user)) => {
+            let proof = flow::Proof { user, shown: APP };
+            flow::finish(visit, interaction, proof, form).await
+        }
+        Ok(None) => {
+            interaction.pending = Some(state);
+            let notice = Some(Notice::Error("factors-add-wrong"));
+            let html = enrolment_page(&visit, &interaction, &who, &secret, &label, notice);
+            Outcome::Page(visit.page(html))
+        }
+        Err(error) => Outcome::Page(visit.unavailable(&error)),
+    }
+}
+
+async fn try_enrol(
+    visit: &BrowserRequest,
+    who: &Who,
+    secret: &TotpSecret,
+    label: &str,
+    form: &Params,
+) -> Result<Option<User>, StoreError> {
+    let (realm, now) = (&visit.context.realm, visit.context.now());
+    let keyring = realm.keyring().clone();
+    let typed = form.get("totp").unwrap_or("");
+    let Some(app) = totp::enrol(secret, typed, label, &keyring, &who.user.id, now)? else {
+        return Ok(None);
+    };
+    // The account is as it was when it was found to have no factor: of two who set one up at once,
+    // one does.
+    let none_yet = |user: &User| {
+        user.enabled
+            && user.password_changed_at == who.user.password_changed_at
+            && !user.has(CredentialKind::Totp)
+    };
+    let users = &realm.people.users;
+    let Some(found) = users.found(&who.user.id, now).await? else {
+        return Ok(None);
+    };
+    if !none_yet(&found.user) {
+        return Ok(None);
+    }
+    let event = visit.context.event(Action::ACCOUNT).operation("totp-add");
+    let event = event.subject(&who.user.id);
+    let added = users.change_found(found, now, |draft| draft.put_credential(&app));
+    let added = async { added.await.map_err(StoreError::from) };
+    let added = realm.audit().act(event, added, store_failed).await?;
+    if let Some(user) = &added {
+        security_mail::send(visit, user, SecurityEvent::AppAdded).await;
+    }
+    Ok(added)
 }

@@ -16,6 +16,7 @@ use signet_crypto::seal::{Keyring, Purpose};
 use signet_directory::{
     Accounts, CredentialKind, CredentialName, StoredCredential, User, UserError,
 };
+use signet_oauth::params;
 use signet_store::StoreError;
 
 use super::budgets::Standing;
@@ -128,6 +129,23 @@ impl TotpSecret {
             text.push(char::from(ALPHABET[(bits << (5 - held)) as usize & 31]));
         }
         text
+    }
+
+    /// What apps read from a QR code (the Key URI format, which all of them take). The issuer is
+    /// named by its host.
+    pub fn key_uri(&self, issuer: &str, username: &str) -> String {
+        let encoded = |text: &str| {
+            let mut encoded = String::new();
+            params::encode_into(text, &mut encoded);
+            // A plus is no space in a path.
+            encoded.replace('+', "%20")
+        };
+        let host = encoded(issuer.split("://").nth(1).unwrap_or(issuer));
+        format!(
+            "otpauth://totp/{host}:{}?secret={}&issuer={host}&algorithm=SHA1&digits={DIGITS}&period={PERIOD}",
+            encoded(username),
+            self.base32(),
+        )
     }
 
     /// The code of a step (RFC 4226 section 5.3).

@@ -10,6 +10,7 @@ pub mod cluster;
 pub mod failing;
 pub mod made;
 pub mod people;
+pub mod totp;
 
 use signet_audit::{Audit, AuditOptions};
 use signet_cluster::spread::{Alone, Tell};

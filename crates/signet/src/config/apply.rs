@@ -104,6 +104,7 @@ pub fn settings(config: &Config, faults: &mut Faults) -> Settings {
     s.otp_lifetime = l.one_time_code.0;
     let p = &config.protocol;
     s.default_audience = p.default_audience.clone();
+    s.required_acr = p.required_acr.clone();
     s.require_pushed_authorization_requests = p.require_pushed_authorization_requests;
     s.dpop_nonce_required = p.require_dpop_nonce;
     s.dpop_proof_max_age = p.dpop_proof_max_age.0;
@@ -203,7 +204,7 @@ fn in_the_files_words(sentence: &str) -> String {
 }
 
 /// What the rules call a setting, and where the file has it.
-const PLACES: [(&str, &str); 21] = [
+const PLACES: [(&str, &str); 22] = [
     ("issuer", "issuer"),
     ("the mTLS base", "listeners"),
     ("code_lifetime", "lifetimes.code"),
@@ -225,6 +226,7 @@ const PLACES: [(&str, &str); 21] = [
     ("id_token_alg", "keys.id_token"),
     ("compact_alg", "keys.compact"),
     ("default_audience", "protocol.default_audience"),
+    ("required_acr", "protocol.required_acr"),
 ];
 
 /// Where the file says what a sentence of `Settings::validate` is about.

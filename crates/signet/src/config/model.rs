@@ -498,6 +498,10 @@ impl Default for Lifetimes {
 pub struct Protocol {
     /// Audience of access tokens where no resource was asked for. Default: the issuer.
     pub default_audience: Option<String>,
+    /// The authentication context class that every login has to reach, e.g.
+    /// "urn:signet:acr:two-factors" (docs/login.md). Whoever has nothing that reaches it sets up a
+    /// second factor when they log in.
+    pub required_acr: Option<String>,
     /// Refuse authorization requests that were not pushed (RFC 9126 section 5).
     pub require_pushed_authorization_requests: bool,
     /// Answer DPoP proofs without a server nonce with `use_dpop_nonce` (RFC 9449 section 8).
@@ -518,6 +522,7 @@ impl Default for Protocol {
         let rules = Settings::new("");
         Protocol {
             default_audience: None,
+            required_acr: None,
             require_pushed_authorization_requests: rules.require_pushed_authorization_requests,
             require_dpop_nonce: rules.dpop_nonce_required,
             dpop_proof_max_age: Duration(rules.dpop_proof_max_age),

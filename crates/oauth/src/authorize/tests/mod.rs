@@ -179,6 +179,7 @@ static WITHOUT_CLAIMS: LazyLock<Registry> = LazyLock::new(Registry::default);
 
 fn facts(session: Option<&Session>) -> Facts<'_> {
     Facts {
+        required: &[],
         registry: &WITHOUT_CLAIMS,
         session,
         looked_up: LookedUp::default(),

@@ -1,6 +1,7 @@
 //! The rules between the members of a client's metadata.
 use super::{invalid, invalid_redirect};
 use crate::{
+    acr,
     claim_rules::{self, TableOf},
     client::{AuthMethod, Client, GrantType, RefreshRotation},
     error::OAuthError,
@@ -93,6 +94,8 @@ pub fn check(client: &Client, settings: &Settings) -> Result<(), BadMember> {
             "initiate_login_uri must be an https URL"),
         ("allowed_origins", client.allowed_origins.iter().all(|o| uri::is_origin(o)),
             "allowed_origins must be web origins, without path"),
+        ("required_acr", client.required_acr.as_deref().is_none_or(acr::exists),
+            "required_acr is no authentication context class of this server"),
     ];
     let format = client.access_token_format;
     if let Err(fault) = claim_rules::check(&client.claims, TableOf::Client, None, format) {

@@ -164,6 +164,11 @@ pub fn second_factor_shown<S: AsRef<str>>(used: &[S]) -> bool {
     })
 }
 
+/// Whether there is a class of this name.
+pub fn exists(name: &str) -> bool {
+    class(name).is_some()
+}
+
 fn class(name: &str) -> Option<&'static AcrClass> {
     CLASSES.iter().find(|class| class.name == name)
 }
