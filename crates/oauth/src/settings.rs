@@ -62,6 +62,8 @@ pub struct Settings {
     pub default_audience: Option<String>,
     /// The class that every login has to reach (`authorize::acr`), whatever it is for.
     pub required_acr: Option<String>,
+    /// Classes that some logins have to reach beside it.
+    pub step_up: Vec<StepUp>,
     /// Every DPoP proof must carry a server nonce (RFC 9449 section 8).
     pub dpop_nonce_required: bool,
     /// how old a DPoP proof's `iat` may be; 60
@@ -150,6 +152,7 @@ impl Settings {
             compact_alg: signet_compact::Algorithm::Ed25519,
             default_audience: None,
             required_acr: None,
+            step_up: Vec::new(),
             dpop_nonce_required: false,
             dpop_proof_max_age: MINUTE,
             clock_leeway: 30,
@@ -272,6 +275,10 @@ impl Settings {
             self.required_acr.as_deref().is_none_or(acr::exists),
             "required_acr is no authentication context class of this server",
         );
+        check(
+            self.step_up.iter().all(|row| acr::exists(&row.acr)),
+            "step_up names no authentication context class of this server",
+        );
         faults
     }
 
@@ -297,6 +304,20 @@ impl Settings {
             ("refresh_retry_window",      self.refresh_retry_window,      0,  60),
         ]
     }
+}
+
+/// A class that is demanded of some logins: of those for which each list that is not empty has one
+/// that fits.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StepUp {
+    /// The class (`acr`).
+    pub acr: String,
+    /// Names of groups that the person is in, directly or through others.
+    pub groups: Vec<String>,
+    /// Scopes that are asked for.
+    pub scopes: Vec<String>,
+    /// Clients that ask.
+    pub clients: Vec<String>,
 }
 
 impl Default for RegistrationSettings {

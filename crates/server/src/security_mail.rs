@@ -1,7 +1,7 @@
 //! Mails that tell a person what happened to their account: one for each event.
 //!
-//! They tell and ask nothing: no link logs anybody in or changes anything. Whether one could be sent
-//! stands in the audit trail; what happened has happened either way.
+//! They tell and ask nothing: no link logs anybody in or changes anything. Whether one could be
+//! sent stands in the audit trail; what happened has happened either way.
 
 use signet_audit::{Action, Event};
 use signet_directory::User;

@@ -1,12 +1,15 @@
-//! Classes that an operator demands, of the realm and of a client: what is missing is asked for, and
-//! what nobody has set up is set up on the way.
+//! Classes that an operator demands, of the realm and of a client: what is missing is asked for,
+//! and what nobody has set up is set up on the way.
 use crate::common::{
-    Server,
+    Server, block_on,
     browser::{Browser, Page},
-    people::{Mail, PASSWORD, request, start},
+    people::{Mail, PASSWORD, add_user, request, start},
     totp::{App, between},
 };
-use signet_oauth::{authorize::acr, client::ConsentPolicy, sealed::AuthorizationCode};
+use signet_oauth::{
+    authorize::acr, client::ConsentPolicy, people::Group, sealed::AuthorizationCode,
+    settings::StepUp,
+};
 use signet_server::login::totp;
 use std::sync::Arc;
 
@@ -188,4 +191,83 @@ fn what_is_required_binds_the_command_lines_password_too() {
         .json(&serde_json::json!({ "username": "alice", "password": PASSWORD }))
         .send(&server)
         .expect_error(400, "interaction_required");
+}
+
+/// Demands two factors where a row of the operator's table fits.
+fn demand(server: &Server, row: StepUp) {
+    server.configure(|settings, _| {
+        settings.step_up = vec![StepUp {
+            acr: acr::TWO_FACTORS.to_owned(),
+            ..row
+        }];
+    });
+}
+
+#[test]
+fn a_scope_may_demand_more_than_the_client_that_asks_for_it() {
+    let mail = Mail::new();
+    let server = server(&mail);
+    demand(
+        &server,
+        StepUp {
+            scopes: vec!["email".into()],
+            ..StepUp::default()
+        },
+    );
+    let mut browser = Browser::new(&server);
+    let page = browser.get(&request(&[("scope", "openid")]));
+    let before = code_of(&server, &browser.log_in(&page, "alice", PASSWORD));
+    assert_eq!(before.acr, acr::PASSWORD);
+    let page = browser.get(&request(&[("scope", "openid email")]));
+    let (_, page) = set_up(&server, &mut browser, &page);
+    let after = code_of(&server, &page);
+    assert_eq!(
+        (after.acr.as_str(), &after.sid),
+        (acr::TWO_FACTORS, &before.sid)
+    );
+}
+
+#[test]
+fn a_group_may_demand_more_of_its_people_at_every_login_and_of_nobody_else() {
+    let mail = Mail::new();
+    let server = server(&mail);
+    add_user(&server, "bob");
+    server.configure(|_, registry| {
+        let people = Arc::make_mut(&mut registry.people);
+        let group = |name: &str, parent: Option<&str>| Group {
+            id: format!("id-{name}"),
+            name: name.to_owned(),
+            description: None,
+            parent: parent.map(str::to_owned),
+            roles: Vec::new(),
+            revision: 0,
+        };
+        people.put_group(Arc::new(group("staff", None)));
+        people.put_group(Arc::new(group("finance", Some("staff"))));
+    });
+    let (users, now) = (&server.realm.people.users, server.realm.now());
+    let alice = block_on(users.by_login("alice", now)).unwrap().unwrap();
+    block_on(users.change(&alice.id, now, |draft| {
+        draft.user.groups = vec!["id-finance".to_owned()];
+    }))
+    .unwrap();
+    // Of those of a group inside it, too.
+    demand(
+        &server,
+        StepUp {
+            groups: vec!["staff".into()],
+            ..StepUp::default()
+        },
+    );
+    let mut browser = Browser::new(&server);
+    let page = browser.get("/account");
+    let page = browser.log_in(&page, "alice", PASSWORD);
+    page.expect("Your account has to have a second factor");
+    assert!(!is_logged_in(&browser));
+    let mut browser = Browser::new(&server);
+    let page = browser.get("/account");
+    browser
+        .log_in(&page, "bob", PASSWORD)
+        .expect("Your account");
+    assert!(is_logged_in(&browser));
 }

@@ -25,8 +25,9 @@ use crate::browser_request::{BrowserRequest, error_page, face_of};
 use crate::consent;
 use crate::http::{Context, Response};
 use crate::interaction::{self, Goal, Interaction, Page};
+use crate::login::flow;
+use crate::login::policy::{self, Purpose};
 use crate::login::second::{self, StepUp};
-use crate::login::{flow, policy};
 use crate::page::words::{host_of, name_of, scope_lines};
 use crate::page::{
     self, ClientLinks, ConsentPage, Face, Html, LeavingPage, Onward, ScopeLine, SelectPage,
@@ -196,7 +197,12 @@ pub async fn proceed(visit: BrowserRequest, interaction: Interaction, consented:
         Ok(found) => found,
         Err(error) => return visit.unavailable(&error),
     };
-    let required = policy::of_client(&visit, Some(&client));
+    let purpose = Purpose {
+        client: Some(&client),
+        scope: Some(&request.scope),
+    };
+    let user = present.as_ref().map(|present| &present.user);
+    let required = policy::classes(&visit.context, purpose, user);
     let step = authorize::decide(
         &request,
         &client,

@@ -17,7 +17,8 @@ use crate::attempts::{self, Budget, Kind, Refused};
 use crate::browser_request::BrowserRequest;
 use crate::http::{Context, Response};
 use crate::interaction::{Goal, Interaction, Page};
-use crate::login::{flow, policy, second};
+use crate::login::policy::{self, Purpose};
+use crate::login::{flow, second};
 use crate::page::words::{name_of, scope_lines};
 use crate::page::{self, Notice};
 use signet_audit::{self as audit, Action};
@@ -149,7 +150,11 @@ async fn confirm(visit: BrowserRequest, form: &Params) -> Response {
         }
     }
     let mut interaction = visit.interaction(Goal::Device(Some(record.user_code.clone())));
-    let required = policy::of_client(&visit, Some(&client));
+    let purpose = Purpose {
+        client: Some(&client),
+        scope: Some(&record.scope),
+    };
+    let required = policy::classes(&visit.context, purpose, Some(&present.user));
     let methods = present.found.row.methods();
     if required.iter().any(|class| !acr::holds(class, &methods)) {
         // What is missing first; then the device is asked about again.
@@ -255,7 +260,11 @@ async fn write(visit: &BrowserRequest, code: &str, allow: bool) -> Result<bool, 
                 .snapshot
                 .registry
                 .client(&record.client_id, context.now());
-            let required = policy::of_client(visit, client.map(|client| &**client));
+            let purpose = Purpose {
+                client: client.map(|client| &**client),
+                scope: Some(&record.scope),
+            };
+            let required = policy::classes(context, purpose, Some(&present.user));
             if required
                 .iter()
                 .any(|class| !acr::holds(class, &session.methods))

@@ -9,6 +9,7 @@ use crate::{
     browser_request::BrowserRequest,
     http::{Context, Response, response},
     issue,
+    login::policy::{self, Purpose},
     login::{Failure, flow, password, second, totp},
     revoked::Index,
 };
@@ -16,11 +17,12 @@ use http::{HeaderValue, StatusCode, header};
 use serde::Deserialize;
 use signet_audit::Action;
 use signet_oauth::{
-    command_line,
+    acr, command_line,
     decision::Issue,
     error::{ErrorCode, OAuthError},
     params::Params,
     request,
+    scope::{self, ScopeSet},
 };
 use signet_texts::Language;
 
@@ -90,6 +92,21 @@ pub(super) async fn submit(mut context: Context) -> Response {
         }
     }
     let context = visit.context;
+    let scope = ScopeSet::parse(scope::ADMIN).unwrap_or_default();
+    let registry = context.snapshot.registry.clone();
+    let purpose = Purpose {
+        client: registry
+            .clients
+            .get(command_line::CLIENT_ID)
+            .map(|client| &**client),
+        scope: Some(&scope),
+    };
+    let required = policy::classes(&context, purpose, Some(&user));
+    if required.iter().any(|class| !acr::holds(class, methods)) {
+        let text = "more is asked of this account: log in by a browser";
+        let error = OAuthError::new(ErrorCode::InteractionRequired, text);
+        return refuse(&context, Some(&user.id), &error);
+    }
     let decided = with_rules(&context, |rules| {
         command_line::password_login(rules, &user.id, user.admin, methods)
     });

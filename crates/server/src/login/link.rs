@@ -3,8 +3,9 @@
 //!
 //! Opening it changes nothing and uses nothing up (mail programs and scanners open links); the form
 //! behind it is the one that typing the code sends, and passes the same budgets. The page's sealed
-//! state waits in a row of the store, named by the code's id. It opens only together with the cookie
-//! of the browser that it was sealed for: in any other browser the link says so, and logs nobody in.
+//! state waits in a row of the store, named by the code's id. It opens only together with the
+//! cookie of the browser that it was sealed for: in any other browser the link says so, and logs
+//! nobody in.
 
 use signet_crypto::seal::Purpose;
 use signet_jose::base64url;

@@ -1,10 +1,10 @@
-//! A browser that is not asked for a second factor for a while, because its person said so when they
-//! showed one in it.
+//! A browser that is not asked for a second factor for a while, because its person said so when
+//! they showed one in it.
 //!
 //! The browser shows its device cookie, which is sealed; a row among the account's credentials,
-//! named by a hash of the device's id, says that it is remembered and until when. So it ends for all
-//! nodes at once when the person or an administrator takes the row away. It also ends with a change
-//! of the password and with any change of the account's second factors.
+//! named by a hash of the device's id, says that it is remembered and until when. So it ends for
+//! all nodes at once when the person or an administrator takes the row away. It also ends with a
+//! change of the password and with any change of the account's second factors.
 
 use signet_directory::{CredentialKind, CredentialName, StoredCredential, User};
 use signet_store::StoreError;

@@ -1,9 +1,9 @@
 //! A further step of a login: what is asked for beyond what somebody has shown, and its pages.
 //!
-//! There are two beginnings. A login is half way ([`crate::interaction::Half`]) where the account has a second factor
-//! and it was not shown: no session is begun before that. Or a session is there, and what the
-//! interaction leads to asks for more than it has (RFC 9470): then only what is missing is asked
-//! for, and the session goes on with it.
+//! There are two beginnings. A login is half way ([`crate::interaction::Half`]) where the account
+//! has a second factor and it was not shown: no session is begun before that. Or a session is
+//! there, and what the interaction leads to asks for more than it has (RFC 9470): then only what is
+//! missing is asked for, and the session goes on with it.
 
 use signet_directory::{CredentialKind, User};
 use signet_oauth::authorize::acr;
@@ -99,7 +99,7 @@ fn next(visit: &BrowserRequest, interaction: &Interaction, who: &Who) -> Next {
         let helps = |method: &&Method| method.shows.iter().any(|name| names.contains(name));
         METHODS.iter().filter(may).filter(helps).collect()
     };
-    for class in policy::required(visit, interaction) {
+    for class in policy::required(visit, interaction, &who.user) {
         if acr::holds(&class, &counted) {
             continue;
         }
@@ -158,7 +158,7 @@ pub(super) fn before_session(
         user: user.clone(),
         methods: methods.to_vec(),
     };
-    let required = policy::required(visit, interaction);
+    let required = policy::required(visit, interaction, user);
     let reached = required.iter().all(|class| acr::holds(class, methods));
     if reached && !wants_second_factor(user, methods) {
         return Before::Nothing;

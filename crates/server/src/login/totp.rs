@@ -203,8 +203,8 @@ fn digits(typed: &str) -> String {
     digits.take(2 * DIGITS).collect()
 }
 
-/// A credential for a secret whose code was just typed; None: it is not its code. The code counts as
-/// used.
+/// A credential for a secret whose code was just typed; None: it is not its code. The code counts
+/// as used.
 ///
 /// # Errors
 /// Sealing.

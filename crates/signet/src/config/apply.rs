@@ -13,7 +13,7 @@ use signet_oauth::{
     client::GrantType,
     registry::{Registry, Resource, ScopeEntry},
     scope::ScopeSet,
-    settings::Settings,
+    settings::{Settings, StepUp},
 };
 use signet_server::{attempts, state};
 
@@ -105,6 +105,13 @@ pub fn settings(config: &Config, faults: &mut Faults) -> Settings {
     let p = &config.protocol;
     s.default_audience = p.default_audience.clone();
     s.required_acr = p.required_acr.clone();
+    let rows = config.step_up.iter().map(|row| StepUp {
+        acr: row.acr.clone(),
+        groups: row.groups.clone(),
+        scopes: row.scopes.clone(),
+        clients: row.clients.clone(),
+    });
+    s.step_up = rows.collect();
     s.require_pushed_authorization_requests = p.require_pushed_authorization_requests;
     s.dpop_nonce_required = p.require_dpop_nonce;
     s.dpop_proof_max_age = p.dpop_proof_max_age.0;
@@ -204,7 +211,7 @@ fn in_the_files_words(sentence: &str) -> String {
 }
 
 /// What the rules call a setting, and where the file has it.
-const PLACES: [(&str, &str); 22] = [
+const PLACES: [(&str, &str); 23] = [
     ("issuer", "issuer"),
     ("the mTLS base", "listeners"),
     ("code_lifetime", "lifetimes.code"),
@@ -227,6 +234,7 @@ const PLACES: [(&str, &str); 22] = [
     ("compact_alg", "keys.compact"),
     ("default_audience", "protocol.default_audience"),
     ("required_acr", "protocol.required_acr"),
+    ("step_up", "step_up"),
 ];
 
 /// Where the file says what a sentence of `Settings::validate` is about.

@@ -15,7 +15,7 @@ use super::{duration::Duration, secret::SecretRef};
 
 mod entries;
 
-pub use entries::{Attribute, Client, Group, Resource, Role, Scope, User};
+pub use entries::{Attribute, Client, Group, Resource, Role, Scope, StepUp, User};
 
 /// The whole file.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
@@ -97,6 +97,9 @@ pub struct Config {
     /// Roles that this file owns.
     #[serde(default)]
     pub roles: Vec<Role>,
+    /// Classes that some logins have to reach, by groups, scopes and clients (docs/login.md).
+    #[serde(default)]
+    pub step_up: Vec<StepUp>,
     /// Groups that this file owns. Who is in them is the admin API's.
     #[serde(default)]
     pub groups: Vec<Group>,

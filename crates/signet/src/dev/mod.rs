@@ -448,6 +448,7 @@ fn configuration(
         scopes: Vec::new(),
         attributes: Vec::new(),
         roles: Vec::new(),
+        step_up: Vec::new(),
         groups: Vec::new(),
     }
 }

@@ -285,3 +285,21 @@ pub struct Group {
     #[serde(default)]
     pub roles: Vec<String>,
 }
+
+/// A class that some logins have to reach: those for which each list that is given has one that
+/// fits.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct StepUp {
+    /// The authentication context class, e.g. "urn:signet:acr:two-factors".
+    pub acr: String,
+    /// Groups that the person is in, directly or through others.
+    #[serde(default)]
+    pub groups: Vec<String>,
+    /// Scopes that are asked for.
+    #[serde(default)]
+    pub scopes: Vec<String>,
+    /// Clients that ask.
+    #[serde(default)]
+    pub clients: Vec<String>,
+}

@@ -1,0 +1,87 @@
+// A second factor, in a real browser: a code app by the secret that its page shows, the code at the next login, a browser that is remembered, a recovery code.
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { createHmac } from 'node:crypto'
+import { dirname } from 'node:path'
+import { test } from 'node:test'
+import { decide, dev, logIn, shoot, withBrowser } from './browser.mjs'
+
+const person = { username: 'bertha', password: 'a calm set of other words' }
+
+function addPerson() {
+  const args = ['user', 'add', person.username, '--email', 'bertha@example.test', '--password-stdin', '--data-dir', dirname(process.env.SIGNET_DEV_JSON)]
+  const env = { ...process.env, SIGNET_PASSWORD: dev.admin.password }
+  const done = spawnSync(process.env.SIGNET_BIN, args, { input: `${person.password}\n`, env, encoding: 'utf8' })
+  assert.equal(done.status, 0, done.stderr)
+}
+
+/** RFC 6238, by node's own crypto. */
+function codeOf(secret, step) {
+  const bits = [...secret].map((letter) => 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'.indexOf(letter).toString(2).padStart(5, '0')).join('')
+  const key = Buffer.from(bits.match(/.{8}/g).map((byte) => parseInt(byte, 2)))
+  const counter = Buffer.alloc(8)
+  counter.writeBigUInt64BE(BigInt(step))
+  const hash = createHmac('sha1', key).update(counter).digest()
+  const at = hash[19] & 15
+  return String((hash.readUInt32BE(at) & 0x7fffffff) % 1_000_000).padStart(6, '0')
+}
+
+const now = () => Math.floor(Date.now() / 30_000)
+
+test('a code app, a remembered browser and a recovery code', async () => {
+  addPerson()
+  await withBrowser(async (page) => {
+    const faults = []
+    page.on('console', (message) => { if (message.type() === 'error') faults.push(message.text()) })
+    await page.goto(`${dev.issuer}/account`)
+    await logIn(page, person)
+    await decide(page, 'totp-add')
+    const secret = await page.textContent('#totp-secret')
+    assert.match(secret, /^[A-Z2-7]{32}$/)
+    const picture = await page.locator('#totp-qr').boundingBox()
+    assert.ok(picture.width > 100 && picture.height > 100, 'the picture is drawn under the content security policy')
+    await shoot(page, 'add-code-app')
+    let step = now()
+    await page.fill('input[name=totp]', codeOf(secret, step))
+    await decide(page, 'totp-add')
+    await decide(page, 'recovery-codes')
+    const codes = await page.locator('ul#recovery-codes > li > code').allTextContents()
+    assert.equal(codes.length, 10)
+    await shoot(page, 'recovery-codes')
+
+    // The next login asks: each code works once, so the next one of the app, which is accepted a step early.
+    await page.context().clearCookies()
+    await page.goto(`${dev.issuer}/account`)
+    await logIn(page, person)
+    await page.waitForSelector('input[name=totp]')
+    await shoot(page, 'second-factor')
+    await page.fill('input[name=totp]', codeOf(secret, step))
+    await decide(page, 'allow')
+    await page.waitForSelector('[role=alert]')
+    step += 1
+    await page.fill('input[name=totp]', codeOf(secret, step))
+    await page.check('input[name=remember]')
+    await decide(page, 'allow')
+    await page.waitForSelector('#browsers')
+
+    // In the remembered browser the password is enough.
+    const kept = (await page.context().cookies()).filter((cookie) => cookie.name.includes('device'))
+    await page.context().clearCookies()
+    await page.context().addCookies(kept)
+    await page.goto(`${dev.issuer}/account`)
+    await logIn(page, person)
+    await page.waitForSelector('#sessions')
+
+    // In another, a recovery code stands in for the app.
+    await page.context().clearCookies()
+    await page.goto(`${dev.issuer}/account`)
+    await logIn(page, person)
+    await page.waitForSelector('input[name=totp]')
+    await decide(page, 'recovery')
+    await page.fill('input[name=recovery_code]', codes[0])
+    await shoot(page, 'recovery-code')
+    await decide(page, 'allow')
+    await page.waitForSelector('#sessions')
+    assert.deepEqual(faults, [])
+  })
+})
