@@ -170,7 +170,7 @@ fn a_code_is_accepted_one_step_early_and_one_late_and_no_more() {
 }
 
 #[test]
-fn the_secret_is_sealed_at_rest_and_stays_good_when_the_sealing_key_rotates() {
+fn the_secret_of_an_app_is_sealed_at_rest() {
     let mail = Mail::new();
     let (server, app) = with_app(&mail);
     let user = user(&server);

@@ -16,6 +16,9 @@ use signet_directory::User;
 /// The answer of a method's function, which may ask the store.
 pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;
 
+/// Keeps a page: the request, the method's own state, the sealed page.
+pub type Keep = for<'a> fn(&'a BrowserRequest, &'a [u8], &'a str) -> Answer<'a, ()>;
+
 /// Where in a login a method may stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
@@ -103,7 +106,7 @@ pub struct Start {
     pub run: for<'a> fn(&'a BrowserRequest, Option<&'a User>) -> Answer<'a, Vec<u8>>,
     /// Keeps the sealed page that the start led to, for who comes to it by another way: the
     /// method's own state, and the page's.
-    pub keep: Option<for<'a> fn(&'a BrowserRequest, &'a [u8], &'a str) -> Answer<'a, ()>>,
+    pub keep: Option<Keep>,
     /// What a person reads who asked again.
     pub again: &'static str,
 }
