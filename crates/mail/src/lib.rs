@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
 
 use lettre::message::header::{ContentTransferEncoding, ContentType, MIME_VERSION_1_0};
-use lettre::message::{Body, Mailbox};
+use lettre::message::{Body, Mailbox, MultiPart, SinglePart};
 use lettre::transport::smtp::authentication::Credentials;
 use lettre::transport::smtp::client::{Certificate, Tls, TlsParameters};
 use lettre::{Address, AsyncSmtpTransport, AsyncTransport, Message, Tokio1Executor};
@@ -79,7 +79,18 @@ enum Transport {
     Directory(PathBuf),
 }
 
-/// Sends plain text messages from one address.
+/// What a message says.
+#[derive(Debug, Clone, Copy)]
+pub struct Content<'a> {
+    /// One line.
+    pub subject: &'a str,
+    /// The whole of it.
+    pub text: &'a str,
+    /// The same for programs that show HTML (RFC 2046 section 5.1.4). None: text alone.
+    pub html: Option<&'a str>,
+}
+
+/// Sends messages from one address.
 pub struct Mailer {
     from: Mailbox,
     transport: Transport,
@@ -123,28 +134,37 @@ impl Mailer {
 
     /// Sends. A file is there when this returns; SMTP goes on in the background, and its failure is
     /// in the log. `now_ms`: Unix milliseconds, for the `Date` header.
-    pub async fn send(
-        &self,
-        to: &str,
-        subject: &str,
-        text: String,
-        now_ms: u64,
-    ) -> Result<(), MailError> {
+    pub async fn send(&self, to: &str, content: Content<'_>, now_ms: u64) -> Result<(), MailError> {
         let to: Address = to.trim().parse().map_err(|_| MailError::To)?;
         let id = base64url::encode(&signet_crypto::random::bytes::<12>());
         let message = Message::builder()
             .from(self.from.clone())
             .to(Mailbox::new(None, to))
-            .subject(subject)
+            .subject(content.subject)
             .date(UNIX_EPOCH + Duration::from_millis(now_ms))
             .message_id(Some(format!(
                 "<{now_ms}.{id}@{}>",
                 self.from.email.domain()
             )))
-            .header(MIME_VERSION_1_0)
+            .header(MIME_VERSION_1_0);
+        let text = SinglePart::builder()
             .header(ContentType::TEXT_PLAIN)
-            .body(body_of(text))
-            .map_err(|e| MailError::Send(e.to_string()))?;
+            .body(body_of(content.text));
+        let message = match content.html {
+            None => message.singlepart(text),
+            // The plain part first: the last that a program can show is the one that it shows.
+            Some(html) => message.multipart(
+                MultiPart::alternative()
+                    .boundary(boundary())
+                    .singlepart(text)
+                    .singlepart(
+                        SinglePart::builder()
+                            .header(ContentType::TEXT_HTML)
+                            .body(encoded(html)),
+                    ),
+            ),
+        };
+        let message = message.map_err(|e| MailError::Send(e.to_string()))?;
         match &self.transport {
             Transport::Smtp(smtp, under_way) => {
                 let permit = under_way.clone().try_acquire_owned();
@@ -209,14 +229,28 @@ fn tls_parameters(options: &SmtpOptions) -> Result<TlsParameters, MailError> {
     builder.build_rustls().map_err(failed)
 }
 
+/// Letters alone: no program that looks for a code in a message finds one in its boundary.
+fn boundary() -> String {
+    let letter = |byte: u8| char::from(b'a' + byte % 26);
+    let random: [u8; 24] = signet_crypto::random::bytes();
+    random.into_iter().map(letter).collect()
+}
+
+/// Quoted-printable, whatever the language: digits and links stay what they are.
+fn encoded(text: &str) -> Body {
+    let encoding = ContentTransferEncoding::QuotedPrintable;
+    // Every text can be written so.
+    Body::new_with_encoding(text.to_owned(), encoding).unwrap_or_else(|text| Body::new(text))
+}
+
 /// Plain ASCII goes out as it is, so that links stay in one piece (RFC 5322 section 2.1.1: lines of
 /// at most 998 bytes); lettre by itself would break lines at 76. Anything else is encoded.
-fn body_of(text: String) -> Body {
+fn body_of(text: &str) -> Body {
     let plain = text
         .lines()
         .all(|line| line.len() <= 998 && line.bytes().all(|b| matches!(b, b'\t' | b' '..=b'~')));
     if !plain {
-        return Body::new(text);
+        return encoded(text);
     }
     let mut bytes = Vec::with_capacity(text.len() + 32);
     for line in text.lines() {

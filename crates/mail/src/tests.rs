@@ -14,7 +14,11 @@ async fn a_message_is_one_file_with_its_text() {
     let token = "abc_-=".repeat(100);
     let text = format!("Your code is 123456\nhttps://localhost:8443/account/recover?token={token}");
     mailer
-        .send("alice@example.test", "Your code", text, 1_700_000_000_000)
+        .send(
+            "alice@example.test",
+            plain("Your code", &text),
+            1_700_000_000_000,
+        )
         .await
         .unwrap();
     let files: Vec<_> = std::fs::read_dir(directory.path()).unwrap().collect();
@@ -28,12 +32,42 @@ async fn a_message_is_one_file_with_its_text() {
 }
 
 #[tokio::test]
+async fn a_message_of_two_parts_keeps_its_code_plain_in_every_language() {
+    let directory = tempfile::tempdir().unwrap();
+    let mailer = Mailer::directory("no-reply@example.test", directory.path()).unwrap();
+    let content = Content {
+        subject: "123456 هو رمز الدخول",
+        text: "123456\n\nرمزك لتسجيل الدخول\n",
+        html: Some("<p>123456</p><p>رمزك</p>"),
+    };
+    mailer.send("a@example.test", content, 1).await.unwrap();
+    let mut files = std::fs::read_dir(directory.path()).unwrap();
+    let path = files.next().unwrap().unwrap().path();
+    let message = std::fs::read_to_string(path).unwrap();
+    assert!(message.contains("multipart/alternative"), "{message}");
+    assert!(message.contains("\r\n123456\r\n"), "{message}");
+    let (text, html) = (message.find("text/plain"), message.find("text/html"));
+    assert!(text.is_some() && text < html, "{message}");
+    let boundary = message.split("boundary=\"").nth(1).unwrap();
+    let boundary = boundary.split('"').next().unwrap();
+    assert!(!boundary.contains(|c: char| c.is_ascii_digit()));
+}
+
+fn plain<'a>(subject: &'a str, text: &'a str) -> Content<'a> {
+    Content {
+        subject,
+        text,
+        html: None,
+    }
+}
+
+#[tokio::test]
 async fn a_receiver_cannot_add_headers() {
     let directory = tempfile::tempdir().unwrap();
     let mailer = Mailer::directory("no-reply@example.test", directory.path()).unwrap();
     for to in ["a@b.test\r\nBcc: x@y.test", "a@b.test, x@y.test", "", "a"] {
         assert!(matches!(
-            mailer.send(to, "s", "t".into(), 0).await,
+            mailer.send(to, plain("s", "t"), 0).await,
             Err(MailError::To)
         ));
     }
@@ -177,7 +211,7 @@ async fn delivered(security: SmtpSecurity, offer: Offer, trusted: bool) -> Heard
     )
     .unwrap();
     mailer
-        .send("alice@example.test", "Your code", "123456\n".into(), 0)
+        .send("alice@example.test", plain("Your code", "123456\n"), 0)
         .await
         .unwrap();
     server.await.unwrap()
@@ -239,7 +273,7 @@ async fn letters_in_a_folder_are_for_nobody_else() {
     std::fs::set_permissions(&there, std::fs::Permissions::from_mode(0o755)).unwrap();
     for mails in [there, folder.path().join("new").join("mail")] {
         let mailer = Mailer::directory("a@example.test", &mails).unwrap();
-        let sent = mailer.send("b@example.test", "s", "t".to_owned(), 1);
+        let sent = mailer.send("b@example.test", plain("s", "t"), 1);
         sent.await.unwrap();
         assert_eq!(mode(&mails), 0o700);
         let letter = std::fs::read_dir(&mails).unwrap().next().unwrap().unwrap();

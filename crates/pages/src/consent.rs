@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use super::face::{Face, Part, plain, strong};
-use super::layout::{Frame, Html};
+use super::layout::{Frame, Html, Menu};
 use super::links::{ClientLinks, links};
 
 /// One line of what is asked for.
@@ -13,6 +13,8 @@ pub struct ScopeLine {
     pub description: String,
     /// Agreed to before.
     pub known: bool,
+    /// It gives power over others than the person who agrees.
+    pub danger: bool,
 }
 
 /// What the consent page shows.
@@ -38,7 +40,11 @@ pub struct ConsentPage<'a> {
 
 /// Allow or deny.
 pub fn consent(t: &Face, page: &ConsentPage<'_>) -> Html {
-    Frame::new(t, t.text("consent-title")).render(html! {
+    Frame {
+        menu: Menu::Interaction(page.interaction),
+        ..Frame::new(t, t.text("consent-title"))
+    }
+    .render(html! {
         h1 { (t.html("consent-heading", &[("client", plain(page.client_name))])) }
         p .soft {
             (t.html("page-logged-in-as", &[("name", strong(page.username))]))
@@ -49,7 +55,10 @@ pub fn consent(t: &Face, page: &ConsentPage<'_>) -> Html {
         p { (t.text("consent-able")) }
         ul .plain {
             @for scope in page.scopes {
-                li { (scope.description) @if scope.known { " " span .soft .small { (t.text("consent-before")) } } }
+                li .danger[scope.danger] {
+                    @if scope.danger { strong .tag { (t.text("consent-danger")) } " " }
+                    (scope.description) @if scope.known { " " span .soft .small { (t.text("consent-before")) } }
+                }
             }
         }
         @if !page.resources.is_empty() {
@@ -91,6 +100,7 @@ mod tests {
         let scopes = [ScopeLine {
             description: hostile.into(),
             known: true,
+            danger: true,
         }];
         let html = consent(
             &Face::default(),

@@ -4,7 +4,7 @@ use maud::html;
 
 use super::consent::ScopeLine;
 use super::face::{Face, plain, strong};
-use super::layout::{Frame, Html, Notice, notice};
+use super::layout::{Frame, Html, Menu, Notice, notice};
 
 /// Asks for the code that the device shows. `user_code` may come from the link; the person sees it
 /// before it counts.
@@ -16,7 +16,11 @@ pub fn device_enter(
     problem: Option<Notice>,
 ) -> Html {
     let invalid = matches!(problem, Some(Notice::Error(_)));
-    Frame::own(t, t.text("device-title")).render(html! {
+    Frame {
+        menu: Menu::Interaction(interaction),
+        ..Frame::own(t, t.text("device-title"))
+    }
+    .render(html! {
         h1 { (t.text("device-title")) }
         p #about .soft { (t.text("device-enter")) }
         (notice(t, problem.as_ref()))
@@ -42,7 +46,11 @@ pub fn device_confirm(
     username: &str,
     scopes: &[ScopeLine],
 ) -> Html {
-    Frame::own(t, t.text("device-title")).render(html! {
+    Frame {
+        menu: Menu::Interaction(interaction),
+        ..Frame::own(t, t.text("device-title"))
+    }
+    .render(html! {
         h1 { (t.html("device-confirm", &[("client", plain(client_name))])) }
         p .soft { (t.html("page-logged-in-as", &[("name", strong(username))])) }
         p { (t.text("device-check")) }

@@ -2,15 +2,30 @@
 //! first, call it `t`, and ask it for every word they show.
 
 use std::borrow::Cow;
+use std::sync::{Arc, LazyLock};
 
 use maud::{Markup, PreEscaped, Render, html};
 use signet_texts::{Arg, Language};
 
+use super::brand::Brand;
+
 /// See the module.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone)]
 pub struct Face {
     /// Of the person who reads.
     pub language: Language,
+    /// Of the realm.
+    pub brand: Arc<Brand>,
+    /// The path of the issuer, without a slash at its end: where its pages are.
+    pub base: String,
+}
+
+/// In English, with the house's own brand.
+impl Default for Face {
+    fn default() -> Self {
+        static OWN: LazyLock<Arc<Brand>> = LazyLock::new(Arc::default);
+        Face::of(Language::ENGLISH, OWN.clone(), "")
+    }
 }
 
 /// What stands for a variable of a text that is HTML.
@@ -50,9 +65,13 @@ const OPEN: char = '\u{FDD0}';
 const CLOSE: char = '\u{FDD1}';
 
 impl Face {
-    /// In a language, with the house's own brand.
-    pub fn of(language: Language) -> Face {
-        Face { language }
+    /// In a language, with a brand. `base`: see [`Face::base`].
+    pub fn of(language: Language, brand: Arc<Brand>, base: &str) -> Face {
+        Face {
+            language,
+            brand,
+            base: base.to_owned(),
+        }
     }
 
     /// A text without variables.

@@ -9,18 +9,20 @@ use signet_crypto::hash::sha256;
 use signet_jose::base64url;
 
 use signet_http::{Response, response};
+use signet_texts::LANGUAGES;
 
 use super::face::Face;
 
 /// Newlines are cut, so that the page carries little; the hash is of the text as it is sent.
-static STYLE: LazyLock<String> = LazyLock::new(|| include_str!("style.css").replace('\n', ""));
-static STYLE_HASH: LazyLock<String> = LazyLock::new(|| csp_hash(STYLE.as_bytes()));
+pub(super) static STYLE: LazyLock<String> =
+    LazyLock::new(|| include_str!("style.css").replace('\n', ""));
 
 /// A finished page: its text and the policy that allows exactly what is in it.
 #[derive(Debug)]
 pub struct Html {
     /// The document.
     pub body: String,
+    style_hash: String,
     /// Whether the one script of `form_post` is in it.
     script: Option<&'static str>,
     forms: Forms,
@@ -44,7 +46,7 @@ impl Html {
     pub fn headers(&self) -> Vec<(&'static str, String)> {
         let mut policy = format!(
             "default-src 'none'; style-src 'sha256-{}'; img-src 'self'; base-uri 'none'; frame-ancestors 'none'",
-            *STYLE_HASH
+            self.style_hash
         );
         if let Some(script) = self.script {
             policy.push_str("; script-src 'sha256-");
@@ -80,7 +82,7 @@ impl Html {
 }
 
 /// Base64 with its own alphabet and padding, as Content Security Policy compares it.
-fn csp_hash(text: &[u8]) -> String {
+pub(super) fn csp_hash(text: &[u8]) -> String {
     let mut hash = base64url::encode(&sha256(text))
         .replace('-', "+")
         .replace('_', "/");
@@ -108,6 +110,52 @@ pub(super) fn notice(t: &Face, notice: Option<&Notice>) -> Markup {
     }
 }
 
+/// Where a change of the language leads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Menu<'a> {
+    /// To the account page.
+    Account,
+    /// To the page of this sealed interaction.
+    Interaction(&'a str),
+    /// None is offered: the page could not be shown again.
+    None,
+}
+
+/// Below the card: the realm's own pages, and the language.
+fn footer(t: &Face, password: bool, menu: Menu<'_>) -> Markup {
+    let interaction = match menu {
+        Menu::Account => Some(""),
+        Menu::Interaction(sealed) => Some(sealed),
+        Menu::None => None,
+    };
+    html! {
+        footer {
+            @if password { p { (t.text("page-address-hint")) } }
+            @if !t.brand.links.is_empty() {
+                p .links {
+                    @for (text, url) in &t.brand.links {
+                        a href=(url) rel="noopener noreferrer" target="_blank" { (t.text(text)) }
+                    }
+                }
+            }
+            @if let Some(sealed) = interaction {
+                form .language method="post" action={ (t.base) "/language" } {
+                    input type="hidden" name="interaction" value=(sealed);
+                    label for="language" { (t.text("page-language")) }
+                    select #language name="language" autocomplete="off" {
+                        @for language in LANGUAGES {
+                            option value=(language.tag()) lang=(language.tag()) selected[language == t.language] {
+                                (language.name())
+                            }
+                        }
+                    }
+                    button .narrow type="submit" { (t.text("page-language-change")) }
+                }
+            }
+        }
+    }
+}
+
 /// What differs between the pages' frames.
 pub(super) struct Frame<'a> {
     pub face: &'a Face,
@@ -120,6 +168,8 @@ pub(super) struct Frame<'a> {
     pub script: Option<&'static str>,
     /// A password is typed here.
     pub password: bool,
+    /// Where a change of the language goes on.
+    pub menu: Menu<'a>,
 }
 
 impl<'a> Frame<'a> {
@@ -133,6 +183,7 @@ impl<'a> Frame<'a> {
             forms: Forms::Client,
             script: None,
             password: false,
+            menu: Menu::Account,
         }
     }
 
@@ -151,24 +202,27 @@ impl<'a> Frame<'a> {
                 head {
                     meta charset="utf-8";
                     meta name="viewport" content="width=device-width, initial-scale=1";
+                    @if t.brand.favicon().is_some() { link rel="icon" href={ (t.base) "/favicon.ico" }; }
                     meta name="robots" content="noindex, nofollow";
                     title { (self.title) }
-                    style { (PreEscaped(STYLE.as_str())) }
+                    style { (PreEscaped(t.brand.style.as_str())) }
                 }
                 body {
                     header .brand {
+                        @if t.brand.logo().is_some() {
+                            img src={ (t.base) "/brand/logo" } alt="";
+                        } @else if t.brand.is_own {
                         svg viewBox="0 0 24 24" fill="none" stroke="currentColor" stroke-width="1.8" stroke-linecap="round" aria-hidden="true" {
                             circle cx="12" cy="12" r="9.2" {}
                             path d="M15.6 8.7c-.7-1-2-1.6-3.6-1.6-2 0-3.6 1-3.6 2.5 0 3.6 7.4 1.4 7.4 4.9 0 1.5-1.7 2.5-3.8 2.5-1.7 0-3.1-.7-3.8-1.8" {}
                         }
-                        span { "Signet" }
+                        }
+                        span { (t.brand.name()) }
                     }
                     main id=(self.main_id) data-error=[self.error_code] class=[self.wide.then_some("wide")] {
                         (content)
                     }
-                    @if self.password {
-                        footer { (t.text("page-address-hint")) }
-                    }
+                    (footer(t, self.password, self.menu))
                     @if let Some(script) = self.script {
                         script { (PreEscaped(script)) }
                     }
@@ -177,6 +231,7 @@ impl<'a> Frame<'a> {
         };
         Html {
             body: page.into_string(),
+            style_hash: t.brand.style_hash.clone(),
             script: self.script,
             forms: self.forms,
         }

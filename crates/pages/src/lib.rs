@@ -9,6 +9,7 @@
 
 mod account;
 mod agents;
+mod brand;
 mod consent;
 mod device;
 mod error;
@@ -17,6 +18,7 @@ mod factors;
 mod form_post;
 mod layout;
 mod leaving;
+mod letter;
 mod links;
 mod login;
 mod login_link;
@@ -31,6 +33,7 @@ pub use account::{
     recover_sent, reset,
 };
 pub use agents::{AgentGrantView, AgentsView, IdentityView};
+pub use brand::{Brand, BrandParts, MAX_BRAND_NAME_BYTES, MAX_CSS_BYTES, MIN_CONTRAST, Picture};
 pub use consent::{ConsentPage, ScopeLine, consent};
 pub use device::{device_confirm, device_done, device_enter};
 pub use error::error;
@@ -41,6 +44,7 @@ pub use factors::{
 pub use form_post::form_post;
 pub use layout::{Html, Notice};
 pub use leaving::{LeavingPage, Onward, leaving};
+pub use letter::{Letter, LoginCode, SecurityFacts, login_code, recovery_link, security};
 pub use links::ClientLinks;
 pub use login::{CodePage, LoginPage, MethodButton, SelectPage, code, login, select_account};
 pub use login_link::{link_confirm, link_elsewhere, link_ended};

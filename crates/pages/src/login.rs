@@ -3,7 +3,7 @@
 use maud::html;
 
 use super::face::{Face, plain, strong};
-use super::layout::{Frame, Html, Notice, notice};
+use super::layout::{Frame, Html, Menu, Notice, notice};
 use super::links::{ClientLinks, links};
 
 /// What the first login page shows.
@@ -44,6 +44,7 @@ pub fn login(t: &Face, page: &LoginPage<'_>) -> Html {
     let problem = invalid.then_some("problem");
     Frame {
         password: true,
+        menu: Menu::Interaction(page.interaction),
         ..Frame::new(t, t.text("login-title"))
     }
     .render(html! {
@@ -58,7 +59,10 @@ pub fn login(t: &Face, page: &LoginPage<'_>) -> Html {
             input #username name="username" type="text" value=(page.username) required maxlength="254"
                 autocomplete="username" autocapitalize="none" autocorrect="off" spellcheck="false"
                 autofocus[page.username.is_empty()] aria-invalid=[invalid.then_some("true")] aria-describedby=[problem];
-            label for="password" { (t.text("login-password")) }
+            div .labels {
+                label for="password" { (t.text("login-password")) }
+                @if page.recovery { a .small href="account/recover" { (t.text("login-forgotten")) } }
+            }
             input #password name="password" type="password" required maxlength="1024"
                 autocomplete="current-password" autofocus[!page.username.is_empty()]
                 aria-invalid=[invalid.then_some("true")] aria-describedby=[problem];
@@ -70,9 +74,6 @@ pub fn login(t: &Face, page: &LoginPage<'_>) -> Html {
             @if page.can_cancel {
                 button .text type="submit" name="decision" value="cancel" formnovalidate { (t.text("page-cancel")) }
             }
-        }
-        @if page.recovery {
-            p .small { a .alone href="account/recover" { (t.text("login-forgotten")) } }
         }
         (links(t, &page.links))
     })
@@ -101,7 +102,11 @@ pub struct CodePage<'a> {
 pub fn code(t: &Face, page: &CodePage<'_>) -> Html {
     let invalid = matches!(page.notice, Some(Notice::Error(_)));
     let minutes = page.minutes.max(1);
-    Frame::new(t, t.text("login-code-title")).render(html! {
+    Frame {
+        menu: Menu::Interaction(page.interaction),
+        ..Frame::new(t, t.text("login-code-title"))
+    }
+    .render(html! {
         h1 { (t.text("login-code-heading")) }
         p #about .soft {
             (t.html("login-code-about", &[("name", strong(page.typed)), ("minutes", minutes.into())]))
@@ -143,7 +148,11 @@ pub struct SelectPage<'a> {
 
 /// `prompt=select_account`: go on as the person of the session, or as somebody else.
 pub fn select_account(t: &Face, page: &SelectPage<'_>) -> Html {
-    Frame::new(t, t.text("login-select-title")).render(html! {
+    Frame {
+        menu: Menu::Interaction(page.interaction),
+        ..Frame::new(t, t.text("login-select-title"))
+    }
+    .render(html! {
         h1 { (t.text("login-select-title")) }
         @if let Some(client) = page.client_name {
             p .soft { (t.html("login-for-client", &[("client", strong(client))])) }

@@ -15,6 +15,8 @@ pub fn scope_lines(
         .map(|name| ScopeLine {
             description: scope_text(t, registry, name),
             known: !new.contains(name),
+            // The server's own scopes: all of them are about other people.
+            danger: name.starts_with("signet:"),
         })
         .collect()
 }

@@ -7,7 +7,7 @@ use signet_revocation::RevocationQuery;
 use signet_store::StoreError;
 
 use crate::cookie::{self, Browser, Cookie, KnownBrowser};
-use crate::http::{Context, Response, response};
+use crate::http::{Context, Response, context::path_of, response};
 use crate::interaction::Interaction;
 use crate::page::{self, Face, Html};
 use crate::session::{self, Found, Login};
@@ -41,6 +41,8 @@ pub struct BrowserRequest {
     cookies: Vec<HeaderValue>,
     /// The language of the request's `ui_locales`; the interaction keeps it. The first word counts.
     asked: OnceLock<Language>,
+    /// Chosen by this request itself.
+    chosen: Option<Language>,
 }
 
 impl BrowserRequest {
@@ -54,6 +56,7 @@ impl BrowserRequest {
             device: None,
             cookies: Vec::new(),
             asked: OnceLock::new(),
+            chosen: None,
             context,
         };
         if let Some(language) = asked_in_query(&visit.context) {
@@ -215,20 +218,30 @@ impl BrowserRequest {
         }
     }
 
+    /// The person chose a language in the menu: for this answer, and from here on.
+    pub fn choose_language(&mut self, language: Language) {
+        let mut carrier = response::empty(StatusCode::OK);
+        cookie::set_language(&mut carrier, &self.context.realm, language);
+        self.take_cookies(&carrier);
+        self.chosen = Some(language);
+    }
+
     /// The language of whoever reads the answer.
     pub fn language(&self) -> Language {
         let person = self.present.as_ref();
+        let known = wishes(&self.context);
         Wishes {
+            menu: self.chosen.or(known.menu),
             request: self.asked.get().copied(),
             person: person.and_then(|present| present.user.profile.locale.as_deref()),
-            ..wishes(&self.context)
+            ..known
         }
         .choose()
     }
 
     /// How the pages of the answer look and speak: their `t`.
     pub fn face(&self) -> Face {
-        Face::of(self.language())
+        face_in(&self.context, self.language())
     }
 
     /// Seals an interaction for this browser.
@@ -251,6 +264,9 @@ impl BrowserRequest {
         let text = form.get("interaction")?;
         let keyring = self.context.realm.keyring();
         let opened = Interaction::open(text, &keyring, &self.browser.id, self.context.now())?;
+        if let Some(request) = opened.request() {
+            self.context.note_client(&request.client_id);
+        }
         if let Some(language) = opened.language.as_deref().and_then(Language::of_tag) {
             let _ = self.asked.set(language);
         }
@@ -340,7 +356,13 @@ pub fn error_page(context: &mut Context, error: &OAuthError) -> Response {
 
 /// How a page looks and speaks to whoever sent a request of which no more is known.
 pub fn face_of(context: &Context) -> Face {
-    Face::of(wishes(context).choose())
+    face_in(context, wishes(context).choose())
+}
+
+/// How a page of this realm looks in a language.
+pub fn face_in(context: &Context, language: Language) -> Face {
+    let base = path_of(&context.snapshot.settings.issuer);
+    Face::of(language, context.realm.people.brand.clone(), base)
 }
 
 /// What the request alone says of the language.

@@ -8,6 +8,7 @@ use crate::{
     http::{Context, Response, Router, context::path_of, response},
     page,
 };
+use bytes::Bytes;
 use http::{HeaderValue, StatusCode, header};
 
 /// Adds `/`, pages with a slash at their end, `/favicon.ico`, and what answers every other path.
@@ -18,6 +19,7 @@ pub fn routes(router: &mut Router) {
         .get("/account/recover/", without_slash)
         .get("/device/", without_slash)
         .get("/favicon.ico", icon)
+        .get("/brand/logo", logo)
         .otherwise(not_found);
 }
 
@@ -40,8 +42,31 @@ async fn without_slash(context: Context) -> Response {
     response::redirect(&target)
 }
 
-async fn icon(_context: Context) -> Response {
-    let mut response = response::body(StatusCode::OK, "image/x-icon", page::FAVICON);
+async fn icon(context: Context) -> Response {
+    match context.realm.people.brand.favicon() {
+        Some(icon) => picture(icon.media_type, icon.bytes.clone()),
+        None => picture("image/x-icon", page::FAVICON),
+    }
+}
+
+async fn logo(context: Context) -> Response {
+    match context.realm.people.brand.logo() {
+        Some(logo) => picture(logo.media_type, logo.bytes.clone()),
+        None => not_found(context).await,
+    }
+}
+
+fn picture(media_type: &'static str, bytes: impl Into<Bytes>) -> Response {
+    let mut response = response::body(StatusCode::OK, media_type, bytes);
+    // An SVG that is opened by itself is a document of this origin: it may do nothing.
+    response.headers_mut().insert(
+        header::CONTENT_SECURITY_POLICY,
+        HeaderValue::from_static("default-src 'none'; style-src 'unsafe-inline'; sandbox"),
+    );
+    response.headers_mut().insert(
+        header::X_CONTENT_TYPE_OPTIONS,
+        HeaderValue::from_static("nosniff"),
+    );
     response.headers_mut().insert(
         header::CACHE_CONTROL,
         HeaderValue::from_static("public, max-age=86400"),

@@ -35,6 +35,7 @@ pub mod home;
 pub mod http;
 pub mod interaction;
 pub mod issue;
+pub mod letters;
 pub mod login;
 pub mod metrics;
 pub mod node_metrics;

@@ -18,6 +18,7 @@ use crate::attempts::Kind;
 use crate::browser_request::{BrowserRequest, error_page};
 use crate::http::{Context, Response};
 use crate::interaction::{Goal, Page};
+use crate::letters;
 use crate::login::Failure;
 use crate::login::budgets::{Budgets, Standing};
 use crate::page::{self, Notice};
@@ -155,7 +156,7 @@ async fn try_send(visit: &BrowserRequest, typed: &str) -> Result<(), Failure> {
     let user = user.filter(|user| user.enabled && standing == Standing::Open);
     // A password that a directory keeps is set there.
     let user = user.filter(|user| users.may(user).password);
-    let (Some(user), Some(mailer)) = (user, &realm.people.mailer) else {
+    let Some(user) = user else {
         return Ok(());
     };
     let Some(email) = user.email.clone() else {
@@ -172,26 +173,17 @@ async fn try_send(visit: &BrowserRequest, typed: &str) -> Result<(), Failure> {
     let sealed = realm.keyring().seal(Purpose::Recovery, &plain);
     let sealed = sealed.map_err(|_| StoreError::Unavailable("sealing".into()))?;
     let issuer = &context.snapshot.settings.issuer;
-    let t = visit.language();
-    let text = format!(
-        "{}\n\n{issuer}/account/recover?token={}\n\n{}\n",
-        t.with("mail-recover-text", &[("server", issuer.into())]),
-        base64url::encode(&sealed),
-        t.with("mail-recover-once", &[("minutes", (LIFETIME / 60).into())]),
-    );
-    let sent = mailer
-        .send(
-            &link.email,
-            &t.text("mail-recover-subject"),
-            text,
-            context.now_ms,
-        )
-        .await;
-    context.record_mail("recovery_link", &link.user_id, sent.is_ok());
-    if let Err(error) = sent {
-        // Saying so would tell an unauthenticated caller that the account exists.
-        tracing::error!(%error, request_id = %context.request_id, "a recovery link could not be mailed");
-    }
+    let token = base64url::encode(&sealed);
+    let url = format!("{issuer}/account/recover?token={token}");
+    let letter = page::recovery_link(&visit.face(), issuer, &url, LIFETIME / 60);
+    letters::send(
+        context,
+        &link.user_id,
+        &link.email,
+        "recovery_link",
+        &letter,
+    )
+    .await;
     Ok(())
 }
 

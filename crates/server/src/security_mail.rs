@@ -3,11 +3,15 @@
 //! They tell and ask nothing: no link logs anybody in or changes anything. Whether one could be
 //! sent stands in the audit trail; what happened has happened either way.
 
+use http::header::USER_AGENT;
 use signet_audit::{Action, Event};
 use signet_directory::User;
-use signet_texts::{Language, Wishes};
+use signet_directory::session::{self, browser_name};
+use signet_texts::Wishes;
 
 use crate::browser_request::BrowserRequest;
+use crate::letters;
+use crate::page::{self, Face, SecurityFacts};
 use crate::state::Realm;
 
 /// What happened.
@@ -33,11 +37,13 @@ pub enum SecurityEvent {
     PasswordRemoved,
     /// A new password was set by the link of a mail.
     Recovered,
+    /// A login came from a browser that the account was not used in before.
+    NewDevice,
 }
 
 impl SecurityEvent {
     /// Every event.
-    pub const ALL: [SecurityEvent; 10] = [
+    pub const ALL: [SecurityEvent; 11] = [
         SecurityEvent::AppAdded,
         SecurityEvent::AppRemoved,
         SecurityEvent::PasskeyAdded,
@@ -48,6 +54,7 @@ impl SecurityEvent {
         SecurityEvent::PasswordChanged,
         SecurityEvent::PasswordRemoved,
         SecurityEvent::Recovered,
+        SecurityEvent::NewDevice,
     ];
 
     /// Names it in the audit trail and in the templates.
@@ -63,6 +70,7 @@ impl SecurityEvent {
             SecurityEvent::PasswordChanged => "password_changed",
             SecurityEvent::PasswordRemoved => "password_removed",
             SecurityEvent::Recovered => "recovered",
+            SecurityEvent::NewDevice => "new_device",
         }
     }
 
@@ -105,6 +113,7 @@ impl SecurityEvent {
             SecurityEvent::Recovered => {
                 ("factors-mail-recovered-subject", "factors-mail-recovered")
             }
+            SecurityEvent::NewDevice => ("mail-new-device-subject", "mail-new-device"),
         }
     }
 }
@@ -112,8 +121,22 @@ impl SecurityEvent {
 /// Tells the person, in the language of the visit in which they did it.
 pub async fn send(visit: &BrowserRequest, user: &User, event: SecurityEvent) {
     let context = &visit.context;
-    let language = visit.language();
-    tell(&context.realm, user, event, language, context.now_ms).await;
+    let browser = browser_name(context.header(USER_AGENT).unwrap_or(""));
+    let address = context.peer.to_string();
+    let from = Some((&*browser, &*address));
+    let t = visit.face();
+    tell(&context.realm, user, event, &t, from, context.now_ms).await;
+}
+
+/// Tells the person of a login from a browser that is not known for the account; of their first
+/// ever, or of one while no other session is there, they know themselves.
+pub async fn tell_of_new_device(visit: &BrowserRequest, user: &User) {
+    let (store, now) = (&*visit.context.realm.store, visit.context.now());
+    match session::list(store, &user.id, now).await {
+        Ok(sessions) if sessions.len() > 1 => send(visit, user, SecurityEvent::NewDevice).await,
+        Ok(_) => {}
+        Err(error) => tracing::error!(%error, "a person could not be told of a new browser"),
+    }
 }
 
 /// Tells the person of what somebody else did, in their own language.
@@ -124,34 +147,45 @@ pub async fn send_to(realm: &Realm, user: &User, event: SecurityEvent) {
         person: user.profile.locale.as_deref(),
         accept: None,
     };
-    tell(realm, user, event, wishes.choose(), realm.now_ms()).await;
+    let t = Face::of(wishes.choose(), realm.people.brand.clone(), "");
+    tell(realm, user, event, &t, None, realm.now_ms()).await;
 }
 
 /// Where they have an address and the server can send mail.
-async fn tell(realm: &Realm, user: &User, event: SecurityEvent, t: Language, now_ms: u64) {
-    let (Some(mailer), Some(email)) = (&realm.people.mailer, user.email.as_deref()) else {
+async fn tell(
+    realm: &Realm,
+    user: &User,
+    event: SecurityEvent,
+    t: &Face,
+    from: Option<(&str, &str)>,
+    now_ms: u64,
+) {
+    let Some(email) = user.email.as_deref() else {
         return;
     };
-    let issuer = realm.snapshot().settings.issuer.clone();
     let (subject, what) = event.words();
-    let url = format!("{issuer}/account");
-    let text = format!(
-        "{}\n\n{}\n{}\n\n{}\n",
-        t.text(what),
-        t.with("factors-mail-account", &[("name", (&user.username).into())]),
-        t.with("factors-mail-server", &[("server", (&issuer).into())]),
-        t.with("factors-mail-advice", &[("url", (&url).into())]),
+    let letter = page::security(
+        t,
+        &SecurityFacts {
+            subject,
+            what,
+            username: &user.username,
+            server: &realm.snapshot().settings.issuer,
+            at: now_ms / 1000,
+            from,
+        },
     );
-    let sent = mailer.send(email, &t.text(subject), text, now_ms).await;
     let record = Event::new(Action::MAIL, now_ms);
-    let record = record.operation(event.name()).subject(&user.id);
-    realm.audit().record(match &sent {
-        Ok(()) => record.happened(),
-        Err(_) => record.refused("temporarily_unavailable"),
-    });
-    if let Err(error) = sent {
-        tracing::error!(%error, event = event.name(), "a person could not be told by mail");
-    }
+    letters::hand_over(
+        realm,
+        record,
+        &user.id,
+        email,
+        event.name(),
+        &letter,
+        now_ms,
+    )
+    .await;
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ use signet_store::Store;
 
 use crate::attempts::Limits;
 use crate::mail::Mailer;
+use crate::page::Brand;
 
 /// From the configuration; fixed for the life of the realm. By default without mail.
 #[derive(Default)]
@@ -16,6 +17,8 @@ pub struct UserServiceOptions {
     pub mailer: Option<Mailer>,
     /// How often somebody may guess.
     pub limits: Limits,
+    /// How pages and mails look.
+    pub brand: Arc<Brand>,
     /// Directories that people come from, beside the accounts that are kept here; in the order in
     /// which they are asked.
     pub outside: Vec<Arc<dyn Directory>>,
@@ -29,6 +32,8 @@ pub struct UserServices {
     pub mailer: Option<Mailer>,
     /// How often somebody may guess.
     pub limits: Limits,
+    /// How pages and mails look.
+    pub brand: Arc<Brand>,
 }
 
 impl UserServices {
@@ -42,6 +47,7 @@ impl UserServices {
             users: Accounts::new(store, passwords, options.outside),
             mailer: options.mailer,
             limits: options.limits,
+            brand: options.brand,
         }
     }
 }

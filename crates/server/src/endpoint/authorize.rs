@@ -455,6 +455,7 @@ fn consent_page(
     lines.extend(asked.claims.iter().map(|claim| ScopeLine {
         description: t.with("consent-claim", &[("claim", claim.into())]),
         known: false,
+        danger: false,
     }));
     let sealed = visit.seal(&interaction);
     page::consent(

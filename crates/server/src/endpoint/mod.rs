@@ -10,6 +10,7 @@ mod device_authorization;
 mod interaction;
 mod introspect;
 mod jwks;
+mod language;
 mod logout;
 mod metadata;
 mod par;
@@ -66,6 +67,7 @@ fn pages(router: &mut Router) {
         .get("/interaction", interaction::show)
         .post("/interaction", interaction::submit)
         .get(link::PATH, link::show)
+        .post("/language", language::submit)
         .get("/account", account::show)
         .post("/account", account::submit)
         .get("/account/recover", recover::show)

@@ -68,16 +68,6 @@ impl Context {
         Event::new(action, self.now_ms).request(self.request_id.as_str())
     }
 
-    /// Records that a mail for an account was handed over, or could not be.
-    pub fn record_mail(&self, what: &str, user_id: &str, sent: bool) {
-        let event = self.event(Action::MAIL).operation(what).subject(user_id);
-        let event = match sent {
-            true => event.happened(),
-            false => event.refused("temporarily_unavailable"),
-        };
-        self.realm.audit().record(event);
-    }
-
     /// The path below the issuer's own path, as routed (`/token`).
     pub fn route(&self) -> &'static str {
         self.route
@@ -198,6 +188,11 @@ impl Context {
     /// Adds who the request is from to its log line.
     pub fn note_client(&self, client_id: &str) {
         let _ = self.log.client_id.set(client_id.to_owned());
+    }
+
+    /// Who the request is from, as far as it is noted.
+    pub fn noted_client(&self) -> Option<&str> {
+        self.log.client_id.get().map(String::as_str)
     }
 
     /// Adds an error, with its private half, to the log line.

@@ -6,6 +6,8 @@ use super::method::{Answer, Attempt as Try, Method, MethodPage, Start, Step, Ver
 use super::one_time_code::{self, Attempt, MailedCodeId};
 use crate::attempts::Kind;
 use crate::browser_request::BrowserRequest;
+use crate::letters;
+use crate::page::words::name_of;
 use crate::page::{self, CodePage, Html, MethodButton};
 use signet_directory::User;
 
@@ -67,28 +69,20 @@ fn send<'a>(visit: &'a BrowserRequest, user: Option<&'a User>) -> Answer<'a, Vec
         let lifetime = settings.otp_lifetime;
         let now = context.now();
         let code = one_time_code::create(&*realm.store, &keyring, receiver, lifetime, now).await?;
-        if let (Some((user_id, email)), Some(mailer)) = (receiver, &realm.people.mailer) {
-            let t = visit.language();
-            let text = format!(
-                "{}\n\n{}\n\n{}\n{}\n\n{}\n{}\n",
-                code.digits,
-                t.with("mail-code-is", &[("server", (&settings.issuer).into())]),
-                t.text("mail-code-link"),
-                link::url(visit, &code)?,
-                t.with(
-                    "mail-code-once",
-                    &[("minutes", (lifetime / 60).max(1).into())]
-                ),
-                t.text("mail-code-ignore"),
+        if let Some((user_id, email)) = receiver {
+            let clients = &context.snapshot.registry.clients;
+            let client = context.noted_client().and_then(|id| clients.get(id));
+            let letter = page::login_code(
+                &visit.face(),
+                &page::LoginCode {
+                    server: &settings.issuer,
+                    client_name: client.map(|client| name_of(client)),
+                    digits: &code.digits,
+                    url: &link::url(visit, &code)?,
+                    minutes: lifetime / 60,
+                },
             );
-            let sent = mailer
-                .send(email, &t.text("mail-code-subject"), text, context.now_ms)
-                .await;
-            context.record_mail("login_code", user_id, sent.is_ok());
-            if let Err(error) = sent {
-                // Saying so would tell an unauthenticated caller that the address exists.
-                tracing::error!(%error, request_id = %context.request_id, "a login code could not be mailed");
-            }
+            letters::send(context, user_id, email, "login_code", &letter).await;
         }
         Ok(code.id.as_bytes().to_vec())
     })

@@ -13,6 +13,7 @@ use crate::browser_request::BrowserRequest;
 use crate::http::Response;
 use crate::interaction::{Goal, Half, Interaction, MAX_TYPED, Page, Pending, SessionStamp};
 use crate::page::{self, ClientLinks, Html, LoginPage, MethodButton, Notice};
+use crate::security_mail;
 use signet_audit::Action;
 use signet_directory::User;
 use signet_store::StoreError;
@@ -417,8 +418,14 @@ async fn try_finish(
     }
     let names: Vec<&str> = methods.iter().map(String::as_str).collect();
     let usable = usable(&visit, &user);
+    let device = visit.device();
+    let is_new = device.is_none_or(|device| device.known(&user).is_none());
+    let person = is_new.then(|| user.clone());
     if let Err(error) = visit.log_in(user, &names).await {
         return Err((visit, error));
+    }
+    if let Some(person) = &person {
+        security_mail::tell_of_new_device(&visit, person).await;
     }
     if form.get("remember").is_some()
         && acr::is_enrolled(shown)

@@ -139,6 +139,9 @@ pub fn check(config: &Config, base: &Path, secrets: bool) -> Vec<Fault> {
     segments(&config.audit, &mut faults);
     files(config, base, secrets, &mut faults);
     mail(config, base, secrets, &mut faults);
+    if let Err((member, message)) = config.brand.read(base) {
+        faults.add(format!("brand.{member}"), message);
+    }
 
     doubles(
         config.clients.iter().map(|c| c.client_id.as_str()),

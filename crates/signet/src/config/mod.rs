@@ -2,6 +2,7 @@
 //! makes of it.
 
 pub mod apply;
+pub mod brand;
 pub mod check;
 pub mod clients;
 pub mod duration;

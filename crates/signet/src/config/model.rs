@@ -39,6 +39,9 @@ pub struct Config {
     pub store: Store,
     /// How mail leaves. Without it, one-time codes and recovery are not offered.
     pub mail: Option<Mail>,
+    /// How pages and mails look.
+    #[serde(default)]
+    pub brand: super::brand::Brand,
     /// Signing keys and algorithms.
     #[serde(default)]
     pub keys: Keys,

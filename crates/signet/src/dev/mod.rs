@@ -387,6 +387,7 @@ fn configuration(
         public_url,
     };
     Config {
+        brand: crate::config::brand::Brand::default(),
         issuer: file.issuer.clone(),
         data_dir: directory.into(),
         listeners: vec![

@@ -1,6 +1,11 @@
 # The person's own pages.
 
 account-title = Your account
+account-sections = Parts of this page
+account-all = Everything
+account-profile = Profile
+account-security = Security
+account-advanced = Advanced
 account-about = About you
 account-waits = An administrator has to confirm this before applications see it.
 account-save = Save
@@ -44,7 +49,7 @@ account-recover-text = A link to set a new one is sent to the e-mail address of 
 account-recover-send = Send the link
 account-recover-name = Type your user name or e-mail address.
 account-recover-sent-heading = Check your mail
-account-recover-sent = If the account exists, a link is on its way to its e-mail address. It works once, for { $minutes } minutes.
+account-recover-sent = If the account exists, a link is on its way to its e-mail address. It works once, { page-for-minutes }.
 account-recover-ended = This link has expired or was used. Ask for a new one.
 account-recover-back = Back to the login
 account-reset-title = Set a new password

@@ -4,6 +4,7 @@ consent-title = Allow access?
 consent-heading = { $client } asks for access
 consent-answer-to = The answer goes to { $host }.
 consent-able = It would be able to:
+consent-danger = Far-reaching
 consent-before = (allowed before)
 consent-for = For { $resources }
 consent-withdraw = You can withdraw this at any time on your { $account }.

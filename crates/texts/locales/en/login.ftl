@@ -4,10 +4,12 @@ login-title = Log in
 login-for-client = to continue to { $client }
 login-username = User name or e-mail address
 login-password = Password
+login-show-password = Show password
 login-submit = Log in
 login-forgotten = Forgotten your password?
 login-name-first = Type your user name or e-mail address first.
 login-password-wrong = The user name or password is not right.
+login-password-changed = Your password was changed. Log in with the new one.
 login-use-password = Use a password instead
 
 login-email-button = E-mail me a code instead
@@ -17,10 +19,7 @@ login-email-expired = This code has expired. Ask for a new one.
 
 login-code-title = Enter the code
 login-code-heading = Check your mail
-login-code-about = { $minutes ->
-    [one] If { $name } belongs to an account here, a six-digit code is on its way to its e-mail address. It works once, in this browser, for { $minutes } minute.
-   *[other] If { $name } belongs to an account here, a six-digit code is on its way to its e-mail address. It works once, in this browser, for { $minutes } minutes.
-}
+login-code-about = If { $name } belongs to an account here, a six-digit code is on its way to its e-mail address. It works once, in this browser, { page-for-minutes }.
 login-code-spam = Nothing there? Look into the spam folder too.
 login-code-label = Code
 login-code-resend = Send a new code

@@ -1,13 +1,20 @@
 # Mails. The code stands plainly in the text, on a line of its own.
 
-mail-code-subject = Your login code
+mail-code-subject = { $code } is your login code for { $brand }
 mail-code-is = is your code to log in at { $server }.
-mail-code-once = { $minutes ->
-    [one] It works once, for { $minutes } minute, in the browser that asked for it.
-   *[other] It works once, for { $minutes } minutes, in the browser that asked for it.
-}
+mail-code-client = You are logging in to { $client }.
+mail-code-once = It works once, { page-for-minutes }, in the browser that asked for it.
 mail-code-link = Or open this link in the same browser:
+mail-code-button = Log in
 mail-code-ignore = If you did not ask for it, you can ignore this message. Give the code to nobody.
-mail-recover-subject = Set a new password
+mail-recover-subject = Set a new password for { $brand }
 mail-recover-text = Set a new password for your account at { $server }:
-mail-recover-once = The link works once, for { $minutes } minutes. If you did not ask for it, you can ignore this message.
+mail-recover-button = Set a new password
+mail-recover-once = The link works once, { page-for-minutes }. If you did not ask for it, you can ignore this message.
+
+# One mail for each change of what an account is protected by.
+mail-new-device-subject = New login to your account at { $brand }
+mail-new-device = Somebody logged in to your account from a browser that had not been used with it before.
+mail-when = When: { $time }
+mail-where = From where: { $browser }, { $address }
+mail-account-button = Open your account

@@ -6,6 +6,16 @@ page-continue = Continue
 page-cancel = Cancel
 page-allow = Allow
 page-deny = Deny
+page-language = Language
+page-language-change = Change
+page-privacy = Privacy
+page-terms = Terms
+page-help = Help
+# How long, as in "It works once, for 5 minutes."
+page-for-minutes = { $minutes ->
+    [one] for { $minutes } minute
+   *[other] for { $minutes } minutes
+}
 page-close = You can close this page.
 page-not-set = not set
 page-yes = yes

@@ -1,0 +1,233 @@
+//! Mails: what they say, as text and as HTML, in the reader's language.
+//!
+//! The text part is whole by itself, and a code or link stands on a line of its own in it. The HTML
+//! part loads nothing.
+
+use maud::{DOCTYPE, Markup, html};
+
+use super::face::{Face, strong};
+
+/// A finished mail, without its receiver.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Letter {
+    /// One line.
+    pub subject: String,
+    /// The whole of it, for every mail program.
+    pub text: String,
+    /// The same for those that show HTML.
+    pub html: String,
+}
+
+/// A paragraph, once for each part.
+struct Line {
+    text: String,
+    html: Markup,
+}
+
+impl Line {
+    fn of(text: impl Into<String>) -> Line {
+        let text = text.into();
+        Line {
+            html: html! { p style="margin:0 0 12px" { (text) } },
+            text,
+        }
+    }
+
+    /// What is copied.
+    fn code(code: &str) -> Line {
+        Line {
+            text: code.to_owned(),
+            html: html! {
+                p style="margin:0 0 12px;font:600 28px monospace;letter-spacing:4px" dir="ltr" { (code) }
+            },
+        }
+    }
+
+    /// The link in full as text, a button in HTML.
+    fn link(url: &str, label: &str, accent: &str, ink: &str) -> Line {
+        let style = format!(
+            "display:inline-block;padding:12px 20px;border-radius:8px;background:{accent};color:{ink};text-decoration:none;font-weight:600"
+        );
+        Line {
+            text: url.to_owned(),
+            html: html! { p style="margin:0 0 12px" { a href=(url) style=(style) { (label) } } },
+        }
+    }
+}
+
+fn letter(t: &Face, subject: String, lines: &[Line]) -> Letter {
+    let texts: Vec<&str> = lines.iter().map(|line| &*line.text).collect();
+    let page = html! {
+        (DOCTYPE)
+        html lang=(t.language.tag()) dir=(t.language.dir()) {
+            head { meta charset="utf-8"; title { (subject) } }
+            body style="margin:0;padding:24px;font:16px/1.5 sans-serif" {
+                div style="max-width:560px;margin:0 auto" {
+                    p style="margin:0 0 20px;font-weight:600" { (t.brand.name()) }
+                    @for line in lines { (line.html) }
+                }
+            }
+        }
+    };
+    Letter {
+        // A line break would end the header.
+        subject: subject.replace(['\r', '\n'], " "),
+        text: format!("{}\n", texts.join("\n\n")),
+        html: page.into_string(),
+    }
+}
+
+fn button(t: &Face, url: &str, label: &'static str) -> Line {
+    let (accent, ink) = t.brand.button();
+    Line::link(url, &t.text(label), accent, ink)
+}
+
+/// What the mail with a one-time code says.
+#[derive(Debug, Clone, Copy)]
+pub struct LoginCode<'a> {
+    /// The issuer.
+    pub server: &'a str,
+    /// The application that the login is for.
+    pub client_name: Option<&'a str>,
+    /// The code.
+    pub digits: &'a str,
+    /// A link that fills the code in.
+    pub url: &'a str,
+    /// How long it works.
+    pub minutes: u64,
+}
+
+/// A one-time code.
+pub fn login_code(t: &Face, code: &LoginCode<'_>) -> Letter {
+    let minutes = [("minutes", code.minutes.max(1).into())];
+    let mut lines = vec![
+        Line::code(code.digits),
+        Line::of(t.with("mail-code-is", &[("server", code.server.into())])),
+    ];
+    if let Some(client) = code.client_name {
+        lines.push(Line {
+            text: t.with("mail-code-client", &[("client", client.into())]),
+            html: paragraph(t.html("mail-code-client", &[("client", strong(client))])),
+        });
+    }
+    lines.push(Line::of(t.text("mail-code-link")));
+    lines.push(button(t, code.url, "mail-code-button"));
+    lines.push(Line::of(t.with("mail-code-once", &minutes)));
+    lines.push(Line::of(t.text("mail-code-ignore")));
+    let brand = t.brand.name();
+    let subject = [("code", code.digits.into()), ("brand", brand.into())];
+    letter(t, t.with("mail-code-subject", &subject), &lines)
+}
+
+fn paragraph(content: Markup) -> Markup {
+    html! { p style="margin:0 0 12px" { (content) } }
+}
+
+/// A link to a page that sets a new password.
+pub fn recovery_link(t: &Face, server: &str, url: &str, minutes: u64) -> Letter {
+    let lines = [
+        Line::of(t.with("mail-recover-text", &[("server", server.into())])),
+        button(t, url, "mail-recover-button"),
+        Line::of(t.with("mail-recover-once", &[("minutes", minutes.max(1).into())])),
+    ];
+    let brand = [("brand", t.brand.name().into())];
+    letter(t, t.with("mail-recover-subject", &brand), &lines)
+}
+
+/// What happened to an account, when and from where.
+#[derive(Debug, Clone, Copy)]
+pub struct SecurityFacts<'a> {
+    /// The subject: the id of a text, which may name the `brand`.
+    pub subject: &'static str,
+    /// What happened: the id of a text.
+    pub what: &'static str,
+    /// The account's user name.
+    pub username: &'a str,
+    /// The issuer.
+    pub server: &'a str,
+    /// Unix seconds.
+    pub at: u64,
+    /// Browser, in words, and address, of the person's own act.
+    pub from: Option<(&'a str, &'a str)>,
+}
+
+/// One mail for one change of what an account is protected by.
+pub fn security(t: &Face, facts: &SecurityFacts<'_>) -> Letter {
+    let name = [("name", facts.username.into())];
+    let mut lines = vec![
+        Line::of(t.text(facts.what)),
+        Line {
+            text: t.with("factors-mail-account", &name),
+            html: paragraph(t.html("factors-mail-account", &[("name", strong(facts.username))])),
+        },
+        Line::of(t.with("factors-mail-server", &[("server", facts.server.into())])),
+        Line::of(t.with("mail-when", &[("time", (&t.time_text(facts.at)).into())])),
+    ];
+    if let Some((browser, address)) = facts.from {
+        let from = [("browser", browser.into()), ("address", address.into())];
+        lines.push(Line::of(t.with("mail-where", &from)));
+    }
+    let url = format!("{}/account", facts.server);
+    let advice = t.with("factors-mail-advice", &[("url", (&url).into())]);
+    lines.push(Line::of(advice));
+    lines.push(button(t, &url, "mail-account-button"));
+    let brand = [("brand", t.brand.name().into())];
+    letter(t, t.with(facts.subject, &brand), &lines)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_code_stands_on_a_line_of_its_own_and_in_the_subject() {
+        let t = Face::default();
+        let letter = login_code(
+            &t,
+            &LoginCode {
+                server: "https://id.example",
+                client_name: Some("<Shop>"),
+                digits: "012345",
+                url: "https://id.example/l?x",
+                minutes: 5,
+            },
+        );
+        assert!(
+            letter
+                .text
+                .lines()
+                .any(|line| line == "https://id.example/l?x")
+        );
+        assert!(letter.text.lines().any(|line| line == "012345"));
+        assert!(letter.text.contains("You are logging in to <Shop>."));
+        assert!(letter.html.contains("&lt;Shop&gt;"));
+        assert!(letter.subject.contains("012345") && letter.subject.contains("Signet"));
+    }
+
+    #[test]
+    fn a_link_is_whole_in_both_parts() {
+        let url = "https://id.example/account/recover?token=abc";
+        let letter = recovery_link(&Face::default(), "https://id.example", url, 30);
+        assert!(letter.text.lines().any(|line| line == url));
+        assert!(letter.html.contains(&format!("href=\"{url}\"")));
+    }
+
+    #[test]
+    fn a_security_mail_says_what_when_and_where_and_is_escaped() {
+        let facts = SecurityFacts {
+            subject: "mail-new-device-subject",
+            what: "mail-new-device",
+            username: "<b>ada",
+            server: "https://id.example",
+            at: 0,
+            from: Some(("Firefox on Linux", "192.0.2.1")),
+        };
+        let letter = security(&Face::default(), &facts);
+        let url = "https://id.example/account";
+        for part in ["<b>ada", "1 Jan 1970", "192.0.2.1", "Firefox on Linux", url] {
+            assert!(letter.text.contains(part), "{part}: {}", letter.text);
+        }
+        assert!(!letter.html.contains("<b>"));
+        assert!(letter.subject.contains("Signet"), "{}", letter.subject);
+    }
+}

@@ -1,0 +1,53 @@
+//! Letters to people: handed over, and noted in the audit trail.
+use signet_audit::{Action, Event};
+
+use crate::http::Context;
+use crate::mail::Content;
+use crate::page::Letter;
+use crate::state::Realm;
+
+/// Hands a letter over, for a request. See [`hand_over`].
+pub async fn send(context: &Context, user_id: &str, to: &str, what: &str, letter: &Letter) {
+    let event = context.event(Action::MAIL);
+    hand_over(
+        &context.realm,
+        event,
+        user_id,
+        to,
+        what,
+        letter,
+        context.now_ms,
+    )
+    .await;
+}
+
+/// Hands a letter over, where this server can send mail. `what`: its name in the audit trail. A
+/// failure is in the log alone: saying so would tell an unauthenticated caller that the address
+/// exists. `now_ms`: Unix milliseconds.
+pub async fn hand_over(
+    realm: &Realm,
+    event: Event<'_>,
+    user_id: &str,
+    to: &str,
+    what: &str,
+    letter: &Letter,
+    now_ms: u64,
+) {
+    let Some(mailer) = &realm.people.mailer else {
+        return;
+    };
+    let content = Content {
+        subject: &letter.subject,
+        text: &letter.text,
+        html: Some(&letter.html),
+    };
+    let sent = mailer.send(to, content, now_ms).await;
+    let event = event.operation(what).subject(user_id);
+    realm.audit().record(match &sent {
+        Ok(()) => event.happened(),
+        Err(_) => event.refused("temporarily_unavailable"),
+    });
+    if let Err(error) = sent {
+        tracing::error!(%error, what, "a mail could not be handed over");
+    }
+}

@@ -1,0 +1,10 @@
+device-title = توصيل جهاز
+device-enter = أدخل الرمز الذي يعرضه جهازك.
+device-code = الرمز
+device-unknown = لا يوجد جهاز ينتظر بهذا الرمز. تحقق منه أو احصل على رمز جديد من الجهاز.
+device-confirm = توصيل { $client }؟
+device-check = تابع فقط إذا كان الجهاز معك ويعرض هذا الرمز:
+device-done-title = تم توصيل الجهاز
+device-done = عُد إلى جهازك.
+device-refused-title = غير متصل
+device-refused = رُفض الجهاز.

@@ -1,0 +1,12 @@
+logout-title = تسجيل الخروج؟
+logout-asked-by = يطلب { $client } تسجيل خروجك.
+logout-then = بعد ذلك تنتقل إلى { $host }.
+logout-submit = تسجيل الخروج
+logout-stay = البقاء مسجّلًا
+logout-stayed-title = لا تزال مسجّلًا
+logout-stayed-heading = لا تزال مسجّل الدخول
+logout-stayed = لم يتغير شيء.
+logout-done-title = تم تسجيل الخروج
+logout-done-heading = تم تسجيل خروجك
+logout-done = تم تسجيل خروجك من هذا المتصفح.
+logout-again = تسجيل الدخول مجددًا

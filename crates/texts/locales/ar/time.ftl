@@ -1,0 +1,13 @@
+time-moment = { $day } { $month } { $year }، { $hour }:{ $minute } UTC
+time-month-1 = يناير
+time-month-2 = فبراير
+time-month-3 = مارس
+time-month-4 = أبريل
+time-month-5 = مايو
+time-month-6 = يونيو
+time-month-7 = يوليو
+time-month-8 = أغسطس
+time-month-9 = سبتمبر
+time-month-10 = أكتوبر
+time-month-11 = نوفمبر
+time-month-12 = ديسمبر

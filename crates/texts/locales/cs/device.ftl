@@ -1,0 +1,10 @@
+device-title = Připojit zařízení
+device-enter = Zadejte kód, který ukazuje vaše zařízení.
+device-code = Kód
+device-unknown = S tímto kódem nečeká žádné zařízení. Zkontrolujte ho nebo si na zařízení vyžádejte nový.
+device-confirm = Připojit { $client }?
+device-check = Pokračujte, jen pokud máte zařízení u sebe a ukazuje tento kód:
+device-done-title = Zařízení připojeno
+device-done = Vraťte se ke svému zařízení.
+device-refused-title = Nepřipojeno
+device-refused = Zařízení bylo odmítnuto.

@@ -1,0 +1,17 @@
+error-title = Něco není v pořádku
+error-heading = Nepodařilo se to
+error-code = Chyba: { $code }
+error-request = Požadavek: { $id }
+error-start-again = Vraťte se do aplikace, která vás sem poslala, a začněte znovu. Pokud se to opakuje, předejte tyto řádky jejímu provozovateli.
+error-expired = Tato stránka je příliš stará. Vraťte se do aplikace, která vás sem poslala, a začněte znovu.
+error-cookies = Tento prohlížeč neukládá soubory cookie tohoto webu a bez nich se nelze přihlásit. Povolte je a začněte znovu.
+error-unavailable = Služba je dočasně nedostupná. Zkuste to znovu za několik minut.
+error-no-mail = Tento server neumí posílat poštu. O nové heslo požádejte jeho provozovatele.
+error-answered = Na tuto stránku už bylo odpovězeno. Vraťte se do aplikace a začněte znovu.
+error-going-back = Návrat
+error-going-back-text = Vracíte se do aplikace.
+error-leaving-title = To se nepodařilo
+error-leaving-asked = Aplikace požádala o něco, co nelze provést.
+error-leaving-told = Dozví se: { $description }
+error-leaving-wants = Chce vás vrátit na { $host }. Nikdo neověřil, kdo to provozuje. Pokud to místo neznáte, zavřete tuto stránku.
+error-leaving-go = Pokračovat na { $host }

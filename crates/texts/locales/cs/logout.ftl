@@ -1,0 +1,12 @@
+logout-title = Odhlásit se?
+logout-asked-by = { $client } žádá o vaše odhlášení.
+logout-then = Poté přejdete na { $host }.
+logout-submit = Odhlásit se
+logout-stay = Zůstat přihlášeni
+logout-stayed-title = Stále přihlášeni
+logout-stayed-heading = Jste stále přihlášeni
+logout-stayed = Nic se nezměnilo.
+logout-done-title = Odhlášeno
+logout-done-heading = Jste odhlášeni
+logout-done = V tomto prohlížeči jste odhlášeni.
+logout-again = Znovu se přihlásit

@@ -1,0 +1,10 @@
+device-title = Gerät verbinden
+device-enter = Geben Sie den Code ein, den Ihr Gerät anzeigt.
+device-code = Code
+device-unknown = Kein Gerät wartet mit diesem Code. Prüfen Sie ihn, oder holen Sie am Gerät einen neuen.
+device-confirm = { $client } verbinden?
+device-check = Fahren Sie nur fort, wenn Sie das Gerät vor sich haben und es diesen Code zeigt:
+device-done-title = Gerät verbunden
+device-done = Gehen Sie zurück zu Ihrem Gerät.
+device-refused-title = Nicht verbunden
+device-refused = Das Gerät wurde abgelehnt.

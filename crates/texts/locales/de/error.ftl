@@ -1,0 +1,17 @@
+error-title = Etwas stimmt nicht
+error-heading = Das hat nicht geklappt
+error-code = Fehler: { $code }
+error-request = Anfrage: { $id }
+error-start-again = Gehen Sie zurück zu der Anwendung, die Sie hierher geschickt hat, und beginnen Sie neu. Passiert es wieder, geben Sie diese Zeilen an den Betreiber weiter.
+error-expired = Diese Seite ist zu alt. Gehen Sie zurück zu der Anwendung, die Sie hierher geschickt hat, und beginnen Sie neu.
+error-cookies = Dieser Browser speichert keine Cookies für diese Seite, und ohne sie ist keine Anmeldung möglich. Erlauben Sie Cookies und beginnen Sie neu.
+error-unavailable = Das ist vorübergehend nicht verfügbar. Versuchen Sie es in einigen Minuten noch einmal.
+error-no-mail = Dieser Server kann keine E-Mails senden. Bitten Sie den Betreiber um ein neues Passwort.
+error-answered = Diese Seite wurde schon beantwortet. Gehen Sie zurück zur Anwendung und beginnen Sie neu.
+error-going-back = Es geht zurück
+error-going-back-text = Sie werden zurück zur Anwendung geschickt.
+error-leaving-title = Das hat nicht geklappt
+error-leaving-asked = Eine Anwendung hat um etwas gebeten, das nicht möglich ist.
+error-leaving-told = Ihr wird mitgeteilt: { $description }
+error-leaving-wants = Sie möchte Sie zurück bei { $host }. Niemand hat geprüft, wer das betreibt. Wenn Sie es nicht kennen, schließen Sie diese Seite.
+error-leaving-go = Weiter zu { $host }

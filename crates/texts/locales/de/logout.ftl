@@ -1,0 +1,12 @@
+logout-title = Abmelden?
+logout-asked-by = { $client } möchte Sie abmelden.
+logout-then = Danach geht es weiter zu { $host }.
+logout-submit = Abmelden
+logout-stay = Angemeldet bleiben
+logout-stayed-title = Weiterhin angemeldet
+logout-stayed-heading = Sie sind weiterhin angemeldet
+logout-stayed = Nichts wurde geändert.
+logout-done-title = Abgemeldet
+logout-done-heading = Sie sind abgemeldet
+logout-done = Sie sind in diesem Browser abgemeldet.
+logout-again = Erneut anmelden

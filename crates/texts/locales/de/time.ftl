@@ -1,0 +1,13 @@
+time-moment = { $day }. { $month } { $year }, { $hour }:{ $minute } UTC
+time-month-1 = Jan.
+time-month-2 = Feb.
+time-month-3 = März
+time-month-4 = Apr.
+time-month-5 = Mai
+time-month-6 = Juni
+time-month-7 = Juli
+time-month-8 = Aug.
+time-month-9 = Sept.
+time-month-10 = Okt.
+time-month-11 = Nov.
+time-month-12 = Dez.

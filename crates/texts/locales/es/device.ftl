@@ -1,0 +1,10 @@
+device-title = Conectar un dispositivo
+device-enter = Introduzca el código que muestra su dispositivo.
+device-code = Código
+device-unknown = Ningún dispositivo espera con este código. Compruébelo u obtenga uno nuevo en el dispositivo.
+device-confirm = ¿Conectar { $client }?
+device-check = Continúe solo si tiene el dispositivo y este muestra este código:
+device-done-title = Dispositivo conectado
+device-done = Vuelva a su dispositivo.
+device-refused-title = No conectado
+device-refused = Se ha rechazado el dispositivo.

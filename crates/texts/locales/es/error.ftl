@@ -1,0 +1,17 @@
+error-title = Algo no va bien
+error-heading = No ha funcionado
+error-code = Error: { $code }
+error-request = Solicitud: { $id }
+error-start-again = Vuelva a la aplicación que le envió aquí y empiece de nuevo. Si ocurre otra vez, facilite estas líneas a quien la gestiona.
+error-expired = Esta página es demasiado antigua. Vuelva a la aplicación que le envió aquí y empiece de nuevo.
+error-cookies = Este navegador no guarda cookies de este sitio y sin ellas nadie puede iniciar sesión. Permítalas y empiece de nuevo.
+error-unavailable = No está disponible temporalmente. Inténtelo de nuevo en unos minutos.
+error-no-mail = Este servidor no puede enviar correo. Pida una contraseña nueva a quien lo gestiona.
+error-answered = Esta página ya se había respondido. Vuelva a la aplicación y empiece de nuevo.
+error-going-back = Volviendo
+error-going-back-text = Se le está enviando de vuelta a la aplicación.
+error-leaving-title = No ha funcionado
+error-leaving-asked = Una aplicación ha pedido algo que no se puede hacer.
+error-leaving-told = Se le comunica: { $description }
+error-leaving-wants = Quiere llevarle de vuelta a { $host }. Nadie ha comprobado quién lo gestiona. Si no lo conoce, cierre esta página.
+error-leaving-go = Seguir a { $host }

@@ -1,0 +1,12 @@
+logout-title = ¿Cerrar sesión?
+logout-asked-by = { $client } pide cerrar su sesión.
+logout-then = Después irá a { $host }.
+logout-submit = Cerrar sesión
+logout-stay = Seguir con la sesión iniciada
+logout-stayed-title = Sesión aún iniciada
+logout-stayed-heading = Su sesión sigue iniciada
+logout-stayed = No se ha cambiado nada.
+logout-done-title = Sesión cerrada
+logout-done-heading = Ha cerrado la sesión
+logout-done = Ha cerrado la sesión en este navegador.
+logout-again = Iniciar sesión de nuevo

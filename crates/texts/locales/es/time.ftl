@@ -1,0 +1,13 @@
+time-moment = { $day } { $month } { $year }, { $hour }:{ $minute } UTC
+time-month-1 = ene
+time-month-2 = feb
+time-month-3 = mar
+time-month-4 = abr
+time-month-5 = may
+time-month-6 = jun
+time-month-7 = jul
+time-month-8 = ago
+time-month-9 = sept
+time-month-10 = oct
+time-month-11 = nov
+time-month-12 = dic

@@ -1,0 +1,10 @@
+device-title = Connecter un appareil
+device-enter = Saisissez le code affiché par votre appareil.
+device-code = Code
+device-unknown = Aucun appareil n’attend avec ce code. Vérifiez-le, ou obtenez-en un nouveau sur l’appareil.
+device-confirm = Connecter { $client } ?
+device-check = Ne continuez que si vous avez l’appareil en main et qu’il affiche ce code :
+device-done-title = Appareil connecté
+device-done = Retournez à votre appareil.
+device-refused-title = Non connecté
+device-refused = L’appareil a été refusé.

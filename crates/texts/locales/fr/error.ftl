@@ -1,0 +1,17 @@
+error-title = Quelque chose ne va pas
+error-heading = Cela n’a pas fonctionné
+error-code = Erreur : { $code }
+error-request = Requête : { $id }
+error-start-again = Retournez à l’application qui vous a envoyé ici et recommencez. Si cela se reproduit, transmettez ces lignes à son exploitant.
+error-expired = Cette page est trop ancienne. Retournez à l’application qui vous a envoyé ici et recommencez.
+error-cookies = Ce navigateur ne conserve pas de cookies pour ce site, et sans eux personne ne peut se connecter. Autorisez-les et recommencez.
+error-unavailable = Ce service est momentanément indisponible. Réessayez dans quelques minutes.
+error-no-mail = Ce serveur ne peut pas envoyer d’e-mails. Demandez un nouveau mot de passe à son exploitant.
+error-answered = Cette page a déjà reçu une réponse. Retournez à l’application et recommencez.
+error-going-back = Retour
+error-going-back-text = Vous êtes renvoyé vers l’application.
+error-leaving-title = Cela n’a pas fonctionné
+error-leaving-asked = Une application a demandé quelque chose d’impossible.
+error-leaving-told = Il lui est répondu : { $description }
+error-leaving-wants = Elle veut vous ramener à { $host }. Personne n’a vérifié qui l’exploite. Si vous ne le connaissez pas, fermez cette page.
+error-leaving-go = Continuer vers { $host }

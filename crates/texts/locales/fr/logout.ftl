@@ -1,0 +1,12 @@
+logout-title = Se déconnecter ?
+logout-asked-by = { $client } demande à vous déconnecter.
+logout-then = Vous irez ensuite sur { $host }.
+logout-submit = Se déconnecter
+logout-stay = Rester connecté
+logout-stayed-title = Toujours connecté
+logout-stayed-heading = Vous êtes toujours connecté
+logout-stayed = Rien n’a été modifié.
+logout-done-title = Déconnecté
+logout-done-heading = Vous êtes déconnecté
+logout-done = Vous êtes déconnecté sur ce navigateur.
+logout-again = Se reconnecter

@@ -1,0 +1,13 @@
+time-moment = { $day } { $month } { $year }, { $hour }:{ $minute } UTC
+time-month-1 = janv.
+time-month-2 = févr.
+time-month-3 = mars
+time-month-4 = avr.
+time-month-5 = mai
+time-month-6 = juin
+time-month-7 = juill.
+time-month-8 = août
+time-month-9 = sept.
+time-month-10 = oct.
+time-month-11 = nov.
+time-month-12 = déc.

@@ -1,0 +1,10 @@
+device-title = डिवाइस जोड़ें
+device-enter = वह कोड लिखें जो आपका डिवाइस दिखा रहा है।
+device-code = कोड
+device-unknown = इस कोड के साथ कोई डिवाइस प्रतीक्षा में नहीं है। इसे जाँचें या डिवाइस पर नया कोड लें।
+device-confirm = { $client } को जोड़ें?
+device-check = तभी आगे बढ़ें जब डिवाइस आपके पास हो और यह कोड दिखाए:
+device-done-title = डिवाइस जुड़ गया
+device-done = अपने डिवाइस पर वापस जाएँ।
+device-refused-title = नहीं जुड़ा
+device-refused = डिवाइस अस्वीकार कर दिया गया।

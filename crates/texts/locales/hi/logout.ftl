@@ -1,0 +1,12 @@
+logout-title = लॉग आउट करें?
+logout-asked-by = { $client } आपको लॉग आउट करना चाहता है।
+logout-then = उसके बाद आप { $host } पर जाएँगे।
+logout-submit = लॉग आउट करें
+logout-stay = लॉग इन रहें
+logout-stayed-title = अभी भी लॉग इन हैं
+logout-stayed-heading = आप अभी भी लॉग इन हैं
+logout-stayed = कुछ नहीं बदला गया।
+logout-done-title = लॉग आउट हो गए
+logout-done-heading = आप लॉग आउट हो गए हैं
+logout-done = आप इस ब्राउज़र में लॉग आउट हो गए हैं।
+logout-again = फिर से लॉग इन करें

@@ -1,0 +1,13 @@
+time-moment = { $day } { $month } { $year }, { $hour }:{ $minute } UTC
+time-month-1 = जन॰
+time-month-2 = फ़र॰
+time-month-3 = मार्च
+time-month-4 = अप्रैल
+time-month-5 = मई
+time-month-6 = जून
+time-month-7 = जुल॰
+time-month-8 = अग॰
+time-month-9 = सित॰
+time-month-10 = अक्टू॰
+time-month-11 = नव॰
+time-month-12 = दिस॰

@@ -1,0 +1,10 @@
+device-title = Collega un dispositivo
+device-enter = Inserisca il codice mostrato dal dispositivo.
+device-code = Codice
+device-unknown = Nessun dispositivo è in attesa con questo codice. Lo controlli o ne ottenga uno nuovo sul dispositivo.
+device-confirm = Collegare { $client }?
+device-check = Prosegua solo se ha in mano il dispositivo e questo mostra il codice:
+device-done-title = Dispositivo collegato
+device-done = Torni al Suo dispositivo.
+device-refused-title = Non collegato
+device-refused = Il dispositivo è stato rifiutato.

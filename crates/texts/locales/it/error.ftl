@@ -1,0 +1,17 @@
+error-title = Qualcosa non va
+error-heading = Non ha funzionato
+error-code = Errore: { $code }
+error-request = Richiesta: { $id }
+error-start-again = Torni all’applicazione che L’ha mandata qui e ricominci. Se accade di nuovo, comunichi queste righe a chi la gestisce.
+error-expired = Questa pagina è troppo vecchia. Torni all’applicazione che L’ha mandata qui e ricominci.
+error-cookies = Questo browser non conserva i cookie di questo sito, e senza di essi nessuno può accedere. Li consenta e ricominci.
+error-unavailable = Temporaneamente non disponibile. Riprovi tra qualche minuto.
+error-no-mail = Questo server non può inviare e-mail. Chieda una nuova password a chi lo gestisce.
+error-answered = Questa pagina aveva già avuto risposta. Torni all’applicazione e ricominci.
+error-going-back = Ritorno
+error-going-back-text = Sta per tornare all’applicazione.
+error-leaving-title = Non ha funzionato
+error-leaving-asked = Un’applicazione ha chiesto qualcosa di impossibile.
+error-leaving-told = Le viene comunicato: { $description }
+error-leaving-wants = Vuole riportarLa a { $host }. Nessuno ha verificato chi lo gestisce. Se non lo conosce, chiuda questa pagina.
+error-leaving-go = Prosegui verso { $host }

@@ -1,0 +1,12 @@
+logout-title = Uscire?
+logout-asked-by = { $client } chiede di farLa uscire.
+logout-then = Dopo andrà a { $host }.
+logout-submit = Esci
+logout-stay = Resta connesso
+logout-stayed-title = Ancora connesso
+logout-stayed-heading = È ancora connesso
+logout-stayed = Non è cambiato nulla.
+logout-done-title = Disconnesso
+logout-done-heading = È uscito
+logout-done = È uscito da questo browser.
+logout-again = Accedi di nuovo

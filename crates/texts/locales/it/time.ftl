@@ -1,0 +1,13 @@
+time-moment = { $day } { $month } { $year }, { $hour }:{ $minute } UTC
+time-month-1 = gen
+time-month-2 = feb
+time-month-3 = mar
+time-month-4 = apr
+time-month-5 = mag
+time-month-6 = giu
+time-month-7 = lug
+time-month-8 = ago
+time-month-9 = set
+time-month-10 = ott
+time-month-11 = nov
+time-month-12 = dic

@@ -1,0 +1,10 @@
+device-title = デバイスの接続
+device-enter = デバイスに表示されているコードを入力してください。
+device-code = コード
+device-unknown = このコードで待機しているデバイスはありません。コードを確認するか、デバイスで新しいコードを取得してください。
+device-confirm = { $client } を接続しますか？
+device-check = デバイスが手元にあり、次のコードが表示されている場合だけ続けてください:
+device-done-title = デバイスを接続しました
+device-done = デバイスに戻ってください。
+device-refused-title = 接続していません
+device-refused = デバイスを拒否しました。

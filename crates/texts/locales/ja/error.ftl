@@ -1,0 +1,17 @@
+error-title = 問題が発生しました
+error-heading = 処理できませんでした
+error-code = エラー: { $code }
+error-request = リクエスト: { $id }
+error-start-again = 元のアプリケーションに戻って、最初からやり直してください。再び起きる場合は、この内容を運営者に伝えてください。
+error-expired = このページは古くなっています。元のアプリケーションに戻って、最初からやり直してください。
+error-cookies = このブラウザーはこのサイトの Cookie を保存していません。Cookie がないとログインできません。許可してから、最初からやり直してください。
+error-unavailable = 一時的に利用できません。数分後にもう一度お試しください。
+error-no-mail = このサーバーはメールを送信できません。新しいパスワードは運営者に依頼してください。
+error-answered = このページにはすでに回答しています。アプリケーションに戻って、最初からやり直してください。
+error-going-back = 戻ります
+error-going-back-text = アプリケーションに戻ります。
+error-leaving-title = 処理できませんでした
+error-leaving-asked = アプリケーションが、実行できないことを要求しました。
+error-leaving-told = アプリケーションへの通知: { $description }
+error-leaving-wants = { $host } に戻ろうとしています。運営者は確認されていません。心当たりがなければ、このページを閉じてください。
+error-leaving-go = { $host } に進む

@@ -1,0 +1,12 @@
+logout-title = ログアウトしますか？
+logout-asked-by = { $client } がログアウトを求めています。
+logout-then = その後 { $host } に進みます。
+logout-submit = ログアウト
+logout-stay = ログインしたままにする
+logout-stayed-title = ログイン中
+logout-stayed-heading = まだログインしています
+logout-stayed = 何も変更していません。
+logout-done-title = ログアウトしました
+logout-done-heading = ログアウトしました
+logout-done = このブラウザーでログアウトしました。
+logout-again = もう一度ログイン

@@ -1,0 +1,13 @@
+time-moment = { $year }年{ $month }月{ $day }日 { $hour }:{ $minute } UTC
+time-month-1 = 1
+time-month-2 = 2
+time-month-3 = 3
+time-month-4 = 4
+time-month-5 = 5
+time-month-6 = 6
+time-month-7 = 7
+time-month-8 = 8
+time-month-9 = 9
+time-month-10 = 10
+time-month-11 = 11
+time-month-12 = 12

@@ -1,0 +1,10 @@
+device-title = 기기 연결
+device-enter = 기기에 표시된 코드를 입력하십시오.
+device-code = 코드
+device-unknown = 이 코드로 기다리는 기기가 없습니다. 코드를 확인하거나 기기에서 새 코드를 받으십시오.
+device-confirm = { $client }을(를) 연결하시겠습니까?
+device-check = 기기를 가지고 있고 다음 코드가 표시된 경우에만 계속하십시오:
+device-done-title = 기기가 연결되었습니다
+device-done = 기기로 돌아가십시오.
+device-refused-title = 연결되지 않음
+device-refused = 기기를 거부했습니다.

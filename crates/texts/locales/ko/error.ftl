@@ -1,0 +1,17 @@
+error-title = 문제가 있습니다
+error-heading = 처리하지 못했습니다
+error-code = 오류: { $code }
+error-request = 요청: { $id }
+error-start-again = 이곳으로 보낸 애플리케이션으로 돌아가 다시 시작하십시오. 다시 발생하면 이 내용을 운영자에게 전달하십시오.
+error-expired = 페이지가 너무 오래되었습니다. 이곳으로 보낸 애플리케이션으로 돌아가 다시 시작하십시오.
+error-cookies = 이 브라우저가 이 사이트의 쿠키를 보관하지 않으며, 쿠키가 없으면 로그인할 수 없습니다. 쿠키를 허용하고 다시 시작하십시오.
+error-unavailable = 일시적으로 사용할 수 없습니다. 몇 분 후에 다시 시도하십시오.
+error-no-mail = 이 서버는 메일을 보낼 수 없습니다. 운영자에게 새 비밀번호를 요청하십시오.
+error-answered = 이미 응답한 페이지입니다. 애플리케이션으로 돌아가 다시 시작하십시오.
+error-going-back = 돌아가는 중
+error-going-back-text = 애플리케이션으로 돌아갑니다.
+error-leaving-title = 처리하지 못했습니다
+error-leaving-asked = 애플리케이션이 처리할 수 없는 것을 요청했습니다.
+error-leaving-told = 애플리케이션에 전달되는 내용: { $description }
+error-leaving-wants = { $host }(으)로 돌아가려고 합니다. 운영자가 확인되지 않았습니다. 모르는 곳이면 이 페이지를 닫으십시오.
+error-leaving-go = { $host }(으)로 계속

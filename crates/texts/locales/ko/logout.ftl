@@ -1,0 +1,12 @@
+logout-title = 로그아웃하시겠습니까?
+logout-asked-by = { $client }에서 로그아웃을 요청합니다.
+logout-then = 그런 다음 { $host }(으)로 이동합니다.
+logout-submit = 로그아웃
+logout-stay = 로그인 유지
+logout-stayed-title = 로그인 유지됨
+logout-stayed-heading = 아직 로그인되어 있습니다
+logout-stayed = 변경된 것이 없습니다.
+logout-done-title = 로그아웃됨
+logout-done-heading = 로그아웃되었습니다
+logout-done = 이 브라우저에서 로그아웃되었습니다.
+logout-again = 다시 로그인

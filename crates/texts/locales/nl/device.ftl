@@ -1,0 +1,10 @@
+device-title = Apparaat verbinden
+device-enter = Typ de code die uw apparaat toont.
+device-code = Code
+device-unknown = Er wacht geen apparaat met deze code. Controleer de code of haal een nieuwe op het apparaat.
+device-confirm = { $client } verbinden?
+device-check = Ga alleen verder als u het apparaat bij u hebt en het deze code toont:
+device-done-title = Apparaat verbonden
+device-done = Ga terug naar uw apparaat.
+device-refused-title = Niet verbonden
+device-refused = Het apparaat is geweigerd.

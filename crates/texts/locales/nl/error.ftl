@@ -1,0 +1,17 @@
+error-title = Er klopt iets niet
+error-heading = Dit is niet gelukt
+error-code = Fout: { $code }
+error-request = Verzoek: { $id }
+error-start-again = Ga terug naar de toepassing die u hierheen stuurde en begin opnieuw. Gebeurt het weer, geef deze regels dan aan de beheerder.
+error-expired = Deze pagina is te oud. Ga terug naar de toepassing die u hierheen stuurde en begin opnieuw.
+error-cookies = Deze browser bewaart geen cookies voor deze site en zonder cookies kan niemand inloggen. Sta ze toe en begin opnieuw.
+error-unavailable = Dit is tijdelijk niet beschikbaar. Probeer het over enkele minuten opnieuw.
+error-no-mail = Deze server kan geen mail versturen. Vraag de beheerder om een nieuw wachtwoord.
+error-answered = Deze pagina is al beantwoord. Ga terug naar de toepassing en begin opnieuw.
+error-going-back = Terug
+error-going-back-text = U wordt teruggestuurd naar de toepassing.
+error-leaving-title = Dat is niet gelukt
+error-leaving-asked = Een toepassing vroeg om iets wat niet kan.
+error-leaving-told = De toepassing krijgt te horen: { $description }
+error-leaving-wants = De toepassing wil u terug bij { $host }. Niemand heeft gecontroleerd wie dat beheert. Kent u het niet, sluit dan deze pagina.
+error-leaving-go = Verder naar { $host }

@@ -1,0 +1,12 @@
+logout-title = Uitloggen?
+logout-asked-by = { $client } wil u uitloggen.
+logout-then = Daarna gaat u naar { $host }.
+logout-submit = Uitloggen
+logout-stay = Ingelogd blijven
+logout-stayed-title = Nog ingelogd
+logout-stayed-heading = U bent nog ingelogd
+logout-stayed = Er is niets gewijzigd.
+logout-done-title = Uitgelogd
+logout-done-heading = U bent uitgelogd
+logout-done = U bent in deze browser uitgelogd.
+logout-again = Opnieuw inloggen

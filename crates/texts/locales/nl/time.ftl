@@ -1,0 +1,13 @@
+time-moment = { $day } { $month } { $year }, { $hour }:{ $minute } UTC
+time-month-1 = jan
+time-month-2 = feb
+time-month-3 = mrt
+time-month-4 = apr
+time-month-5 = mei
+time-month-6 = jun
+time-month-7 = jul
+time-month-8 = aug
+time-month-9 = sep
+time-month-10 = okt
+time-month-11 = nov
+time-month-12 = dec

@@ -1,0 +1,10 @@
+device-title = Połącz urządzenie
+device-enter = Wpisz kod, który pokazuje Twoje urządzenie.
+device-code = Kod
+device-unknown = Żadne urządzenie nie czeka z tym kodem. Sprawdź go lub pobierz nowy na urządzeniu.
+device-confirm = Połączyć { $client }?
+device-check = Kontynuuj tylko wtedy, gdy masz urządzenie przy sobie i pokazuje ono ten kod:
+device-done-title = Urządzenie połączone
+device-done = Wróć do urządzenia.
+device-refused-title = Nie połączono
+device-refused = Urządzenie zostało odrzucone.

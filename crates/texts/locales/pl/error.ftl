@@ -1,0 +1,17 @@
+error-title = Coś jest nie tak
+error-heading = Nie udało się
+error-code = Błąd: { $code }
+error-request = Żądanie: { $id }
+error-start-again = Wróć do aplikacji, z której tu trafiono, i zacznij od nowa. Jeśli to się powtórzy, przekaż te wiersze jej administratorowi.
+error-expired = Ta strona jest za stara. Wróć do aplikacji, z której tu trafiono, i zacznij od nowa.
+error-cookies = Ta przeglądarka nie przechowuje plików cookie tej witryny, a bez nich nie można się zalogować. Zezwól na nie i zacznij od nowa.
+error-unavailable = Usługa jest chwilowo niedostępna. Spróbuj ponownie za kilka minut.
+error-no-mail = Ten serwer nie może wysyłać poczty. Poproś jego administratora o nowe hasło.
+error-answered = Na tę stronę już odpowiedziano. Wróć do aplikacji i zacznij od nowa.
+error-going-back = Powrót
+error-going-back-text = Trwa powrót do aplikacji.
+error-leaving-title = To się nie udało
+error-leaving-asked = Aplikacja poprosiła o coś, czego nie można zrobić.
+error-leaving-told = Otrzyma informację: { $description }
+error-leaving-wants = Chce, aby wrócić do { $host }. Nikt nie sprawdził, kto to prowadzi. Jeśli nie znasz tego miejsca, zamknij tę stronę.
+error-leaving-go = Przejdź do { $host }

@@ -1,0 +1,12 @@
+logout-title = Wylogować?
+logout-asked-by = { $client } prosi o wylogowanie.
+logout-then = Następnie nastąpi przejście do { $host }.
+logout-submit = Wyloguj
+logout-stay = Pozostań zalogowany
+logout-stayed-title = Nadal zalogowano
+logout-stayed-heading = Sesja nadal trwa
+logout-stayed = Niczego nie zmieniono.
+logout-done-title = Wylogowano
+logout-done-heading = Wylogowano
+logout-done = Wylogowano w tej przeglądarce.
+logout-again = Zaloguj się ponownie

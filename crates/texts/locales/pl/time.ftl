@@ -1,0 +1,13 @@
+time-moment = { $day } { $month } { $year }, { $hour }:{ $minute } UTC
+time-month-1 = sty
+time-month-2 = lut
+time-month-3 = mar
+time-month-4 = kwi
+time-month-5 = maj
+time-month-6 = cze
+time-month-7 = lip
+time-month-8 = sie
+time-month-9 = wrz
+time-month-10 = paź
+time-month-11 = lis
+time-month-12 = gru

@@ -1,0 +1,10 @@
+device-title = Conectar um dispositivo
+device-enter = Digite o código que seu dispositivo mostra.
+device-code = Código
+device-unknown = Nenhum dispositivo está esperando com este código. Confira-o ou obtenha um novo no dispositivo.
+device-confirm = Conectar { $client }?
+device-check = Continue somente se você estiver com o dispositivo e ele mostrar este código:
+device-done-title = Dispositivo conectado
+device-done = Volte ao seu dispositivo.
+device-refused-title = Não conectado
+device-refused = O dispositivo foi recusado.

@@ -1,0 +1,17 @@
+error-title = Algo não está certo
+error-heading = Isto não funcionou
+error-code = Erro: { $code }
+error-request = Solicitação: { $id }
+error-start-again = Volte ao aplicativo que trouxe você até aqui e comece de novo. Se acontecer outra vez, passe estas linhas a quem o administra.
+error-expired = Esta página é antiga demais. Volte ao aplicativo que trouxe você até aqui e comece de novo.
+error-cookies = Este navegador não guarda cookies deste site e, sem eles, ninguém pode entrar. Permita-os e comece de novo.
+error-unavailable = Isto está temporariamente indisponível. Tente novamente em alguns minutos.
+error-no-mail = Este servidor não pode enviar e-mail. Peça uma nova senha a quem o administra.
+error-answered = Esta página já foi respondida. Volte ao aplicativo e comece de novo.
+error-going-back = Voltando
+error-going-back-text = Você está sendo levado de volta ao aplicativo.
+error-leaving-title = Isso não funcionou
+error-leaving-asked = Um aplicativo pediu algo que não pode ser feito.
+error-leaving-told = Ele recebe esta informação: { $description }
+error-leaving-wants = Ele quer levar você de volta a { $host }. Ninguém verificou quem o administra. Se você não o conhece, feche esta página.
+error-leaving-go = Seguir para { $host }

@@ -1,0 +1,12 @@
+logout-title = Sair?
+logout-asked-by = { $client } pede para encerrar sua sessão.
+logout-then = Depois você vai para { $host }.
+logout-submit = Sair
+logout-stay = Continuar conectado
+logout-stayed-title = Ainda conectado
+logout-stayed-heading = Você continua conectado
+logout-stayed = Nada foi alterado.
+logout-done-title = Sessão encerrada
+logout-done-heading = Você saiu
+logout-done = Você saiu neste navegador.
+logout-again = Entrar de novo

@@ -1,0 +1,13 @@
+time-moment = { $day } de { $month } de { $year }, { $hour }:{ $minute } UTC
+time-month-1 = jan.
+time-month-2 = fev.
+time-month-3 = mar.
+time-month-4 = abr.
+time-month-5 = maio
+time-month-6 = jun.
+time-month-7 = jul.
+time-month-8 = ago.
+time-month-9 = set.
+time-month-10 = out.
+time-month-11 = nov.
+time-month-12 = dez.

@@ -1,0 +1,10 @@
+device-title = Cihaz bağla
+device-enter = Cihazınızın gösterdiği kodu girin.
+device-code = Kod
+device-unknown = Bu kodla bekleyen bir cihaz yok. Kodu kontrol edin veya cihazdan yenisini alın.
+device-confirm = { $client } bağlansın mı?
+device-check = Yalnızca cihaz yanınızdaysa ve şu kodu gösteriyorsa devam edin:
+device-done-title = Cihaz bağlandı
+device-done = Cihazınıza dönün.
+device-refused-title = Bağlanmadı
+device-refused = Cihaz reddedildi.

@@ -1,0 +1,17 @@
+error-title = Bir şeyler yolunda değil
+error-heading = Bu işe yaramadı
+error-code = Hata: { $code }
+error-request = İstek: { $id }
+error-start-again = Sizi buraya gönderen uygulamaya dönüp baştan başlayın. Yine olursa bu satırları uygulamayı işletene iletin.
+error-expired = Bu sayfa çok eski. Sizi buraya gönderen uygulamaya dönüp baştan başlayın.
+error-cookies = Bu tarayıcı bu sitenin çerezlerini saklamıyor; onlarsız kimse giriş yapamaz. Çerezlere izin verip baştan başlayın.
+error-unavailable = Geçici olarak kullanılamıyor. Birkaç dakika sonra yeniden deneyin.
+error-no-mail = Bu sunucu e-posta gönderemiyor. Yeni parolayı sunucuyu işletenden isteyin.
+error-answered = Bu sayfa daha önce yanıtlandı. Uygulamaya dönüp baştan başlayın.
+error-going-back = Geri dönülüyor
+error-going-back-text = Uygulamaya geri gönderiliyorsunuz.
+error-leaving-title = Bu işe yaramadı
+error-leaving-asked = Bir uygulama yapılamayacak bir şey istedi.
+error-leaving-told = Ona şu bildiriliyor: { $description }
+error-leaving-wants = Sizi { $host } adresine geri götürmek istiyor. Orayı kimin işlettiğini kimse denetlemedi. Tanımıyorsanız bu sayfayı kapatın.
+error-leaving-go = { $host } adresine devam et

@@ -1,0 +1,12 @@
+logout-title = Çıkış yapılsın mı?
+logout-asked-by = { $client } çıkış yapmanızı istiyor.
+logout-then = Ardından { $host } adresine gidersiniz.
+logout-submit = Çıkış yap
+logout-stay = Oturumu açık tut
+logout-stayed-title = Oturum hâlâ açık
+logout-stayed-heading = Oturumunuz hâlâ açık
+logout-stayed = Hiçbir şey değişmedi.
+logout-done-title = Çıkış yapıldı
+logout-done-heading = Çıkış yaptınız
+logout-done = Bu tarayıcıda çıkış yaptınız.
+logout-again = Yeniden giriş yap

@@ -1,0 +1,13 @@
+time-moment = { $day } { $month } { $year }, { $hour }:{ $minute } UTC
+time-month-1 = Oca
+time-month-2 = Şub
+time-month-3 = Mar
+time-month-4 = Nis
+time-month-5 = May
+time-month-6 = Haz
+time-month-7 = Tem
+time-month-8 = Ağu
+time-month-9 = Eyl
+time-month-10 = Eki
+time-month-11 = Kas
+time-month-12 = Ara

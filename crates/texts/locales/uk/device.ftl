@@ -1,0 +1,10 @@
+device-title = Під’єднати пристрій
+device-enter = Введіть код, який показує ваш пристрій.
+device-code = Код
+device-unknown = Жоден пристрій не чекає з цим кодом. Перевірте його або отримайте новий на пристрої.
+device-confirm = Під’єднати { $client }?
+device-check = Продовжуйте, лише якщо пристрій у вас і показує цей код:
+device-done-title = Пристрій під’єднано
+device-done = Поверніться до пристрою.
+device-refused-title = Не під’єднано
+device-refused = Пристрій відхилено.

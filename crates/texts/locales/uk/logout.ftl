@@ -1,0 +1,12 @@
+logout-title = Вийти?
+logout-asked-by = { $client } просить завершити ваш сеанс.
+logout-then = Після цього ви перейдете до { $host }.
+logout-submit = Вийти
+logout-stay = Залишитися в системі
+logout-stayed-title = Сеанс триває
+logout-stayed-heading = Ви досі в системі
+logout-stayed = Нічого не змінено.
+logout-done-title = Ви вийшли
+logout-done-heading = Ви вийшли
+logout-done = Ви вийшли в цьому браузері.
+logout-again = Увійти знову

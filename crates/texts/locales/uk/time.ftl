@@ -1,0 +1,13 @@
+time-moment = { $day } { $month } { $year }, { $hour }:{ $minute } UTC
+time-month-1 = січ.
+time-month-2 = лют.
+time-month-3 = бер.
+time-month-4 = квіт.
+time-month-5 = трав.
+time-month-6 = черв.
+time-month-7 = лип.
+time-month-8 = серп.
+time-month-9 = вер.
+time-month-10 = жовт.
+time-month-11 = лист.
+time-month-12 = груд.

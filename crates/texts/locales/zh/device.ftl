@@ -1,0 +1,10 @@
+device-title = 连接设备
+device-enter = 请输入设备上显示的代码。
+device-code = 代码
+device-unknown = 没有设备在等待此代码。请核对，或在设备上获取新代码。
+device-confirm = 连接 { $client }？
+device-check = 仅当设备在您手中并显示以下代码时才继续：
+device-done-title = 设备已连接
+device-done = 请回到您的设备。
+device-refused-title = 未连接
+device-refused = 已拒绝该设备。

@@ -1,0 +1,17 @@
+error-title = 出了点问题
+error-heading = 未能成功
+error-code = 错误：{ $code }
+error-request = 请求：{ $id }
+error-start-again = 请回到将您带到此处的应用并重新开始。若再次发生，请将以下信息提供给其运营者。
+error-expired = 此页面已过期。请回到将您带到此处的应用并重新开始。
+error-cookies = 此浏览器未保存本网站的 Cookie，没有 Cookie 就无法登录。请允许 Cookie 后重新开始。
+error-unavailable = 暂时不可用。请几分钟后重试。
+error-no-mail = 此服务器无法发送邮件。请向其运营者索取新密码。
+error-answered = 此页面已被提交过。请回到应用并重新开始。
+error-going-back = 正在返回
+error-going-back-text = 正在将您送回应用。
+error-leaving-title = 未能成功
+error-leaving-asked = 某个应用请求了无法完成的操作。
+error-leaving-told = 它收到的说明：{ $description }
+error-leaving-wants = 它想让您返回 { $host }。没有人核实过其运营者。如果您不认识它，请关闭此页面。
+error-leaving-go = 前往 { $host }

@@ -1,0 +1,12 @@
+logout-title = 退出登录？
+logout-asked-by = { $client } 请求让您退出登录。
+logout-then = 之后您将前往 { $host }。
+logout-submit = 退出登录
+logout-stay = 保持登录
+logout-stayed-title = 仍处于登录状态
+logout-stayed-heading = 您仍处于登录状态
+logout-stayed = 没有任何更改。
+logout-done-title = 已退出登录
+logout-done-heading = 您已退出登录
+logout-done = 您已在此浏览器中退出登录。
+logout-again = 重新登录
