@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use super::agents::{AgentsView, agents};
 use super::face::{Face, Part, plain, strong};
 use super::factors::{FactorsView, factors};
-use super::layout::{Frame, Html, Notice, notice};
+use super::layout::{Frame, Html, Menu, Notice, notice};
 
 /// What the account page shows.
 #[derive(Debug, Default)]
@@ -173,6 +173,7 @@ pub fn account(t: &Face, view: &AccountView<'_>) -> Html {
     let hidden = html! { input type="hidden" name="interaction" value=(view.interaction); };
     Frame {
         wide: true,
+        menu: Menu::Account,
         ..Frame::own(t, t.text("account-title"))
     }
     .render(html! {
@@ -184,10 +185,13 @@ pub fn account(t: &Face, view: &AccountView<'_>) -> Html {
         }
         (notice(t, view.notice.as_ref()))
 
-        @if !view.attributes.is_empty() { (attributes(t, view, &hidden)) }
+        (parts(t, view))
 
-        @if let Some(view) = view.factors { (factors(t, view, &hidden)) }
+        @if !view.attributes.is_empty() { section #profile { (attributes(t, view, &hidden)) } }
 
+        @if let Some(view) = view.factors { section #second-factor { (factors(t, view, &hidden)) } }
+
+        section #devices {
         h2 #sessions { (t.text("account-sessions")) }
         ul .plain aria-labelledby="sessions" {
             @for session in view.sessions {
@@ -224,6 +228,9 @@ pub fn account(t: &Face, view: &AccountView<'_>) -> Html {
             }
         }
 
+        }
+
+        section #applications {
         h2 #consents { (t.text("account-applications")) }
         @if view.consents.is_empty() {
             p .soft { (t.text("account-applications-none")) }
@@ -253,8 +260,11 @@ pub fn account(t: &Face, view: &AccountView<'_>) -> Html {
             }
         }
 
-        @if let Some(view) = view.agents { (agents(t, view, &hidden)) }
+        }
 
+        @if let Some(view) = view.agents { section #advanced { (agents(t, view, &hidden)) } }
+
+        section #password-part {
         @if view.own_password {
             h2 { (t.text(if view.has_password { "account-password-change" } else { "account-password-set" })) }
             form method="post" action="account" {
@@ -274,7 +284,28 @@ pub fn account(t: &Face, view: &AccountView<'_>) -> Html {
                 (t.text("account-password-elsewhere"))
             }
         }
+        }
     })
+}
+
+/// Ways to the parts of the page, which show one part alone without a script (`:target`).
+fn parts(t: &Face, view: &AccountView<'_>) -> Markup {
+    let parts = [
+        (!view.attributes.is_empty(), "#profile", "account-about"),
+        (view.factors.is_some(), "#second-factor", "factors-title"),
+        (true, "#devices", "account-sessions"),
+        (true, "#applications", "account-applications"),
+        (true, "#password-part", "account-password"),
+        (view.agents.is_some(), "#advanced", "account-advanced"),
+    ];
+    html! {
+        nav .tabs aria-label=(t.text("account-sections")) {
+            a href="#main" { (t.text("account-all")) }
+            @for (_, target, text) in parts.into_iter().filter(|(is_there, _, _)| *is_there) {
+                a href=(target) { (t.text(text)) }
+            }
+        }
+    }
 }
 
 /// Many buttons of one name: a screen reader says which.
@@ -302,7 +333,11 @@ fn new_password(t: &Face) -> maud::Markup {
 
 /// `/account/recover`: asks whose password was forgotten.
 pub fn recover(t: &Face, interaction: &str, typed: &str, problem: Option<Notice>) -> Html {
-    Frame::own(t, t.text("account-recover-title")).render(html! {
+    Frame {
+        menu: Menu::Interaction(interaction),
+        ..Frame::own(t, t.text("account-recover-title"))
+    }
+    .render(html! {
         h1 { (t.text("account-recover-heading")) }
         p .soft { (t.text("account-recover-text")) }
         (notice(t, problem.as_ref()))

@@ -3,7 +3,7 @@
 use maud::html;
 
 use super::face::{Face, Part};
-use super::layout::{Frame, Html, Menu};
+use super::layout::{Frame, Html};
 
 /// Shown where the error cannot go back to the client. `code` is the protocol's error code;
 /// `description` a fixed text in English, or the id of a text; `request_id` finds the log line.
@@ -12,7 +12,6 @@ pub fn error(t: &Face, code: &str, description: &str, request_id: &str) -> Html 
     Frame {
         main_id: "error",
         error_code: Some(code),
-        menu: Menu::None,
         ..Frame::own(t, t.text("error-title"))
     }
     .render(html! {

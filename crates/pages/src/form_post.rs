@@ -4,7 +4,7 @@
 use maud::html;
 
 use super::face::Face;
-use super::layout::{Frame, Html, Menu};
+use super::layout::{Frame, Html};
 
 const SUBMIT: &str = "document.forms[0].submit()";
 
@@ -12,7 +12,6 @@ const SUBMIT: &str = "document.forms[0].submit()";
 pub fn form_post(t: &Face, redirect_uri: &str, parameters: &[(&str, &str)]) -> Html {
     Frame {
         script: Some(SUBMIT),
-        menu: Menu::None,
         ..Frame::new(t, t.text("error-going-back"))
     }
     .render(html! {

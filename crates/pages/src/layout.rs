@@ -140,7 +140,8 @@ fn footer(t: &Face, password: bool, menu: Menu<'_>) -> Markup {
             }
             @if let Some(sealed) = interaction {
                 form .language method="post" action={ (t.base) "/language" } {
-                    input type="hidden" name="interaction" value=(sealed);
+                    // None is better than an empty one: programs that read forms look for it.
+                    @if !sealed.is_empty() { input type="hidden" name="interaction" value=(sealed); }
                     label for="language" { (t.text("page-language")) }
                     select #language name="language" autocomplete="off" {
                         @for language in LANGUAGES {
@@ -183,7 +184,8 @@ impl<'a> Frame<'a> {
             forms: Forms::Client,
             script: None,
             password: false,
-            menu: Menu::Account,
+            // A page without a form of its own has none: programs would take it for a question.
+            menu: Menu::None,
         }
     }
 

@@ -7,7 +7,7 @@
 use maud::{Markup, html};
 
 use super::face::{Face, Part, plain, strong};
-use super::layout::{Frame, Html, Menu};
+use super::layout::{Frame, Html};
 
 /// How it goes on.
 #[derive(Debug, Clone, Copy)]
@@ -53,7 +53,6 @@ pub fn leaving(t: &Face, page: &LeavingPage<'_>) -> Html {
     Frame {
         main_id: "error",
         error_code: Some(page.error),
-        menu: Menu::None,
         ..Frame::new(t, t.text("error-leaving-title"))
     }
     .render(html! {

@@ -3,7 +3,7 @@
 use maud::html;
 
 use super::face::{Face, strong};
-use super::layout::{Frame, Html, Menu};
+use super::layout::{Frame, Html};
 use super::leaving::link;
 
 /// Asks before a session ends: a link from anywhere must not log a person out (OpenID RP-Initiated
@@ -16,11 +16,7 @@ pub fn logout_confirm(
     client_name: Option<&str>,
     host: Option<&str>,
 ) -> Html {
-    Frame {
-        menu: Menu::None,
-        ..Frame::new(t, t.text("logout-title"))
-    }
-    .render(html! {
+    Frame::new(t, t.text("logout-title")).render(html! {
         h1 { (t.text("logout-title")) }
         p .soft {
             @if let Some(client) = client_name {

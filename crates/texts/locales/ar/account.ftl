@@ -1,8 +1,6 @@
 account-title = حسابك
 account-sections = أقسام هذه الصفحة
 account-all = الكل
-account-profile = الملف الشخصي
-account-security = الأمان
 account-advanced = متقدم
 account-about = معلومات عنك
 account-waits = يجب أن يؤكد أحد المسؤولين هذا قبل أن تراه التطبيقات.

@@ -1,8 +1,6 @@
 account-title = Váš účet
 account-sections = Části této stránky
 account-all = Vše
-account-profile = Profil
-account-security = Zabezpečení
 account-advanced = Pokročilé
 account-about = O vás
 account-waits = Než to aplikace uvidí, musí to potvrdit správce.

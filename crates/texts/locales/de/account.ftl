@@ -1,8 +1,6 @@
 account-title = Ihr Konto
 account-sections = Teile dieser Seite
 account-all = Alles
-account-profile = Profil
-account-security = Sicherheit
 account-advanced = Erweitert
 account-about = Über Sie
 account-waits = Ein Administrator muss das bestätigen, bevor Anwendungen es sehen.

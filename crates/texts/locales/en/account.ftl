@@ -3,8 +3,6 @@
 account-title = Your account
 account-sections = Parts of this page
 account-all = Everything
-account-profile = Profile
-account-security = Security
 account-advanced = Advanced
 account-about = About you
 account-waits = An administrator has to confirm this before applications see it.

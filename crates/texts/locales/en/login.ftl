@@ -4,12 +4,10 @@ login-title = Log in
 login-for-client = to continue to { $client }
 login-username = User name or e-mail address
 login-password = Password
-login-show-password = Show password
 login-submit = Log in
 login-forgotten = Forgotten your password?
 login-name-first = Type your user name or e-mail address first.
 login-password-wrong = The user name or password is not right.
-login-password-changed = Your password was changed. Log in with the new one.
 login-use-password = Use a password instead
 
 login-email-button = E-mail me a code instead

@@ -1,8 +1,6 @@
 account-title = Su cuenta
 account-sections = Partes de esta página
 account-all = Todo
-account-profile = Perfil
-account-security = Seguridad
 account-advanced = Avanzado
 account-about = Sobre usted
 account-waits = Un administrador debe confirmarlo antes de que las aplicaciones lo vean.

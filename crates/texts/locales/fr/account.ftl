@@ -1,8 +1,6 @@
 account-title = Votre compte
 account-sections = Parties de cette page
 account-all = Tout
-account-profile = Profil
-account-security = Sécurité
 account-advanced = Avancé
 account-about = À propos de vous
 account-waits = Un administrateur doit le confirmer avant que les applications le voient.

@@ -1,8 +1,6 @@
 account-title = आपका खाता
 account-sections = इस पृष्ठ के भाग
 account-all = सब कुछ
-account-profile = प्रोफ़ाइल
-account-security = सुरक्षा
 account-advanced = उन्नत
 account-about = आपके बारे में
 account-waits = ऐप्लिकेशन इसे देखें, इससे पहले किसी व्यवस्थापक को इसकी पुष्टि करनी होगी।

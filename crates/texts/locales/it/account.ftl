@@ -1,8 +1,6 @@
 account-title = Il Suo account
 account-sections = Parti di questa pagina
 account-all = Tutto
-account-profile = Profilo
-account-security = Sicurezza
 account-advanced = Avanzate
 account-about = Su di Lei
 account-waits = Un amministratore deve confermarlo prima che le applicazioni lo vedano.

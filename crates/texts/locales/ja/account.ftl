@@ -1,8 +1,6 @@
 account-title = アカウント
 account-sections = このページの項目
 account-all = すべて
-account-profile = プロフィール
-account-security = セキュリティ
 account-advanced = 詳細
 account-about = あなたについて
 account-waits = アプリケーションに表示される前に、管理者の確認が必要です。

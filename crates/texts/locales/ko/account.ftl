@@ -1,8 +1,6 @@
 account-title = 내 계정
 account-sections = 이 페이지의 항목
 account-all = 전체
-account-profile = 프로필
-account-security = 보안
 account-advanced = 고급
 account-about = 내 정보
 account-waits = 애플리케이션에 표시되려면 관리자의 확인이 필요합니다.

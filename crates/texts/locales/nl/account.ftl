@@ -1,8 +1,6 @@
 account-title = Uw account
 account-sections = Onderdelen van deze pagina
 account-all = Alles
-account-profile = Profiel
-account-security = Beveiliging
 account-advanced = Geavanceerd
 account-about = Over u
 account-waits = Een beheerder moet dit bevestigen voordat toepassingen het zien.

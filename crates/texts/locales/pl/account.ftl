@@ -1,8 +1,6 @@
 account-title = Twoje konto
 account-sections = Części tej strony
 account-all = Wszystko
-account-profile = Profil
-account-security = Bezpieczeństwo
 account-advanced = Zaawansowane
 account-about = O Tobie
 account-waits = Administrator musi to potwierdzić, zanim zobaczą to aplikacje.

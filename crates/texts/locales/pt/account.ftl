@@ -1,8 +1,6 @@
 account-title = Sua conta
 account-sections = Partes desta página
 account-all = Tudo
-account-profile = Perfil
-account-security = Segurança
 account-advanced = Avançado
 account-about = Sobre você
 account-waits = Um administrador precisa confirmar isto antes que os aplicativos o vejam.

@@ -1,8 +1,6 @@
 account-title = Hesabınız
 account-sections = Bu sayfanın bölümleri
 account-all = Tümü
-account-profile = Profil
-account-security = Güvenlik
 account-advanced = Gelişmiş
 account-about = Hakkınızda
 account-waits = Uygulamalar görmeden önce bunu bir yöneticinin onaylaması gerekir.

@@ -1,8 +1,6 @@
 account-title = Ваш обліковий запис
 account-sections = Частини цієї сторінки
 account-all = Усе
-account-profile = Профіль
-account-security = Безпека
 account-advanced = Додатково
 account-about = Про вас
 account-waits = Перш ніж це побачать застосунки, це має підтвердити адміністратор.

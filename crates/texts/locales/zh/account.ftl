@@ -1,8 +1,6 @@
 account-title = 您的账户
 account-sections = 本页的各部分
 account-all = 全部
-account-profile = 个人资料
-account-security = 安全
 account-advanced = 高级
 account-about = 关于您
 account-waits = 须由管理员确认后，应用才能看到此项。

@@ -1,0 +1,79 @@
+factors-step-who = Logujesz się jako { $name }.
+factors-step-remember = { $days ->
+    [one] Nie pytaj ponownie w tej przeglądarce przez { $days } dzień
+   *[other] Nie pytaj ponownie w tej przeglądarce przez { $days } dni
+}
+factors-step-other = Użyj innego konta
+factors-totp-title = Wpisz kod z aplikacji
+factors-totp-label = Kod sześciocyfrowy
+factors-totp-button = Użyj kodu z aplikacji
+factors-totp-wrong = To nie jest kod, który aplikacja teraz pokazuje. Każdy kod działa jeden raz.
+factors-recovery-title = Wpisz kod odzyskiwania
+factors-recovery-label = Kod odzyskiwania
+factors-recovery-about = Każdy kod z listy działa jeden raz. Potem go skreśl.
+factors-recovery-button = Użyj kodu odzyskiwania
+factors-recovery-wrong = To nie jest jeden z Twoich kodów odzyskiwania albo został już użyty. Każdy działa jeden raz.
+factors-password-title = Wpisz hasło
+factors-password-about = Jeszcze jeden krok: potrzebne jest też hasło.
+factors-password-button = Użyj hasła
+factors-choose-title = Jeszcze jeden krok
+factors-choose-about = Potrzebny jest jeszcze jeden dowód, że to Ty.
+factors-title = Drugi składnik
+factors-none = To konto chroni tylko hasło lub poczta. Aplikacja z kodami wymaga jeszcze jednego dowodu.
+factors-app = Aplikacja z kodami
+factors-passkey = Klucz dostępu
+factors-browser = Zapamiętana przeglądarka
+factors-since = { $kind } · od { $since }
+factors-used = ostatnio użyto { $used }
+factors-until = do { $until }
+factors-remove = Usuń
+factors-remove-one = Usuń { $name }, od { $since }
+factors-removed = Usunięto.
+factors-browsers = Zapamiętane przeglądarki
+factors-browsers-about = Te przeglądarki nie są pytane o drugi składnik.
+factors-codes-none = Nie masz kodów odzyskiwania. Pozwalają wejść, gdy drugi składnik nie jest pod ręką.
+factors-codes-left = { $count ->
+    [one] Pozostał { $count } kod odzyskiwania. Nowe kody go zastąpią.
+    [few] Pozostały { $count } kody odzyskiwania. Nowe kody je zastąpią.
+   *[other] Pozostało { $count } kodów odzyskiwania. Nowe kody je zastąpią.
+}
+factors-codes-make = Utwórz nowe kody odzyskiwania
+factors-codes-title = Twoje kody odzyskiwania
+factors-codes-about = Wydrukuj te kody lub zapisz je i przechowuj tam, gdzie znajdziesz je bez tego urządzenia. Każdy działa jeden raz. Nie zostaną pokazane ponownie, a wcześniejsze kody już nie działają.
+factors-codes-kept = Mam je zapisane
+factors-add-button = Dodaj aplikację z kodami
+factors-add-title = Dodaj aplikację z kodami
+factors-add-required = Twoje konto musi mieć drugi składnik. Skonfiguruj go, aby kontynuować.
+factors-add-about = Zeskanuj obraz aplikacją, która tworzy kody, lub wpisz w niej sekret. Potem wpisz kod, który pokaże.
+factors-add-secret = Sekret: { $secret }
+factors-add-copy = Do skopiowania: { $secret }
+factors-add-open = Otwórz w aplikacji na tym urządzeniu
+factors-add-qr = Sekret jako kod QR
+factors-add-name = Nazwa aplikacji lub urządzenia (opcjonalnie)
+factors-add-submit = Dodaj
+factors-add-wrong = To nie jest kod, który aplikacja teraz pokazuje. Sprawdź zegar urządzenia i spróbuj następnego kodu.
+factors-add-many = Konto ma już tyle aplikacji z kodami, ile może mieć. Najpierw usuń jedną.
+factors-added = Aplikacja z kodami została dodana. Od teraz logowanie wymaga jej kodu.
+factors-mail-account = Konto: { $name }
+factors-mail-server = Serwer: { $server }
+factors-mail-advice = Jeśli to Ty, nie musisz nic robić. Jeśli nie, zaloguj się na { $url }, zmień hasło, zakończ nieznane sesje i powiadom administratora serwera.
+factors-mail-totp-added-subject = Do Twojego konta dodano aplikację z kodami
+factors-mail-totp-added = Aplikacja z kodami została dodana jako drugi składnik Twojego konta.
+factors-mail-totp-removed-subject = Z Twojego konta usunięto aplikację z kodami
+factors-mail-totp-removed = Aplikacja z kodami została usunięta z drugich składników Twojego konta.
+factors-mail-passkey-added-subject = Do Twojego konta dodano klucz dostępu
+factors-mail-passkey-added = Do Twojego konta dodano klucz dostępu.
+factors-mail-passkey-removed-subject = Z Twojego konta usunięto klucz dostępu
+factors-mail-passkey-removed = Z Twojego konta usunięto klucz dostępu.
+factors-mail-codes-made-subject = Nowe kody odzyskiwania Twojego konta
+factors-mail-codes-made = Utworzono nowe kody odzyskiwania Twojego konta. Starsze już nie działają.
+factors-mail-codes-removed-subject = Kody odzyskiwania Twojego konta zostały usunięte
+factors-mail-codes-removed = Kody odzyskiwania Twojego konta zostały usunięte.
+factors-mail-code-used-subject = Użyto kodu odzyskiwania Twojego konta
+factors-mail-code-used = Do zalogowania się na Twoje konto użyto kodu odzyskiwania.
+factors-mail-password-changed-subject = Hasło Twojego konta zostało zmienione
+factors-mail-password-changed = Hasło Twojego konta zostało zmienione.
+factors-mail-password-removed-subject = Hasło Twojego konta zostało usunięte
+factors-mail-password-removed = Hasło Twojego konta zostało usunięte.
+factors-mail-recovered-subject = Dla Twojego konta ustawiono nowe hasło
+factors-mail-recovered = Dla Twojego konta ustawiono nowe hasło za pomocą linku z wiadomości e-mail.

@@ -1,0 +1,95 @@
+// The pages in every language that the metadata names: the right one, in its direction, and no wider than a small phone.
+import assert from 'node:assert/strict'
+import { createHash, randomBytes } from 'node:crypto'
+import { test } from 'node:test'
+import { decide, dev, logIn, shoot, withBrowser } from './browser.mjs'
+
+const small = { viewport: { width: 320, height: 640 } }
+const metadata = await (await fetch(`${dev.issuer}/.well-known/openid-configuration`)).json()
+const languages = metadata.ui_locales_supported
+
+function authorize(more = {}) {
+  const { client_id, redirect_uris } = dev.clients.web
+  const verifier = randomBytes(32).toString('base64url')
+  const query = new URLSearchParams({
+    client_id,
+    redirect_uri: redirect_uris[0],
+    response_type: 'code',
+    scope: 'openid profile email address phone groups offline_access',
+    code_challenge: createHash('sha256').update(verifier).digest('base64url'),
+    code_challenge_method: 'S256',
+    prompt: 'consent',
+    ...more,
+  })
+  return `${metadata.authorization_endpoint}?${query}`
+}
+
+const spoken = (page) => page.evaluate(() => [document.documentElement.lang, document.documentElement.dir])
+
+/** No page scrolls sideways, and nothing in it is cut off. */
+async function fits(page, what) {
+  const wide = await page.evaluate(() => {
+    const beyond = (e) => {
+      const { left, right } = e.getBoundingClientRect()
+      return right > innerWidth + 1 || left < -1
+    }
+    const all = [...document.querySelectorAll('body *')].filter((e) => beyond(e) || (e.tagName === 'BUTTON' && e.scrollWidth > e.clientWidth + 1))
+    return { page: document.documentElement.scrollWidth, window: innerWidth, all: all.map((e) => e.outerHTML.slice(0, 120)) }
+  })
+  assert.ok(wide.page <= wide.window, `${what} scrolls sideways: ${JSON.stringify(wide)}`)
+  assert.deepEqual(wide.all, [], `${what} is too wide`)
+}
+
+test('the metadata names sixteen languages', () => {
+  assert.equal(languages.length, 16)
+  assert.equal(languages[0], 'en')
+})
+
+for (const language of languages) {
+  test(`the pages fit a small phone in ${language}`, () =>
+    withBrowser(async (page) => {
+      const see = async (what) => {
+        assert.deepEqual(await spoken(page), [language, language === 'ar' ? 'rtl' : 'ltr'], what)
+        await fits(page, `${what} in ${language}`)
+        if (['de', 'ar', 'ja'].includes(language)) await shoot(page, `${language}-${what}`)
+      }
+      await page.goto(authorize({ ui_locales: `tlh ${language}` }))
+      await see('login')
+      await page.fill('input[name=username]', dev.user.email)
+      await decide(page, 'email')
+      await page.waitForSelector('input[name=otp]')
+      await see('code')
+      await decide(page, 'password')
+      await logIn(page, { username: dev.user.username, password: 'not the password' })
+      await page.waitForSelector('[role=alert]')
+      await see('wrong')
+      await logIn(page)
+      await page.waitForSelector('button[name=decision][value=deny]')
+      await see('consent')
+      for (const path of ['account', 'device', 'account/recover', 'nothing', 'interaction', 'logout']) {
+        await page.goto(`${dev.issuer}/${path}?ui_locales=${language}`)
+        await see(path.replace('/', '-'))
+      }
+    }, small))
+}
+
+test('the menu chooses, and the person goes on where they were', () =>
+  withBrowser(async (page) => {
+    await page.goto(authorize({ ui_locales: 'fr' }))
+    assert.deepEqual(await spoken(page), ['fr', 'ltr'])
+    await page.selectOption('select[name=language]', 'ar')
+    await page.click('form.language button')
+    await page.waitForSelector('html[lang=ar]')
+    assert.deepEqual(await spoken(page), ['ar', 'rtl'])
+    await logIn(page)
+    await page.waitForSelector('button[name=decision][value=deny]')
+    assert.deepEqual(await spoken(page), ['ar', 'rtl'])
+    await page.goto(authorize({ ui_locales: 'fr' }))
+    assert.deepEqual(await spoken(page), ['ar', 'rtl'])
+  }))
+
+test('a browser is read to in the language that it asks for', () =>
+  withBrowser(async (page) => {
+    await page.goto(`${dev.issuer}/account`)
+    assert.deepEqual(await spoken(page), ['uk', 'ltr'])
+  }, { ...small, locale: 'uk-UA' }))
