@@ -1,4 +1,4 @@
-//! Gathers `locales/*/*.ftl` into one table: a new area or language is a new file, and nothing else.
+//! Gathers `locales/*/*.ftl` into one table: a new area or language is a new file, nothing else.
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 

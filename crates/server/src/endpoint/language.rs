@@ -1,5 +1,5 @@
-//! `/language`: the menu below the pages. The choice is a cookie of the browser, and the person goes
-//! on where they were.
+//! `/language`: the menu below the pages. The choice is a cookie of the browser, and the person
+//! goes on where they were.
 use signet_texts::Language;
 
 use super::authorize;
