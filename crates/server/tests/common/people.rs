@@ -63,7 +63,8 @@ impl Mail {
         assert_eq!(mails.len(), 1, "{mails:?}");
         let is_code = |line: &&str| line.len() == 6 && line.bytes().all(|b| b.is_ascii_digit());
         let code = mails[0].lines().find(is_code);
-        code.unwrap_or_else(|| panic!("no code in {}", mails[0])).to_owned()
+        code.unwrap_or_else(|| panic!("no code in {}", mails[0]))
+            .to_owned()
     }
 }
 
