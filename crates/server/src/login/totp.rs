@@ -349,6 +349,11 @@ pub(crate) fn count(user: &User) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use signet_crypto::seal::SealingKey;
+    use signet_directory::NewUser;
+    use signet_directory::passwords::{PasswordOptions, PasswordPool};
+    use signet_store::MemoryStore;
+    use std::sync::Arc;
 
     /// RFC 6238 appendix B, SHA-1; six of its eight digits.
     #[test]
@@ -393,5 +398,39 @@ mod tests {
         ] {
             assert_eq!(TotpSecret::from_bytes(bytes.as_bytes()).base32(), text);
         }
+    }
+
+    #[tokio::test]
+    async fn after_a_rewrap_the_old_sealing_key_is_not_needed() {
+        let pool = PasswordPool::new(PasswordOptions::default());
+        let users = Accounts::new(Arc::new(MemoryStore::new()), Arc::new(pool), Vec::new());
+        let new = NewUser {
+            username: "alice".into(),
+            ..NewUser::default()
+        };
+        let now = 1_111_111_111;
+        let alice = users.create(new, now).await.unwrap();
+        let (old, new) = (SealingKey::generate(), SealingKey::generate());
+        let before = Keyring::new(old.clone(), Vec::new());
+        let secret = TotpSecret::generate();
+        let code = secret.code(now / PERIOD);
+        let app = enrol(&secret, &code, "phone", &before, &alice.id, now);
+        let app = app.unwrap().unwrap();
+        let added = users.change(&alice.id, now, |draft| draft.put_credential(&app));
+        added.await.unwrap();
+        let both = Keyring::new(new.clone(), vec![old]);
+        assert_eq!(rewrap(&users, &both, now).await.unwrap(), 1);
+        assert_eq!(rewrap(&users, &both, now).await.unwrap(), 0);
+        let after = Keyring::new(new, Vec::new());
+        let try_at = async |at: u64, ring: &Keyring| {
+            let code = secret.code(at / PERIOD);
+            accept(&users, ring, &alice.id, &code, at).await.unwrap()
+        };
+        assert!(
+            !try_at(now + PERIOD, &before).await,
+            "the row is under the new key alone"
+        );
+        assert!(try_at(now + PERIOD, &after).await);
+        assert!(!try_at(now + PERIOD, &after).await, "once");
     }
 }
