@@ -68,6 +68,8 @@ actions! {
     PUSHED = "authorization.push";
     /// An authorization request was answered: with a code, or refused.
     AUTHORIZE = "authorization";
+    /// The token endpoint was asked for what an access rule refuses; `target` is the rule.
+    ACCESS = "access";
     /// A person agreed to what a client asked for.
     CONSENT = "consent";
     /// A device asked for codes.

@@ -466,6 +466,7 @@ impl User {
             updated_at: now,
             password_changed_at: 0,
             profile: Profile::default(),
+            external_id: None,
             groups: Vec::new(),
             groups_outside: Vec::new(),
             roles: Vec::new(),

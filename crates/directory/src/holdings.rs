@@ -15,7 +15,7 @@ pub const MAX_USER_ROLES: usize = 256;
 
 impl User {
     /// What tables of claims are filled from.
-    pub(crate) fn holdings(&self) -> Holdings {
+    pub fn holdings(&self) -> Holdings {
         let attributes = self.attributes.iter().map(|(name, stored)| {
             let held = Held {
                 value: stored.value.to_attribute(),

@@ -89,6 +89,7 @@ impl Local {
             created_at: now,
             updated_at: now,
             profile: new.profile,
+            external_id: None,
             groups: Vec::new(),
             groups_outside: Vec::new(),
             roles: Vec::new(),

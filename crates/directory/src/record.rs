@@ -49,6 +49,9 @@ pub struct User {
     /// The rest of the profile.
     #[serde(default)]
     pub profile: Profile,
+    /// What whoever provisions the account calls it (RFC 7643 section 3.1).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub external_id: Option<String>,
     /// Ids of the groups that the account was put into.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub groups: Vec<String>,

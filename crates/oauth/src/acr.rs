@@ -221,6 +221,12 @@ pub fn holds<S: AsRef<str>>(name: &str, used: &[S]) -> bool {
     class(name).is_some_and(|class| class.holds(used))
 }
 
+/// Every class that holds for the methods that were used.
+pub fn reached<S: AsRef<str>>(used: &[S]) -> Vec<&'static str> {
+    let holding = CLASSES.iter().filter(|class| class.holds(used));
+    holding.map(|class| class.name).collect()
+}
+
 /// Of the methods in `candidates` (by their names), those that bring `used` to the class of this
 /// name, each needed; none where the class holds already, where it is unknown, or where the
 /// candidates do not suffice.

@@ -43,6 +43,7 @@ pub fn add(registry: &mut Registry) -> Result<(), OAuthError> {
             "See this server's users, clients, sessions and audit trail",
         ),
         (scope::REVOCATIONS, "Read the revocation stream"),
+        (scope::SCIM, "Administer accounts and groups"),
     ] {
         if registry.scope(name).is_none() {
             registry.scopes.push(ScopeEntry {

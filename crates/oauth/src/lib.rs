@@ -11,6 +11,7 @@
 //! server goes through [`access_token`]: [`introspect`], [`revoke`], [`userinfo`] and token
 //! exchange all use that one look-up. The front side begins in [`authorize`].
 #![forbid(unsafe_code)]
+pub mod access_rules;
 pub mod access_token;
 pub mod acr;
 pub mod agent_grants;

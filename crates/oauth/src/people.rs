@@ -48,6 +48,8 @@ pub struct Group {
     pub parent: Option<String>,
     /// Ids of the roles that everybody in it has.
     pub roles: Vec<String>,
+    /// What whoever provisions it calls it (RFC 7643 section 3.1).
+    pub external_id: Option<String>,
     /// Grows at every write.
     pub revision: u64,
 }
@@ -450,6 +452,7 @@ mod tests {
             description: None,
             parent: parent.map(str::to_owned),
             roles: roles.iter().map(|role| format!("id-{role}")).collect(),
+            external_id: None,
             revision: 1,
         })
     }

@@ -6,6 +6,7 @@ pub use records::{Change, ClientTally, Counted, Records, ResourceTally};
 pub use shared_map::SharedMap;
 
 use crate::{
+    access_rules::{Access, Mode, Rules},
     claim_rules::{self, ClaimRule},
     client::Client,
     names::AccessTokenFormat,
@@ -29,6 +30,8 @@ pub struct Registry {
     pub scopes: Vec<ScopeEntry>,
     /// attributes, groups and roles
     pub people: Arc<People>,
+    /// access rules
+    pub rules: Arc<Rules>,
 }
 
 impl std::fmt::Debug for Registry {
@@ -56,6 +59,14 @@ impl Registry {
     /// The scope's entry.
     pub fn scope(&self, name: &str) -> Option<&ScopeEntry> {
         self.scopes.iter().find(|s| s.name == name)
+    }
+    /// What decides who may get tokens. `mode`: the realm's switch.
+    pub fn access(&self, mode: Mode) -> Access<'_> {
+        Access {
+            people: &self.people,
+            rules: &self.rules,
+            mode,
+        }
     }
     /// The scopes of OpenID Connect Core sections 5.4 and 11 and `groups`, with the words that a
     /// consent page shows.

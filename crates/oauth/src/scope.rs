@@ -24,11 +24,14 @@ pub const ADMIN_READ: &str = "signet:admin.read";
 /// itself with it.
 pub const REVOCATIONS: &str = "signet:revocations";
 
+/// Provisioning accounts and groups (RFC 7644).
+pub const SCIM: &str = "signet:scim";
+
 /// Scopes that give power over the server itself: never by default, only to a request that names
 /// them, of a client whose own record has them.
-pub const PRIVILEGED: [&str; 3] = [ADMIN, ADMIN_READ, REVOCATIONS];
+pub const PRIVILEGED: [&str; 4] = [ADMIN, ADMIN_READ, REVOCATIONS, SCIM];
 /// Scopes that a person gets only with the admin flag.
-const OF_ADMINISTRATORS: [&str; 2] = [ADMIN, ADMIN_READ];
+const OF_ADMINISTRATORS: [&str; 3] = [ADMIN, ADMIN_READ, SCIM];
 
 /// One scope token (RFC 6749 section 3.3 characters, bounded).
 #[derive(Clone, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]

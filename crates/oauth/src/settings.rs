@@ -4,6 +4,7 @@
 //! what cannot be served; nothing that did not pass it should become a snapshot.
 use crate::acr;
 use crate::{
+    access_rules::Mode,
     endpoint::{EndpointId, split_issuer},
     names::wire_names,
     scope::ScopeSet,
@@ -80,6 +81,8 @@ pub struct Settings {
     pub require_pushed_authorization_requests: bool,
     /// chains of agents' grants
     pub agents: AgentSettings,
+    /// what holds where no access rule decides
+    pub access: Mode,
 }
 
 /// Whose chains of agents' grants are exchanged for tokens. Nobody's unless it is enabled, and then
@@ -160,6 +163,7 @@ impl Settings {
             registration: RegistrationSettings::default(),
             require_pushed_authorization_requests: false,
             agents: AgentSettings::default(),
+            access: Mode::default(),
         }
     }
 

@@ -52,6 +52,14 @@ impl Target {
     }
 }
 
+/// Whom a token is meant for, by the resources that were granted.
+pub fn audience_of(settings: &Settings, resources: &[String]) -> Vec<String> {
+    match resources {
+        [] => vec![default_audience(settings).to_owned()],
+        resources => resources.to_vec(),
+    }
+}
+
 /// Checks the `resource` parameters of an authorization, device or token request against what the
 /// client may ask for. All or nothing.
 pub fn requested<'a>(

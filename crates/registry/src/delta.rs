@@ -12,13 +12,14 @@ use std::sync::Arc;
 
 use signet_cluster::{crdt::Record, entry::Entry};
 use signet_oauth::{
+    access_rules::AccessRule,
     client::Client,
     people::{Attribute, Group, Role},
     registry::{Registry, Resource, ScopeEntry},
     settings::Settings,
 };
 
-use crate::{fields, kinds::RecordKind, people, records};
+use crate::{fields, kinds::RecordKind, people, records, rules};
 
 /// What the configuration says: settings and the records that it declares. They hold over stored
 /// ones of the same name.
@@ -85,6 +86,13 @@ pub enum Delta {
         name: String,
         /// Its record.
         record: Option<Arc<Attribute>>,
+    },
+    /// An access rule of the store.
+    Rule {
+        /// Its name.
+        name: String,
+        /// Its record.
+        record: Option<Arc<AccessRule>>,
     },
     /// A signing key.
     Key {
@@ -234,6 +242,13 @@ impl Delta {
                     record: record.map_err(|_| Malformed)?.map(Arc::new),
                 }
             }
+            RecordKind::Rule => {
+                let record = stored.map(rules::read_rule).transpose();
+                Delta::Rule {
+                    name: own,
+                    record: record.map_err(|_| Malformed)?.map(Arc::new),
+                }
+            }
             RecordKind::Key => Delta::Key {
                 kid: own,
                 record: stored.map(<[u8]>::to_vec),
@@ -248,6 +263,7 @@ impl Delta {
             Delta::Group { record, .. } => record.as_ref().map(|record| &record.name),
             Delta::Role { record, .. } => record.as_ref().map(|record| &record.name),
             Delta::Attribute { record, .. } => record.as_ref().map(|record| &record.name),
+            Delta::Rule { record, .. } => record.as_ref().map(|record| &record.name),
             // A key's record names its key, which `Replica::apply` compares when it opens it.
             Delta::Key { .. } | Delta::Configuration(_) | Delta::Heard { .. } => None,
         };
@@ -289,6 +305,7 @@ mod tests {
             description: None,
             parent: Some("all".into()),
             roles: vec!["r".into()],
+            external_id: Some("x".into()),
             revision: 1,
         });
         let role = people::write_role(&Role {
@@ -298,6 +315,8 @@ mod tests {
             revision: 1,
         });
         let attribute = people::write_attribute(&Attribute::new("level"));
+        let rule = AccessRule::new("closed", signet_oauth::access_rules::Effect::Deny);
+        let rule = rules::write_rule(&rule);
         let of = [
             (RecordKind::Client, "c1", &client),
             (RecordKind::Resource, "https://api.example", &resource),
@@ -305,6 +324,7 @@ mod tests {
             (RecordKind::Group, "staff", &group),
             (RecordKind::Role, "web/editor", &role),
             (RecordKind::Attribute, "level", &attribute),
+            (RecordKind::Rule, "closed", &rule),
         ];
         for (kind, name, stored) in of {
             assert!(

@@ -44,6 +44,8 @@ pub enum RecordKind {
     Role,
     /// An attribute of the people's schema, by its name.
     Attribute,
+    /// An access rule, by its name.
+    Rule,
 }
 
 /// A row of [`KINDS`].
@@ -64,7 +66,7 @@ pub struct KindRow {
 /// there each time; settings and realms are a node's own configuration, and become a
 /// `Delta::Configuration` when that is read again. A number that this version does not know is a
 /// later version's, and is kept for it.
-pub const KINDS: [KindRow; 8] = [
+pub const KINDS: [KindRow; 9] = [
     KindRow {
         kind: RecordKind::Client,
         number: 16,
@@ -111,6 +113,14 @@ pub const KINDS: [KindRow; 8] = [
         kind: RecordKind::Attribute,
         number: 26,
         what: "attributes of people",
+        rule: last_writer,
+    },
+    // A list that is empty is no condition: lists of two writers that merge could say what neither
+    // said.
+    KindRow {
+        kind: RecordKind::Rule,
+        number: 28,
+        what: "access rules",
         rule: last_writer,
     },
 ];

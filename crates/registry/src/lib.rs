@@ -21,5 +21,6 @@ pub mod kinds;
 pub mod merged;
 pub mod people;
 pub mod records;
+pub mod rules;
 pub mod scopes;
 pub mod scribe;

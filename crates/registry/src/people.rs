@@ -1,25 +1,34 @@
-//! Groups, roles and the schema of attributes: their rows in the store.
+//! Groups, roles, the schema of attributes and access rules: their rows in the store.
 //!
 //! Each kind is listed in a partition of [`Table::Setting`]. A change of any of them has one more
 //! row as its condition, the census ([`census_key`]): so changes of them come one after another,
 //! whichever node makes them, and what is true of all of them together (no circle of groups, no
 //! more of them than may be) is decided by one atomic change.
-use crate::kinds::RecordKind;
+use crate::{kinds::RecordKind, rules};
 use serde::{Deserialize, Serialize};
-use signet_oauth::people::{Attribute, AttributeType, Group, People, Role, Who};
+use signet_oauth::{
+    access_rules::Rules,
+    people::{Attribute, AttributeType, Group, People, Role, Who},
+};
 use signet_store::{Key, Row, Store, StoreError, Table};
 use std::sync::Arc;
 
 const PAGE: usize = 256;
 
 /// The kinds that are listed here.
-pub const KINDS: [RecordKind; 3] = [RecordKind::Attribute, RecordKind::Role, RecordKind::Group];
+pub const KINDS: [RecordKind; 4] = [
+    RecordKind::Attribute,
+    RecordKind::Role,
+    RecordKind::Group,
+    RecordKind::Rule,
+];
 
 fn partition(kind: RecordKind) -> &'static [u8] {
     match kind {
         RecordKind::Group => b"group",
         RecordKind::Role => b"role",
         RecordKind::Attribute => b"attribute",
+        RecordKind::Rule => b"rule",
         RecordKind::Client
         | RecordKind::Resource
         | RecordKind::Scope
@@ -47,6 +56,9 @@ pub struct Census {
     pub roles: usize,
     /// Of groups.
     pub groups: usize,
+    /// Of access rules.
+    #[serde(default)]
+    pub rules: usize,
     /// Grows with every change.
     pub changes: u64,
 }
@@ -76,6 +88,7 @@ impl Census {
             RecordKind::Group => Some(&mut self.groups),
             RecordKind::Role => Some(&mut self.roles),
             RecordKind::Attribute => Some(&mut self.attributes),
+            RecordKind::Rule => Some(&mut self.rules),
             RecordKind::Client
             | RecordKind::Resource
             | RecordKind::Scope
@@ -133,6 +146,19 @@ pub async fn load(store: &dyn Store, now: u64) -> Result<People, StoreError> {
     Ok(people)
 }
 
+/// The stored access rules.
+///
+/// # Errors
+/// The store's; also a row that is no record.
+pub async fn load_rules(store: &dyn Store, now: u64) -> Result<Rules, StoreError> {
+    let mut found = Rules::new();
+    for (name, value) in rows(store, RecordKind::Rule, now).await? {
+        let rule = rules::read_rule(&value).map_err(StoreError::Corrupt)?;
+        found.insert(name, Arc::new(rule));
+    }
+    Ok(found)
+}
+
 /// The stored groups.
 ///
 /// # Errors
@@ -154,6 +180,8 @@ struct StoredGroup {
     parent: Option<String>,
     #[serde(default)]
     roles: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    external_id: Option<String>,
     revision: u64,
 }
 
@@ -190,6 +218,7 @@ pub fn write_group(group: &Group) -> Vec<u8> {
         description: group.description.clone(),
         parent: group.parent.clone(),
         roles: group.roles.clone(),
+        external_id: group.external_id.clone(),
         revision: group.revision,
     };
     // Invariant: strings, numbers and lists of them always serialize.
@@ -208,6 +237,7 @@ pub fn read_group(bytes: &[u8]) -> Result<Group, String> {
         description: stored.description,
         parent: stored.parent,
         roles: stored.roles,
+        external_id: stored.external_id,
         revision: stored.revision,
     })
 }

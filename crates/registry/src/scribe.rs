@@ -281,7 +281,7 @@ pub fn row_key(kind: RecordKind, name: &str) -> Key {
         RecordKind::Scope => crate::scopes::key(name),
         RecordKind::Key => Key::new(Table::SigningKey, name),
         RecordKind::Revocation => Key::new(Table::Revocation, name),
-        RecordKind::Group | RecordKind::Role | RecordKind::Attribute => {
+        RecordKind::Group | RecordKind::Role | RecordKind::Attribute | RecordKind::Rule => {
             crate::people::key(kind, name)
         }
     }

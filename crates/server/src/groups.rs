@@ -1,4 +1,4 @@
-//! Groups, roles and the schema of attributes: how their records change.
+//! Groups, roles, the schema of attributes and access rules: how their records change.
 //!
 //! What must be true of all of them together (groups without a circle, no more of them than may be)
 //! cannot be a condition on one record. So every change of any of them has the census as its
@@ -7,6 +7,7 @@
 //! that would be a circle together come one after the other, and the second is refused.
 use crate::{delta::Delta, state::Realm};
 use signet_jose::base64url;
+use signet_oauth::access_rules::{AccessRule, MAX_RULES};
 use signet_oauth::people::{
     Attribute, Fault, Group, MAX_ATTRIBUTES, MAX_GROUP_DEPTH, MAX_GROUP_ROLES, MAX_GROUPS,
     MAX_ROLES, People, Role, check_description, check_group_name, check_role_name,
@@ -14,6 +15,7 @@ use signet_oauth::people::{
 use signet_registry::{
     kinds::RecordKind,
     people::{self, Census, census_key},
+    rules::{check_classes, read_rule, write_rule},
     scribe::row_key,
 };
 use signet_store::{Change, Key, Op, Row, StoreError};
@@ -43,6 +45,9 @@ pub enum PeopleError {
     /// A group has others in it.
     #[error("there are groups in this group: remove them first, or move them")]
     HasGroups,
+    /// Access rules name a group.
+    #[error("access rules name this group: change or remove them first")]
+    HasRules,
     /// What was wanted cannot be.
     #[error("{0}")]
     Invalid(Fault),
@@ -66,6 +71,8 @@ pub struct GroupDraft {
     pub parent: Option<String>,
     /// Whole names of the roles that it gives.
     pub roles: Vec<String>,
+    /// What whoever provisions it calls it; none: as it was.
+    pub external_id: Option<String>,
 }
 
 /// A new id of a group or role.
@@ -96,6 +103,10 @@ enum Wish<'a> {
     },
     Attribute {
         attribute: &'a Attribute,
+        read: Option<u64>,
+    },
+    Rule {
+        rule: &'a AccessRule,
         read: Option<u64>,
     },
     Gone,
@@ -217,6 +228,40 @@ impl Realm {
             .await
     }
 
+    /// Writes an access rule: as [`Realm::write_group`]. Groups and clients that it names exist.
+    ///
+    /// # Errors
+    /// See [`PeopleError`].
+    pub async fn write_rule(
+        &self,
+        rule: &AccessRule,
+        read: Option<u64>,
+    ) -> Result<Arc<AccessRule>, PeopleError> {
+        rule.check()?;
+        check_classes(rule)?;
+        for client in &rule.clients {
+            self.learn(RecordKind::Client, client).await?;
+            if !self.snapshot().registry.clients.contains_key(client) {
+                return Err("clients: there is no client of this id".into());
+            }
+        }
+        let name = &rule.name;
+        self.learn(RecordKind::Rule, name).await?;
+        self.change_people(RecordKind::Rule, name, &Wish::Rule { rule, read })
+            .await?;
+        let written = self.snapshot().registry.rules.get(name).cloned();
+        written.ok_or(PeopleError::Conflict)
+    }
+
+    /// Removes an access rule.
+    ///
+    /// # Errors
+    /// See [`PeopleError`].
+    pub async fn remove_rule(&self, name: &str) -> Result<(), PeopleError> {
+        self.change_people(RecordKind::Rule, name, &Wish::Gone)
+            .await
+    }
+
     /// What a wish comes to, on what was read after the census.
     async fn decide(
         &self,
@@ -243,6 +288,10 @@ impl Realm {
                     description: draft.description.clone(),
                     parent: draft.parent.clone(),
                     roles,
+                    external_id: match &draft.external_id {
+                        None => known.as_ref().and_then(|known| known.external_id.clone()),
+                        Some(external) => Some(external.clone()).filter(|id| !id.is_empty()),
+                    },
                     revision: known.map_or(0, |group| group.revision).saturating_add(1),
                 };
                 Ok(Some(people::write_group(&group)))
@@ -273,12 +322,35 @@ impl Realm {
                 attribute.revision = known.map_or(0, |one| one.revision).saturating_add(1);
                 Ok(Some(people::write_attribute(&attribute)))
             }
+            Wish::Rule { rule, read } => {
+                let known = stored.map(read_rule).transpose();
+                let known = known.map_err(StoreError::Corrupt)?;
+                expect_revision(known.as_ref().map(|one| one.revision), *read)?;
+                if known.is_none() && found.census.rules >= MAX_RULES {
+                    return Err("there are as many access rules as there may be".into());
+                }
+                for group in rule.groups() {
+                    if self.group_id(group).await?.is_none() {
+                        return Err("groups: there is no group of this name".into());
+                    }
+                }
+                let mut rule = AccessRule::clone(rule);
+                rule.revision = known.map_or(0, |one| one.revision).saturating_add(1);
+                Ok(Some(write_rule(&rule)))
+            }
             Wish::Gone => {
                 stored.ok_or(PeopleError::NotFound)?;
                 if kind == RecordKind::Group {
+                    let configuration = self.configuration();
                     let groups = people::load_groups(&*self.store, self.now()).await?;
                     if groups.iter().any(|g| g.parent.as_deref() == Some(name)) {
                         return Err(PeopleError::HasGroups);
+                    }
+                    // A rule that denies would go on without them.
+                    let rules = people::load_rules(&*self.store, self.now()).await?;
+                    let mut rules = rules.values().chain(configuration.declared.rules.values());
+                    if rules.any(|rule| rule.groups().any(|group| group == name)) {
+                        return Err(PeopleError::HasRules);
                     }
                 }
                 Ok(None)
@@ -294,6 +366,7 @@ impl Realm {
             RecordKind::Group => declared.groups.contains_key(name),
             RecordKind::Role => declared.roles.contains_key(name),
             RecordKind::Attribute => declared.attributes.contains_key(name),
+            RecordKind::Rule => configuration.declared.rules.contains_key(name),
             RecordKind::Client
             | RecordKind::Resource
             | RecordKind::Scope

@@ -12,13 +12,16 @@
 //! - [`keys`]: the signing keys' life.
 //! - [`user_services`]: what concerns persons: [`login`], [`session`]s, [`consent`]s, [`mail`],
 //!   [`page`]s.
+//! - [`access`]: where access rules are asked.
 //! - [`admin`]: the admin API.
 //! - [`agents`]: identities that people bound, the delegations that were issued under them, and how
 //!   both end.
-//! - [`groups`]: groups, roles and the schema of people's attributes, and how they change.
+//! - [`groups`]: groups, roles, the schema of people's attributes and access rules, and how they
+//!   change.
 //! - [`outbound`]: the only place that opens connections on a client's word.
 #![forbid(unsafe_code)]
 
+pub mod access;
 pub mod account;
 pub mod admin;
 pub mod agents;
@@ -58,7 +61,7 @@ pub mod verified_tokens;
 pub use signet_directory::{consent, grants, session};
 pub use signet_mail as mail;
 use signet_pages as page;
-pub use signet_registry::{delta, keys, scribe};
+pub use signet_registry::{delta, keys, rules, scribe};
 use signet_registry::{records, scopes};
 
 /// Adds every route of the server.

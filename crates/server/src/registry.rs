@@ -64,6 +64,7 @@ pub async fn load(store: &dyn Store, now: u64) -> Result<Registry, StoreError> {
         resources,
         scopes: Registry::standard_scopes(),
         people: Arc::new(signet_registry::people::load(store, now).await?),
+        rules: Arc::new(signet_registry::people::load_rules(store, now).await?),
     };
     for entry in crate::scopes::load(store, now).await? {
         records::put_scope(&mut registry, entry);

@@ -5,6 +5,7 @@
     reason = "a program of tests: nothing outside reaches into it"
 )]
 
+mod access_rules;
 mod account;
 mod admin;
 mod agents;

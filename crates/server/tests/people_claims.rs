@@ -30,13 +30,13 @@ fn server(mail: &Mail) -> Server {
     start(mail, with_people)
 }
 
-struct Operator<'a> {
+pub struct Operator<'a> {
     server: &'a Server,
-    token: String,
+    pub token: String,
 }
 
 impl<'a> Operator<'a> {
-    fn of(server: &'a Server) -> Operator<'a> {
+    pub fn of(server: &'a Server) -> Operator<'a> {
         let form = [
             ("grant_type", "client_credentials"),
             ("scope", "signet:admin"),
@@ -45,7 +45,7 @@ impl<'a> Operator<'a> {
         let token = reply.send(server).expect(200).member("access_token");
         Operator { server, token }
     }
-    fn send(&self, method: Method, path: &str, body: Option<&Value>) -> Reply {
+    pub fn send(&self, method: Method, path: &str, body: Option<&Value>) -> Reply {
         let mut call = Call::new(method, &format!("/admin/v1{path}")).bearer(&self.token);
         if let Some(body) = body {
             call = call.json(body);
@@ -53,35 +53,35 @@ impl<'a> Operator<'a> {
         call.send(self.server)
     }
     #[track_caller]
-    fn get(&self, path: &str) -> Value {
+    pub fn get(&self, path: &str) -> Value {
         self.send(Method::GET, path, None).expect(200).json()
     }
     #[track_caller]
-    fn put(&self, path: &str, body: Value, status: u16) -> Reply {
+    pub fn put(&self, path: &str, body: Value, status: u16) -> Reply {
         self.send(Method::PUT, path, Some(&body)).expect(status)
     }
     #[track_caller]
-    fn post(&self, path: &str, body: Value, status: u16) -> Reply {
+    pub fn post(&self, path: &str, body: Value, status: u16) -> Reply {
         self.send(Method::POST, path, Some(&body)).expect(status)
     }
     #[track_caller]
-    fn delete(&self, path: &str, status: u16) -> Reply {
+    pub fn delete(&self, path: &str, status: u16) -> Reply {
         self.send(Method::DELETE, path, None).expect(status)
     }
     /// Replaces what is there.
     #[track_caller]
-    fn replace(&self, path: &str, body: Value, status: u16) -> Reply {
+    pub fn replace(&self, path: &str, body: Value, status: u16) -> Reply {
         let read = self.send(Method::GET, path, None).expect(200);
         let call = Call::new(Method::PUT, &format!("/admin/v1{path}"))
             .bearer(&self.token)
             .header("if-match", read.header("etag"));
         call.json(&body).send(self.server).expect(status)
     }
-    fn join(&self, user: &str, group: &str) {
+    pub fn join(&self, user: &str, group: &str) {
         let body = json!({ "add": [group] });
         self.post(&format!("/users/{user}/groups"), body, 200);
     }
-    fn leave(&self, user: &str, group: &str) {
+    pub fn leave(&self, user: &str, group: &str) {
         let body = json!({ "remove": [group] });
         self.post(&format!("/users/{user}/groups"), body, 200);
     }
@@ -201,7 +201,7 @@ pub fn groups_are_made_nested_changed_and_removed_without_a_circle() {
     );
 }
 
-trait Code {
+pub trait Code {
     fn expect_code(self, code: &str) -> Self;
 }
 
@@ -628,6 +628,7 @@ fn what_the_configuration_declares_of_people_is_not_changed_here() {
             description: None,
             parent: None,
             roles: Vec::new(),
+            external_id: None,
             revision: 0,
         }));
         declared.people = people.into();

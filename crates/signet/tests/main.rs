@@ -26,6 +26,7 @@ mod prompt;
 mod revoke;
 mod revoke_nodes;
 mod rooms;
+mod rules;
 mod serve;
 mod store;
 mod support;

@@ -7,8 +7,10 @@ use super::{
 };
 use crate::id::{CodeId, GrantId};
 use crate::{
+    access_rules::{Access, Origin, Question, Verdict},
     client::{Client, ConsentPolicy},
     error::{ErrorCode, OAuthError},
+    people::Holdings,
     registry::Registry,
     scope::ScopeSet,
     sealed::AuthorizationCode,
@@ -66,8 +68,45 @@ pub struct Facts<'a> {
     pub required: &'a [String],
     /// which scopes give which claims
     pub registry: &'a Registry,
+    /// what access rules must know; none: there is nothing to decide
+    pub entry: Option<Entry<'a>>,
     /// Unix seconds
     pub now: u64,
+}
+
+/// What access rules must know beside the request and the session.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry<'a> {
+    /// the rules
+    pub access: Access<'a>,
+    /// what the session's user holds
+    pub held: &'a Holdings,
+    /// whom the access token will be meant for
+    pub audience: &'a [String],
+    /// where the person is
+    pub origin: Origin,
+}
+
+impl<'a> Entry<'a> {
+    /// Whether a person who logged in so may let this client have this scope.
+    pub fn decide(
+        &self,
+        client_id: &str,
+        session: &Session,
+        scope: &ScopeSet,
+        now: u64,
+    ) -> Verdict<'a> {
+        let classes = acr::reached(&session.methods);
+        self.access.decide(&Question {
+            person: Some((&session.user_id, self.held)),
+            client_id,
+            scope,
+            audience: self.audience,
+            origin: self.origin,
+            classes: Some(&classes),
+            now,
+        })
+    }
 }
 
 /// What has been done on the pages of this interaction. It travels sealed, bound to the browser.
@@ -106,6 +145,11 @@ pub enum Step<'a> {
     Grant(Granted<'a>),
     /// Answer with this error.
     Refuse(OAuthError),
+    /// Answer that this person may not: an access rule says so.
+    Forbid {
+        /// the rule; none: none lets them in, and the realm's mode is to deny
+        rule: Option<&'a str>,
+    },
     /// Show this error to the person; nobody is sent anywhere.
     Stop(OAuthError),
 }
@@ -132,6 +176,7 @@ pub struct Granted<'a> {
     session: &'a Session,
     scope: ScopeSet,
     acr: String,
+    rule: Option<&'a str>,
 }
 
 /// Fresh randomness of one code, and the moment.
@@ -149,6 +194,10 @@ impl Granted<'_> {
     /// What was granted: also what to remember as consent.
     pub fn scope(&self) -> &ScopeSet {
         &self.scope
+    }
+    /// The access rule that let it through, where one had to.
+    pub fn rule(&self) -> Option<&str> {
+        self.rule
     }
     /// Whose grant it is.
     pub fn session(&self) -> &Session {
@@ -184,6 +233,14 @@ impl Granted<'_> {
 /// The person said no.
 pub fn denied() -> OAuthError {
     OAuthError::new(ErrorCode::AccessDenied, "the person denied the request")
+}
+
+/// An access rule keeps the person out (RFC 6749 section 4.1.2.1).
+pub fn forbidden() -> OAuthError {
+    OAuthError::new(
+        ErrorCode::AccessDenied,
+        "an access rule does not let this person in",
+    )
 }
 
 /// RFC 9126 section 4: a pushed request is answered once.
@@ -249,6 +306,13 @@ pub fn decide<'a>(
             "the person may not grant any of the requested scopes",
         );
     }
+    let verdict = facts
+        .entry
+        .map(|entry| entry.decide(&client.client_id, session, &scope, facts.now));
+    let rule = verdict.and_then(|verdict| verdict.rule);
+    if verdict.is_some_and(|verdict| !verdict.allowed) {
+        return Step::Forbid { rule };
+    }
     match consent_needed(request, client, facts, &scope) {
         Some(_) if done.consented_now => {}
         Some(_) if silent => {
@@ -271,6 +335,7 @@ pub fn decide<'a>(
         session,
         scope,
         acr,
+        rule,
     })
 }
 

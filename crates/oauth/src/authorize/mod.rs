@@ -15,6 +15,7 @@
 //!     Step::SelectAccount                -> "continue as ..., or somebody else"
 //!     Step::Consent { scope, claims, .. }-> consent page; allow: remember it, set `consented_now`; deny: `response::error(.., &denied())`
 //!     Step::Refuse(error)                -> `response::error`
+//!     Step::Forbid { rule }              -> `response::error(.., &forbidden())`
 //!     Step::Grant(granted)               -> granted.code(ids, ..) , once-row of `request.pushed` committed, sealed, `response::success`
 //! after each page: AuthorizationRequest::from_bytes, then decide again with what has been done
 //! ```
@@ -36,8 +37,8 @@ pub use crate::claims::{ClaimRequest, ClaimsRequest};
 pub use checks::{AuthorizeError, ErrorReturn, MAX_REQUEST_BYTES, validate};
 pub(crate) use checks::{validate_device, validate_pushed};
 pub use decide::{
-    CodeIds, Facts, Granted, LoginReason, LookedUp, Needs, Progress, Step, decide, denied, needs,
-    pushed_is_used,
+    CodeIds, Entry, Facts, Granted, LoginReason, LookedUp, Needs, Progress, Step, decide, denied,
+    forbidden, needs, pushed_is_used,
 };
 pub use hint::{IdTokenHint, verify_id_token_hint};
 pub(crate) use pushed::MAX_REQUEST_URI_BYTES;

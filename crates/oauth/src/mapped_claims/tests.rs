@@ -16,6 +16,7 @@ fn registry(groups: usize) -> Registry {
             description: None,
             parent: None,
             roles: Vec::new(),
+            external_id: None,
             revision: 1,
         }));
     }

@@ -89,30 +89,7 @@ impl Admin {
     /// `invalid_token` or what is wrong with the proof of possession, both 401;
     /// `insufficient_scope`, 403; 503 where the store does not answer.
     pub(super) async fn of_request(context: &Context) -> Result<Admin, Problem> {
-        let (facts, once) = check_token(context)?;
-        if let Some(once) = once {
-            // RFC 9449 section 11.1: a proof is used once.
-            once::commit(&*context.realm.store, &[once], Vec::new(), context.now())
-                .await
-                .map_err(|error| match error {
-                    once::SingleUseError::Refused(_) => {
-                        unauthorized("the DPoP proof was used before")
-                    }
-                    once::SingleUseError::Store(error) => error.into(),
-                })?;
-        }
-        let settings = &context.snapshot.settings;
-        let audience = settings
-            .default_audience
-            .as_ref()
-            .unwrap_or(&settings.issuer);
-        if !facts
-            .audience
-            .iter()
-            .any(|aud| aud == &settings.issuer || aud == audience)
-        {
-            return Err(unauthorized("the access token is for another resource"));
-        }
+        let facts = token_of(context).await?;
         let role = Role::of(&facts.scope).ok_or_else(|| {
             Problem::insufficient_scope("the access token has no scope of administration")
         })?;
@@ -136,6 +113,37 @@ impl Admin {
             Some(user) if user.enabled => Err(no_longer()),
             Some(_) | None => Err(unauthorized("the user of this token is gone or disabled")),
         }
+    }
+}
+
+/// The request's access token: one of this server, alive, presented as it is bound, and for this
+/// server.
+///
+/// # Errors
+/// As [`Admin::of_request`], but for scopes.
+pub(crate) async fn token_of(context: &Context) -> Result<Arc<VerifiedAccessToken>, Problem> {
+    let (facts, once) = check_token(context)?;
+    if let Some(once) = once {
+        // RFC 9449 section 11.1: a proof is used once.
+        once::commit(&*context.realm.store, &[once], Vec::new(), context.now())
+            .await
+            .map_err(|error| match error {
+                once::SingleUseError::Refused(_) => unauthorized("the DPoP proof was used before"),
+                once::SingleUseError::Store(error) => error.into(),
+            })?;
+    }
+    let settings = &context.snapshot.settings;
+    let audience = settings
+        .default_audience
+        .as_ref()
+        .unwrap_or(&settings.issuer);
+    match facts
+        .audience
+        .iter()
+        .any(|aud| aud == &settings.issuer || aud == audience)
+    {
+        true => Ok(facts),
+        false => Err(unauthorized("the access token is for another resource")),
     }
 }
 

@@ -154,6 +154,8 @@ text_segments! {
     RoleName = "role",
     /// An attribute of the schema.
     AttributeName = "attribute",
+    /// An access rule.
+    RuleName = "rule",
 }
 
 /// A page of a list: everything after `after`, at most `limit`.

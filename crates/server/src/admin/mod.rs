@@ -33,6 +33,7 @@ mod people_model;
 mod problem;
 mod resources;
 mod revocations;
+mod rules;
 mod sessions;
 mod users;
 mod words;
@@ -45,6 +46,7 @@ pub use nodes::NODES;
 pub use noun::{Field, Noun};
 pub use people::{ATTRIBUTES, GROUPS, ROLES};
 pub use resources::{RESOURCES, SCOPES};
+pub use rules::{EXPLAIN, RULES};
 pub use sessions::SESSIONS;
 pub use users::USERS;
 
@@ -54,11 +56,12 @@ use operation::Row;
 
 /// Every operation, in the order of the document.
 fn operations() -> impl Iterator<Item = &'static dyn Row> {
-    let tables: [&[&dyn Row]; 12] = [
+    let tables: [&[&dyn Row]; 13] = [
         clients::OPERATIONS,
         users::OPERATIONS,
         people::OPERATIONS,
         credentials::OPERATIONS,
+        rules::OPERATIONS,
         sessions::OPERATIONS,
         grants::OPERATIONS,
         agents::OPERATIONS,
@@ -135,7 +138,7 @@ mod tests {
         let document: Value = serde_json::from_slice(&document).expect("JSON");
         for noun in [
             CLIENTS, USERS, SESSIONS, GRANTS, AGENTS, KEYS, RESOURCES, SCOPES, NODES, GROUPS,
-            ROLES, ATTRIBUTES,
+            ROLES, ATTRIBUTES, RULES,
         ] {
             let answer = &document["paths"][noun.list]["get"]["responses"]["200"];
             let schema = &answer["content"]["application/json"]["schema"];

@@ -148,14 +148,22 @@ async fn write_group(
         description: wanted.description,
         parent: wanted.parent,
         roles: wanted.roles,
+        external_id: None,
     };
     let read = revision.map(|Revision(read)| read);
+    let before = realm.snapshot();
     realm.write_group(&name, &draft, read).await?;
+    if read.is_some() {
+        realm.end_what_all_lost(&before.registry).await?;
+    }
     Ok(written(read, shown_group(&realm, &name).await?))
 }
 
 async fn remove_group(realm: Arc<Realm>, GroupName(name): GroupName) -> Result<(), Problem> {
-    Ok(realm.remove_group(&name).await?)
+    let before = realm.snapshot();
+    realm.remove_group(&name).await?;
+    realm.end_what_all_lost(&before.registry).await?;
+    Ok(())
 }
 
 /// Nothing is indexed for it: accounts are read until the page is full.
@@ -226,7 +234,10 @@ async fn write_role(
 }
 
 async fn remove_role(realm: Arc<Realm>, RoleName(name): RoleName) -> Result<(), Problem> {
-    Ok(realm.remove_role(&name).await?)
+    let before = realm.snapshot();
+    realm.remove_role(&name).await?;
+    realm.end_what_all_lost(&before.registry).await?;
+    Ok(())
 }
 
 async fn list_attributes(
@@ -301,6 +312,10 @@ impl From<PeopleError> for Problem {
             PeopleError::HasGroups => Problem::conflict(
                 "in_use",
                 "there are groups in this group: remove them first, or move them",
+            ),
+            PeopleError::HasRules => Problem::conflict(
+                "in_use",
+                "access rules name this group: change or remove them first",
             ),
             PeopleError::Invalid(fault) => Problem::invalid(fault),
             PeopleError::Store(error) => error.into(),

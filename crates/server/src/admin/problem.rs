@@ -14,7 +14,7 @@ use std::borrow::Cow;
 
 /// An error, as the caller sees it.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-pub(super) struct Problem {
+pub(crate) struct Problem {
     /// Always `about:blank`: `code` says which problem it is.
     #[serde(rename = "type")]
     kind: &'static str,
@@ -114,6 +114,16 @@ impl Problem {
 
     pub(super) fn code(&self) -> &'static str {
         self.code
+    }
+
+    /// The status of HTTP.
+    pub(crate) const fn status(&self) -> u16 {
+        self.status
+    }
+
+    /// What is to be put right.
+    pub(crate) fn detail(&self) -> &str {
+        &self.detail
     }
 
     pub(super) fn into_response(self) -> Response {

@@ -49,7 +49,7 @@ pub(super) const OPERATIONS: &[&dyn Row] = &[
     &Operation::new("createUser", Write, Method::Post, LIST, "Make an account", run!(create)),
     &Operation::new("showUser", Read, Method::Get, ONE, "Show a user", run!(show)),
     &Operation::new("replaceUser", Write, Method::Put, ONE, "Replace a user's rights and profile", run!(replace)),
-    &Operation::new("removeUser", Write, Method::Delete, ONE, "Remove a user and end everything of theirs", run!(remove)),
+    &Operation::new("removeUser", Write, Method::Delete, ONE, "Remove a user and end everything of theirs", run!(remove_one)),
     &Operation::new("setEmail", Write, Method::Put, EMAIL, "Set or remove the e-mail address", run!(set_email)),
     &Operation::new("setPassword", Write, Method::Put, PASSWORD, "Set or remove the password and end everything of theirs", run!(set_password)),
     &Operation::new("setUserAttributes", Write, Method::Put, ATTRIBUTES, "Set and remove attributes of a user", run!(set_attributes)),
@@ -135,7 +135,12 @@ fn matches(user: &User, words: &str) -> bool {
     .any(|text| text.to_lowercase().contains(words))
 }
 
-async fn hash(realm: &Realm, password: String, names: &[&str]) -> Result<String, Problem> {
+/// Hashes a new password, if the policy allows it.
+pub(crate) async fn hash(
+    realm: &Realm,
+    password: String,
+    names: &[&str],
+) -> Result<String, Problem> {
     check_new(&password, names).map_err(Problem::invalid)?;
     let hashed = realm.people.users.hash(Secret::new(password));
     hashed.await.map_err(|error| match error {
@@ -276,11 +281,10 @@ async fn change_groups(
             ids.push(found.ok_or_else(|| Problem::invalid(format!("there is no group {name}")))?);
         }
     }
-    let (users, now) = (&realm.people.users, realm.now());
     let snapshot = realm.snapshot();
     let people = &snapshot.registry.people;
     let change = |draft: &mut UserDraft| draft.user.change_groups(&add, &remove, people);
-    users.change(&id.0, now, change).await?;
+    realm.change_holdings(&id.0, change).await?;
     shown(&realm, &id.0).await
 }
 
@@ -295,23 +299,27 @@ async fn change_roles(
             ids.push(found.ok_or_else(|| Problem::invalid(format!("there is no role {name}")))?);
         }
     }
-    let (users, now) = (&realm.people.users, realm.now());
     let snapshot = realm.snapshot();
     let people = &snapshot.registry.people;
     let change = |draft: &mut UserDraft| draft.user.change_roles(&add, &remove, people);
-    users.change(&id.0, now, change).await?;
+    realm.change_holdings(&id.0, change).await?;
     shown(&realm, &id.0).await
 }
 
-async fn remove(realm: Arc<Realm>, id: UserId) -> Result<(), Problem> {
-    let user = read(&realm, &id.0).await?.user;
+async fn remove_one(realm: Arc<Realm>, id: UserId) -> Result<(), Problem> {
+    remove(&realm, &id.0).await
+}
+
+/// Removes an account, and ends everything of it.
+pub(crate) async fn remove(realm: &Realm, id: &str) -> Result<(), Problem> {
+    let user = read(realm, id).await?.user;
     let now = realm.now();
     if !realm.people.users.may(&user).remove {
         return Err(UserError::KeptElsewhere("the account").into());
     }
     // From here on nothing new begins, and everything was revoked; then the record goes. Each
     // step can be repeated.
-    end_with(&realm, &user.id, |draft| draft.user.enabled = false).await?;
+    end_with(realm, &user.id, |draft| draft.user.enabled = false).await?;
     loop {
         let consents = crate::consent::list(&*realm.store, &user.id, now).await?;
         if consents.is_empty() {

@@ -7,8 +7,8 @@
 
 use http::StatusCode;
 use signet_oauth::authorize::{
-    self, AuthorizationRequest, AuthorizeError, CodeIds, Facts, Granted, LookedUp, Needs, Pushed,
-    ReturnTo, Step,
+    self, AuthorizationRequest, AuthorizeError, CodeIds, Entry, Facts, Granted, LookedUp, Needs,
+    Pushed, ReturnTo, Step,
     response::{self, Response as Answer},
 };
 use signet_oauth::client::Client;
@@ -17,10 +17,11 @@ use signet_oauth::id::{CodeId, GrantId};
 use signet_oauth::params::Params;
 use signet_oauth::scope::ScopeSet;
 use signet_oauth::session::Consent;
-use signet_oauth::userinfo;
+use signet_oauth::{access_rules::Origin, target, userinfo};
 use signet_store::{Change, Key, Op, Outcome, StoreError, Table};
 
 use super::rules;
+use crate::access;
 use crate::browser_request::{BrowserRequest, error_page, face_of};
 use crate::consent;
 use crate::http::{Context, Response};
@@ -203,6 +204,10 @@ pub async fn proceed(visit: BrowserRequest, interaction: Interaction, consented:
     };
     let user = present.as_ref().map(|present| &present.user);
     let required = policy::classes(&visit.context, purpose, user);
+    let access = snapshot.registry.access(snapshot.settings.access);
+    let person = present.as_ref().filter(|_| !access.is_open());
+    let held = person.map(|present| present.user.holdings());
+    let audience = target::audience_of(&snapshot.settings, &request.resources);
     let step = authorize::decide(
         &request,
         &client,
@@ -216,6 +221,12 @@ pub async fn proceed(visit: BrowserRequest, interaction: Interaction, consented:
             is_admin: present.as_ref().is_some_and(|present| present.user.admin),
             progress: interaction.progress(row, consented),
             registry: &snapshot.registry,
+            entry: held.as_ref().map(|held| Entry {
+                access,
+                held,
+                audience: &audience,
+                origin: Origin::Address(visit.context.peer),
+            }),
             now,
         },
     );
@@ -259,20 +270,38 @@ pub async fn proceed(visit: BrowserRequest, interaction: Interaction, consented:
         Step::Stop(error) => visit.error(&error),
         Step::Refuse(error) => {
             note_refusal(&visit, &request, &error);
-            let to = &request.return_to;
-            // A silent request is answered to the client, whoever registered it (OpenID Connect
-            // Core section 3.1.2.1; RFC 9700 section 4.11.2 makes this exception).
-            let answer = match request.prompts.none {
-                true => answer(
-                    &visit.face(),
-                    response::error(to, &error, &snapshot.settings.issuer),
-                ),
-                false => error_answer(&visit.context, &visit.face(), Some(&client), to, &error),
-            };
-            visit.finish(answer)
+            refused(visit, &request, &client, &error)
+        }
+        Step::Forbid { rule } => {
+            let error = authorize::forbidden();
+            visit.context.note_error(&error);
+            let event = about(&visit, &request).refused(error.code.as_str());
+            let event = access::noted(event, rule);
+            visit.context.realm.audit().record(event);
+            refused(visit, &request, &client, &error)
         }
         Step::Grant(granted) => grant(visit, &interaction, &request, &granted).await,
     }
+}
+
+/// The answer with an error that the rules decided, to the client.
+fn refused(
+    visit: BrowserRequest,
+    request: &AuthorizationRequest,
+    client: &Client,
+    error: &OAuthError,
+) -> Response {
+    let to = &request.return_to;
+    // A silent request is answered to the client, whoever registered it (OpenID Connect Core
+    // section 3.1.2.1; RFC 9700 section 4.11.2 makes this exception).
+    let answer = match request.prompts.none {
+        true => {
+            let issuer = &visit.context.snapshot.settings.issuer;
+            answer(&visit.face(), response::error(to, error, issuer))
+        }
+        false => error_answer(&visit.context, &visit.face(), Some(client), to, error),
+    };
+    visit.finish(answer)
 }
 
 /// Reads what the rules need: whether the pushed request was answered, and what the user has agreed
@@ -365,6 +394,7 @@ async fn grant(
     let event = about(&visit, request)
         .grant(Some(ids.grant_id.as_bytes()))
         .scope(&scope);
+    let event = access::let_in(event, granted.rule());
     context.realm.audit().record(event.operation("code"));
     let answer = answer(
         &visit.face(),

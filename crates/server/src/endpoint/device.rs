@@ -5,16 +5,19 @@
 //! (known fault A2). The page that asks is bound to that session, and to the code that it shows.
 
 use http::StatusCode;
-use signet_oauth::authorize::acr;
+use signet_oauth::access_rules::Origin;
+use signet_oauth::authorize::{self, Entry, acr};
 use signet_oauth::device_authorization::{
     DeviceRecord, DeviceState, display_user_code, normalize_user_code,
 };
 use signet_oauth::id::GrantId;
 use signet_oauth::params::Params;
+use signet_oauth::target;
 use signet_store::{Change, Key, Op, Outcome, Row, StoreError, Table};
 
+use crate::access;
 use crate::attempts::{self, Budget, Kind, Refused};
-use crate::browser_request::BrowserRequest;
+use crate::browser_request::{BrowserRequest, LoggedIn};
 use crate::http::{Context, Response};
 use crate::interaction::{Goal, Interaction, Page};
 use crate::login::policy::{self, Purpose};
@@ -223,13 +226,22 @@ async fn decide(
         .event(Action::DEVICE_DECISION)
         .subject(&present.user.id)
         .session(Some(&present.found.row.sid));
-    let event = if allow {
-        event.approved()
-    } else {
-        event.refused("access_denied")
+    let verdict = match allow {
+        true => may(&visit, present, code).await,
+        false => Ok((true, None)),
     };
-    let (written, _) = audit::with_record(event, write(&visit, code, allow)).await;
+    let (may, rule) = match verdict {
+        Ok(verdict) => verdict,
+        Err(error) => return visit.unavailable(&error),
+    };
+    let event = match (allow, may) {
+        (true, true) => access::let_in(event.approved(), rule.as_deref()),
+        (true, false) => access::noted(event.refused("access_denied"), rule.as_deref()),
+        (false, _) => event.refused("access_denied"),
+    };
+    let (written, _) = audit::with_record(event, write(&visit, code, allow && may)).await;
     match written {
+        Ok(true) if !may => visit.error(&authorize::forbidden()),
         Ok(true) => {
             let html = page::device_done(&visit.face(), allow);
             visit.page(html)
@@ -240,6 +252,33 @@ async fn decide(
         }
         Err(error) => visit.unavailable(&error),
     }
+}
+
+/// Whether access rules let this person in on the device, and the rule that decided. A code that
+/// nobody waits with any more is found out later.
+async fn may(
+    visit: &BrowserRequest,
+    present: &LoggedIn,
+    code: &str,
+) -> Result<(bool, Option<String>), StoreError> {
+    let snapshot = &visit.context.snapshot;
+    let access = snapshot.registry.access(snapshot.settings.access);
+    if access.is_open() {
+        return Ok((true, None));
+    }
+    let Some((record, _)) = waiting(visit, code).await? else {
+        return Ok((true, None));
+    };
+    let entry = Entry {
+        access,
+        held: &present.user.holdings(),
+        audience: &target::audience_of(&snapshot.settings, &record.resources),
+        origin: Origin::Address(visit.context.peer),
+    };
+    let session = present.found.row.facts();
+    let scope = record.scope.of_person(present.user.admin);
+    let verdict = entry.decide(&record.client_id, &session, &scope, visit.context.now());
+    Ok((verdict.allowed, verdict.rule.map(str::to_owned)))
 }
 
 /// Writes the answer over the waiting record. A poll that was faster only moved the time of the

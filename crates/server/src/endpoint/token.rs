@@ -4,6 +4,7 @@
 //! `client_credentials` with a secret takes no lock, asks no store and parses no JSON.
 use super::{agent_chain::Chain, client_endpoint::ClientRequest};
 use crate::{
+    access,
     grants::{self, GrantRow},
     http::{Context, Response, response},
     issue, session,
@@ -102,6 +103,8 @@ async fn answer(call: &ClientRequest) -> Result<Vec<u8>, OAuthError> {
         Box::pin(call.context.realm.mark_used(client_id)).await;
     }
     let person = issue::person(&call.context, &decision.issue).await?;
+    let grant_type = call.params.get("grant_type").unwrap_or_default();
+    let rule = access::of_token(&call.context, &decision, person.as_ref(), grant_type)?;
     session_goes_on(call, &decision).await?;
     let mut then = listed(&decision, call.now());
     let id = issue::token_id(&call.context);
@@ -117,6 +120,7 @@ async fn answer(call: &ClientRequest) -> Result<Vec<u8>, OAuthError> {
         .scope(&scope)
         .actors(&actors)
         .agent_grants(grants);
+    let event = access::let_in(event, rule.as_deref());
     if decision.once.is_empty() && then.is_empty() {
         let body = issue::answer(&call.context, &decision.issue, person.as_ref(), id)?;
         call.context.realm.audit().record(event);

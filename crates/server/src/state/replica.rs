@@ -12,6 +12,7 @@ use arc_swap::ArcSwap;
 use signet_cluster::crdt::Record;
 use signet_crypto::seal::Keyring;
 use signet_oauth::{
+    access_rules::Rules,
     command_line,
     people::People,
     registry::{Counted, Records, Registry},
@@ -132,6 +133,7 @@ impl Replica {
                 | Delta::Group { .. }
                 | Delta::Role { .. }
                 | Delta::Attribute { .. }
+                | Delta::Rule { .. }
                 | Delta::Key { .. }
                 | Delta::Configuration(_)) => delta,
             };
@@ -145,6 +147,7 @@ impl Replica {
                 | Delta::Group { .. }
                 | Delta::Role { .. }
                 | Delta::Attribute { .. }
+                | Delta::Rule { .. }
                 | Delta::Configuration(_)) => records.push(other),
                 // What was heard has become one of the others.
                 Delta::Heard { .. } => {}
@@ -307,6 +310,14 @@ impl Known {
                     }
                     people = true;
                 }
+                Delta::Rule { name, record } => {
+                    let stored = Arc::make_mut(&mut self.stored.rules);
+                    match record {
+                        Some(rule) => drop(stored.insert(name, rule)),
+                        None => drop(stored.remove(&name)),
+                    }
+                    registry.rules = joined_rules(&self.stored, &self.configuration.declared);
+                }
                 Delta::Configuration(next) => {
                     self.configuration = next;
                     registry = joined(&self.stored, &self.configuration.declared);
@@ -355,7 +366,18 @@ fn joined(stored: &Registry, declared: &Registry) -> Registry {
     }
     registry.scopes = joined_scopes(stored, declared);
     registry.people = joined_people(stored, declared);
+    registry.rules = joined_rules(stored, declared);
     registry
+}
+
+fn joined_rules(stored: &Registry, declared: &Registry) -> Arc<Rules> {
+    if declared.rules.is_empty() {
+        return Arc::clone(&stored.rules);
+    }
+    let mut joined = Rules::clone(&stored.rules);
+    let declared = declared.rules.iter();
+    joined.extend(declared.map(|(name, rule)| (name.clone(), Arc::clone(rule))));
+    Arc::new(joined)
 }
 
 fn joined_people(stored: &Registry, declared: &Registry) -> Arc<People> {

@@ -4,6 +4,7 @@
 //! token that it can concern, counted from now with a margin, never shorter (known fault A9).
 use signet_oauth::id::GrantId;
 mod agents;
+mod lost;
 
 pub use agents::Ended;
 

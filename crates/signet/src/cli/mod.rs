@@ -104,6 +104,12 @@ pub enum Command {
     /// Administer the schema of people's attributes.
     #[command(subcommand, after_help = "Example:\n  signet attribute list")]
     Attribute(admin::AttributeCommand),
+    /// Administer access rules: who may get tokens for what, from where, how and when.
+    #[command(
+        subcommand,
+        after_help = "Example:\n  signet rule add contractors --group contractors --client grafana --effect deny"
+    )]
+    Rule(admin::RuleCommand),
     /// Administer scopes.
     #[command(subcommand, after_help = "Example:\n  signet scope list")]
     Scope(admin::ScopeCommand),
@@ -194,6 +200,7 @@ pub fn run() -> ExitCode {
         Command::Group(command) => admin::group(command, &output),
         Command::Role(command) => admin::role(command, &output),
         Command::Attribute(command) => admin::attribute(command, &output),
+        Command::Rule(command) => admin::rule(command, &output),
         Command::Scope(command) => admin::scope(command, &output),
         Command::Resource(command) => admin::resource(command, &output),
         Command::Revoke(command) => admin::revoke(command, &output),

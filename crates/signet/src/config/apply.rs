@@ -9,6 +9,7 @@ use std::{collections::BTreeSet, path::Path, sync::Arc, time::Duration as Wait};
 use signet_crypto::Algorithm;
 use signet_http::Limits;
 use signet_oauth::{
+    access_rules::Mode,
     claim_rules::{ClaimRule, TableOf},
     client::GrantType,
     registry::{Registry, Resource, ScopeEntry},
@@ -20,7 +21,7 @@ use signet_server::{attempts, state};
 use super::{
     clients::client,
     model::{self, Config},
-    people,
+    people, rules,
 };
 
 /// A fault and its place: `clients[1].redirect_uris[0]`.
@@ -136,6 +137,10 @@ pub fn settings(config: &Config, faults: &mut Faults) -> Settings {
             ),
         }
     }
+    s.access = match config.access.default {
+        model::AccessMode::Allow => Mode::Allow,
+        model::AccessMode::Deny => Mode::Deny,
+    };
     s.agents.enabled = config.agents.enabled;
     for (i, root) in config.agents.roots.iter().enumerate() {
         match root.parse() {
@@ -283,6 +288,7 @@ pub fn extend_registry(
         });
     }
     registry.people = Arc::new(people::people(config, faults));
+    registry.rules = Arc::new(rules::rules(config, faults));
 }
 
 /// The table of a scope.

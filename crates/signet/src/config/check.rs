@@ -16,6 +16,7 @@ use super::{
     model::{self, Config, ListenAddress, ListenProtocol, SmtpSecurity, StoreEngine},
     people,
     read::nearest,
+    rules,
 };
 
 /// What is probably not meant, and may be right: scopes that the file uses and does not define.
@@ -181,6 +182,7 @@ pub fn check(config: &Config, base: &Path, secrets: bool) -> Vec<Fault> {
         &mut faults,
     );
     people::people(config, &mut faults);
+    rules::rules(config, &mut faults);
     for (i, entry) in config.scopes.iter().enumerate() {
         apply::scope_claims(entry, &format!("scopes[{i}]"), &mut faults);
     }

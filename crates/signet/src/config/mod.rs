@@ -9,6 +9,7 @@ pub mod duration;
 pub mod model;
 pub mod people;
 pub mod read;
+mod rules;
 pub mod secret;
 
 pub use model::Config;

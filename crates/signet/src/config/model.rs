@@ -10,6 +10,7 @@ use std::{
 use schemars::JsonSchema;
 use serde::Deserialize;
 use signet_oauth::settings::{RegistrationSettings, Settings};
+use signet_server::rules::RuleForm;
 
 use super::{duration::Duration, secret::SecretRef};
 
@@ -106,6 +107,31 @@ pub struct Config {
     /// Groups that this file owns. Who is in them is the admin API's.
     #[serde(default)]
     pub groups: Vec<Group>,
+    /// Who may get tokens where no access rule decides (docs/access-rules.md).
+    #[serde(default)]
+    pub access: Access,
+    /// Access rules that this file owns.
+    #[serde(default)]
+    pub rules: Vec<RuleForm>,
+}
+
+/// Access rules: what holds where none decides.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Access {
+    /// "allow": whatever no rule denies is allowed. "deny": whatever no rule allows is denied.
+    pub default: AccessMode,
+}
+
+/// What holds where no access rule decides.
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum AccessMode {
+    /// Whatever no rule denies is allowed.
+    #[default]
+    Allow,
+    /// Whatever no rule allows is denied.
+    Deny,
 }
 
 fn default_data_dir() -> PathBuf {

@@ -107,6 +107,7 @@ pub fn people(config: &Config, faults: &mut Faults) -> People {
             description: entry.description.clone(),
             parent: entry.parent.clone(),
             roles: entry.roles.iter().map(|name| id_of("role", name)).collect(),
+            external_id: None,
             revision: 0,
         }));
     }

@@ -425,6 +425,8 @@ fn configuration(
             enabled: true,
             ..Default::default()
         },
+        access: model::Access::default(),
+        rules: Vec::new(),
         node: None,
         cluster: None,
         outbound: model::Outbound {

@@ -185,6 +185,7 @@ fn facts(session: Option<&Session>) -> Facts<'_> {
         looked_up: LookedUp::default(),
         is_admin: false,
         progress: Progress::default(),
+        entry: None,
         now: NOW,
     }
 }

@@ -9,6 +9,7 @@ mod noun;
 mod of_user;
 mod people;
 mod revoke;
+mod rule;
 mod user;
 
 pub use agents::{AgentsCommand, run as agents};
@@ -18,4 +19,5 @@ pub use noun::{KeyCommand, ResourceCommand, ScopeCommand, key, resource, scope};
 pub use of_user::{GrantCommand, SessionCommand, grant, session};
 pub use people::{AttributeCommand, GroupCommand, RoleCommand, attribute, group, role};
 pub use revoke::{Revoke, revoke};
+pub use rule::{RuleCommand, rule};
 pub use user::{UserCommand, find as user_id, run as user};
