@@ -22,6 +22,7 @@ pub mod nested_jwe;
 pub mod passkey;
 pub mod proof_files;
 pub mod registration;
+pub mod scim_filter;
 pub mod sealed;
 pub mod verifier;
 
@@ -90,6 +91,11 @@ const PROTOBUF: &[&str] = &[
     "Z\u{1}x",
     "r\u{6}\n\u{1}x\u{12}\u{1}0",
     "signet compact v1\n",
+];
+
+/// Of SCIM filters.
+const FILTER: &[&str] = &[
+    " eq ", " co ", " pr", " and ", " or ", "not (", "(", ")", "[", "]", "\"", "type", "value", "null",
 ];
 
 const FORM: &[&str] = &[
@@ -282,6 +288,11 @@ pub const TARGETS: &[Target] = &[
         name: "registration",
         run: registration::run,
         dictionary: REGISTRATION,
+    },
+    Target {
+        name: "scim_filter",
+        run: scim_filter::run,
+        dictionary: FILTER,
     },
     Target {
         name: "sealed",

@@ -18,6 +18,7 @@
 //!   both end.
 //! - [`groups`]: groups, roles, the schema of people's attributes and access rules, and how they
 //!   change.
+//! - [`scim`]: accounts and groups, provisioned by a directory's SCIM client.
 //! - [`outbound`]: the only place that opens connections on a client's word.
 #![forbid(unsafe_code)]
 
@@ -49,6 +50,7 @@ pub mod recover;
 pub mod registry;
 pub mod revoked;
 pub mod rewrap;
+pub mod scim;
 pub mod security_mail;
 pub mod state;
 pub mod streams;
@@ -70,4 +72,5 @@ pub fn routes(router: &mut http::Router) {
     health::routes(router);
     home::routes(router);
     admin::routes(router);
+    scim::routes(router);
 }

@@ -29,6 +29,7 @@ mod realms;
 mod registration;
 mod remembered_tokens;
 mod revocation_stream;
+mod scim;
 mod second_factor;
 mod session_end;
 mod several_nodes;

@@ -38,6 +38,10 @@ mod sessions;
 mod users;
 mod words;
 
+pub(crate) use caller::token_of;
+pub(crate) use problem::Problem;
+pub(crate) use users::{hash as hash_password, remove as remove_user};
+
 pub use agents::AGENTS;
 pub use clients::CLIENTS;
 pub use grants::GRANTS;
