@@ -117,19 +117,11 @@ fn with(mut attribute: Value, members: Value) -> Value {
 
 /// A list of values of which the account has one.
 fn one_value(name: &str, description: &str) -> Value {
-    let kind = with(
-        attribute("type", "string", "Always `work`"),
-        json!({"canonicalValues": ["work"], "mutability": "readOnly"}),
-    );
-    let primary = with(
-        attribute("primary", "boolean", "Always true"),
-        json!({"mutability": "readOnly"}),
-    );
     with(
         attribute(name, "complex", description),
         json!({
             "multiValued": true,
-            "subAttributes": [attribute("value", "string", "The value"), kind, primary],
+            "subAttributes": [attribute("value", "string", "The value")],
         }),
     )
 }
@@ -220,7 +212,6 @@ fn schema(base: &str, resource: Resource) -> Value {
                         attribute("type", "string", "Always `User`"),
                         json!({"canonicalValues": ["User"], "mutability": "immutable"}),
                     ),
-                    read_only(attribute("display", "string", "What the account is called")),
                 ]}),
             ),
         ]),

@@ -14,12 +14,12 @@ use signet_jose::base64url;
 use signet_oauth::people::Group;
 use signet_scim::{Kind, member, patch};
 use std::{
-    collections::{BTreeMap, BTreeSet, HashMap},
+    collections::{BTreeSet, HashMap},
     sync::Arc,
 };
 
-/// Accounts by their ids, with what they are called.
-type Members = BTreeMap<String, String>;
+/// Ids of accounts.
+type Members = BTreeSet<String>;
 
 pub(super) async fn perform(request: &Request<'_>) -> Result<Answer, Refusal> {
     match (request.method.as_str(), request.id) {
@@ -73,7 +73,7 @@ async fn members_of(
             let own = user.groups.iter();
             for group in own.filter(|group| groups.contains(group.as_str())) {
                 let members = all.entry(group.clone()).or_default();
-                members.insert(user.id.clone(), user.display_name().to_owned());
+                members.insert(user.id.clone());
             }
         }
         match read.last() {
@@ -92,7 +92,7 @@ async fn members_of_one(request: &Request<'_>, group: &Group) -> Result<Members,
 /// Record and members have no version in common: it is a digest of both.
 fn version_of(group: &Group, members: &Members) -> String {
     let mut said = group.revision.to_be_bytes().to_vec();
-    for id in members.keys() {
+    for id in members {
         said.push(0);
         said.extend_from_slice(id.as_bytes());
     }
@@ -116,11 +116,10 @@ fn document(request: &Request<'_>, group: &Group, members: Option<&Members>) -> 
         meta["version"] = version_of(group, members).into();
         let list: Vec<Value> = members
             .iter()
-            .map(|(id, name)| {
+            .map(|id| {
                 json!({
                     "value": id,
                     "$ref": format!("{}/Users/{id}", request.base),
-                    "display": name,
                     "type": "User",
                 })
             })
@@ -260,8 +259,8 @@ async fn replace(
         ));
     }
     let ids = wanted.members.iter();
-    let add: Vec<&String> = ids.filter(|id| !members.contains_key(*id)).collect();
-    let ids = members.keys();
+    let add: Vec<&String> = ids.filter(|id| !members.contains(*id)).collect();
+    let ids = members.iter();
     let remove: Vec<&String> = ids.filter(|id| !wanted.members.contains(*id)).collect();
     expect_users(request, &add).await?;
     let mut group = Arc::clone(group);
@@ -282,6 +281,13 @@ async fn replace(
 }
 
 async fn list(request: &Request<'_>) -> Result<Answer, Refusal> {
+    let mut page = Filling::new(request.query);
+    fill(request, &mut page).await?;
+    Ok(Answer::of(page.message()))
+}
+
+/// Takes every group that is asked for.
+pub(super) async fn fill(request: &Request<'_>, page: &mut Filling<'_>) -> Result<(), Refusal> {
     let snapshot = request.realm.snapshot();
     let people = &snapshot.registry.people;
     let mut groups: Vec<&Arc<Group>> = people.groups.values().collect();
@@ -294,12 +300,11 @@ async fn list(request: &Request<'_>) -> Result<Answer, Refusal> {
         }
         false => None,
     };
-    let mut page = Filling::new(request.query);
     for group in groups {
         let members = all
             .as_mut()
             .map(|all| all.remove(&group.id).unwrap_or_default());
         page.take(document(request, group, members.as_ref()));
     }
-    Ok(Answer::of(page.message()))
+    Ok(())
 }

@@ -18,7 +18,7 @@ use crate::{
 use answer::{Answer, Refusal};
 use caller::Caller;
 use http::Method;
-use query::Query;
+use query::{Filling, Query};
 use serde_json::{Map, Value};
 use signet_audit::{Action, Event};
 use std::sync::Arc;
@@ -132,7 +132,22 @@ pub fn routes(router: &mut Router) {
         ("/scim/v2/Users/.search", Resource::User),
         ("/scim/v2/Groups/.search", Resource::Group),
     ] {
-        router.post(path, move |context| search(context, resource));
+        router.post(path, move |context| search(context, &[resource]));
+    }
+    router.post("/scim/v2/.search", |context| {
+        search(context, &Resource::ALL)
+    });
+    // What is not there is not there in SCIM's words, either.
+    for method in [
+        Method::GET,
+        Method::POST,
+        Method::PUT,
+        Method::PATCH,
+        Method::DELETE,
+    ] {
+        router.route(method, "/scim/v2/{other}", |_| async {
+            Refusal::not_found().into_response()
+        });
     }
     router.post("/scim/v2/Bulk", bulk::serve);
     for path in [
@@ -198,7 +213,7 @@ async fn answered(mut context: Context, resource: Resource) -> Result<Answer, Re
 }
 
 /// A search by POST (RFC 7644 section 3.4.3).
-async fn search(mut context: Context, resource: Resource) -> Response {
+async fn search(mut context: Context, resources: &'static [Resource]) -> Response {
     let found = async {
         Caller::of_request(&context).await?;
         let body = read(&mut context).await?;
@@ -206,17 +221,24 @@ async fn search(mut context: Context, resource: Resource) -> Response {
         let query =
             Query::of_body(object.ok_or_else(|| Refusal::syntax("the body is an object"))?)?;
         let base = base_of(&context);
-        let request = Request {
-            realm: &context.realm,
-            base: &base,
-            resource,
-            method: &Method::GET,
-            id: None,
-            body: None,
-            version: None,
-            query: &query,
-        };
-        Box::pin(request.perform()).await
+        let mut page = Filling::new(&query);
+        for resource in resources {
+            let request = Request {
+                realm: &context.realm,
+                base: &base,
+                resource: *resource,
+                method: &Method::GET,
+                id: None,
+                body: None,
+                version: None,
+                query: &query,
+            };
+            match resource {
+                Resource::User => Box::pin(users::fill(&request, &mut page)).await?,
+                Resource::Group => Box::pin(groups::fill(&request, &mut page)).await?,
+            }
+        }
+        Ok(Answer::of(page.message()))
     };
     let found = found.await;
     answer(found)

@@ -128,6 +128,7 @@ impl<'q> Filling<'q> {
         }
         self.total += 1;
         if self.total >= self.query.start && self.page.len() < self.query.count {
+            super::users::plain(&mut resource);
             self.query.projection.apply(&mut resource);
             self.page.push(Value::Object(resource));
         }

@@ -73,12 +73,23 @@ async fn current(request: &Request<'_>, id: &str) -> Result<StoredUser, Refusal>
 }
 
 fn shown(request: &Request<'_>, status: u16, found: StoredUser) -> Answer {
-    let resource = document(request, &found);
+    let mut resource = document(request, &found);
     let mut answer = Answer::resource(status, resource.clone());
-    let mut resource = resource;
+    plain(&mut resource);
     request.query.projection.apply(&mut resource);
     answer.body = Some(Value::Object(resource));
     answer
+}
+
+/// Leaves out what an account does not keep: filters and paths may ask for the primary value and
+/// for that of work, and find the one there is.
+pub(super) fn plain(resource: &mut Map<String, Value>) {
+    for name in ["emails", "phoneNumbers"] {
+        let list = resource.get_mut(name).and_then(Value::as_array_mut);
+        for one in list.into_iter().flatten().filter_map(Value::as_object_mut) {
+            one.retain(|name, _| name == "value");
+        }
+    }
 }
 
 /// Groups that the account was put into, and those around them.
@@ -385,8 +396,14 @@ async fn looked_up(
 }
 
 async fn list(request: &Request<'_>) -> Result<Answer, Refusal> {
-    let (users, now) = (&request.realm.people.users, request.realm.now());
     let mut page = Filling::new(request.query);
+    fill(request, &mut page).await?;
+    Ok(Answer::of(page.message()))
+}
+
+/// Takes every account that is asked for.
+pub(super) async fn fill(request: &Request<'_>, page: &mut Filling<'_>) -> Result<(), Refusal> {
+    let (users, now) = (&request.realm.people.users, request.realm.now());
     let mut take = async |user: User| -> Result<(), Refusal> {
         // The version is of the row.
         if let Some(found) = users.found(&user.id, now).await? {
@@ -415,5 +432,5 @@ async fn list(request: &Request<'_>) -> Result<Answer, Refusal> {
             }
         }
     }
-    Ok(Answer::of(page.message()))
+    Ok(())
 }
