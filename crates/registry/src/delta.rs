@@ -178,6 +178,7 @@ impl Delta {
             Ok(Delta::Attribute { record, .. }) => {
                 record.map(|record| people::write_attribute(&record))
             }
+            Ok(Delta::Rule { record, .. }) => record.map(|record| rules::write_rule(&record)),
             // Written by nobody who has read it before.
             Ok(Delta::Key { .. } | Delta::Configuration(_) | Delta::Heard { .. }) => None,
             // Nothing can be kept of what is no record.

@@ -170,7 +170,7 @@ impl Members for Asked {
         ),
         (
             "acr",
-            "authentication context classes that the login reaches, separated by spaces",
+            "authentication context classes that the login reaches, separated by spaces; default: every rule about them lets in",
         ),
         ("at", "the moment (RFC 3339); default: now"),
     ];

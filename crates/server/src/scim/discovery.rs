@@ -157,10 +157,13 @@ fn schema(base: &str, resource: Resource) -> Value {
             reference("profileUrl", "A page about the person", &["external"]),
             attribute("locale", "string", "A language tag"),
             attribute("timezone", "string", "A zone of the IANA database"),
-            attribute(
-                "active",
-                "boolean",
-                "Whether the person may log in; where not, everything of theirs has ended"
+            with(
+                attribute(
+                    "active",
+                    "boolean",
+                    "Whether the person may log in (a new account: yes); where not, everything of theirs has ended"
+                ),
+                json!({"required": true})
             ),
             with(
                 attribute("password", "string", "A new password"),

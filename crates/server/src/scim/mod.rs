@@ -132,10 +132,10 @@ pub fn routes(router: &mut Router) {
         ("/scim/v2/Users/.search", Resource::User),
         ("/scim/v2/Groups/.search", Resource::Group),
     ] {
-        router.post(path, move |context| search(context, &[resource]));
+        router.post(path, move |context| search(context, vec![resource]));
     }
     router.post("/scim/v2/.search", |context| {
-        search(context, &Resource::ALL)
+        search(context, Resource::ALL.to_vec())
     });
     // What is not there is not there in SCIM's words, either.
     for method in [
@@ -213,7 +213,7 @@ async fn answered(mut context: Context, resource: Resource) -> Result<Answer, Re
 }
 
 /// A search by POST (RFC 7644 section 3.4.3).
-async fn search(mut context: Context, resources: &'static [Resource]) -> Response {
+async fn search(mut context: Context, resources: Vec<Resource>) -> Response {
     let found = async {
         Caller::of_request(&context).await?;
         let body = read(&mut context).await?;
@@ -226,7 +226,7 @@ async fn search(mut context: Context, resources: &'static [Resource]) -> Respons
             let request = Request {
                 realm: &context.realm,
                 base: &base,
-                resource: *resource,
+                resource,
                 method: &Method::GET,
                 id: None,
                 body: None,

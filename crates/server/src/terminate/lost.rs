@@ -35,12 +35,7 @@ struct Concerned<'a> {
 }
 
 impl Concerned<'_> {
-    fn is_allowed(
-        &self,
-        access: Access<'_>,
-        person: &UserClaims,
-        audience: &[String],
-    ) -> bool {
+    fn is_allowed(&self, access: Access<'_>, person: &UserClaims, audience: &[String]) -> bool {
         let question = Question {
             person: Some((&person.sub, &person.held)),
             client_id: &self.client.client_id,
