@@ -234,11 +234,19 @@ pub fn who_leaves_a_group_is_out_at_the_next_refresh_introspection_and_userinfo(
     assert_eq!(introspected(&server, "web", &access)["groups"], both);
 
     operator.leave(&user, "engineering");
-    assert_eq!(userinfo(&server, &access)["groups"], json!([]));
-    assert_eq!(introspected(&server, "web", &access)["groups"], json!([]));
-    // What was written into the token stays in it until it ends.
-    assert_eq!(claims(&access)["groups"], both);
-    let again = refreshed(&server, "web", &reply.member("refresh_token")).expect(200);
+    // What was written into the token is no more so: it ends, and the grant that it hangs on.
+    let ended = Call::get("/userinfo").bearer(&access).send(&server);
+    ended.expect(401);
+    assert_eq!(
+        introspected(&server, "web", &access),
+        json!({"active": false})
+    );
+    refreshed(&server, "web", &reply.member("refresh_token")).expect_error(400, "invalid_grant");
+    let again = tokens(&server, "web", "openid groups offline_access", None);
+    assert_eq!(
+        userinfo(&server, &again.member("access_token"))["groups"],
+        json!([])
+    );
     assert_eq!(claims(&again.member("access_token"))["groups"], json!([]));
     assert_eq!(claims(&again.member("id_token"))["groups"], json!([]));
 
@@ -559,9 +567,9 @@ fn what_one_node_says_of_people_holds_on_the_other() {
     assert_eq!(claims(&access)["groups"], both);
     assert_eq!(userinfo(one, &access)["groups"], both);
     there.leave(&user, "engineering");
-    assert_eq!(userinfo(one, &access)["groups"], json!([]));
-    assert_eq!(introspected(one, "web", &access)["groups"], json!([]));
-    let again = refreshed(one, "web", &reply.member("refresh_token")).expect(200);
+    assert_eq!(introspected(one, "web", &access), json!({"active": false}));
+    refreshed(one, "web", &reply.member("refresh_token")).expect_error(400, "invalid_grant");
+    let again = tokens(one, "web", "openid groups", None);
     assert_eq!(claims(&again.member("access_token"))["groups"], json!([]));
 
     // A node that comes later reads what there is.
