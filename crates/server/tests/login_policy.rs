@@ -240,6 +240,7 @@ fn a_group_may_demand_more_of_its_people_at_every_login_and_of_nobody_else() {
             description: None,
             parent: parent.map(str::to_owned),
             roles: Vec::new(),
+            external_id: None,
             revision: 0,
         };
         people.put_group(Arc::new(group("staff", None)));
