@@ -240,7 +240,7 @@ fn boundary() -> String {
 fn encoded(text: &str) -> Body {
     let encoding = ContentTransferEncoding::QuotedPrintable;
     // Every text can be written so.
-    Body::new_with_encoding(text.to_owned(), encoding).unwrap_or_else(|text| Body::new(text))
+    Body::new_with_encoding(text.to_owned(), encoding).unwrap_or_else(Body::new)
 }
 
 /// Plain ASCII goes out as it is, so that links stay in one piece (RFC 5322 section 2.1.1: lines of
