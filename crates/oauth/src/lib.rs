@@ -38,6 +38,7 @@ pub mod metadata;
 mod names;
 pub mod par;
 pub mod params;
+pub mod passkeys;
 pub mod people;
 pub mod redirect_uri;
 pub mod registration;

@@ -7,6 +7,7 @@ use crate::{
     access_rules::Mode,
     endpoint::{EndpointId, split_issuer},
     names::wire_names,
+    passkeys::PasskeySettings,
     scope::ScopeSet,
     uri::Uri,
 };
@@ -83,6 +84,8 @@ pub struct Settings {
     pub agents: AgentSettings,
     /// what holds where no access rule decides
     pub access: Mode,
+    /// passkeys
+    pub passkeys: PasskeySettings,
 }
 
 /// Whose chains of agents' grants are exchanged for tokens. Nobody's unless it is enabled, and then
@@ -164,6 +167,7 @@ impl Settings {
             require_pushed_authorization_requests: false,
             agents: AgentSettings::default(),
             access: Mode::default(),
+            passkeys: PasskeySettings::default(),
         }
     }
 
@@ -283,6 +287,7 @@ impl Settings {
             self.step_up.iter().all(|row| acr::exists(&row.acr)),
             "step_up names no authentication context class of this server",
         );
+        faults.extend(self.passkeys.validate());
         faults
     }
 

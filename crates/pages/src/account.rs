@@ -6,6 +6,8 @@ use super::agents::{AgentsView, agents};
 use super::face::{Face, Part, plain, strong};
 use super::factors::{FactorsView, factors};
 use super::layout::{Frame, Html, Menu, Notice, notice};
+use super::passkey;
+use super::script::PASSKEY;
 
 /// What the account page shows.
 #[derive(Debug, Default)]
@@ -30,6 +32,8 @@ pub struct AccountView<'a> {
     pub consents: &'a [ConsentView],
     /// Identities and grants; none where agents are not offered.
     pub agents: Option<&'a AgentsView>,
+    /// What a browser is asked for that adds a passkey; none: they are not offered.
+    pub passkey: Option<&'a str>,
     /// What the realm keeps of the person, as far as they may see it.
     pub attributes: &'a [AttributeView],
     /// What they log in with beside the password.
@@ -174,6 +178,7 @@ pub fn account(t: &Face, view: &AccountView<'_>) -> Html {
     Frame {
         wide: true,
         menu: Menu::Account,
+        file: view.passkey.map(|_| &*PASSKEY),
         ..Frame::own(t, t.text("account-title"))
     }
     .render(html! {
@@ -188,6 +193,7 @@ pub fn account(t: &Face, view: &AccountView<'_>) -> Html {
         (parts(t, view))
 
         @if !view.attributes.is_empty() { section #profile { (attributes(t, view, &hidden)) } }
+        @if let Some(options) = view.passkey { section #passkeys { (passkey::account_part(t, options, &hidden)) } }
 
         @if let Some(view) = view.factors { section #second-factor { (factors(t, view, &hidden)) } }
 

@@ -46,6 +46,8 @@ pub struct CredentialView {
     pub used_at: Option<u64>,
     /// When it ends by itself.
     pub expires_at: Option<u64>,
+    /// What else is said of it: the id of a text.
+    pub note: Option<&'static str>,
 }
 
 impl CredentialSort {
@@ -86,6 +88,7 @@ fn list(
                                 @if let Some(used) = one.used_at {
                                     " · " (t.html("factors-used", &[("used", Part::Html(t.time(used)))]))
                                 }
+                                @if let Some(note) = one.note { " · " (t.text(note)) }
                                 @if let Some(end) = one.expires_at {
                                     " · " (t.html("factors-until", &[("until", Part::Html(t.time(end)))]))
                                 }
@@ -278,6 +281,7 @@ mod tests {
                 created_at: 0,
                 used_at: None,
                 expires_at: None,
+                note: None,
             }],
             ..FactorsView::default()
         };

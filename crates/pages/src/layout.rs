@@ -12,6 +12,7 @@ use signet_http::{Response, response};
 use signet_texts::LANGUAGES;
 
 use super::face::Face;
+use super::script::Script;
 
 /// Newlines are cut, so that the page carries little; the hash is of the text as it is sent.
 pub(super) static STYLE: LazyLock<String> =
@@ -25,6 +26,8 @@ pub struct Html {
     style_hash: String,
     /// Whether the one script of `form_post` is in it.
     script: Option<&'static str>,
+    /// A script that is a file of its own.
+    file: Option<&'static Script>,
     forms: Forms,
 }
 
@@ -52,6 +55,10 @@ impl Html {
             policy.push_str("; script-src 'sha256-");
             policy.push_str(&csp_hash(script.as_bytes()));
             policy.push('\'');
+        }
+        if self.file.is_some() {
+            // Nothing else of this server is a script, and `integrity` holds the file to its text.
+            policy.push_str("; script-src 'self'");
         }
         if self.forms == Forms::Own {
             policy.push_str("; form-action 'self'");
@@ -171,6 +178,8 @@ pub(super) struct Frame<'a> {
     pub password: bool,
     /// Where a change of the language goes on.
     pub menu: Menu<'a>,
+    /// A script that is a file of its own; not beside [`Frame::script`].
+    pub file: Option<&'static Script>,
 }
 
 impl<'a> Frame<'a> {
@@ -186,6 +195,7 @@ impl<'a> Frame<'a> {
             password: false,
             // A page without a form of its own has none: programs would take it for a question.
             menu: Menu::None,
+            file: None,
         }
     }
 
@@ -208,6 +218,9 @@ impl<'a> Frame<'a> {
                     meta name="robots" content="noindex, nofollow";
                     title { (self.title) }
                     style { (PreEscaped(t.brand.style.as_str())) }
+                    @if let Some(file) = self.file {
+                        script src=(file.path) integrity={ "sha256-" (file.hash) } defer {}
+                    }
                 }
                 body {
                     header .brand {
@@ -235,6 +248,7 @@ impl<'a> Frame<'a> {
             body: page.into_string(),
             style_hash: t.brand.style_hash.clone(),
             script: self.script,
+            file: self.file,
             forms: self.forms,
         }
     }

@@ -25,6 +25,8 @@ mod login_link;
 mod logout;
 mod moment;
 mod not_found;
+mod passkey;
+mod script;
 mod steps;
 pub mod words;
 
@@ -50,6 +52,8 @@ pub use login::{CodePage, LoginPage, MethodButton, SelectPage, code, login, sele
 pub use login_link::{link_confirm, link_elsewhere, link_ended};
 pub use logout::{logout_confirm, signed_out, stayed};
 pub use not_found::not_found;
+pub use passkey::{PasskeyOffer, PasskeyStep, passkey_offer, passkey_step};
+pub use script::{Script, script};
 pub use steps::{StepPage, choose_step, password_step, recovery_step, totp_step};
 
 /// The icon of the pages, an ICO file.

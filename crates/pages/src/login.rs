@@ -5,6 +5,8 @@ use maud::html;
 use super::face::{Face, plain, strong};
 use super::layout::{Frame, Html, Menu, Notice, notice};
 use super::links::{ClientLinks, links};
+use super::passkey;
+use super::script::PASSKEY;
 
 /// What the first login page shows.
 #[derive(Debug, Default)]
@@ -21,6 +23,8 @@ pub struct LoginPage<'a> {
     pub username: &'a str,
     /// The methods whose fields are on pages of their own: each is a button.
     pub methods: &'a [MethodButton],
+    /// What a browser is asked for that has passkeys; none: they are not offered.
+    pub passkey: Option<&'a str>,
     /// Whether a lost password can be recovered by mail.
     pub recovery: bool,
     /// Whether there is somebody to go back to.
@@ -45,6 +49,7 @@ pub fn login(t: &Face, page: &LoginPage<'_>) -> Html {
     Frame {
         password: true,
         menu: Menu::Interaction(page.interaction),
+        file: page.passkey.map(|_| &*PASSKEY),
         ..Frame::new(t, t.text("login-title"))
     }
     .render(html! {
@@ -57,7 +62,7 @@ pub fn login(t: &Face, page: &LoginPage<'_>) -> Html {
             input type="hidden" name="interaction" value=(page.interaction);
             label for="username" { (t.text("login-username")) }
             input #username name="username" type="text" value=(page.username) required maxlength="254"
-                autocomplete="username" autocapitalize="none" autocorrect="off" spellcheck="false"
+                autocomplete=(if page.passkey.is_some() { "username webauthn" } else { "username" }) autocapitalize="none" autocorrect="off" spellcheck="false"
                 autofocus[page.username.is_empty()] aria-invalid=[invalid.then_some("true")] aria-describedby=[problem];
             div .labels {
                 label for="password" { (t.text("login-password")) }
@@ -67,7 +72,8 @@ pub fn login(t: &Face, page: &LoginPage<'_>) -> Html {
                 autocomplete="current-password" autofocus[!page.username.is_empty()]
                 aria-invalid=[invalid.then_some("true")] aria-describedby=[problem];
             button .main type="submit" name="decision" value="allow" { (t.text("login-submit")) }
-            @if !page.methods.is_empty() { p .or { (t.text("page-or")) } }
+            @if !page.methods.is_empty() || page.passkey.is_some() { p .or { (t.text("page-or")) } }
+            @if let Some(options) = page.passkey { (passkey::login_button(t, options)) }
             @for method in page.methods {
                 button type="submit" name="decision" value=(method.decision) formnovalidate { (t.text(method.label)) }
             }

@@ -46,6 +46,7 @@ pub mod node_metrics;
 pub mod nodes;
 pub mod once;
 pub mod outbound;
+pub mod passkeys;
 pub mod recover;
 pub mod registry;
 pub mod revoked;
@@ -57,8 +58,10 @@ pub mod streams;
 pub mod tasks;
 pub mod terminate;
 pub mod time;
+mod user_passkeys;
 pub mod user_services;
 pub mod verified_tokens;
+pub mod well_known;
 
 pub use signet_directory::{consent, grants, session};
 pub use signet_mail as mail;
@@ -71,6 +74,7 @@ pub fn routes(router: &mut http::Router) {
     endpoint::routes(router);
     health::routes(router);
     home::routes(router);
+    well_known::routes(router);
     admin::routes(router);
     scim::routes(router);
 }

@@ -25,6 +25,8 @@ pub enum SecurityEvent {
     PasskeyAdded,
     /// A passkey was removed.
     PasskeyRemoved,
+    /// A passkey was shown whose counter did not go on: there may be a copy of it.
+    PasskeyCopied,
     /// A new list of recovery codes was made.
     RecoveryCodesMade,
     /// The recovery codes were removed.
@@ -43,11 +45,12 @@ pub enum SecurityEvent {
 
 impl SecurityEvent {
     /// Every event.
-    pub const ALL: [SecurityEvent; 11] = [
+    pub const ALL: [SecurityEvent; 12] = [
         SecurityEvent::AppAdded,
         SecurityEvent::AppRemoved,
         SecurityEvent::PasskeyAdded,
         SecurityEvent::PasskeyRemoved,
+        SecurityEvent::PasskeyCopied,
         SecurityEvent::RecoveryCodesMade,
         SecurityEvent::RecoveryCodesRemoved,
         SecurityEvent::RecoveryCodeUsed,
@@ -64,6 +67,7 @@ impl SecurityEvent {
             SecurityEvent::AppRemoved => "totp_removed",
             SecurityEvent::PasskeyAdded => "passkey_added",
             SecurityEvent::PasskeyRemoved => "passkey_removed",
+            SecurityEvent::PasskeyCopied => "passkey_copied",
             SecurityEvent::RecoveryCodesMade => "recovery_codes_made",
             SecurityEvent::RecoveryCodesRemoved => "recovery_codes_removed",
             SecurityEvent::RecoveryCodeUsed => "recovery_code_used",
@@ -92,6 +96,7 @@ impl SecurityEvent {
                 "factors-mail-passkey-removed-subject",
                 "factors-mail-passkey-removed",
             ),
+            SecurityEvent::PasskeyCopied => ("passkey-mail-copied-subject", "passkey-mail-copied"),
             SecurityEvent::RecoveryCodesMade => {
                 ("factors-mail-codes-made-subject", "factors-mail-codes-made")
             }

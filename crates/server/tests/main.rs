@@ -9,6 +9,8 @@ mod access_rules;
 mod account;
 mod admin;
 mod agents;
+#[path = "../../webauthn/tests/authenticator.rs"]
+mod authenticator;
 mod bad_input;
 mod client_authentication;
 mod common;
@@ -23,6 +25,7 @@ mod login_code;
 mod login_link;
 mod login_policy;
 mod outside;
+mod passkeys;
 mod password_login;
 mod people_claims;
 mod realms;

@@ -18,6 +18,7 @@ use crate::login::totp::TotpSecret;
 use crate::login::{Failure, flow, recovery_code, remembered, second, totp};
 use crate::page::{self, CredentialSort, CredentialView, FactorsView, Notice, TotpAddPage};
 use crate::security_mail::{self, SecurityEvent};
+use crate::user_passkeys;
 
 /// Names the state of the page that adds an app.
 const ADD: &str = "totp-add";
@@ -26,6 +27,7 @@ const WRONG_CODE: &str = "factors-add-wrong";
 const TOO_MANY: &str = "factors-add-many";
 const ADDED: &str = "factors-added";
 const REMOVED: &str = "factors-removed";
+const LAST_WAY: &str = "passkey-last-way";
 
 /// What the account page shows.
 pub(super) async fn view(visit: &BrowserRequest, user: &User) -> Result<FactorsView, StoreError> {
@@ -48,6 +50,13 @@ pub(super) async fn view(visit: &BrowserRequest, user: &User) -> Result<FactorsV
             CredentialKind::Passkey => CredentialSort::Passkey,
             CredentialKind::RememberedBrowser => CredentialSort::Browser,
         };
+        let note = match one.name.kind {
+            CredentialKind::Passkey => Some(user_passkeys::note(&one)?),
+            CredentialKind::Password
+            | CredentialKind::Totp
+            | CredentialKind::RecoveryCodes
+            | CredentialKind::RememberedBrowser => None,
+        };
         view.credentials.push(CredentialView {
             sort,
             kind: one.name.kind.name(),
@@ -56,6 +65,7 @@ pub(super) async fn view(visit: &BrowserRequest, user: &User) -> Result<FactorsV
             created_at: one.created_at,
             used_at: one.used_at,
             expires_at: one.expires_at,
+            note,
         });
     }
     Ok(view)
@@ -273,6 +283,9 @@ pub(super) async fn remove(visit: BrowserRequest, present: &LoggedIn, form: &Par
     // To forget a browser takes nothing away but a convenience.
     if name.kind != CredentialKind::RememberedBrowser && !is_fresh(&visit, present) {
         return ask_fresh(visit, present).await;
+    }
+    if user_passkeys::is_last_way(&visit, &present.user, &name) {
+        return overview(visit, Some(Notice::Error(LAST_WAY))).await;
     }
     let event = about(&visit, present, "credential-remove").target(name.kind.name());
     let removed = take_away(&visit, &present.user.id, &name);

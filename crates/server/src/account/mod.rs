@@ -2,6 +2,7 @@
 mod agents;
 mod attributes;
 pub(crate) mod factors;
+mod passkeys;
 
 pub use agents::{CHALLENGE_LIFETIME, MAX_FORM_OBJECT};
 
@@ -92,7 +93,9 @@ async fn render(
     interaction.shown_to = Some(present.found.row.sid.clone());
     let challenge = agents::challenge();
     let agents = agents::view(visit, &user.id, &challenge).await?;
-    interaction.challenge = agents.is_some().then_some(challenge);
+    let passkey = passkeys::options(visit, user, &challenge).await?;
+    let answered = agents.is_some() || passkey.is_some();
+    interaction.challenge = answered.then_some(challenge);
     let factors = factors::view(visit, user).await?;
     Ok(Some(page::account(
         &t,
@@ -109,6 +112,7 @@ async fn render(
             agents: agents.as_ref(),
             attributes: &attributes::view(visit, user),
             factors: Some(&factors),
+            passkey: passkey.as_deref(),
         },
     )))
 }
@@ -146,6 +150,7 @@ pub async fn submit(context: Context) -> Response {
         }
         Some("stop-agents") => agents::stop_all(visit, &present).await,
         Some("attributes") => attributes::save(visit, &present, &form).await,
+        Some("passkey-add") => passkeys::add(visit, &present, &interaction, &form).await,
         Some("totp-add") => factors::begin_totp(visit, &present).await,
         Some("recovery-codes") => factors::make_recovery_codes(visit, &present).await,
         Some("credential-remove") => factors::remove(visit, &present, &form).await,

@@ -8,14 +8,16 @@ use signet_oauth::params::Params;
 use super::budgets::{Budgets, Standing};
 use super::method::{Attempt, Method, MethodPage, Start, Verdict};
 use super::second::{self, Before};
-use super::{Failure, METHODS, offer, remembered};
+use super::{Failure, METHODS, offer, passkey, remembered};
 use crate::browser_request::BrowserRequest;
 use crate::http::Response;
 use crate::interaction::{Goal, Half, Interaction, MAX_TYPED, Page, Pending, SessionStamp};
 use crate::page::{self, ClientLinks, Html, LoginPage, MethodButton, Notice};
+use crate::passkeys::Challenge;
 use crate::security_mail;
 use signet_audit::Action;
 use signet_directory::User;
+use signet_jose::base64url;
 use signet_store::StoreError;
 
 /// Where every form of the login goes, relative to the page that shows it: all of them are one
@@ -44,6 +46,8 @@ fn to_login_page(interaction: &mut Interaction) {
     interaction.page = Page::Login;
     interaction.pending = None;
     interaction.half = None;
+    // A passkey answers each page once.
+    interaction.challenge = Some(base64url::encode(&signet_crypto::random::bytes::<16>()));
 }
 
 /// The page of a method, filled in.
@@ -71,6 +75,7 @@ fn method_page(
         others: &[],
         can_remember: false,
         state: pending.map_or(&[], |pending| &pending.state),
+        challenge: interaction.challenge.as_deref(),
         notice,
     })
 }
@@ -97,6 +102,7 @@ pub(super) fn login_page(page: &MethodPage<'_>) -> Html {
             links: client.map_or_else(ClientLinks::default, |client| ClientLinks::of(client)),
             username: page.typed,
             methods: &methods,
+            passkey: passkey::login_options(visit, page.challenge).as_deref(),
             recovery: visit.context.realm.people.mailer.is_some(),
             can_cancel: page.can_cancel,
             notice: page.notice.clone(),
@@ -141,8 +147,38 @@ pub async fn submit(visit: BrowserRequest, interaction: Interaction, form: &Para
     }
 }
 
+/// The passkey of the login page. Whether or not it is accepted, the next page asks anew.
+async fn submit_passkey(
+    visit: BrowserRequest,
+    mut interaction: Interaction,
+    form: &Params,
+) -> Outcome {
+    let method = &passkey::METHOD;
+    if !(method.offered)(&visit) || !passkey::is_answer(form) {
+        let notice = Some(Notice::Error(passkey::NO_SCRIPT));
+        return Outcome::Page(show(visit, interaction, notice));
+    }
+    let challenge = interaction
+        .challenge
+        .take()
+        .map(|text| Challenge::of(&text));
+    let state = challenge.map_or_else(Vec::new, |challenge| challenge.as_bytes().to_vec());
+    match verify_of(&visit, method, &state, None, "", form).await {
+        Ok(proof) => finish(visit, interaction, proof, form).await,
+        Err(failure) => {
+            to_login_page(&mut interaction);
+            Outcome::Page(failed(visit, failure, method.name, |visit, notice| {
+                method_page(visit, first(), &interaction, None, Some(notice))
+            }))
+        }
+    }
+}
+
 async fn submit_first(visit: BrowserRequest, interaction: Interaction, form: &Params) -> Outcome {
     let decision = form.get("decision").unwrap_or("");
+    if decision == passkey::METHOD.decision {
+        return submit_passkey(visit, interaction, form).await;
+    }
     for method in METHODS.iter().filter(|method| method.is_first()) {
         if let Some(start) = &method.start
             && method.decision == decision

@@ -13,6 +13,8 @@ pub mod link;
 pub mod method;
 pub mod offer;
 pub mod one_time_code;
+pub mod passkey;
+mod passkey_offer;
 pub mod password;
 pub(crate) mod policy;
 pub mod recovery_code;
@@ -28,6 +30,7 @@ pub use method::Method;
 pub const METHODS: &[Method] = &[
     password::METHOD,
     totp::METHOD,
+    passkey::METHOD,
     email_code::METHOD,
     recovery_code::METHOD,
 ];

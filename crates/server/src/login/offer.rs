@@ -19,7 +19,7 @@ use crate::page::{Html, Notice};
 pub const DECLINED_FOR: u64 = 90 * 86_400;
 
 /// Everything that is offered, first come first.
-pub const OFFERS: &[Offer] = &[];
+pub const OFFERS: &[Offer] = &[super::passkey_offer::OFFER];
 
 /// Something that is offered.
 pub struct Offer {

@@ -15,7 +15,7 @@ use signet_store::StoreError;
 use super::flow::{self, Outcome};
 use super::method::{Method, MethodPage};
 use super::totp::{self, TotpSecret};
-use super::{Failure, METHODS, policy, remembered};
+use super::{Failure, METHODS, passkey, policy, remembered};
 use crate::browser_request::{BrowserRequest, store_failed};
 use crate::http::Response;
 use crate::interaction::{Interaction, Page, Pending};
@@ -241,7 +241,7 @@ pub async fn show(
     interaction.pending = method
         .start
         .is_none()
-        .then(|| pending(method, &who, Vec::new()));
+        .then(|| pending(method, &who, passkey::first_state(method)));
     let html = render(&visit, &interaction, &who, notice);
     visit.page(html)
 }
@@ -281,6 +281,7 @@ fn render(
         others: &others,
         can_remember: method.is_some_and(|method| method.is_enrolled()),
         state: pending.map_or(&[], |pending| &pending.state),
+        challenge: None,
         notice,
     };
     match method {
@@ -328,7 +329,9 @@ pub(super) async fn submit(
         interaction.step_up = false;
         return Outcome::Page(flow::show(visit, interaction, None));
     }
-    if let Some(method) = methods.iter().find(|method| method.decision == decision) {
+    // The button that leads to the passkey is also the one that brings its answer.
+    let answered = decision == passkey::METHOD.decision && passkey::is_answer(form);
+    if !answered && let Some(method) = methods.iter().find(|method| method.decision == decision) {
         return Outcome::Page(turn_to(visit, interaction, &who, method).await);
     }
     let chosen = interaction.pending.as_ref().and_then(|pending| {
@@ -365,7 +368,7 @@ async fn turn_to(
     method: &'static Method,
 ) -> Response {
     let Some(start) = &method.start else {
-        interaction.pending = Some(pending(method, who, Vec::new()));
+        interaction.pending = Some(pending(method, who, passkey::first_state(method)));
         let html = render(&visit, &interaction, who, None);
         return visit.page(html);
     };

@@ -160,6 +160,7 @@ pub fn settings(config: &Config, faults: &mut Faults) -> Settings {
         }
         s.agents.constraints.push((name.clone(), value.clone()));
     }
+    s.passkeys = config.passkeys.settings(faults);
     s.mtls_base = config
         .listeners
         .iter()
@@ -216,7 +217,9 @@ fn in_the_files_words(sentence: &str) -> String {
 }
 
 /// What the rules call a setting, and where the file has it.
-const PLACES: [(&str, &str); 23] = [
+const PLACES: [(&str, &str); 25] = [
+    ("related_origins", "passkeys.related_origins"),
+    ("allowed_aaguids", "passkeys.allowed_aaguids"),
     ("issuer", "issuer"),
     ("the mTLS base", "listeners"),
     ("code_lifetime", "lifetimes.code"),

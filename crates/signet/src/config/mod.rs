@@ -7,6 +7,7 @@ pub mod check;
 pub mod clients;
 pub mod duration;
 pub mod model;
+mod passkeys;
 pub mod people;
 pub mod read;
 mod rules;

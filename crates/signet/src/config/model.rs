@@ -12,7 +12,7 @@ use serde::Deserialize;
 use signet_oauth::settings::{RegistrationSettings, Settings};
 use signet_server::rules::RuleForm;
 
-use super::{duration::Duration, secret::SecretRef};
+use super::{duration::Duration, passkeys::Passkeys, secret::SecretRef};
 
 mod entries;
 
@@ -58,6 +58,9 @@ pub struct Config {
     /// Chains of agents' grants.
     #[serde(default)]
     pub agents: Agents,
+    /// Passkeys (WebAuthn).
+    #[serde(default)]
+    pub passkeys: Passkeys,
     /// What this node is called in answers that tell nodes apart, and among the nodes of a cluster
     /// (there: 1 to 32 of a-z, 0-9 and -, a letter first). Default: the host's name.
     pub node: Option<String>,

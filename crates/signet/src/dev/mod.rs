@@ -410,6 +410,7 @@ fn configuration(
         keys: model::Keys::default(),
         lifetimes: model::Lifetimes::default(),
         protocol: model::Protocol::default(),
+        passkeys: Default::default(),
         registration: model::Registration {
             enabled: true,
             open: true,

@@ -1,0 +1,54 @@
+//! Scripts of the house: files of their own, named by what is in them, that pages allow by their
+//! hash. No page has a script in it but `form_post`.
+
+use std::sync::LazyLock;
+
+use signet_crypto::hash::sha256;
+use signet_jose::base64url;
+
+use super::layout::csp_hash;
+
+/// One file.
+#[derive(Debug)]
+pub struct Script {
+    /// Below the issuer, without a slash at the beginning: the same text has the same name for
+    /// ever.
+    pub path: String,
+    /// As it is sent.
+    pub text: &'static str,
+    /// What `integrity` and the policy say of it.
+    pub(super) hash: String,
+}
+
+impl Script {
+    fn new(name: &str, text: &'static str) -> Script {
+        let short = base64url::encode(&sha256(text.as_bytes())[..9]);
+        Script {
+            path: format!("assets/{name}-{short}.js"),
+            text,
+            hash: csp_hash(text.as_bytes()),
+        }
+    }
+}
+
+/// Passkeys.
+pub(super) static PASSKEY: LazyLock<Script> =
+    LazyLock::new(|| Script::new("passkey", include_str!("passkey.js")));
+
+/// The script of a path `assets/...`.
+pub fn script(path: &str) -> Option<&'static Script> {
+    let all = [&*PASSKEY];
+    all.into_iter().find(|script| script.path == path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_script_is_found_by_its_name_and_by_no_other() {
+        let found = script(&PASSKEY.path).expect("the script");
+        assert_eq!(found.hash, csp_hash(found.text.as_bytes()));
+        assert!(script("assets/passkey.js").is_none());
+    }
+}
