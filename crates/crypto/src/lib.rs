@@ -15,6 +15,7 @@ pub mod algorithm;
 pub mod certificate;
 pub mod clock;
 pub mod decrypt;
+pub mod foreign;
 pub mod hash;
 pub mod kdf;
 pub mod kem;
