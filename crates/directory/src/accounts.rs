@@ -10,6 +10,7 @@ use crate::credential::CredentialKind;
 use crate::draft::{StoredUser, UserDraft, encode, rewritten, user_key};
 use crate::error::UserError;
 use crate::holdings::MAX_USER_GROUPS;
+use crate::import::{Imported, ImportedUser};
 use crate::local::{Local, MAX_TRIES, NewUser, StoredPassword, new_id};
 use crate::name::{fold, folded_email, folded_username};
 use crate::outside::{Capabilities, Directory, PasswordVerdict, Person};
@@ -222,6 +223,22 @@ impl Accounts {
             return Err(UserError::EmailTaken);
         }
         self.local.create(new, now).await
+    }
+
+    /// As [`Local::import`].
+    ///
+    /// # Errors
+    /// As there; a name that a directory has is taken.
+    pub async fn import(&self, given: ImportedUser, now: u64) -> Result<Imported, UserError> {
+        if self.is_outside(&given.username).await? {
+            return Err(UserError::UsernameTaken);
+        }
+        if let Some(email) = &given.email
+            && self.is_outside(email).await?
+        {
+            return Err(UserError::EmailTaken);
+        }
+        self.local.import(given, now).await
     }
 
     /// As [`Local::change`], of what is kept here.
@@ -581,5 +598,39 @@ mod tests {
         assert_eq!(phc(&accounts, &alice.id).await, after);
         let same = accounts.by_id(&alice.id, 1).await.unwrap().unwrap();
         assert_eq!(same, alice, "nothing ends by it");
+    }
+
+    #[tokio::test]
+    async fn an_imported_hash_lets_its_person_in_and_is_hashed_anew_at_the_first_login() {
+        let accounts = accounts(CHEAP);
+        // htpasswd -nbB -C 4
+        let stored = "$2y$04$7WSTcw/7cffl9cXCWlfvguI6MrrSQzCg6QUgcqdiAa9KsQxJIAMPu";
+        let new = NewUser {
+            username: "alice".into(),
+            password: Some(stored.into()),
+            ..NewUser::default()
+        };
+        let alice = accounts.create(new, 1).await.unwrap();
+        let verify = async |text: &str| {
+            let typed = Secret::new(text.to_owned());
+            accounts
+                .verify_password(Some(&alice), typed, Waiter::Anyone, 1)
+                .await
+                .unwrap()
+        };
+        assert_eq!(verify("wrong").await, PasswordVerdict::Wrong);
+        assert_eq!(phc(&accounts, &alice.id).await, stored);
+        assert_eq!(verify("correct horse \u{e4}").await, PasswordVerdict::Right);
+        let mut after = stored.to_owned();
+        for _ in 0..2000 {
+            after = phc(&accounts, &alice.id).await;
+            if after != stored {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        assert!(after.starts_with("$argon2id$v=19$m=64,t=1,p=1$"), "{after}");
+        assert_eq!(verify("correct horse \u{e4}").await, PasswordVerdict::Right);
+        assert_eq!(verify("wrong").await, PasswordVerdict::Wrong);
     }
 }

@@ -43,6 +43,9 @@ pub enum UserError {
     /// The directory that the person comes from keeps this, and Signet may not change it.
     #[error("{0} is kept in the directory that the person comes from: change it there")]
     KeptElsewhere(&'static str),
+    /// An id that is brought cannot be one here, or is another account's.
+    #[error("the id must be 16 bytes as base64url, and no other account's")]
+    Id,
     /// Others changed the record at the same time, several times in a row.
     #[error("the record is being changed by somebody else")]
     Conflict,
@@ -69,6 +72,7 @@ impl From<UserError> for StoreError {
             | UserError::TooManyCredentials
             | UserError::TooMuchHeld
             | UserError::KeptElsewhere(_)
+            | UserError::Id
             | UserError::Conflict
             | UserError::Directory(_) => StoreError::Unavailable(error.to_string()),
         }

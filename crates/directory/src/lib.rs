@@ -28,6 +28,7 @@ mod draft;
 mod error;
 pub mod grants;
 mod holdings;
+mod import;
 mod local;
 mod name;
 mod new_password;
@@ -44,9 +45,13 @@ pub use credential::{CredentialKind, CredentialName, MAX_CREDENTIALS};
 pub use draft::{StoredUser, UserDraft, replacement};
 pub use error::{DirectoryError, UserError};
 pub use holdings::{MAX_USER_GROUPS, MAX_USER_ROLES};
+pub use import::{Imported, ImportedUser, check_hash, is_id};
 pub use local::{Local, NewUser};
 pub use name::{MAX_EMAIL_BYTES, MAX_USERNAME_CHARS, fold, folded_email, folded_username};
-pub use new_password::{MIN_PASSWORD_CHARS, check_new, names_of};
+pub use new_password::{
+    LONGEST_MINIMUM, MIN_ADMINISTRATOR_PASSWORD_CHARS, MIN_PASSWORD_CHARS, PasswordOf,
+    PasswordPolicy, PasswordRefused,
+};
 pub use outside::{Capabilities, Directory, DirectoryFuture, PasswordVerdict, Person};
 pub use record::{DirectoryLink, Profile, User};
 pub use stored_credential::{MAX_LABEL_BYTES, StoredCredential};

@@ -68,14 +68,7 @@ impl Local {
     /// # Errors
     /// What is wrong with the names or the profile, or taken; and the store's.
     pub async fn create(&self, new: NewUser, now: u64) -> Result<User, UserError> {
-        let username = folded_username(&new.username)?;
-        let email = new.email.as_deref().map(folded_email).transpose()?;
         new.profile.check()?;
-        // A user name in the shape of somebody else's address would take that address's look-up
-        // row.
-        if username.contains('@') && email.as_deref() != Some(&*username) {
-            return Err(UserError::Username);
-        }
         let mut draft = UserDraft::new(User {
             id: new_id(),
             username: new.username.trim().to_owned(),
@@ -99,7 +92,19 @@ impl Local {
         if let Some(phc) = &new.password {
             draft.set_password(Some(phc), now);
         }
+        self.write_new(draft, now).await
+    }
+
+    /// Writes a new account and reserves its names.
+    pub(crate) async fn write_new(&self, draft: UserDraft, now: u64) -> Result<User, UserError> {
         let user = &draft.user;
+        let username = folded_username(&user.username)?;
+        let email = user.email.as_deref().map(folded_email).transpose()?;
+        // A user name in the shape of somebody else's address would take that address's look-up
+        // row.
+        if username.contains('@') && email.as_deref() != Some(&*username) {
+            return Err(UserError::Username);
+        }
         // The record comes first: a reserved name whose owner has no record was left behind by a
         // crash, and nothing else.
         let insert = Change {
@@ -356,7 +361,7 @@ impl Local {
     }
 
     /// Whether the name is now `id`'s.
-    async fn reserve(&self, folded: &str, id: &str, now: u64) -> Result<bool, UserError> {
+    pub(crate) async fn reserve(&self, folded: &str, id: &str, now: u64) -> Result<bool, UserError> {
         let insert = Op::Insert {
             key: lookup_key(folded),
             value: id.as_bytes().to_vec(),

@@ -5,16 +5,24 @@
 //! are the words that such passwords are made of (`common.txt`), and a password is common if it is
 //! one of them, or a name of the account's own, with a little before and behind it: a walk over the
 //! keyboard, a year, digits, an exclamation mark, `0` for `o`. Passwords of several words are never
-//! common by this.
+//! common by this. Beside the words stand the passwords that were found most often in what others
+//! lost (`breached.txt.zst`: the lists that come with Django and with zxcvbn-ts, as far as they are
+//! long enough to be passwords here).
 
 use std::sync::LazyLock;
 
 use signet_crypto::password::MAX_PASSWORD_BYTES;
 
-use crate::record::User;
+use crate::record::{Profile, User};
 
 /// Shortest new password in characters (NIST SP 800-63B section 3.1.1.2 asks for eight at least).
 pub const MIN_PASSWORD_CHARS: usize = 8;
+/// Shortest new password of an administrator, in characters.
+pub const MIN_ADMINISTRATOR_PASSWORD_CHARS: usize = 12;
+/// Longest that a realm may ask for, in characters: a person can type no more.
+pub const LONGEST_MINIMUM: usize = 64;
+/// Shortest of a person's own names that a password must not have in it.
+const SHORTEST_OF_A_NAME: usize = 4;
 /// Longest password that is compared with what is common, in characters: longer ones are nobody's
 /// first guess.
 const MAX_COMMON_CHARS: usize = 40;
@@ -51,57 +59,180 @@ const WALKS: [&str; 12] = [
     "!@#$%^&*()",
 ];
 
-/// The names of an account that its password must not be made of.
-pub fn names_of(user: &User) -> Vec<&str> {
-    let profile = &user.profile;
-    [
-        Some(&user.username),
-        user.email.as_ref(),
-        profile.name.as_ref(),
-        profile.given_name.as_ref(),
-        profile.family_name.as_ref(),
-        profile.nickname.as_ref(),
-    ]
-    .into_iter()
-    .flatten()
-    .map(String::as_str)
-    .collect()
+/// Found in breaches: sorted, in small letters, one a line.
+static BREACHED: LazyLock<String> = LazyLock::new(|| {
+    let packed = include_bytes!("breached.txt.zst");
+    let unpacked = zstd::bulk::decompress(packed, MAX_LIST_BYTES);
+    // Invariant: the file is part of the program, and a test reads it.
+    String::from_utf8(unpacked.unwrap_or_default()).unwrap_or_default()
+});
+/// Bound of the list, unpacked.
+const MAX_LIST_BYTES: usize = 1024 * 1024;
+
+/// What a realm asks of new passwords.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PasswordPolicy {
+    /// Shortest, in characters; at least [`MIN_PASSWORD_CHARS`].
+    pub min_chars: usize,
+    /// Shortest of whoever may administer.
+    pub min_chars_of_administrators: usize,
 }
 
-/// Whether somebody may have this as their new password. `names`: what the account is called, as
-/// [`names_of`] has it.
-///
-/// # Errors
-/// What is wrong with it, for the person.
-pub fn check_new(password: &str, names: &[&str]) -> Result<(), &'static str> {
-    if password.chars().count() < MIN_PASSWORD_CHARS {
-        return Err("The new password needs at least 8 characters.");
+impl Default for PasswordPolicy {
+    fn default() -> Self {
+        PasswordPolicy {
+            min_chars: MIN_PASSWORD_CHARS,
+            min_chars_of_administrators: MIN_ADMINISTRATOR_PASSWORD_CHARS,
+        }
     }
-    if password.len() > MAX_PASSWORD_BYTES {
-        return Err("The new password is too long.");
+}
+
+/// Why somebody may not have a password.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PasswordRefused {
+    /// Shorter than so many characters.
+    #[error("The new password needs at least {0} characters.")]
+    TooShort(usize),
+    /// Longer than what is hashed.
+    #[error("The new password is too long.")]
+    TooLong,
+    /// One character again and again.
+    #[error("The new password is one character repeated. Choose another.")]
+    Repeated,
+    /// Of the words that people choose, or found in a breach.
+    #[error(
+        "The new password is one that many people choose, and is guessed first. Choose another."
+    )]
+    Common,
+    /// Made of the person's own names, or with one in it.
+    #[error("The new password has your name or address in it. Choose another.")]
+    Name,
+    /// With the name of this server in it.
+    #[error("The new password has the name of this server in it. Choose another.")]
+    Server,
+}
+
+impl PasswordRefused {
+    /// Names the text that a person reads.
+    pub const fn text_id(self) -> &'static str {
+        match self {
+            PasswordRefused::TooShort(_) => "password-too-short",
+            PasswordRefused::TooLong => "password-too-long",
+            PasswordRefused::Repeated => "password-repeated",
+            PasswordRefused::Common => "password-common",
+            PasswordRefused::Name => "password-name",
+            PasswordRefused::Server => "password-server",
+        }
     }
-    let first = password.chars().next();
-    if password.chars().all(|c| Some(c) == first) {
-        return Err("The new password is one character repeated. Choose another.");
+}
+
+/// Whose password it is to be.
+#[derive(Clone, Debug, Default)]
+pub struct PasswordOf<'a> {
+    /// The user name and the address.
+    pub login: Vec<&'a str>,
+    /// What else the person is called.
+    pub names: Vec<&'a str>,
+    /// The issuer's host and the realm's name.
+    pub server: Vec<&'a str>,
+    /// May administer.
+    pub admin: bool,
+}
+
+impl<'a> PasswordOf<'a> {
+    /// An account's; without the server's names.
+    pub fn new(
+        username: &'a str,
+        email: Option<&'a str>,
+        profile: &'a Profile,
+        admin: bool,
+    ) -> PasswordOf<'a> {
+        let names = [
+            &profile.name,
+            &profile.given_name,
+            &profile.family_name,
+            &profile.nickname,
+        ];
+        PasswordOf {
+            login: std::iter::once(username).chain(email).collect(),
+            names: names.into_iter().flatten().map(String::as_str).collect(),
+            server: Vec::new(),
+            admin,
+        }
     }
-    if names.iter().any(|name| name.eq_ignore_ascii_case(password)) {
-        return Err("The new password must not be your name or address.");
+
+    /// This account's; without the server's names.
+    pub fn user(user: &'a User) -> PasswordOf<'a> {
+        PasswordOf::new(&user.username, user.email.as_deref(), &user.profile, user.admin)
     }
-    let typed: Vec<char> = password.to_lowercase().chars().collect();
-    if typed.len() > MAX_COMMON_CHARS {
-        return Ok(());
+
+    /// With what the server is called.
+    #[must_use]
+    pub fn at(mut self, server: impl IntoIterator<Item = &'a str>) -> PasswordOf<'a> {
+        self.server.extend(server);
+        self
     }
-    if is_made_of(&typed, &WORDS) || is_made_of(unit(&typed), &WORDS) || is_number(&typed) {
-        return Err(
-            "The new password is one that many people choose, and is guessed first. Choose another.",
-        );
+}
+
+impl PasswordPolicy {
+    /// The shortest password of somebody, in characters.
+    pub fn shortest(&self, admin: bool) -> usize {
+        match admin {
+            true => self.min_chars_of_administrators.max(self.min_chars),
+            false => self.min_chars,
+        }
+        .max(MIN_PASSWORD_CHARS)
     }
-    // After what is common: walks and digits alone are made of nobody's name.
-    let names: Vec<Vec<char>> = names.iter().flat_map(|name| words_of(name)).collect();
-    if is_made_of(&typed, &names) {
-        return Err("The new password is made of your name. Choose another.");
+
+    /// Whether somebody may have this as their new password.
+    ///
+    /// # Errors
+    /// [`PasswordRefused`], the person's to put right.
+    pub fn check(&self, password: &str, of: &PasswordOf<'_>) -> Result<(), PasswordRefused> {
+        let shortest = self.shortest(of.admin);
+        if password.chars().count() < shortest {
+            return Err(PasswordRefused::TooShort(shortest));
+        }
+        if password.len() > MAX_PASSWORD_BYTES {
+            return Err(PasswordRefused::TooLong);
+        }
+        let first = password.chars().next();
+        if password.chars().all(|c| Some(c) == first) {
+            return Err(PasswordRefused::Repeated);
+        }
+        let lower = password.to_lowercase();
+        let has = |name: &str, least: usize| {
+            name.chars().count() >= least && lower.contains(&name.to_lowercase())
+        };
+        // A name of one or two letters is part of too much.
+        let local = |name: &'_ str| name.split('@').next().unwrap_or("").trim().to_owned();
+        if of.login.iter().any(|name| has(&local(name), SHORTEST)) {
+            return Err(PasswordRefused::Name);
+        }
+        if of.server.iter().any(|name| has(name, SHORTEST)) {
+            return Err(PasswordRefused::Server);
+        }
+        let typed: Vec<char> = lower.chars().collect();
+        if typed.len() <= MAX_COMMON_CHARS
+            && (BREACHED.lines().any(|line| line == lower)
+                || is_made_of(&typed, &WORDS)
+                || is_made_of(unit(&typed), &WORDS)
+                || is_number(&typed))
+        {
+            return Err(PasswordRefused::Common);
+        }
+        let mut words = of.names.iter().flat_map(|name| name.split_whitespace());
+        if words.any(|word| has(word, SHORTEST_OF_A_NAME)) {
+            return Err(PasswordRefused::Name);
+        }
+        // After what is common: walks and digits alone are made of nobody's name.
+        let names = of.login.iter().chain(&of.names);
+        let names: Vec<Vec<char>> = names.flat_map(|name| words_of(name)).collect();
+        if typed.len() <= MAX_COMMON_CHARS && is_made_of(&typed, &names) {
+            return Err(PasswordRefused::Name);
+        }
+        Ok(())
     }
-    Ok(())
 }
 
 /// The words of a name or an address, and the name itself without what is between them.
@@ -225,6 +356,80 @@ fn trimmings(rest: &[char]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn check_new(password: &str, names: &[&str]) -> Result<(), PasswordRefused> {
+        let (login, names) = names.split_at(names.len().min(2));
+        let of = PasswordOf {
+            login: login.to_vec(),
+            names: names.to_vec(),
+            ..PasswordOf::default()
+        };
+        PasswordPolicy::default().check(password, &of)
+    }
+
+    #[test]
+    fn an_administrators_password_is_longer_and_a_realm_may_ask_for_more() {
+        let policy = PasswordPolicy::default();
+        let of = |admin| PasswordOf {
+            admin,
+            ..PasswordOf::default()
+        };
+        assert_eq!(policy.check("vX9$kQ2m", &of(false)), Ok(()));
+        let short = Err(PasswordRefused::TooShort(12));
+        assert_eq!(policy.check("vX9$kQ2mLpz", &of(true)), short);
+        assert_eq!(policy.check("vX9$kQ2mLpzq", &of(true)), Ok(()));
+        let long = PasswordPolicy {
+            min_chars: 15,
+            ..policy
+        };
+        let short = Err(PasswordRefused::TooShort(15));
+        assert_eq!(long.check("vX9$kQ2mLpzq", &of(true)), short);
+        // Nobody is asked for less than eight.
+        let none = PasswordPolicy {
+            min_chars: 0,
+            min_chars_of_administrators: 0,
+        };
+        let short = Err(PasswordRefused::TooShort(8));
+        assert_eq!(none.check("vX9$kQ2", &of(true)), short);
+    }
+
+    #[test]
+    fn a_password_with_a_name_of_its_person_or_of_the_server_in_it_is_refused() {
+        let of = PasswordOf {
+            login: vec!["bq7", "maria.quist@example.test"],
+            names: vec!["Berta Quistorp"],
+            server: vec!["id.example.com", "tenants"],
+            admin: false,
+        };
+        let check = |password| PasswordPolicy::default().check(password, &of);
+        for (password, why) in [
+            ("some BQ7 or other words", PasswordRefused::Name),
+            ("old Maria.Quist walks home", PasswordRefused::Name),
+            ("the quistorp house at night", PasswordRefused::Name),
+            ("secret of ID.example.com now", PasswordRefused::Server),
+            ("all my tenants are calm", PasswordRefused::Server),
+        ] {
+            assert_eq!(check(password), Err(why), "{password}");
+        }
+        assert_eq!(check("my example of a test"), Ok(()));
+        // Two letters are part of too much.
+        let al = PasswordOf {
+            login: vec!["al"],
+            ..PasswordOf::default()
+        };
+        assert_eq!(PasswordPolicy::default().check("a tall walnut tree", &al), Ok(()));
+    }
+
+    #[test]
+    fn what_was_found_in_breaches_is_refused_in_any_case() {
+        assert!(BREACHED.lines().count() > 20_000);
+        assert!(BREACHED.lines().is_sorted());
+        for line in BREACHED.lines().step_by(997) {
+            assert_eq!(check_new(line, &[]), Err(PasswordRefused::Common), "{line}");
+            let upper = line.to_uppercase();
+            assert_eq!(check_new(&upper, &[]), Err(PasswordRefused::Common), "{line}");
+        }
+    }
 
     #[test]
     fn new_passwords_are_checked() {

@@ -14,7 +14,7 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-use signet_crypto::Secret;
+use signet_crypto::{Secret, foreign};
 use signet_crypto::password::{Cost, MAX_PASSWORD_BYTES};
 use tokio::sync::oneshot;
 
@@ -177,14 +177,26 @@ impl PasswordPool {
         }
         let known = stored.is_some();
         let stored: Arc<str> = stored.map_or_else(|| Arc::clone(&self.stand_in), Arc::from);
-        let compare =
-            move || signet_crypto::password::verify(password.expose().as_bytes(), &stored);
+        let stand_in = Arc::clone(&self.stand_in);
+        let compare = move || {
+            let typed = password.expose().as_bytes();
+            if foreign::is_own(&stored) {
+                return signet_crypto::password::verify(typed, &stored);
+            }
+            // What came with an import may be cheaper than what nobody's password costs: a guess at
+            // it costs both, so that it is not told apart by being fast. A right one is hashed anew.
+            let right = foreign::verify(typed, &stored);
+            if !right {
+                signet_crypto::password::verify(typed, &stand_in);
+            }
+            right
+        };
         Ok(self.run(waiter, compare).await? & known)
     }
 
-    /// Whether a stored password was hashed at another cost than today's.
+    /// Whether a stored password was hashed at another cost than today's, or by somebody else.
     pub fn needs_rehash(&self, stored: &str) -> bool {
-        signet_crypto::password::needs_rehash(stored, self.cost)
+        !foreign::is_own(stored) || signet_crypto::password::needs_rehash(stored, self.cost)
     }
 
     async fn run<T: Send + 'static>(

@@ -1,0 +1,124 @@
+//! Accounts that come from another server, with the ids and the password hashes that they have
+//! there.
+
+use std::collections::BTreeMap;
+
+use signet_crypto::foreign::{self, ForeignError};
+use signet_jose::base64url;
+
+use crate::attributes::StoredAttribute;
+use crate::draft::UserDraft;
+use crate::error::UserError;
+use crate::local::{Local, new_id};
+use crate::name::{fold, folded_email, folded_username};
+use crate::record::{Profile, User};
+
+/// An account as it is brought.
+#[derive(Clone, Debug, Default)]
+pub struct ImportedUser {
+    /// The id that it keeps, as an id here looks; None: a new one.
+    pub id: Option<String>,
+    /// As for a new user.
+    pub username: String,
+    /// As for a new user.
+    pub email: Option<String>,
+    /// Whether the address is known to be the person's.
+    pub email_verified: bool,
+    /// As [`signet_crypto::foreign`] reads it, or our own.
+    pub password_hash: Option<String>,
+    /// May administer.
+    pub admin: bool,
+    /// Whether the person may log in.
+    pub enabled: bool,
+    /// Unix seconds; None: now.
+    pub created_at: Option<u64>,
+    /// The rest of the profile.
+    pub profile: Profile,
+    /// Ids of groups.
+    pub groups: Vec<String>,
+    /// Ids of roles.
+    pub roles: Vec<String>,
+    /// By name.
+    pub attributes: BTreeMap<String, StoredAttribute>,
+}
+
+/// What became of it.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Imported {
+    /// The account was made.
+    Made(User),
+    /// It was there before, and stays as it is.
+    There(User),
+}
+
+/// Whether a text can be the id of an account: 16 bytes as base64url.
+pub fn is_id(text: &str) -> bool {
+    base64url::decode(text.as_bytes()).is_ok_and(|bytes| bytes.len() == 16)
+}
+
+/// Whether a password hash can be verified.
+///
+/// # Errors
+/// [`ForeignError`].
+pub fn check_hash(stored: &str) -> Result<(), ForeignError> {
+    foreign::check(stored)
+}
+
+impl Local {
+    /// Makes an account that comes from another server. One of the same user name (and id, where
+    /// one is given) is left as it is, so that an import can be done again.
+    ///
+    /// # Errors
+    /// As [`Local::create`]; [`UserError::Id`].
+    pub async fn import(&self, given: ImportedUser, now: u64) -> Result<Imported, UserError> {
+        let username = folded_username(&given.username)?;
+        let has_name = |user: &User| fold(&user.username).as_deref() == Some(&*username);
+        if let Some(found) = self.by_login(&given.username, now).await? {
+            let same = given.id.as_ref().is_none_or(|id| *id == found.id);
+            return match same && has_name(&found) {
+                true => Ok(Imported::There(found)),
+                false => Err(UserError::UsernameTaken),
+            };
+        }
+        if let Some(id) = &given.id {
+            if !is_id(id) {
+                return Err(UserError::Id);
+            }
+            if let Some(found) = self.by_id(id, now).await? {
+                if !has_name(&found) {
+                    return Err(UserError::Id);
+                }
+                // An import that ended between the record and its names: they are its own.
+                let email = found.email.as_deref().map(folded_email).transpose()?;
+                for name in [Some(username.clone()), email].into_iter().flatten() {
+                    self.reserve(&name, id, now).await?;
+                }
+                return Ok(Imported::There(found));
+            }
+        }
+        given.profile.check()?;
+        let mut draft = UserDraft::new(User {
+            id: given.id.unwrap_or_else(new_id),
+            username: given.username.trim().to_owned(),
+            email_verified: given.email_verified && given.email.is_some(),
+            email: given.email.map(|email| email.trim().to_owned()),
+            link: None,
+            credentials: Vec::new(),
+            password_changed_at: 0,
+            admin: given.admin,
+            enabled: given.enabled,
+            created_at: given.created_at.unwrap_or(now),
+            updated_at: now,
+            profile: given.profile,
+            groups: given.groups,
+            groups_outside: Vec::new(),
+            roles: given.roles,
+            attributes: given.attributes,
+        });
+        draft.user.check_holdings()?;
+        if let Some(stored) = &given.password_hash {
+            draft.set_password(Some(stored), now);
+        }
+        self.write_new(draft, now).await.map(Imported::Made)
+    }
+}
