@@ -19,27 +19,29 @@ use sha_crypt::ShaCrypt;
 
 use crate::password::{Cost, MAX_COST, MAX_PASSWORD_BYTES};
 
-/// Longest stored string that is read, in bytes.
+/// Longest imported password hash that is read, in bytes.
 pub const MAX_STORED_BYTES: usize = 512;
-/// Dearest bcrypt: 2 to this power rounds, some two seconds.
+/// Dearest imported bcrypt: 2 to this power rounds, some two seconds.
 pub const MAX_BCRYPT_COST: u32 = 15;
-/// Most iterations of PBKDF2.
+/// Most iterations of an imported PBKDF2.
 pub const MAX_PBKDF2_ITERATIONS: u32 = 5_000_000;
-/// Most rounds of crypt(3).
+/// Most rounds of an imported crypt(3).
 pub const MAX_CRYPT_ROUNDS: u32 = 1_000_000;
 /// Longest password that crypt(3) is asked about, in bytes: each round costs its length.
 pub const MAX_CRYPT_PASSWORD_BYTES: usize = 256;
-/// Most memory of scrypt, in bytes (128 * N * r).
+/// Most memory of an imported scrypt, in bytes (128 * N * r).
 pub const MAX_SCRYPT_BYTES: u64 = 256 * 1024 * 1024;
-/// Most lanes of scrypt; they are computed one after the other.
+/// Most lanes of an imported scrypt; they are computed one after the other.
 pub const MAX_SCRYPT_LANES: u32 = 16;
-/// Most blocks that scrypt computes (N * r * p).
+/// Most blocks that an imported scrypt computes (N * r * p).
 const MAX_SCRYPT_WORK: u64 = 1 << 23;
-/// Shortest salt and shortest hash, in bytes: shorter ones are shared, or matched by chance.
+/// Shortest salt of an imported hash, in bytes: shorter ones are shared.
 const MIN_SALT: usize = 4;
+/// Shortest imported hash, in bytes: shorter ones are matched by chance.
 const MIN_HASH: usize = 16;
-/// Longest salt and hash, in bytes.
+/// Longest salt of an imported hash, in bytes.
 const MAX_SALT: usize = 128;
+/// Longest imported hash, in bytes.
 const MAX_HASH: usize = 64;
 
 /// Why a stored string cannot be verified.

@@ -114,6 +114,7 @@ impl Local {
             groups_outside: Vec::new(),
             roles: given.roles,
             attributes: given.attributes,
+            unknown: Default::default(),
         });
         draft.user.check_holdings()?;
         if let Some(stored) = &given.password_hash {

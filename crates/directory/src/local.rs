@@ -361,7 +361,12 @@ impl Local {
     }
 
     /// Whether the name is now `id`'s.
-    pub(crate) async fn reserve(&self, folded: &str, id: &str, now: u64) -> Result<bool, UserError> {
+    pub(crate) async fn reserve(
+        &self,
+        folded: &str,
+        id: &str,
+        now: u64,
+    ) -> Result<bool, UserError> {
         let insert = Op::Insert {
             key: lookup_key(folded),
             value: id.as_bytes().to_vec(),

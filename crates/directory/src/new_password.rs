@@ -66,7 +66,7 @@ static BREACHED: LazyLock<String> = LazyLock::new(|| {
     // Invariant: the file is part of the program, and a test reads it.
     String::from_utf8(unpacked.unwrap_or_default()).unwrap_or_default()
 });
-/// Bound of the list, unpacked.
+/// Bound of the list of breached passwords, unpacked, in bytes.
 const MAX_LIST_BYTES: usize = 1024 * 1024;
 
 /// What a realm asks of new passwords.
@@ -163,7 +163,12 @@ impl<'a> PasswordOf<'a> {
 
     /// This account's; without the server's names.
     pub fn user(user: &'a User) -> PasswordOf<'a> {
-        PasswordOf::new(&user.username, user.email.as_deref(), &user.profile, user.admin)
+        PasswordOf::new(
+            &user.username,
+            user.email.as_deref(),
+            &user.profile,
+            user.admin,
+        )
     }
 
     /// With what the server is called.
@@ -417,7 +422,10 @@ mod tests {
             login: vec!["al"],
             ..PasswordOf::default()
         };
-        assert_eq!(PasswordPolicy::default().check("a tall walnut tree", &al), Ok(()));
+        assert_eq!(
+            PasswordPolicy::default().check("a tall walnut tree", &al),
+            Ok(())
+        );
     }
 
     #[test]
@@ -427,7 +435,11 @@ mod tests {
         for line in BREACHED.lines().step_by(997) {
             assert_eq!(check_new(line, &[]), Err(PasswordRefused::Common), "{line}");
             let upper = line.to_uppercase();
-            assert_eq!(check_new(&upper, &[]), Err(PasswordRefused::Common), "{line}");
+            assert_eq!(
+                check_new(&upper, &[]),
+                Err(PasswordRefused::Common),
+                "{line}"
+            );
         }
     }
 

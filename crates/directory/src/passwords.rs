@@ -14,8 +14,8 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-use signet_crypto::{Secret, foreign};
 use signet_crypto::password::{Cost, MAX_PASSWORD_BYTES};
+use signet_crypto::{Secret, foreign};
 use tokio::sync::oneshot;
 
 type Job = Box<dyn FnOnce() + Send>;

@@ -24,6 +24,8 @@ pub struct AccountView<'a> {
     pub has_password: bool,
     /// Whether the password is kept here, and may be changed here.
     pub own_password: bool,
+    /// The shortest new password, in characters.
+    pub shortest_password: usize,
     /// What was done, or went wrong.
     pub notice: Option<Notice>,
     /// Sessions, newest first.
@@ -280,7 +282,7 @@ pub fn account(t: &Face, view: &AccountView<'_>) -> Html {
                     label for="password" { (t.text("account-password-current")) }
                     input #password name="password" type="password" required maxlength="1024" autocomplete="current-password";
                 }
-                (new_password(t))
+                (new_password(t, view.shortest_password))
                 button .main type="submit" name="decision" value="password" { (t.text("account-password-save")) }
                 p .small .soft .after { (t.text("account-password-ends")) }
             }
@@ -328,12 +330,13 @@ fn end_label(t: &Face, session: &SessionView) -> String {
     t.with(id, &args)
 }
 
-fn new_password(t: &Face) -> maud::Markup {
+fn new_password(t: &Face, shortest: usize) -> maud::Markup {
+    let count = u64::try_from(shortest).unwrap_or(u64::MAX);
     html! {
         label for="new_password" { (t.text("account-password-new")) }
-        input #new_password name="new_password" type="password" required minlength="8" maxlength="1024"
+        input #new_password name="new_password" type="password" required minlength=(shortest) maxlength="1024"
             autocomplete="new-password" aria-describedby="rule";
-        p #rule .small .soft { (t.with("account-password-rule", &[("count", 8.into())])) }
+        p #rule .small .soft { (t.with("account-password-rule", &[("count", count.into())])) }
     }
 }
 
@@ -370,7 +373,13 @@ pub fn recover_sent(t: &Face, minutes: u64) -> Html {
 }
 
 /// The page behind the link.
-pub fn reset(t: &Face, token: &str, username: &str, problem: Option<Notice>) -> Html {
+pub fn reset(
+    t: &Face,
+    token: &str,
+    username: &str,
+    shortest: usize,
+    problem: Option<Notice>,
+) -> Html {
     Frame {
         password: true,
         ..Frame::own(t, t.text("account-reset-title"))
@@ -382,7 +391,7 @@ pub fn reset(t: &Face, token: &str, username: &str, problem: Option<Notice>) -> 
         form method="post" action="recover" {
             input type="hidden" name="token" value=(token);
             input type="text" name="username" value=(username) autocomplete="username" hidden;
-            (new_password(t))
+            (new_password(t, shortest))
             button .main type="submit" name="decision" value="password" { (t.text("account-password-save")) }
         }
     })

@@ -42,6 +42,7 @@ pub mod issue;
 pub mod letters;
 pub mod login;
 pub mod metrics;
+mod new_password;
 pub mod node_metrics;
 pub mod nodes;
 pub mod once;

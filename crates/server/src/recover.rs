@@ -24,7 +24,7 @@ use crate::login::budgets::{Budgets, Standing};
 use crate::page::{self, Notice};
 use crate::security_mail::{self, SecurityEvent};
 use signet_audit::Action;
-use signet_directory::{MAX_EMAIL_BYTES, User, UserError, check_new, names_of};
+use signet_directory::{MAX_EMAIL_BYTES, PasswordOf, User, UserError};
 
 /// How long a link works, in seconds.
 const LIFETIME: u64 = 30 * 60;
@@ -58,7 +58,13 @@ pub async fn show(context: Context) -> Response {
     };
     match open(&visit, token).await {
         Ok(Some((_, user))) => {
-            let html = page::reset(&visit.face(), token, &user.username, None);
+            let html = page::reset(
+                &visit.face(),
+                token,
+                &user.username,
+                shortest(&visit, &user),
+                None,
+            );
             visit.page(html)
         }
         Ok(None) => ask(visit, StatusCode::OK, "", Some(Notice::Error(ENDED))),
@@ -247,7 +253,8 @@ async fn reset(visit: BrowserRequest, token: &str, form: &Params) -> Response {
             visit.redirect(&url)
         }
         Err(failure) => refused(visit, failure, |visit, notice| {
-            page::reset(&visit.face(), token, &user.1.username, Some(notice))
+            let (face, shortest) = (visit.face(), shortest(visit, &user.1));
+            page::reset(&face, token, &user.1.username, shortest, Some(notice))
         }),
     }
 }
@@ -258,7 +265,10 @@ async fn try_reset(
     form: &Params,
 ) -> Result<(), Failure> {
     let new = form.get("new_password").unwrap_or("");
-    check_new(new, &names_of(user)).map_err(Failure::Invalid)?;
+    let realm = &visit.context.realm;
+    realm
+        .check_new_password(new, PasswordOf::user(user))
+        .map_err(|refused| Failure::Invalid(refused.text_id()))?;
     let users = &visit.context.realm.people.users;
     let phc = users.hash(Secret::new(new.to_owned())).await?;
     let event = visit.context.event(Action::RECOVER).subject(&link.user_id);
@@ -292,4 +302,10 @@ async fn use_up(visit: &BrowserRequest, link: &Link, phc: &str) -> Result<bool, 
     }
     tracing::info!(target: "signet::login", user = %link.user_id, "password recovered by mail");
     Ok(true)
+}
+
+/// The shortest new password of somebody.
+fn shortest(visit: &BrowserRequest, user: &User) -> usize {
+    let policy = &visit.context.realm.people.passwords;
+    policy.shortest(user.admin)
 }

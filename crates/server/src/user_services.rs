@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use signet_directory::{Accounts, Directory, passwords::PasswordPool};
+use signet_directory::{Accounts, Directory, PasswordPolicy, passwords::PasswordPool};
 use signet_store::Store;
 
 use crate::attempts::Limits;
@@ -19,6 +19,8 @@ pub struct UserServiceOptions {
     pub limits: Limits,
     /// How pages and mails look.
     pub brand: Arc<Brand>,
+    /// What new passwords must be.
+    pub passwords: PasswordPolicy,
     /// Directories that people come from, beside the accounts that are kept here; in the order in
     /// which they are asked.
     pub outside: Vec<Arc<dyn Directory>>,
@@ -34,6 +36,8 @@ pub struct UserServices {
     pub limits: Limits,
     /// How pages and mails look.
     pub brand: Arc<Brand>,
+    /// What new passwords must be.
+    pub passwords: PasswordPolicy,
 }
 
 impl UserServices {
@@ -48,6 +52,7 @@ impl UserServices {
             mailer: options.mailer,
             limits: options.limits,
             brand: options.brand,
+            passwords: options.passwords,
         }
     }
 }

@@ -21,6 +21,7 @@ mod mcp;
 mod moves;
 mod new_things;
 mod once;
+mod passwords;
 mod people;
 mod prompt;
 mod revoke;

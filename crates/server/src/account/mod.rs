@@ -21,7 +21,7 @@ use crate::security_mail::{self, SecurityEvent};
 use crate::session::{self, Found};
 use signet_audit::{Action, Event};
 use signet_directory::passwords::Waiter;
-use signet_directory::{PasswordVerdict, User, UserError, check_new, names_of};
+use signet_directory::{PasswordOf, PasswordVerdict, User, UserError};
 
 /// How long after a login a first password may be set without another, in seconds.
 const RECENT: u64 = 600;
@@ -106,6 +106,7 @@ async fn render(
             email: user.email.as_deref(),
             has_password: users.has_password(user),
             own_password: users.may(user).password,
+            shortest_password: visit.context.realm.people.passwords.shortest(user.admin),
             notice,
             sessions: &sessions,
             consents: &consents,
@@ -292,7 +293,9 @@ async fn try_change_password(
         return Err(UserError::KeptElsewhere("the password").into());
     }
     let new = form.get("new_password").unwrap_or("");
-    check_new(new, &names_of(user)).map_err(Failure::Invalid)?;
+    realm
+        .check_new_password(new, PasswordOf::user(user))
+        .map_err(|refused| Failure::Invalid(refused.text_id()))?;
     if users.has_password(user) {
         // Whoever finds an open browser must not be able to keep the account.
         let device = visit.device();

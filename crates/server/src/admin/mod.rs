@@ -20,6 +20,7 @@ mod caller;
 mod clients;
 mod credentials;
 mod grants;
+mod import;
 mod input;
 mod keys;
 mod model;
@@ -45,6 +46,7 @@ pub(crate) use users::{hash as hash_password, remove as remove_user};
 pub use agents::AGENTS;
 pub use clients::CLIENTS;
 pub use grants::GRANTS;
+pub use import::MAX_IMPORTED;
 pub use keys::KEYS;
 pub use nodes::NODES;
 pub use noun::{Field, Noun};
@@ -63,6 +65,7 @@ fn operations() -> impl Iterator<Item = &'static dyn Row> {
     let tables: [&[&dyn Row]; 13] = [
         clients::OPERATIONS,
         users::OPERATIONS,
+        import::OPERATIONS,
         people::OPERATIONS,
         credentials::OPERATIONS,
         rules::OPERATIONS,

@@ -215,6 +215,7 @@ impl From<UserError> for Problem {
             | UserError::Email
             | UserError::Profile
             | UserError::TooManyCredentials
+            | UserError::Id
             | UserError::TooMuchHeld => Problem::invalid(error.to_string()),
         }
     }

@@ -15,7 +15,7 @@ use crate::state::{Realm, Snapshot};
 use schemars::JsonSchema;
 use signet_crypto::Secret;
 use signet_directory::{
-    NewUser, StoredAttribute, StoredUser, User, UserDraft, UserError, check_new, names_of,
+    NewUser, PasswordOf, StoredAttribute, StoredUser, User, UserDraft, UserError,
     passwords::PoolError,
 };
 use signet_oauth::people::{MAX_ATTRIBUTES, Who};
@@ -136,12 +136,10 @@ fn matches(user: &User, words: &str) -> bool {
 }
 
 /// Hashes a new password, if the policy allows it.
-pub(crate) async fn hash(
-    realm: &Realm,
-    password: String,
-    names: &[&str],
-) -> Result<String, Problem> {
-    check_new(&password, names).map_err(Problem::invalid)?;
+pub(crate) async fn hash(realm: &Realm, password: String, of: PasswordOf<'_>) -> Result<String, Problem> {
+    realm
+        .check_new_password(&password, of)
+        .map_err(|refused| Problem::invalid(refused.to_string()))?;
     let hashed = realm.people.users.hash(Secret::new(password));
     hashed.await.map_err(|error| match error {
         PoolError::Busy => Problem::unavailable(),
@@ -153,12 +151,10 @@ async fn create(
     realm: Arc<Realm>,
     Json(wanted): Json<NewUserDocument>,
 ) -> Result<Created<Revised<UserDocument>>, Problem> {
-    let names: Vec<&str> = std::iter::once(&*wanted.username)
-        .chain(wanted.email.as_deref())
-        .chain(wanted.profile.name.as_deref())
-        .collect();
+    let email = wanted.email.as_deref();
+    let of = PasswordOf::new(&wanted.username, email, &wanted.profile, wanted.admin);
     let password = match wanted.password {
-        Some(password) => Some(hash(&realm, password, &names).await?),
+        Some(password) => Some(hash(&realm, password, of).await?),
         None => None,
     };
     let new = NewUser {
@@ -355,9 +351,8 @@ async fn set_password(
     (id, Json(wanted)): (UserId, Json<PasswordChange>),
 ) -> Result<(), Problem> {
     let user = read(&realm, &id.0).await?.user;
-    let names = names_of(&user);
     let phc = match wanted.password {
-        Some(password) => Some(hash(&realm, password, &names).await?),
+        Some(password) => Some(hash(&realm, password, PasswordOf::user(&user)).await?),
         None => None,
     };
     let now = realm.now();

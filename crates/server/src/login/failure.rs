@@ -63,6 +63,7 @@ impl From<UserError> for Failure {
             | UserError::NotFound
             | UserError::TooManyCredentials
             | UserError::TooMuchHeld
+            | UserError::Id
             | UserError::Conflict
             | UserError::Directory(_)
             | UserError::Store(_) => Failure::Store(error.into()),

@@ -365,6 +365,14 @@ fn host_name() -> String {
     name.map_or_else(|_| String::new(), |name| name.trim().to_owned())
 }
 
+/// What new passwords must be.
+pub fn password_policy(config: &Config) -> signet_directory::PasswordPolicy {
+    signet_directory::PasswordPolicy {
+        min_chars: config.passwords.min_length,
+        min_chars_of_administrators: config.passwords.min_length_administrators,
+    }
+}
+
 /// How often somebody may guess.
 pub fn login_limits(config: &Config) -> attempts::Limits {
     let g = &config.login_limits;

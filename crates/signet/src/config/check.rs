@@ -6,7 +6,7 @@ use std::{collections::HashSet, path::Path};
 use signet_audit::NodeId;
 use signet_crypto::password::MAX_PASSWORD_BYTES;
 
-use signet_directory::{folded_email, folded_username};
+use signet_directory::{LONGEST_MINIMUM, MIN_PASSWORD_CHARS, folded_email, folded_username};
 use signet_oauth::{command_line, registry::Registry, scope};
 use signet_store::postgres::Address;
 
@@ -224,6 +224,21 @@ pub fn check(config: &Config, base: &Path, secrets: bool) -> Vec<Fault> {
                 }
                 Ok(_) => {}
             }
+        }
+    }
+    let passwords = &config.passwords;
+    for (name, value) in [
+        ("min_length", passwords.min_length),
+        (
+            "min_length_administrators",
+            passwords.min_length_administrators,
+        ),
+    ] {
+        if !(MIN_PASSWORD_CHARS..=LONGEST_MINIMUM).contains(&value) {
+            faults.add(
+                format!("passwords.{name}"),
+                format!("{MIN_PASSWORD_CHARS} to {LONGEST_MINIMUM} characters"),
+            );
         }
     }
     let limits = &config.login_limits;

@@ -15,8 +15,10 @@ use signet_server::rules::RuleForm;
 use super::{duration::Duration, passkeys::Passkeys, secret::SecretRef};
 
 mod entries;
+mod passwords;
 
 pub use entries::{Attribute, Client, Group, Resource, Role, Scope, StepUp, User};
+pub use passwords::Passwords;
 
 /// The whole file.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
@@ -75,6 +77,9 @@ pub struct Config {
     /// How often somebody may guess. Failures count, successes never.
     #[serde(default, alias = "guessing")]
     pub login_limits: LoginLimits,
+    /// What new passwords must be.
+    #[serde(default)]
+    pub passwords: Passwords,
     /// What is logged, and how.
     #[serde(default)]
     pub log: Log,

@@ -443,6 +443,7 @@ fn configuration(
             mails: 1_000,
             ..Default::default()
         },
+        passwords: model::Passwords::default(),
         log: log(),
         audit: Default::default(),
         metrics: model::Metrics::default(),

@@ -476,6 +476,7 @@ fn people(config: &Config, base: &Path) -> Result<UserServiceOptions, String> {
         mailer: mailer(config, base)?,
         limits: apply::login_limits(config),
         brand: brand.into(),
+        passwords: apply::password_policy(config),
         // A directory that people come from is a line here.
         outside: Vec::new(),
     })

@@ -130,7 +130,7 @@ impl Reloader {
         let old = &self.config;
         let differ =
             |a: &dyn std::fmt::Debug, b: &dyn std::fmt::Debug| format!("{a:?}") != format!("{b:?}");
-        let sections: [(&str, bool); 18] = [
+        let sections: [(&str, bool); 19] = [
             ("issuer", old.issuer != next.issuer),
             ("data_dir", old.data_dir != next.data_dir),
             ("listeners", differ(&old.listeners, &next.listeners)),
@@ -164,6 +164,7 @@ impl Reloader {
                 differ(&old.login_limits, &next.login_limits),
             ),
             ("limits", differ(&old.limits, &next.limits)),
+            ("passwords", differ(&old.passwords, &next.passwords)),
             ("audit", differ(&old.audit, &next.audit)),
             ("metrics", differ(&old.metrics, &next.metrics)),
             ("log.format", old.log.format != next.log.format),

@@ -4,6 +4,7 @@ mod agents;
 mod client;
 mod credentials;
 mod fields;
+mod import;
 mod node;
 mod noun;
 mod of_user;

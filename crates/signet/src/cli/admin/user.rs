@@ -8,19 +8,20 @@ use http::Method;
 use serde_json::{Map, Value, json};
 use signet_audit::{self as audit, Action, Event};
 use signet_crypto::{Secret, password};
-use signet_directory::{Local, NewUser, Profile, UserError, check_new};
+use signet_directory::{Local, NewUser, PasswordOf, PasswordPolicy, Profile, UserError};
 use signet_server::admin::USERS;
 use signet_store::{Engine, EngineError, OpenError, Store};
 
 use super::{
     credentials,
     fields::Field,
+    import,
     noun::{self, Leave, Paging},
 };
 use crate::{
     admin_client::{Session, Target},
     cli::{Failure, Output, block_on, config::refusal, output},
-    config::read,
+    config::{apply, read},
     engine,
     http_client::percent_encode,
     input, private_file,
@@ -106,6 +107,20 @@ pub enum UserCommand {
         id: Option<String>,
         #[command(flatten)]
         leave: Leave,
+        #[command(flatten)]
+        target: Target,
+    },
+    /// Make the accounts of a file from another server: one JSON object a line.
+    ///
+    /// Members are those of `user show --json`, and `password_hash`: Argon2, bcrypt, PBKDF2, scrypt,
+    /// salted SHA or crypt(3), in PHC or modular crypt form. A line that is refused keeps no other
+    /// out. Accounts that are there already stay as they are: the command can be run again.
+    #[command(
+        after_help = "Example:\n  signet user import people.jsonl\n\nA line:\n  {\"username\":\"alice\",\"email\":\"alice@example.com\",\"email_verified\":true,\"password_hash\":\"$2b$12$...\"}"
+    )]
+    Import {
+        /// JSON lines.
+        file: PathBuf,
         #[command(flatten)]
         target: Target,
     },
@@ -219,6 +234,7 @@ pub fn run(command: UserCommand, output: &Output) -> Result<(), Failure> {
             leave.ask(&format!("Remove {kind} of {name} for good?"))?;
             credentials::remove(&name, &kind, id.as_deref(), &target, output)
         }
+        UserCommand::Import { file, target } => import::run(&file, &target, output),
         UserCommand::Revoke { name, target } => {
             block_on(Session::with(&target, async |session| {
                 let path = path(&find(session, &name).await?);
@@ -359,10 +375,32 @@ fn new_secret(add: &Add, environment: bool) -> Result<Option<Secret<String>>, Fa
         environment,
         &format!("Password of {}", add.name),
     )?;
-    let names: Vec<&str> = std::iter::once(add.name.as_str())
-        .chain(add.email.as_deref())
-        .collect();
-    check_new(secret.expose(), &names).map_err(|why| Failure::no("invalid_request", why))?;
+    let (policy, issuer) = match &add.config {
+        Some(file) => {
+            let loaded = read::load(file, false).map_err(|p| refusal(file, &p).fatal())?;
+            let policy = apply::password_policy(&loaded.config);
+            (policy, Some(loaded.config.issuer))
+        }
+        // A server that runs has a policy of its own, and asks for its own least of administrators.
+        None if add.target.server().is_some() => (
+            PasswordPolicy {
+                min_chars_of_administrators: 0,
+                ..PasswordPolicy::default()
+            },
+            None,
+        ),
+        None => (PasswordPolicy::default(), None),
+    };
+    let issuer = issuer.and_then(|issuer| issuer.parse::<http::Uri>().ok());
+    let profile = Profile {
+        name: add.full_name.clone(),
+        ..Profile::default()
+    };
+    let of = PasswordOf::new(&add.name, add.email.as_deref(), &profile, add.admin)
+        .at(issuer.as_ref().and_then(http::Uri::host));
+    policy
+        .check(secret.expose(), &of)
+        .map_err(|why| Failure::no("invalid_request", why.to_string()))?;
     Ok(Some(secret))
 }
 
