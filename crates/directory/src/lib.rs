@@ -30,6 +30,7 @@ pub mod grants;
 mod holdings;
 mod import;
 mod local;
+pub mod logout_notice;
 mod name;
 mod new_password;
 mod outside;

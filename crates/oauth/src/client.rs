@@ -51,6 +51,10 @@ pub struct Client {
     pub allowed_origins: Vec<String>,
     /// OpenID Connect Core section 4
     pub initiate_login_uri: Option<String>,
+    /// where it is told that a session has ended (OpenID Connect Back-Channel Logout section 2.2)
+    pub backchannel_logout_uri: Option<String>,
+    /// it wants `sid` in logout tokens; they have one always
+    pub backchannel_logout_session_required: bool,
     /// the grants it may use
     pub grant_types: Vec<GrantType>,
     /// `code`, or none where it has no redirect
@@ -269,6 +273,8 @@ impl Client {
             post_logout_redirect_uris: Vec::new(),
             allowed_origins: Vec::new(),
             initiate_login_uri: None,
+            backchannel_logout_uri: None,
+            backchannel_logout_session_required: false,
             grant_types: vec![GrantType::AuthorizationCode],
             response_types: vec!["code".to_owned()],
             token_endpoint_auth_method: AuthMethod::ClientSecretBasic,

@@ -72,6 +72,8 @@ pub fn metadata(settings: &Settings, registry: &Registry, ui_locales: &[&str]) -
         w.member("claims_supported")
             .strings(userinfo::claims_supported(registry));
         for (name, value) in [
+            ("backchannel_logout_supported", true),
+            ("backchannel_logout_session_supported", true),
             ("claims_parameter_supported", true),
             ("request_parameter_supported", false),
             ("request_uri_parameter_supported", false),

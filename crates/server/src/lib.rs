@@ -41,6 +41,7 @@ pub mod interaction;
 pub mod issue;
 pub mod letters;
 pub mod login;
+pub mod logout_notices;
 pub mod metrics;
 mod new_password;
 pub mod node_metrics;
@@ -64,7 +65,7 @@ pub mod user_services;
 pub mod verified_tokens;
 pub mod well_known;
 
-pub use signet_directory::{consent, grants, session};
+pub use signet_directory::{consent, grants, logout_notice, session};
 pub use signet_mail as mail;
 use signet_pages as page;
 pub use signet_registry::{delta, keys, rules, scribe};

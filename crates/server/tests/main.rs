@@ -11,6 +11,7 @@ mod admin;
 mod agents;
 #[path = "../../webauthn/tests/authenticator.rs"]
 mod authenticator;
+mod back_channel_logout;
 mod bad_input;
 mod client_authentication;
 mod common;

@@ -28,6 +28,8 @@ impl Need {
                 Table::Audit | Table::Setting | Table::AgentStatement => Need::Ends,
                 // They go with the change that they tell of, which says what it needs.
                 Table::Stamps | Table::Gossip | Table::ChangeLog => Need::Ends,
+                // What is to be told of an end goes with it.
+                Table::LogoutNotice => Need::Ends,
                 Table::Once => Need::Proves,
                 Table::Client
                 | Table::Resource
@@ -44,6 +46,7 @@ impl Need {
                 | Table::Session
                 | Table::UserSession
                 | Table::UserGrant
+                | Table::SessionClient
                 | Table::OneTimeCode
                 | Table::DeviceCode
                 | Table::UserCode

@@ -52,6 +52,11 @@ pub enum Table {
     UserSession,
     /// partition: user id, sort: family (grant) id
     UserGrant,
+    /// partition: public session id, sort: `client_id`; who takes part in a session
+    SessionClient,
+    /// What clients are told of sessions that ended: partition: what waits or what is done, sort:
+    /// when it is due and its id
+    LogoutNotice,
     /// One-time codes sent by mail.
     OneTimeCode,
     /// partition: device code id
@@ -117,6 +122,8 @@ impl Table {
         Table::Session,
         Table::UserSession,
         Table::UserGrant,
+        Table::SessionClient,
+        Table::LogoutNotice,
         Table::OneTimeCode,
         Table::DeviceCode,
         Table::UserCode,
@@ -155,6 +162,8 @@ impl Table {
             Table::Session => (18, true, Latest),
             Table::UserSession => (19, true, Latest),
             Table::UserGrant => (20, true, Latest),
+            Table::SessionClient => (40, true, Latest),
+            Table::LogoutNotice => (41, true, Latest),
             Table::OneTimeCode => (21, true, Latest),
             Table::DeviceCode => (22, true, Latest),
             Table::UserCode => (23, true, Latest),

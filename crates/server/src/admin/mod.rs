@@ -23,6 +23,7 @@ mod grants;
 mod import;
 mod input;
 mod keys;
+mod logouts;
 mod model;
 mod nodes;
 mod noun;
@@ -48,6 +49,7 @@ pub use clients::CLIENTS;
 pub use grants::GRANTS;
 pub use import::MAX_IMPORTED;
 pub use keys::KEYS;
+pub use logouts::LOGOUTS;
 pub use nodes::NODES;
 pub use noun::{Field, Noun};
 pub use people::{ATTRIBUTES, GROUPS, ROLES};
@@ -70,6 +72,7 @@ fn operations() -> impl Iterator<Item = &'static dyn Row> {
         credentials::OPERATIONS,
         rules::OPERATIONS,
         sessions::OPERATIONS,
+        logouts::OPERATIONS,
         grants::OPERATIONS,
         agents::OPERATIONS,
         keys::OPERATIONS,

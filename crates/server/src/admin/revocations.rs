@@ -139,7 +139,10 @@ async fn end(realm: &Realm, wanted: &RevokeEverywhere) -> Result<Subject, Proble
                 Problem::invalid("delegation is the id of a grant: 32 bytes in base64url")
             })?)
         }
-        (_, _, _, _, Some(session)) => Subject::Session(session.clone()),
+        (_, _, _, _, Some(session)) => {
+            crate::logout_notice::ended(&*realm.store, session, realm.now()).await?;
+            Subject::Session(session.clone())
+        }
         (None, None, None, None, None) => match before {
             Some(_) => Subject::Issuer(realm.snapshot().settings.issuer.clone(), epoch_ms),
             None => return Err(Problem::invalid("name what is revoked")),

@@ -7,7 +7,7 @@ use crate::{
     access,
     grants::{self, GrantRow},
     http::{Context, Response, response},
-    issue, session,
+    issue, logout_notice, session,
 };
 use http::StatusCode;
 use signet_audit::{self as audit, Action, Event};
@@ -107,6 +107,9 @@ async fn answer(call: &ClientRequest) -> Result<Vec<u8>, OAuthError> {
     let rule = access::of_token(&call.context, &decision, person.as_ref(), grant_type)?;
     session_goes_on(call, &decision).await?;
     let mut then = listed(&decision, call.now());
+    if !then.is_empty() {
+        then.extend(Box::pin(takes_part(call, &decision)).await?);
+    }
     let id = issue::token_id(&call.context);
     if let Some(chain) = &chain {
         then.extend(Box::pin(chain.list(call, &decision, &id)).await?);
@@ -137,6 +140,22 @@ async fn answer(call: &ClientRequest) -> Result<Vec<u8>, OAuthError> {
         Box::pin(chain.look_again(call)).await?;
     }
     issue::answer(&call.context, &decision.issue, person.as_ref(), id)
+}
+
+/// The writes that note that the client is to be told of the session's end.
+async fn takes_part(call: &ClientRequest, decision: &Decision) -> Result<Vec<Op>, OAuthError> {
+    let token = &decision.issue.access_token;
+    let snapshot = call.snapshot();
+    let client = snapshot.registry.clients.get(&token.client_id);
+    let is_told = client.is_some_and(|client| client.backchannel_logout_uri.is_some());
+    let Some(sid) = token.sid.as_deref().filter(|_| is_told) else {
+        return Ok(Vec::new());
+    };
+    let now = call.now();
+    let look_at = now.saturating_add(snapshot.settings.session_idle_lifetime.max(1));
+    let who = (sid, &*token.sub, &*token.client_id);
+    let noted = logout_notice::seen(&*call.context.realm.store, who, look_at, now).await;
+    noted.map_err(|error| call.store_failed(&error))
 }
 
 /// The line of a token.

@@ -85,7 +85,7 @@ impl Realm {
         self.store.commit(gone, now).await.map(|_| ())
     }
 
-    /// Ends a session's tokens, by its public `sid`.
+    /// Ends a session's tokens, by its public `sid`, and has its clients told.
     ///
     /// # Errors
     /// The store's.
@@ -95,7 +95,9 @@ impl Realm {
         let end = now + self.longest_refresh_token().max(lifetimes) + MARGIN;
         self.revocations
             .revoke(Subject::Session(sid.to_owned()), end, now)
-            .await
+            .await?;
+        crate::logout_notice::ended(&*self.store, sid, now).await?;
+        Ok(())
     }
 
     /// Ends everything of a user that was made up to now.

@@ -121,6 +121,18 @@ impl Outbound {
             .map(|(body, _)| body)
     }
 
+    /// The body of a 200 answer to a form that is posted. Nobody is authenticated by it.
+    ///
+    /// # Errors
+    /// See `FetchError`; none is the server's own fault.
+    pub async fn post(&self, url: &str, form: Vec<u8>) -> Result<Bytes, FetchError> {
+        let outgoing = Outgoing {
+            form: Some(form.into()),
+            ..Outgoing::get(url, "*/*")
+        };
+        self.send(&outgoing).await.map(|(body, _)| body)
+    }
+
     /// As [`Outbound::get`], with how long the answer says that it stays good.
     pub(crate) async fn get_with_lifetime(
         &self,

@@ -4,7 +4,7 @@
 use clap::Subcommand;
 use http::Method;
 use serde_json::Value;
-use signet_server::admin::{GRANTS, Noun, SESSIONS};
+use signet_server::admin::{GRANTS, LOGOUTS, Noun, SESSIONS};
 
 use super::{
     noun::{self, Paging},
@@ -25,6 +25,14 @@ pub enum SessionCommand {
     /// Show one session.
     #[command(after_help = "Example:\n  signet session show SID --user alice")]
     Show(One),
+    /// List what clients were told of sessions that ended, and what waits (back-channel logout).
+    #[command(after_help = "Example:\n  signet session logouts")]
+    Logouts {
+        #[command(flatten)]
+        target: Target,
+        #[command(flatten)]
+        paging: Paging,
+    },
     /// Terminate a session, with the tokens that were issued in it.
     #[command(after_help = "Example:\n  signet session remove SID --user alice")]
     Remove(One),
@@ -73,6 +81,12 @@ pub struct One {
 pub fn session(command: SessionCommand, output: &Output) -> Result<(), Failure> {
     match command {
         SessionCommand::List(arguments) => list(&SESSIONS, arguments, output),
+        SessionCommand::Logouts { target, paging } => {
+            block_on(Session::with(&target, async |session| {
+                let found = noun::all(session, LOGOUTS.path(), paging.limit).await?;
+                noun::print_list(&LOGOUTS, found, &paging, output)
+            }))?
+        }
         SessionCommand::Show(arguments) => show(&SESSIONS, arguments, output),
         SessionCommand::Remove(arguments) => remove(&SESSIONS, arguments, output),
     }

@@ -1,0 +1,469 @@
+//! What clients are told when a session ends: who took part in it, and what is still to be sent.
+//!
+//! [`Table::SessionClient`] has a row for each client that got an ID token in a session. Whoever
+//! ends the session takes the rows away, one atomic change each, which puts a notice in the outbox
+//! in the same moment: of several who end it at once, one makes the notice. The outbox is one
+//! partition of [`Table::LogoutNotice`], in the order in which notices are due. A node claims a
+//! notice by taking its row away and putting it back some time later in the same change: of several
+//! nodes one sends it, and when that one dies another does, a little later.
+//!
+//! Nobody acts when a session expires. So a client that wants to be told has a watch in the outbox
+//! from the beginning: it comes due again and again, and is a notice once the session is gone.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use signet_jose::base64url;
+use signet_store::{Change, Key, Op, Store, StoreError, Table};
+use tokio::task::JoinSet;
+
+/// What is waiting, in the order in which it is due.
+const WAITING: &[u8] = b"waiting";
+/// What was sent, or given up, newest last.
+const DONE: &[u8] = b"done";
+/// Rows that are read at once.
+const PAGE: usize = 256;
+/// For how long a claimed notice is another node's to leave alone, seconds.
+pub const LEASE: u64 = 60;
+/// For how long what became of a notice is shown, seconds.
+const SHOWN_FOR: u64 = 7 * 86_400;
+/// Beyond this no notice waits, seconds: attempts have a bound, and a watch follows its session.
+const WAITS_AT_MOST: u64 = 400 * 86_400;
+/// Attempts to send one notice.
+pub const MAX_SENT: u32 = 8;
+
+/// Where a notice stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NoticeState {
+    /// The session goes on; looked at again when it is due.
+    Watching,
+    /// To be sent.
+    Waiting,
+    /// The client has answered that it knows.
+    Delivered,
+    /// Every attempt failed, or there is nobody to tell.
+    Failed,
+}
+
+/// That a session has ended, to be told to one client. Times are Unix seconds.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Notice {
+    /// Whom it is told.
+    pub client_id: String,
+    /// Whose session it was.
+    pub user_id: String,
+    /// Which session.
+    pub sid: String,
+    /// The `jti` of its logout tokens: the same for every attempt, so that a client can tell.
+    pub id: String,
+    /// Where it stands.
+    pub state: NoticeState,
+    /// When the session ended; of a watch, when it began.
+    pub made_at: u64,
+    /// How often it was sent.
+    pub attempts: u32,
+    /// What came of the last attempt.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last: Option<String>,
+    /// When it was last sent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_at: Option<u64>,
+}
+
+/// A notice that this node has claimed.
+#[derive(Clone, Debug)]
+pub struct Claimed {
+    /// What is to be told.
+    pub notice: Notice,
+    key: Key,
+    /// Until when it is this node's, Unix seconds.
+    pub until: u64,
+}
+
+fn seen_key(sid: &str, client_id: &str) -> Key {
+    Key::with_sort(Table::SessionClient, sid.as_bytes(), client_id.as_bytes())
+}
+
+fn outbox_key(partition: &[u8], at: u64, notice: &Notice) -> Key {
+    let mut sort = at.to_be_bytes().to_vec();
+    sort.extend_from_slice(notice.id.as_bytes());
+    Key::with_sort(Table::LogoutNotice, partition, sort)
+}
+
+fn encode(notice: &Notice) -> Vec<u8> {
+    // Invariant: strings and numbers always serialize.
+    serde_json::to_vec(notice).expect("a notice serializes")
+}
+
+fn decode(bytes: &[u8]) -> Result<Notice, StoreError> {
+    serde_json::from_slice(bytes).map_err(|_| StoreError::Corrupt("logout notice".into()))
+}
+
+fn put(partition: &[u8], at: u64, notice: &Notice, end: u64) -> Op {
+    Op::Put {
+        key: outbox_key(partition, at, notice),
+        value: encode(notice),
+        end: Some(end),
+    }
+}
+
+/// The writes that note that a client takes part in a session, and watch over the session's end;
+/// none where it is known. `look_at`: when to look for the first time, Unix seconds.
+///
+/// # Errors
+/// The store's.
+pub async fn seen(
+    store: &dyn Store,
+    (sid, user_id, client_id): (&str, &str, &str),
+    look_at: u64,
+    now: u64,
+) -> Result<Vec<Op>, StoreError> {
+    let key = seen_key(sid, client_id);
+    if store.get(&key, now).await?.is_some() {
+        return Ok(Vec::new());
+    }
+    let watch = Notice {
+        client_id: client_id.to_owned(),
+        user_id: user_id.to_owned(),
+        sid: sid.to_owned(),
+        id: base64url::encode(&signet_crypto::random::bytes::<16>()),
+        state: NoticeState::Watching,
+        made_at: now,
+        attempts: 0,
+        last: None,
+        last_at: None,
+    };
+    let end = now.saturating_add(WAITS_AT_MOST);
+    let known = Op::Put {
+        key,
+        value: user_id.as_bytes().to_vec(),
+        end: Some(end),
+    };
+    Ok(vec![known, put(WAITING, look_at, &watch, end)])
+}
+
+/// Puts a notice for each client of a session that has ended into the outbox. It may be called
+/// again: what was put there once is not put there twice. How many there are.
+///
+/// # Errors
+/// The store's; then some may be missing, until the watches find them.
+pub async fn ended(store: &dyn Store, sid: &str, now: u64) -> Result<usize, StoreError> {
+    let (mut after, mut told) = (Vec::new(), 0);
+    loop {
+        let rows = store
+            .partition(Table::SessionClient, sid.as_bytes(), &after, PAGE, now)
+            .await?;
+        let Some((last, _)) = rows.last() else {
+            return Ok(told);
+        };
+        after = last.sort.clone();
+        for (key, row) in rows {
+            let notice = Notice {
+                client_id: String::from_utf8_lossy(&key.sort).into_owned(),
+                user_id: String::from_utf8_lossy(&row.value).into_owned(),
+                sid: sid.to_owned(),
+                id: base64url::encode(&signet_crypto::random::bytes::<16>()),
+                state: NoticeState::Waiting,
+                made_at: now,
+                attempts: 0,
+                last: None,
+                last_at: None,
+            };
+            let take = Op::Remove {
+                key,
+                version: row.version,
+            };
+            let end = now.saturating_add(WAITS_AT_MOST);
+            let change = Change::new(take).then(put(WAITING, now, &notice, end));
+            told += usize::from(store.commit(change, now).await?.is_done());
+        }
+    }
+}
+
+/// Claims what is due, at most `limit`, for [`LEASE`]. Also says whether there was as much as that.
+///
+/// # Errors
+/// The store's.
+pub async fn claim(
+    store: &Arc<dyn Store>,
+    limit: usize,
+    now: u64,
+) -> Result<(Vec<Claimed>, bool), StoreError> {
+    let rows = store
+        .partition(Table::LogoutNotice, WAITING, b"", limit, now)
+        .await?;
+    let is_due = |key: &Key| {
+        let due = key.sort.first_chunk::<8>();
+        due.is_none_or(|due| u64::from_be_bytes(*due) <= now)
+    };
+    let full = rows.len() == limit;
+    let mut claims = Vec::new();
+    for (key, row) in rows {
+        if !is_due(&key) {
+            return Ok((settle(store, claims, now).await?, false));
+        }
+        let notice = decode(&row.value)?;
+        let until = now.saturating_add(LEASE);
+        let take = Op::Remove {
+            key,
+            version: row.version,
+        };
+        let end = now.saturating_add(WAITS_AT_MOST);
+        let change = Change::new(take).then(put(WAITING, until, &notice, end));
+        let key = outbox_key(WAITING, until, &notice);
+        claims.push((change, Claimed { notice, key, until }));
+    }
+    Ok((settle(store, claims, now).await?, full))
+}
+
+/// Those of the claims that are ours. All are written at once, so that they share a flush.
+async fn settle(
+    store: &Arc<dyn Store>,
+    claims: Vec<(Change, Claimed)>,
+    now: u64,
+) -> Result<Vec<Claimed>, StoreError> {
+    let mut writes = JoinSet::new();
+    for (change, claimed) in claims {
+        let store = Arc::clone(store);
+        writes.spawn(async move { (store.commit(change, now).await, claimed) });
+    }
+    let mut ours = Vec::with_capacity(writes.len());
+    while let Some(written) = writes.join_next().await {
+        // A task that panicked claimed nothing that anybody here knows of: its lease ends.
+        let Ok((outcome, claimed)) = written else {
+            continue;
+        };
+        if outcome?.is_done() {
+            ours.push(claimed);
+        }
+    }
+    Ok(ours)
+}
+
+impl Claimed {
+    async fn replace(
+        self,
+        store: &dyn Store,
+        then: Option<Op>,
+        now: u64,
+    ) -> Result<(), StoreError> {
+        let gone = Change {
+            first: Op::Delete { key: self.key },
+            then: then.into_iter().collect(),
+        };
+        store.commit(gone, now).await.map(drop)
+    }
+
+    /// A watch: looked at again at `look_at`, for its session goes on.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn watch_on(
+        self,
+        store: &dyn Store,
+        look_at: u64,
+        now: u64,
+    ) -> Result<(), StoreError> {
+        let end = now.saturating_add(WAITS_AT_MOST);
+        let again = put(WAITING, look_at, &self.notice, end);
+        self.replace(store, Some(again), now).await
+    }
+
+    /// A watch whose session is gone: whoever is still to be told is told.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn watched_end(self, store: &dyn Store, now: u64) -> Result<(), StoreError> {
+        // First the notices: a watch that comes due twice does no harm.
+        ended(store, &self.notice.sid, now).await?;
+        self.replace(store, None, now).await
+    }
+
+    /// What came of sending it: Ok, or why not. It is sent again later, up to [`MAX_SENT`] times;
+    /// not where `hopeless`.
+    ///
+    /// # Errors
+    /// The store's; then it is sent again when the claim is over.
+    pub async fn sent(
+        self,
+        store: &dyn Store,
+        outcome: Result<(), String>,
+        hopeless: bool,
+        now: u64,
+    ) -> Result<NoticeState, StoreError> {
+        let mut notice = self.notice.clone();
+        notice.attempts += 1;
+        notice.last_at = Some(now);
+        notice.state = match &outcome {
+            Ok(()) => NoticeState::Delivered,
+            Err(_) if hopeless || notice.attempts >= MAX_SENT => NoticeState::Failed,
+            Err(_) => NoticeState::Waiting,
+        };
+        notice.last = Some(outcome.err().unwrap_or_else(|| "delivered".to_owned()));
+        let state = notice.state;
+        let next = match state {
+            NoticeState::Waiting | NoticeState::Watching => {
+                // 5, 10, 20 ... 320 seconds, and so ten minutes in all.
+                let pause = 5u64 << (notice.attempts - 1).min(6);
+                let end = now.saturating_add(WAITS_AT_MOST);
+                put(WAITING, now.saturating_add(pause), &notice, end)
+            }
+            NoticeState::Delivered | NoticeState::Failed => {
+                put(DONE, now, &notice, now.saturating_add(SHOWN_FOR))
+            }
+        };
+        self.replace(store, Some(next), now).await?;
+        Ok(state)
+    }
+}
+
+/// A page of the outbox, what waits before what is done, after this row, without watches. For the
+/// admin API only. Also says where the next page begins; none: this was the last.
+///
+/// # Errors
+/// The store's.
+pub async fn page(
+    store: &dyn Store,
+    after: Option<&str>,
+    limit: usize,
+    now: u64,
+) -> Result<(Vec<Notice>, Option<String>), StoreError> {
+    let mut after = after.and_then(|after| {
+        let (partition, sort) = after.split_once('.')?;
+        let sort = base64url::decode(sort.as_bytes()).ok()?;
+        Some(Key::with_sort(
+            Table::LogoutNotice,
+            partition.as_bytes(),
+            sort,
+        ))
+    });
+    let mut found = Vec::new();
+    loop {
+        let rows = store
+            .page(Table::LogoutNotice, after.as_ref(), PAGE, now)
+            .await?;
+        let last = rows.len() < PAGE;
+        for (key, row) in rows {
+            let notice = decode(&row.value)?;
+            if notice.state != NoticeState::Watching {
+                found.push(notice);
+            }
+            if found.len() == limit {
+                let partition = String::from_utf8_lossy(&key.partition).into_owned();
+                let next = format!("{partition}.{}", base64url::encode(&key.sort));
+                return Ok((found, Some(next)));
+            }
+            after = Some(key);
+        }
+        if last {
+            return Ok((found, None));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use signet_store::MemoryStore;
+
+    const DAY: u64 = 86_400;
+
+    fn store() -> Arc<dyn Store> {
+        Arc::new(MemoryStore::new())
+    }
+
+    async fn note(store: &Arc<dyn Store>, sid: &str, client: &str) {
+        let ops = seen(&**store, (sid, "alice", client), DAY, 1)
+            .await
+            .unwrap();
+        let mut ops = ops.into_iter();
+        let Some(first) = ops.next() else { return };
+        let change = Change {
+            first,
+            then: ops.collect(),
+        };
+        assert!(store.commit(change, 1).await.unwrap().is_done());
+    }
+
+    #[tokio::test]
+    async fn each_client_of_a_session_is_told_once_however_often_it_ends() {
+        let store = store();
+        for client in ["a", "b", "a"] {
+            note(&store, "s1", client).await;
+        }
+        note(&store, "s2", "a").await;
+        assert_eq!(ended(&*store, "s1", 10).await.unwrap(), 2);
+        assert_eq!(ended(&*store, "s1", 11).await.unwrap(), 0);
+        let (claimed, _) = claim(&store, 100, 12).await.unwrap();
+        let mut told: Vec<&str> = claimed.iter().map(|c| &*c.notice.client_id).collect();
+        told.sort_unstable();
+        assert_eq!(told, ["a", "b"]);
+        assert!(
+            claimed
+                .iter()
+                .all(|c| c.notice.sid == "s1" && c.notice.user_id == "alice")
+        );
+    }
+
+    #[tokio::test]
+    async fn a_notice_is_one_nodes_until_its_claim_is_over() {
+        let store = store();
+        note(&store, "s1", "a").await;
+        ended(&*store, "s1", 10).await.unwrap();
+        let (first, _) = claim(&store, 100, 10).await.unwrap();
+        assert_eq!(first.len(), 1);
+        assert!(
+            claim(&store, 100, 10 + LEASE - 1)
+                .await
+                .unwrap()
+                .0
+                .is_empty()
+        );
+        // That node died: another one sends it.
+        let (second, _) = claim(&store, 100, 10 + LEASE).await.unwrap();
+        assert_eq!(second[0].notice, first[0].notice);
+    }
+
+    #[tokio::test]
+    async fn a_notice_is_sent_again_and_given_up_at_last() {
+        let store = store();
+        note(&store, "s1", "a").await;
+        ended(&*store, "s1", 10).await.unwrap();
+        let mut now = 10;
+        for attempt in 1..=MAX_SENT {
+            let (mut claimed, _) = claim(&store, 100, now).await.unwrap();
+            let claimed = claimed.pop().expect("it is due");
+            let refused = claimed.sent(&*store, Err("503".into()), false, now).await;
+            let expected = match attempt < MAX_SENT {
+                true => NoticeState::Waiting,
+                false => NoticeState::Failed,
+            };
+            assert_eq!(refused.unwrap(), expected);
+            // Not at once.
+            assert!(claim(&store, 100, now).await.unwrap().0.is_empty());
+            now += 320;
+        }
+        let (shown, next) = page(&*store, None, 10, now).await.unwrap();
+        assert_eq!((shown.len(), next), (1, None));
+        assert_eq!(shown[0].attempts, MAX_SENT);
+        assert_eq!(shown[0].last.as_deref(), Some("503"));
+    }
+
+    #[tokio::test]
+    async fn what_nobody_ended_is_found_by_its_watch() {
+        let store = store();
+        note(&store, "s1", "a").await;
+        let (mut claimed, _) = claim(&store, 100, DAY).await.unwrap();
+        let watch = claimed.pop().expect("a watch");
+        assert_eq!(watch.notice.state, NoticeState::Watching);
+        watch.watch_on(&*store, 2 * DAY, DAY).await.unwrap();
+        assert!(claim(&store, 100, DAY + LEASE).await.unwrap().0.is_empty());
+        let (mut claimed, _) = claim(&store, 100, 2 * DAY).await.unwrap();
+        let watch = claimed.pop().expect("the watch again");
+        watch.watched_end(&*store, 2 * DAY).await.unwrap();
+        let (claimed, _) = claim(&store, 100, 2 * DAY).await.unwrap();
+        assert_eq!(claimed.len(), 1);
+        assert_eq!(claimed[0].notice.state, NoticeState::Waiting);
+    }
+}

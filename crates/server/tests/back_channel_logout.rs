@@ -1,0 +1,284 @@
+//! What clients are told when a session ends: OpenID Connect Back-Channel Logout 1.0.
+use crate::common::{
+    SECRET, Server, block_on,
+    browser::Browser,
+    client,
+    client::{Call, Reply},
+    people::{Mail, PASSWORD, VERIFIER, request, start},
+};
+use serde_json::Value;
+use signet_oauth::client::Client;
+use signet_server::{logout_notice, logout_notices::Sender};
+use std::{
+    io::{BufRead, BufReader, Read, Write},
+    net::TcpListener,
+    sync::{Arc, Mutex, mpsc},
+    time::Duration,
+};
+
+const CALLBACK: &str = "https://client.example/cb";
+
+/// A client's server: it keeps the forms that it is sent.
+struct Party {
+    url: String,
+    forms: Arc<Mutex<Vec<String>>>,
+    came: mpsc::Receiver<()>,
+}
+
+impl Party {
+    /// Answers each request with this status; 0: never.
+    fn new(status: u16) -> Party {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}/logout", listener.local_addr().unwrap());
+        let forms = Arc::<Mutex<Vec<String>>>::default();
+        let (tell, came) = mpsc::channel();
+        let kept = Arc::clone(&forms);
+        std::thread::spawn(move || {
+            let mut open = Vec::new();
+            for stream in listener.incoming() {
+                let mut stream = stream.unwrap();
+                let mut reader = BufReader::new(stream.try_clone().unwrap());
+                let mut length = 0;
+                loop {
+                    let mut line = String::new();
+                    reader.read_line(&mut line).unwrap();
+                    let line = line.trim().to_ascii_lowercase();
+                    if let Some(value) = line.strip_prefix("content-length:") {
+                        length = value.trim().parse().unwrap();
+                    }
+                    if line.is_empty() {
+                        break;
+                    }
+                }
+                let mut body = vec![0; length];
+                reader.read_exact(&mut body).unwrap();
+                kept.lock().unwrap().push(String::from_utf8(body).unwrap());
+                if status == 0 {
+                    open.push(stream);
+                } else {
+                    let answer = format!("HTTP/1.1 {status} X\r\ncontent-length: 0\r\n\r\n");
+                    let _ = stream.write_all(answer.as_bytes());
+                }
+                if tell.send(()).is_err() {
+                    return;
+                }
+            }
+        });
+        Party { url, forms, came }
+    }
+
+    /// The claims of what it was sent, in the order in which it came.
+    fn tokens(&self) -> Vec<(Value, Value)> {
+        let forms = self.forms.lock().unwrap();
+        forms
+            .iter()
+            .map(|form| parts(form.strip_prefix("logout_token=").unwrap()))
+            .collect()
+    }
+}
+
+/// Header and claims.
+fn parts(token: &str) -> (Value, Value) {
+    let mut parts = token.split('.').map(|part| {
+        let bytes = signet_jose::base64url::decode(part.as_bytes()).unwrap_or_default();
+        serde_json::from_slice(&bytes).unwrap_or_default()
+    });
+    (parts.next().unwrap(), parts.next().unwrap())
+}
+
+fn told_at(id: &str, party: &Party) -> Client {
+    let mut told = client(id);
+    told.backchannel_logout_uri = Some(party.url.clone());
+    told
+}
+
+/// Logs alice in at `web`; what the token endpoint answered.
+fn tokens(server: &Server, browser: &mut Browser<'_>) -> Reply {
+    let mut page = browser.get(&request(&[("scope", "openid"), ("prompt", "consent")]));
+    if page.text().contains("name=\"password\"") {
+        page = browser.log_in(&page, "alice", PASSWORD);
+    }
+    let back = browser.press(&page, "allow", &[]);
+    let code = back.param("code").expect("a code");
+    Call::post("/token")
+        .basic("web", SECRET)
+        .form(&[
+            ("grant_type", "authorization_code"),
+            ("code", &code),
+            ("redirect_uri", CALLBACK),
+            ("code_verifier", VERIFIER),
+        ])
+        .send(server)
+        .expect(200)
+}
+
+/// Sends what is due, until nothing is.
+fn deliver(server: &Server) {
+    block_on(async {
+        let mut sender = Sender::default();
+        // A watch that finds its session gone puts a notice behind itself.
+        for _ in 0..3 {
+            while sender.round(&server.realm).await.unwrap() {}
+            sender.settle().await;
+        }
+    });
+}
+
+fn alice(server: &Server) -> String {
+    let users = &server.realm.people.users;
+    let found = block_on(users.by_login("alice", server.realm.now()));
+    found.unwrap().expect("alice").id
+}
+
+#[test]
+fn a_client_is_told_once_by_a_signed_token_of_the_session_that_ended() {
+    let (mail, party) = (Mail::new(), Party::new(200));
+    let server = start(&mail, |setup| setup.clients[0] = told_at("web", &party));
+    let mut browser = Browser::new(&server);
+    let id_token = tokens(&server, &mut browser).member("id_token");
+    // Twice in one session: still one client.
+    tokens(&server, &mut browser);
+    let (_, said) = parts(&id_token);
+    deliver(&server);
+    assert!(party.tokens().is_empty(), "the session goes on");
+
+    let page = browser.get("/logout");
+    browser.press(&page, "allow", &[]);
+    deliver(&server);
+    deliver(&server);
+    let tokens = party.tokens();
+    assert_eq!(tokens.len(), 1);
+    let (header, claims) = &tokens[0];
+    assert_eq!(header["typ"], "logout+jwt");
+    for name in ["iss", "sub", "aud", "sid"] {
+        assert_eq!(claims[name], said[name], "{name}");
+    }
+    let event = "http://schemas.openid.net/event/backchannel-logout";
+    assert_eq!(claims["events"][event], serde_json::json!({}));
+    assert!(claims["jti"].is_string());
+    assert!(claims["exp"].as_u64() <= claims["iat"].as_u64().map(|at| at + 120));
+    // Section 2.4: so that it is never taken for an ID token.
+    assert!(claims.get("nonce").is_none());
+}
+
+#[test]
+fn every_way_a_session_ends_is_told() {
+    type End = fn(&Server, &mut Browser<'_>);
+    let ways: [(&str, End); 5] = [
+        ("the person, at the account page", |_, browser| {
+            let page = browser.get("/account");
+            let sid = page.field("sid");
+            browser.press(&page, "end-session", &[("sid", &sid)]);
+        }),
+        ("everything of the person is revoked", |server, _| {
+            let id = alice(server);
+            block_on(server.realm.revoke_everything_of(&id)).unwrap();
+        }),
+        ("the account is disabled", |server, _| {
+            let id = alice(server);
+            let disabled = server.realm.change_user_and_end_everything(
+                &id,
+                |_| true,
+                |draft| draft.user.enabled = false,
+            );
+            block_on(disabled).unwrap().expect("changed");
+        }),
+        ("it is not used for a while", |server, _| {
+            let idle = server.realm.snapshot().settings.session_idle_lifetime;
+            server.pass(idle + 1);
+        }),
+        ("somebody else logs in", |server, browser| {
+            crate::common::people::add_user(server, "bob");
+            let page = browser.get(&request(&[("prompt", "login")]));
+            browser.log_in(&page, "bob", PASSWORD);
+        }),
+    ];
+    for (way, end) in ways {
+        let (mail, party) = (Mail::new(), Party::new(200));
+        let server = start(&mail, |setup| setup.clients[0] = told_at("web", &party));
+        let mut browser = Browser::new(&server);
+        let (_, said) = parts(&tokens(&server, &mut browser).member("id_token"));
+        end(&server, &mut browser);
+        deliver(&server);
+        let told = party.tokens();
+        assert_eq!(told.len(), 1, "{way}");
+        assert_eq!(told[0].1["sid"], said["sid"], "{way}");
+        assert_eq!(told[0].1["sub"], said["sub"], "{way}");
+    }
+}
+
+#[test]
+fn a_client_that_refuses_is_told_again_later_with_the_same_jti() {
+    let (mail, party) = (Mail::new(), Party::new(503));
+    let server = start(&mail, |setup| setup.clients[0] = told_at("web", &party));
+    let mut browser = Browser::new(&server);
+    tokens(&server, &mut browser);
+    block_on(server.realm.revoke_everything_of(&alice(&server))).unwrap();
+    deliver(&server);
+    assert_eq!(party.tokens().len(), 1, "not again at once");
+    server.pass(6);
+    deliver(&server);
+    let told = party.tokens();
+    assert_eq!(told.len(), 2);
+    assert_eq!(told[0].1["jti"], told[1].1["jti"]);
+    let now = server.realm.now();
+    let shown = block_on(logout_notice::page(&*server.realm.store, None, 10, now));
+    let (shown, _) = shown.unwrap();
+    assert_eq!((shown.len(), shown[0].attempts), (1, 2));
+    assert!(shown[0].last.as_deref().unwrap().contains("503"));
+}
+
+#[test]
+fn a_client_that_does_not_answer_delays_no_other() {
+    const SESSIONS: usize = 40;
+    const CLIENTS: usize = 8;
+    let mail = Mail::new();
+    let (hanging, parties) = (Party::new(0), [(); CLIENTS].map(|()| Party::new(200)));
+    let server = start(&mail, |setup| {
+        setup.clients = vec![client("web"), told_at("hanging", &hanging)];
+        let others = parties.iter().enumerate();
+        setup
+            .clients
+            .extend(others.map(|(i, party)| told_at(&format!("c{i}"), party)));
+    });
+    let now = server.realm.now();
+    let store = Arc::clone(&server.realm.store);
+    let clients =
+        std::iter::once("hanging".to_owned()).chain((0..CLIENTS).map(|i| format!("c{i}")));
+    let clients: Vec<String> = clients.collect();
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    runtime.block_on(async {
+        for session in 0..SESSIONS {
+            let sid = format!("session-{session}");
+            for client in &clients {
+                let who = (&*sid, "somebody", &**client);
+                let ops = logout_notice::seen(&*store, who, now + 1_000, now)
+                    .await
+                    .unwrap();
+                let mut ops = ops.into_iter();
+                let change = signet_store::Change {
+                    first: ops.next().unwrap(),
+                    then: ops.collect(),
+                };
+                assert!(store.commit(change, now).await.unwrap().is_done());
+            }
+            logout_notice::ended(&*store, &sid, now).await.unwrap();
+        }
+        let mut sender = Sender::default();
+        while sender.round(&server.realm).await.unwrap() {}
+    });
+    // All of the others' come while the first of the hanging one's are still open.
+    for party in &parties {
+        for _ in 0..SESSIONS {
+            party
+                .came
+                .recv_timeout(Duration::from_secs(60))
+                .expect("a logout token");
+        }
+    }
+    assert!(
+        hanging.tokens().len() < SESSIONS,
+        "it has but a few requests at once"
+    );
+    runtime.shutdown_background();
+}
