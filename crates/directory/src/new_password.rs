@@ -116,7 +116,8 @@ impl PasswordRefused {
     /// Names the text that a person reads.
     pub const fn text_id(self) -> &'static str {
         match self {
-            PasswordRefused::TooShort(_) => "password-too-short",
+            PasswordRefused::TooShort(MIN_PASSWORD_CHARS) => "password-too-short",
+            PasswordRefused::TooShort(_) => "password-too-short-longer",
             PasswordRefused::TooLong => "password-too-long",
             PasswordRefused::Repeated => "password-repeated",
             PasswordRefused::Common => "password-common",

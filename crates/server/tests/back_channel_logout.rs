@@ -167,8 +167,13 @@ fn every_way_a_session_ends_is_told() {
     let ways: [(&str, End); 5] = [
         ("the person, at the account page", |_, browser| {
             let page = browser.get("/account");
-            let sid = page.field("sid");
-            browser.press(&page, "end-session", &[("sid", &sid)]);
+            let (sealed, sid) = (page.field("interaction"), page.field("sid"));
+            let fields = [
+                ("interaction", &*sealed),
+                ("sid", &*sid),
+                ("decision", "end-session"),
+            ];
+            browser.post("/account", &fields);
         }),
         ("everything of the person is revoked", |server, _| {
             let id = alice(server);
