@@ -110,6 +110,7 @@ impl Local {
             created_at: given.created_at.unwrap_or(now),
             updated_at: now,
             profile: given.profile,
+            external_id: None,
             groups: given.groups,
             groups_outside: Vec::new(),
             roles: given.roles,

@@ -64,7 +64,7 @@ use operation::Row;
 
 /// Every operation, in the order of the document.
 fn operations() -> impl Iterator<Item = &'static dyn Row> {
-    let tables: [&[&dyn Row]; 14] = [
+    let tables: [&[&dyn Row]; 15] = [
         clients::OPERATIONS,
         users::OPERATIONS,
         import::OPERATIONS,

@@ -136,7 +136,11 @@ fn matches(user: &User, words: &str) -> bool {
 }
 
 /// Hashes a new password, if the policy allows it.
-pub(crate) async fn hash(realm: &Realm, password: String, of: PasswordOf<'_>) -> Result<String, Problem> {
+pub(crate) async fn hash(
+    realm: &Realm,
+    password: String,
+    of: PasswordOf<'_>,
+) -> Result<String, Problem> {
     realm
         .check_new_password(&password, of)
         .map_err(|refused| Problem::invalid(refused.to_string()))?;

@@ -7,7 +7,7 @@ use super::{
 use crate::{admin, state::Realm};
 
 use serde_json::{Map, Value, json};
-use signet_directory::{NewUser, Profile, StoredUser, User, UserDraft, UserError, names_of};
+use signet_directory::{NewUser, PasswordOf, Profile, StoredUser, User, UserDraft, UserError};
 use signet_oauth::{access_rules::moment_text, people::People};
 use signet_scim::{Kind, filter::Filter, member, patch};
 
@@ -280,12 +280,12 @@ impl Wanted {
 async fn hashed(
     realm: &Realm,
     password: Option<String>,
-    names: &[&str],
+    of: PasswordOf<'_>,
 ) -> Result<Option<String>, Refusal> {
     match password {
         None => Ok(None),
         Some(password) => {
-            let hashed = admin::hash_password(realm, password, names).await;
+            let hashed = admin::hash_password(realm, password, of).await;
             Ok(Some(hashed?))
         }
     }
@@ -297,11 +297,8 @@ async fn create(request: &Request<'_>) -> Result<Answer, Refusal> {
     let Some(username) = wanted.user_name.clone() else {
         return Err(Refusal::value("userName is missing"));
     };
-    let names: Vec<&str> = std::iter::once(&*username)
-        .chain(wanted.email.as_deref())
-        .chain(wanted.profile.name.as_deref())
-        .collect();
-    let password = hashed(realm, wanted.password.clone(), &names).await?;
+    let of = PasswordOf::new(&username, wanted.email.as_deref(), &wanted.profile, false);
+    let password = hashed(realm, wanted.password.clone(), of).await?;
     let later = wanted.active == Some(false) || wanted.external_id.is_some();
     let new = NewUser {
         username,
@@ -345,7 +342,7 @@ async fn replace(
             "userName cannot be changed: people log in with it",
         ));
     }
-    let password = hashed(realm, wanted.password.clone(), &names_of(&user)).await?;
+    let password = hashed(realm, wanted.password.clone(), PasswordOf::user(&user)).await?;
     let enabled = wanted.active.unwrap_or(user.enabled);
     // Whoever is kept out, or has another password, is out of everything.
     let ends = !enabled || password.is_some();
