@@ -5,9 +5,11 @@
 //! token's header never chooses.
 
 mod ed25519;
+mod es256;
 mod sign;
 mod verify;
 
+pub use es256::{MAX_TABLES, VERIFICATIONS_BEFORE_TABLE};
 pub use sign::SigningKey;
 pub use verify::{BatchItem, VerifyingKey, verify_ed25519_batch};
 

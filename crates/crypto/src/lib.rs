@@ -2,7 +2,8 @@
 //!
 //! The only crate of the house that names a cryptography library: [aws-lc-rs](aws_lc_rs) for nearly
 //! everything, `curve25519-dalek` to verify Ed25519, `sha2`'s compression function for HMAC,
-//! `argon2` for passwords, `rcgen` and `x509-parser` for certificates. The rooms above name an
+//! `argon2` for passwords, `rcgen` and `x509-parser` for certificates. One thing is our own: the check
+//! of an ES256 signature by a key that is used often (`p256`, public values alone). The rooms above name an
 //! [`Algorithm`], a [`SigningKey`] or a [`seal::Purpose`], so a library can be changed here alone.
 //!
 //! What this crate assumes: its callers decide which key and which algorithm belong to whom; a key
@@ -21,6 +22,7 @@ pub mod kdf;
 pub mod kem;
 pub mod key;
 pub mod mac;
+mod p256;
 pub mod password;
 pub mod random;
 pub mod seal;

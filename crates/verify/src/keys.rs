@@ -105,7 +105,7 @@ impl KeyTable {
                 if let Ok(key) = jwk.verifying_key(*algorithm) {
                     keys.push(PreparedKey {
                         kid: jwk.kid.as_deref().map(Box::from),
-                        key,
+                        key: key.kept(),
                         identity,
                         withdrawn: AtomicBool::new(false),
                         known: OnceLock::new(),

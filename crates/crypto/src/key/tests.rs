@@ -464,3 +464,42 @@ fn ml_dsa_keys_survive_as_seeds_and_sign_differently_each_time() {
         assert_eq!(verifying.verify(b"m", &second), Ok(()));
     }
 }
+
+/// Until the table is there, or a minute has passed: it is made on a thread of its own.
+fn waited_for(done: impl Fn() -> bool) -> bool {
+    let begun = std::time::Instant::now();
+    while !done() {
+        if begun.elapsed().as_secs() > 60 {
+            return false;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+    true
+}
+
+#[test]
+fn a_kept_es256_key_gets_a_table_when_it_has_verified_often_and_answers_the_same() {
+    let signer = SigningKey::generate(Algorithm::Es256).unwrap();
+    let plain = signer.verifying_key().unwrap();
+    let kept = plain.clone().kept();
+    let signature = signed(&signer, b"message");
+    for _ in 1..VERIFICATIONS_BEFORE_TABLE {
+        kept.verify(b"message", &signature).unwrap();
+        assert!(!kept.has_table());
+    }
+    kept.verify(b"message", &signature).unwrap();
+    assert!(waited_for(|| kept.has_table()));
+    assert!(kept.clone().has_table(), "copies share it");
+    kept.verify(b"message", &signature).unwrap();
+    assert!(kept.verify(b"another", &signature).is_err());
+    assert!(kept.verify(b"message", &signature[..63]).is_err());
+    assert!(
+        kept.verify(b"message", &[&signature[..], b"0"].concat())
+            .is_err()
+    );
+    assert_eq!(kept.signature_len(), plain.signature_len());
+    for _ in 0..2 * VERIFICATIONS_BEFORE_TABLE {
+        plain.verify(b"message", &signature).unwrap();
+    }
+    assert!(!plain.has_table(), "nobody said that it is kept");
+}

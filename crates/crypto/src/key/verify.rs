@@ -8,8 +8,8 @@ use aws_lc_rs::{
 };
 
 use super::{
-    InvalidSignature, KeyError, PublicKey, RSA_BITS, ed25519::Ed25519Key, hmac_key_min,
-    ml_dsa_lengths,
+    InvalidSignature, KeyError, PublicKey, RSA_BITS, ed25519::Ed25519Key, es256::Kept,
+    hmac_key_min, ml_dsa_lengths,
 };
 use crate::{Algorithm, mac::HmacSha256Key};
 
@@ -27,6 +27,13 @@ enum Inner {
     /// HS256, by the two states that its key is.
     Hs256(HmacSha256Key),
     Hmac(Box<hmac::Key>),
+    /// ES256, with the point's two coordinates.
+    Es256 {
+        point: [[u8; 32]; 2],
+        key: ParsedPublicKey,
+    },
+    /// ES256, by a key that is used for long.
+    KeptEs256(Kept),
     /// ECDSA, RSA and ML-DSA, with the only length that a signature can have.
     Parsed {
         key: ParsedPublicKey,
@@ -48,9 +55,18 @@ impl VerifyingKey {
             return Err(KeyError::WrongKeyType);
         }
         let inner = match key {
-            PublicKey::P256 { x, y } => ecdsa(&signature::ECDSA_P256_SHA256_FIXED, x, y)?,
-            PublicKey::P384 { x, y } => ecdsa(&signature::ECDSA_P384_SHA384_FIXED, x, y)?,
-            PublicKey::P521 { x, y } => ecdsa(&signature::ECDSA_P521_SHA512_FIXED, x, y)?,
+            PublicKey::P256 { x, y } => Inner::Es256 {
+                point: [*x, *y],
+                key: ecdsa(&signature::ECDSA_P256_SHA256_FIXED, x, y)?,
+            },
+            PublicKey::P384 { x, y } => Inner::Parsed {
+                key: ecdsa(&signature::ECDSA_P384_SHA384_FIXED, x, y)?,
+                signature_len: 2 * x.len(),
+            },
+            PublicKey::P521 { x, y } => Inner::Parsed {
+                key: ecdsa(&signature::ECDSA_P521_SHA512_FIXED, x, y)?,
+                signature_len: 2 * x.len(),
+            },
             PublicKey::Ed25519 { x } => Inner::Ed25519(Ed25519Key::new(x)?),
             PublicKey::Rsa { n, e } => rsa(algorithm, n, e)?,
             PublicKey::MlDsa { public, .. } => ml_dsa(algorithm, public)?,
@@ -72,6 +88,25 @@ impl VerifyingKey {
         Ok(VerifyingKey { algorithm, inner })
     }
 
+    /// The same key, to check the signatures of many: an issuer's, say. An ES256 key gets a table of
+    /// its multiples in the background, once it has checked
+    /// [`VERIFICATIONS_BEFORE_TABLE`](super::VERIFICATIONS_BEFORE_TABLE) and while there are fewer
+    /// than [`MAX_TABLES`](super::MAX_TABLES): its checks take less than a third of the time from
+    /// then on, and its copies share the table. Other keys stay as they are. Not for the keys of
+    /// callers, who could use the places up.
+    pub fn kept(self) -> VerifyingKey {
+        let inner = match self.inner {
+            Inner::Es256 { point, key } => Inner::KeptEs256(Kept::new(point, key)),
+            inner => inner,
+        };
+        VerifyingKey { inner, ..self }
+    }
+
+    #[cfg(test)]
+    pub(super) fn has_table(&self) -> bool {
+        matches!(&self.inner, Inner::KeptEs256(key) if key.has_table())
+    }
+
     /// The one algorithm that this key verifies.
     pub fn algorithm(&self) -> Algorithm {
         self.algorithm
@@ -83,6 +118,7 @@ impl VerifyingKey {
             Inner::Ed25519(_) => 64,
             Inner::Hs256(_) => 32,
             Inner::Hmac(key) => key.algorithm().digest_algorithm().output_len(),
+            Inner::Es256 { .. } | Inner::KeptEs256(_) => 64,
             Inner::Parsed { signature_len, .. } => *signature_len,
         }
     }
@@ -99,13 +135,9 @@ impl VerifyingKey {
                 false => Err(InvalidSignature),
             },
             Inner::Hmac(key) => hmac::verify(key, message, signature).map_err(|_| InvalidSignature),
-            Inner::Parsed { key, signature_len } => {
-                if signature.len() != *signature_len {
-                    return Err(InvalidSignature);
-                }
-                key.verify_sig(message, signature)
-                    .map_err(|_| InvalidSignature)
-            }
+            Inner::Es256 { key, .. } => parsed(key, 64, message, signature),
+            Inner::KeptEs256(key) => key.verify(message, signature),
+            Inner::Parsed { key, signature_len } => parsed(key, *signature_len, message, signature),
         }
     }
 }
@@ -185,23 +217,32 @@ impl fmt::Debug for VerifyingKey {
     }
 }
 
+fn parsed(
+    key: &ParsedPublicKey,
+    signature_len: usize,
+    message: &[u8],
+    signature: &[u8],
+) -> Result<(), InvalidSignature> {
+    if signature.len() != signature_len {
+        return Err(InvalidSignature);
+    }
+    key.verify_sig(message, signature)
+        .map_err(|_| InvalidSignature)
+}
+
 fn ecdsa<const N: usize>(
     algorithm: &'static signature::EcdsaVerificationAlgorithm,
     x: &[u8; N],
     y: &[u8; N],
-) -> Result<Inner, KeyError> {
+) -> Result<ParsedPublicKey, KeyError> {
     // SEC 1 section 2.3.3: an uncompressed point. The library refuses coordinates beyond the field
     // and points off the curve.
     let mut point = Vec::with_capacity(1 + 2 * N);
     point.push(0x04);
     point.extend_from_slice(x);
     point.extend_from_slice(y);
-    let key = ParsedPublicKey::new(algorithm, &point)
-        .map_err(|_| KeyError::Malformed("not a point of the curve"))?;
-    Ok(Inner::Parsed {
-        key,
-        signature_len: 2 * N,
-    })
+    ParsedPublicKey::new(algorithm, &point)
+        .map_err(|_| KeyError::Malformed("not a point of the curve"))
 }
 
 fn rsa(algorithm: Algorithm, n: &[u8], e: &[u8]) -> Result<Inner, KeyError> {

@@ -54,7 +54,7 @@ impl Material {
 
     fn jose(key: SigningKey, kid: &str) -> Result<Material, KeysError> {
         Ok(Material::Jose {
-            verifying: Arc::new(key.verifying_key()?),
+            verifying: Arc::new(key.verifying_key()?.kept()),
             signer: Arc::new(JwtSigner::new(key, kid)),
         })
     }
