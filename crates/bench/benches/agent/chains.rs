@@ -16,7 +16,7 @@ use signet_agent::revocation::Revocations;
 use crate::{Bench, Cast, NOW, agent, grant};
 
 /// Chains of two and of ten.
-pub fn run(bench: &mut Bench, cast: &Cast) {
+pub(crate) fn run(bench: &mut Bench, cast: &Cast) {
     let capability = "read:calendar".parse().expect("a capability");
     let (revocations, anchors) = (Revocations::as_of(NOW), Anchors::none());
     let check = Check {

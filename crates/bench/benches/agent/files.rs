@@ -9,7 +9,7 @@ use signet_crypto::password::{Cost, derive_key};
 use crate::{Bench, Cast};
 
 /// Opening a file.
-pub fn run(bench: &mut Bench, cast: &Cast) {
+pub(crate) fn run(bench: &mut Bench, cast: &Cast) {
     // What an identity file costs is what its Argon2id costs, on purpose: the parameters of `signet
     // agent create`.
     let cost = Cost {

@@ -13,7 +13,7 @@ use signet_agent::object::Signed;
 use crate::{Bench, Cast, grant};
 
 /// Signing and verifying.
-pub fn run(bench: &mut Bench, cast: &Cast) {
+pub(crate) fn run(bench: &mut Bench, cast: &Cast) {
     let mut buffer = Vec::new();
     // As many bytes as a grant has, so that the floor hashes as much.
     let grant_payload = grant(&cast.alice, &cast.bob.document, 0, None)

@@ -10,7 +10,7 @@ use signet_crypto::hash::sha256;
 use crate::{Aim, Bench, CONTENT, Cast, NOW};
 
 /// A thousand receipts under one signature, and a proof.
-pub fn run(bench: &mut Bench, cast: &Cast) {
+pub(crate) fn run(bench: &mut Bench, cast: &Cast) {
     let mut buffer = Vec::new();
     let signer = cast.alice.document.signer(&cast.alice.keys);
     let mut whole = Tree::default();

@@ -10,7 +10,7 @@ use signet_crypto::{Algorithm, SigningKey};
 use crate::{Bench, Cast, agent};
 
 /// Key generation, signature, check, HKDF, a new identity, a derived key.
-pub fn run(bench: &mut Bench, cast: &Cast) {
+pub(crate) fn run(bench: &mut Bench, cast: &Cast) {
     let mut buffer = Vec::new();
     let signer = cast.alice.document.signer(&cast.alice.keys);
     bench.pair(

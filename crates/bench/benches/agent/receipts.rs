@@ -13,7 +13,7 @@ use signet_agent::receipt::Receipt;
 use crate::{Bench, CONTENT, Cast, NOW, agent, receipt};
 
 /// Signing and verifying, and ten in a chain.
-pub fn run(bench: &mut Bench, cast: &Cast) {
+pub(crate) fn run(bench: &mut Bench, cast: &Cast) {
     let mut buffer = Vec::new();
     let signer = cast.alice.document.signer(&cast.alice.keys);
     bench.pair(

@@ -81,6 +81,7 @@ impl Scenario for Families {
         Box::new(Rotation {
             token: fresh.pop(),
             rotated: None,
+            asked: false,
             act: Act::Rotate,
             fresh: self.fresh.clone(),
             host: self.hosts[number % self.hosts.len()].clone(),
@@ -111,6 +112,8 @@ struct Rotation {
     token: Option<String>,
     /// The one before.
     rotated: Option<String>,
+    /// A request is on its way: what became of its token is not known before the answer.
+    asked: bool,
     act: Act,
     fresh: Arc<Mutex<Vec<String>>>,
     host: String,
@@ -171,11 +174,16 @@ impl Rotation {
 
 impl Actor for Rotation {
     fn begin(&mut self) -> Vec<u8> {
+        // The last one was not answered: its token may have been rotated.
+        if std::mem::replace(&mut self.asked, true) {
+            self.next_family();
+        }
         let token = self.choose();
         self.request(&token)
     }
 
     fn answered(&mut self, answer: &Answer<'_>) -> Verdict {
+        self.asked = false;
         if answer.is_shed() {
             return Verdict::Shed;
         }
@@ -202,6 +210,7 @@ impl Actor for Rotation {
             Act::Replay if refused => {
                 self.act = Act::AfterReplay;
                 let token = self.token.clone().unwrap_or_default();
+                self.asked = true;
                 Verdict::Next(self.request(&token))
             }
             Act::AfterReplay if refused => {
@@ -221,6 +230,19 @@ impl Actor for Rotation {
                     won => Verdict::Wrong(format!("of two at once {won} won: {}", answer.shown())),
                 }
             }
+        }
+    }
+}
+
+/// The next hold's connections go on with the families of this one's.
+impl Drop for Rotation {
+    fn drop(&mut self) {
+        if self.asked || !matches!(self.act, Act::Rotate) {
+            return;
+        }
+        if let Some(token) = self.token.take() {
+            let mut fresh = self.fresh.lock().unwrap_or_else(PoisonError::into_inner);
+            fresh.push(token);
         }
     }
 }
