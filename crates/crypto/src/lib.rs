@@ -2,9 +2,10 @@
 //!
 //! The only crate of the house that names a cryptography library: [aws-lc-rs](aws_lc_rs) for nearly
 //! everything, `curve25519-dalek` to verify Ed25519, `sha2`'s compression function for HMAC,
-//! `argon2` for passwords, `rcgen` and `x509-parser` for certificates. One thing is our own: the check
-//! of an ES256 signature by a key that is used often (`p256`, public values alone). The rooms above name an
-//! [`Algorithm`], a [`SigningKey`] or a [`seal::Purpose`], so a library can be changed here alone.
+//! `argon2` for passwords, `rcgen` and `x509-parser` for certificates. One thing is our own: the
+//! check of an ES256 signature by a key that is used often (`p256`, public values alone). The rooms
+//! above name an [`Algorithm`], a [`SigningKey`] or a [`seal::Purpose`], so a library can be
+//! changed here alone.
 //!
 //! What this crate assumes: its callers decide which key and which algorithm belong to whom; a key
 //! is made for exactly one algorithm and no token can choose another. What it does not decide:

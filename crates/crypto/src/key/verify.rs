@@ -88,8 +88,8 @@ impl VerifyingKey {
         Ok(VerifyingKey { algorithm, inner })
     }
 
-    /// The same key, to check the signatures of many: an issuer's, say. An ES256 key gets a table of
-    /// its multiples in the background, once it has checked
+    /// The same key, to check the signatures of many: an issuer's, say. An ES256 key gets a table
+    /// of its multiples in the background, once it has checked
     /// [`VERIFICATIONS_BEFORE_TABLE`](super::VERIFICATIONS_BEFORE_TABLE) and while there are fewer
     /// than [`MAX_TABLES`](super::MAX_TABLES): its checks take less than a third of the time from
     /// then on, and its copies share the table. Other keys stay as they are. Not for the keys of

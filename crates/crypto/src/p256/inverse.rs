@@ -55,8 +55,8 @@ fn narrowed(a: &Wide) -> [u64; 4] {
     ]
 }
 
-/// What sixty-two division steps do: `2^62 * (f, g)` afterwards are `(u * f + v * g, q * f + r * g)`
-/// before. `|u| + |v|` and `|q| + |r|` are at most `2^62`.
+/// What sixty-two division steps do: `2^62 * (f, g)` afterwards are `(u * f + v * g, q * f + r *
+/// g)` before. `|u| + |v|` and `|q| + |r|` are at most `2^62`.
 struct Matrix {
     u: i64,
     v: i64,
