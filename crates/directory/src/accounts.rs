@@ -356,6 +356,10 @@ impl Accounts {
         &*self.local.store
     }
 
+    pub(crate) fn local(&self) -> &Local {
+        &self.local
+    }
+
     fn directory(&self, link: &DirectoryLink) -> Option<&dyn Directory> {
         let named = |directory: &&Arc<dyn Directory>| directory.name() == link.directory;
         self.outside.iter().find(named).map(|found| &**found)
@@ -369,7 +373,7 @@ impl Accounts {
     }
 
     /// Whether a directory has this name.
-    async fn is_outside(&self, typed: &str) -> Result<bool, UserError> {
+    pub(crate) async fn is_outside(&self, typed: &str) -> Result<bool, UserError> {
         let Some(folded) = fold(typed) else {
             return Ok(false);
         };
@@ -471,11 +475,19 @@ impl User {
     /// The account of a person who was never seen before, before what the directory says of them.
     fn linked(id: String, link: DirectoryLink, now: u64) -> User {
         User {
+            link: Some(link),
+            ..User::plain(id, now)
+        }
+    }
+
+    /// An account of which nothing is said yet.
+    pub(crate) fn plain(id: String, now: u64) -> User {
+        User {
             id,
             username: String::new(),
             email: None,
             email_verified: false,
-            link: Some(link),
+            link: None,
             credentials: Vec::new(),
             admin: false,
             enabled: true,

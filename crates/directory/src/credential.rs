@@ -26,16 +26,21 @@ pub enum CredentialKind {
     Passkey,
     /// A browser that is not asked for a second factor.
     RememberedBrowser,
+    /// A person of an identity provider, who logs in as this account there; the row is an
+    /// [`UpstreamLink`](crate::UpstreamLink). The id is the hash that leads from them to the
+    /// account.
+    Provider,
 }
 
 impl CredentialKind {
     /// Every kind.
-    pub const ALL: [CredentialKind; 5] = [
+    pub const ALL: [CredentialKind; 6] = [
         CredentialKind::Password,
         CredentialKind::Totp,
         CredentialKind::RecoveryCodes,
         CredentialKind::Passkey,
         CredentialKind::RememberedBrowser,
+        CredentialKind::Provider,
     ];
 
     /// Names it in the rows' keys, and in the admin API.
@@ -46,6 +51,7 @@ impl CredentialKind {
             CredentialKind::RecoveryCodes => "recovery_codes",
             CredentialKind::Passkey => "passkey",
             CredentialKind::RememberedBrowser => "remembered_browser",
+            CredentialKind::Provider => "provider",
         }
     }
 

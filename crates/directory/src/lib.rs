@@ -39,6 +39,7 @@ mod record;
 pub mod session;
 mod stored_credential;
 mod unknown;
+mod upstream;
 
 pub use accounts::{Accounts, MAX_REMEMBERED};
 pub use attributes::{StoredAttribute, Value};
@@ -57,3 +58,4 @@ pub use outside::{Capabilities, Directory, DirectoryFuture, PasswordVerdict, Per
 pub use record::{DirectoryLink, Profile, User};
 pub use stored_credential::{MAX_LABEL_BYTES, StoredCredential};
 pub use unknown::Unknown;
+pub use upstream::{Linked, UpstreamLink};

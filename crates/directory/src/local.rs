@@ -265,6 +265,12 @@ impl Local {
             let credentials = found.user.credentials.iter();
             let keys = credentials.map(|name| name.key(id));
             let keys = keys.chain(found.user.link.as_ref().map(|link| link.key()));
+            let linked = found
+                .user
+                .credentials
+                .iter()
+                .filter_map(crate::upstream::lead);
+            let keys = keys.chain(linked);
             let change = Change {
                 // A credential that was added since has changed the version: none is left behind.
                 first: Op::Remove {
@@ -398,7 +404,7 @@ impl Local {
         Ok(owner.is_some_and(|user| is_name_of(folded, &user)))
     }
 
-    async fn release(&self, folded: &str, id: &str, now: u64) -> Result<(), UserError> {
+    pub(crate) async fn release(&self, folded: &str, id: &str, now: u64) -> Result<(), UserError> {
         let key = lookup_key(folded);
         let Some(row) = self.store.get(&key, now).await? else {
             return Ok(());

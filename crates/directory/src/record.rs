@@ -74,6 +74,15 @@ impl User {
     pub fn has(&self, kind: CredentialKind) -> bool {
         self.credentials.iter().any(|name| name.kind == kind)
     }
+
+    /// The ids of the account's credentials of this kind.
+    pub fn credentials_of(&self, kind: CredentialKind) -> impl Iterator<Item = &str> {
+        let of_kind = self
+            .credentials
+            .iter()
+            .filter(move |name| name.kind == kind);
+        of_kind.map(|name| name.id.as_str())
+    }
 }
 
 /// The person of a directory outside whose account this is.
@@ -97,7 +106,7 @@ impl DirectoryLink {
 }
 
 /// Text, so that no key can be taken for another realm's.
-fn hex(bytes: &[u8]) -> String {
+pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 

@@ -56,9 +56,26 @@ pub struct SessionRow {
     pub user_agent: String,
     /// The address of the last login.
     pub address: String,
+    /// The session at an identity provider that it came of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub upstream: Option<Upstream>,
     /// What a later version wrote.
     #[serde(default, flatten)]
     pub unknown: Unknown,
+}
+
+/// A session at an identity provider.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Upstream {
+    /// The provider's name.
+    pub provider: String,
+    /// Its issuer identifier.
+    pub issuer: String,
+    /// The person's `sub` there.
+    pub subject: String,
+    /// The session's `sid` there, where it was said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sid: Option<String>,
 }
 
 impl SessionRow {
@@ -109,6 +126,10 @@ pub struct Login<'a> {
     pub address: String,
     /// Unix milliseconds.
     pub now_ms: u64,
+    /// When the person showed it, where that was before now: at an identity provider. Unix seconds.
+    pub auth_time: Option<u64>,
+    /// The session at an identity provider that it comes of.
+    pub upstream: Option<Upstream>,
 }
 
 fn owned(names: &[&str]) -> Vec<String> {
@@ -153,7 +174,7 @@ pub async fn begin(
             None => base64url::encode(&signet_crypto::random::bytes::<16>()),
         },
         user_id: login.user_id.to_owned(),
-        auth_time: now,
+        auth_time: login.auth_time.map_or(now, |time| time.min(now)),
         acr: login.acr.to_owned(),
         amr: owned(&acr::amr(login.methods)),
         methods: owned(login.methods),
@@ -166,6 +187,10 @@ pub async fn begin(
         unknown: same
             .map(|before| before.row.unknown.clone())
             .unwrap_or_default(),
+        upstream: login
+            .upstream
+            .clone()
+            .or_else(|| same.and_then(|before| before.row.upstream.clone())),
     };
     let mut gone = Vec::new();
     if let Some(before) = before {

@@ -51,6 +51,8 @@ pub const METHODS: &[AuthenticationMethod] = &[
     AuthenticationMethod { name: "passkey_bound",      amr: &["hwk", "user"], factors: &[Possession, Inherence], enrolled: true,  phishing_resistant: true },
     AuthenticationMethod { name: "security_key",       amr: &["hwk", "user"], factors: &[Possession],            enrolled: true,  phishing_resistant: true },
     AuthenticationMethod { name: "security_key_synced", amr: &["swk", "user"], factors: &[Possession],           enrolled: true,  phishing_resistant: true },
+    // A login at an identity provider, of which no more is believed than a password is.
+    AuthenticationMethod { name: "provider",           amr: &["fed"],         factors: &[Knowledge],             enrolled: false, phishing_resistant: false },
 ];
 
 /// What a class demands of the methods that were used.
@@ -91,6 +93,9 @@ pub const PHISHING_RESISTANT_TWO_FACTORS: &str = "urn:signet:acr:phishing-resist
 /// One factor, of whatever kind.
 pub const ONE_FACTOR: &str = "urn:signet:acr:one-factor";
 
+/// The person logged in at an identity provider. RFC 8176 has no value for it: `amr` says `fed`.
+pub const PROVIDER: &str = "urn:signet:acr:provider";
+
 /// Every class, strongest first: `acr_values_supported`.
 #[rustfmt::skip]
 pub const CLASSES: &[AcrClass] = &[
@@ -100,6 +105,7 @@ pub const CLASSES: &[AcrClass] = &[
     AcrClass { name: PASSWORD_AND_EMAIL_CODE, demands: &[Demand::Methods(&["password", "email_code"])] },
     AcrClass { name: PASSWORD,                demands: &[Demand::Methods(&["password"])] },
     AcrClass { name: EMAIL_CODE,              demands: &[Demand::Methods(&["email_code"])] },
+    AcrClass { name: PROVIDER,                demands: &[Demand::Methods(&["provider"])] },
     AcrClass { name: ONE_FACTOR,              demands: &[Demand::Factors(1)] },
 ];
 

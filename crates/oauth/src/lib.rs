@@ -40,6 +40,7 @@ pub mod par;
 pub mod params;
 pub mod passkeys;
 pub mod people;
+pub mod provider;
 pub mod redirect_uri;
 pub mod registration;
 pub mod registry;

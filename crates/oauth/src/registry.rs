@@ -11,6 +11,7 @@ use crate::{
     client::Client,
     names::AccessTokenFormat,
     people::People,
+    provider::Providers,
     scope::ScopeSet,
 };
 use std::sync::Arc;
@@ -32,6 +33,8 @@ pub struct Registry {
     pub people: Arc<People>,
     /// access rules
     pub rules: Arc<Rules>,
+    /// identity providers of others
+    pub providers: Arc<Providers>,
 }
 
 impl std::fmt::Debug for Registry {

@@ -80,6 +80,8 @@ pub struct Settings {
     pub registration: RegistrationSettings,
     /// Every authorization request must be pushed (RFC 9126 section 5).
     pub require_pushed_authorization_requests: bool,
+    /// People may log in here, and not only at identity providers; true.
+    pub local_login: bool,
     /// chains of agents' grants
     pub agents: AgentSettings,
     /// what holds where no access rule decides
@@ -165,6 +167,7 @@ impl Settings {
             refresh_retry_window: 10,
             registration: RegistrationSettings::default(),
             require_pushed_authorization_requests: false,
+            local_login: true,
             agents: AgentSettings::default(),
             access: Mode::default(),
             passkeys: PasskeySettings::default(),

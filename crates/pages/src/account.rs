@@ -5,8 +5,9 @@ use maud::{Markup, html};
 use super::agents::{AgentsView, agents};
 use super::face::{Face, Part, plain, strong};
 use super::factors::{FactorsView, factors};
-use super::layout::{Frame, Html, Menu, Notice, notice};
+use super::layout::{Forms, Frame, Html, Menu, Notice, notice};
 use super::passkey;
+use super::providers::{ProviderLinks, account_links};
 use super::script::PASSKEY;
 
 /// What the account page shows.
@@ -40,6 +41,8 @@ pub struct AccountView<'a> {
     pub attributes: &'a [AttributeView],
     /// What they log in with beside the password.
     pub factors: Option<&'a FactorsView>,
+    /// Identity providers.
+    pub providers: ProviderLinks<'a>,
 }
 
 /// An attribute as its person sees it.
@@ -181,6 +184,11 @@ pub fn account(t: &Face, view: &AccountView<'_>) -> Html {
         wide: true,
         menu: Menu::Account,
         file: view.passkey.map(|_| &*PASSKEY),
+        // A link leads to the provider.
+        forms: match view.providers.others.is_empty() {
+            true => Forms::Own,
+            false => Forms::Client,
+        },
         ..Frame::own(t, t.text("account-title"))
     }
     .render(html! {
@@ -269,6 +277,8 @@ pub fn account(t: &Face, view: &AccountView<'_>) -> Html {
         }
 
         }
+
+        (account_links(t, view.interaction, &view.providers))
 
         @if let Some(view) = view.agents { section #advanced { (agents(t, view, &hidden)) } }
 

@@ -6,6 +6,7 @@ use super::face::{Face, plain, strong};
 use super::layout::{Frame, Html, Menu, Notice, notice};
 use super::links::{ClientLinks, links};
 use super::passkey;
+use super::providers::{ProviderButton, buttons, only};
 use super::script::PASSKEY;
 
 /// What the first login page shows.
@@ -25,6 +26,10 @@ pub struct LoginPage<'a> {
     pub methods: &'a [MethodButton],
     /// What a browser is asked for that has passkeys; none: they are not offered.
     pub passkey: Option<&'a str>,
+    /// Identity providers: each is a button.
+    pub providers: &'a [ProviderButton],
+    /// Whether people may log in here, and not only at providers.
+    pub local: bool,
     /// Whether a lost password can be recovered by mail.
     pub recovery: bool,
     /// Whether there is somebody to go back to.
@@ -44,6 +49,9 @@ pub struct MethodButton {
 
 /// User name and password together; the other methods as buttons.
 pub fn login(t: &Face, page: &LoginPage<'_>) -> Html {
+    if !page.local {
+        return only(t, page);
+    }
     let invalid = matches!(page.notice, Some(Notice::Error(_)));
     let problem = invalid.then_some("problem");
     Frame {
@@ -77,6 +85,7 @@ pub fn login(t: &Face, page: &LoginPage<'_>) -> Html {
             @for method in page.methods {
                 button type="submit" name="decision" value=(method.decision) formnovalidate { (t.text(method.label)) }
             }
+            (buttons(t, page.providers, page.methods.is_empty()))
             @if page.can_cancel {
                 button .text type="submit" name="decision" value="cancel" formnovalidate { (t.text("page-cancel")) }
             }
@@ -191,6 +200,7 @@ mod tests {
                     label: "login-email-button",
                 }],
                 can_cancel: true,
+                local: true,
                 ..LoginPage::default()
             },
         );
@@ -218,6 +228,7 @@ mod tests {
                     client_name: Some(hostile),
                     username: hostile,
                     interaction: hostile,
+                    local: true,
                     ..LoginPage::default()
                 },
             ),
@@ -249,6 +260,7 @@ mod tests {
             &Face::default(),
             &LoginPage {
                 notice: Some(Notice::Error("login-password-wrong")),
+                local: true,
                 ..LoginPage::default()
             },
         );

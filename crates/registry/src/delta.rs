@@ -15,11 +15,12 @@ use signet_oauth::{
     access_rules::AccessRule,
     client::Client,
     people::{Attribute, Group, Role},
+    provider::Provider,
     registry::{Registry, Resource, ScopeEntry},
     settings::Settings,
 };
 
-use crate::{fields, kinds::RecordKind, people, records, rules};
+use crate::{fields, kinds::RecordKind, people, providers, records, rules};
 
 /// What the configuration says: settings and the records that it declares. They hold over stored
 /// ones of the same name.
@@ -93,6 +94,13 @@ pub enum Delta {
         name: String,
         /// Its record.
         record: Option<Arc<AccessRule>>,
+    },
+    /// An identity provider of the store.
+    Provider {
+        /// Its name.
+        name: String,
+        /// Its record.
+        record: Option<Arc<Provider>>,
     },
     /// A signing key.
     Key {
@@ -179,6 +187,7 @@ impl Delta {
                 record.map(|record| people::write_attribute(&record))
             }
             Ok(Delta::Rule { record, .. }) => record.map(|record| rules::write_rule(&record)),
+            Ok(Delta::Provider { record, .. }) => record.map(|record| providers::write(&record)),
             // Written by nobody who has read it before.
             Ok(Delta::Key { .. } | Delta::Configuration(_) | Delta::Heard { .. }) => None,
             // Nothing can be kept of what is no record.
@@ -250,6 +259,13 @@ impl Delta {
                     record: record.map_err(|_| Malformed)?.map(Arc::new),
                 }
             }
+            RecordKind::Provider => {
+                let record = stored.map(providers::read).transpose();
+                Delta::Provider {
+                    name: own,
+                    record: record.map_err(|_| Malformed)?.map(Arc::new),
+                }
+            }
             RecordKind::Key => Delta::Key {
                 kid: own,
                 record: stored.map(<[u8]>::to_vec),
@@ -265,6 +281,7 @@ impl Delta {
             Delta::Role { record, .. } => record.as_ref().map(|record| &record.name),
             Delta::Attribute { record, .. } => record.as_ref().map(|record| &record.name),
             Delta::Rule { record, .. } => record.as_ref().map(|record| &record.name),
+            Delta::Provider { record, .. } => record.as_ref().map(|record| &record.name),
             // A key's record names its key, which `Replica::apply` compares when it opens it.
             Delta::Key { .. } | Delta::Configuration(_) | Delta::Heard { .. } => None,
         };
@@ -318,7 +335,9 @@ mod tests {
         let attribute = people::write_attribute(&Attribute::new("level"));
         let rule = AccessRule::new("closed", signet_oauth::access_rules::Effect::Deny);
         let rule = rules::write_rule(&rule);
+        let provider = providers::write(&Provider::new("corp", "https://id.example"));
         let of = [
+            (RecordKind::Provider, "corp", &provider),
             (RecordKind::Client, "c1", &client),
             (RecordKind::Resource, "https://api.example", &resource),
             (RecordKind::Scope, "read", &scope),

@@ -46,6 +46,8 @@ pub enum RecordKind {
     Attribute,
     /// An access rule, by its name.
     Rule,
+    /// An identity provider, by its name; its secret sealed.
+    Provider,
 }
 
 /// A row of [`KINDS`].
@@ -123,6 +125,12 @@ pub const KINDS: [KindRow; 9] = [
         what: "access rules",
         rule: last_writer,
     },
+    KindRow {
+        kind: RecordKind::Provider,
+        number: 29,
+        what: "identity providers",
+        rule: rule_of_provider,
+    },
 ];
 
 /// What grants something, among the lists of clients.
@@ -160,6 +168,13 @@ fn rule_of_resource(member: &str) -> Rule {
 fn rule_of_group(member: &str) -> Rule {
     match member {
         "roles" => Rule::RemoveWins,
+        _ => Rule::LastWriter,
+    }
+}
+
+fn rule_of_provider(member: &str) -> Rule {
+    match member {
+        "domains" => Rule::RemoveWins,
         _ => Rule::LastWriter,
     }
 }

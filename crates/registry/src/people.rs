@@ -33,7 +33,8 @@ fn partition(kind: RecordKind) -> &'static [u8] {
         | RecordKind::Resource
         | RecordKind::Scope
         | RecordKind::Key
-        | RecordKind::Revocation => b"other",
+        | RecordKind::Revocation
+        | RecordKind::Provider => b"other",
     }
 }
 
@@ -93,7 +94,8 @@ impl Census {
             | RecordKind::Resource
             | RecordKind::Scope
             | RecordKind::Key
-            | RecordKind::Revocation => None,
+            | RecordKind::Revocation
+            | RecordKind::Provider => None,
         }
     }
 }

@@ -284,6 +284,7 @@ pub fn row_key(kind: RecordKind, name: &str) -> Key {
         RecordKind::Group | RecordKind::Role | RecordKind::Attribute | RecordKind::Rule => {
             crate::people::key(kind, name)
         }
+        RecordKind::Provider => crate::providers::key(name),
     }
 }
 

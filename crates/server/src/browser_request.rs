@@ -28,6 +28,15 @@ pub struct LoggedIn {
     pub user: User,
 }
 
+/// What a session takes over of the login at an identity provider that it begins with.
+#[derive(Clone, Debug)]
+pub struct Arrived {
+    /// When the person logged in there, Unix seconds.
+    pub auth_time: Option<u64>,
+    /// The session there.
+    pub upstream: session::Upstream,
+}
+
 /// See the module.
 pub struct BrowserRequest {
     /// The request.
@@ -43,6 +52,8 @@ pub struct BrowserRequest {
     asked: OnceLock<Language>,
     /// Chosen by this request itself.
     chosen: Option<Language>,
+    /// The next login came by an identity provider.
+    pub(crate) arrived: Option<Arrived>,
 }
 
 impl BrowserRequest {
@@ -57,6 +68,7 @@ impl BrowserRequest {
             cookies: Vec::new(),
             asked: OnceLock::new(),
             chosen: None,
+            arrived: None,
             context,
         };
         if let Some(language) = asked_in_query(&visit.context) {
@@ -134,6 +146,7 @@ impl BrowserRequest {
     pub async fn log_in(&mut self, user: User, methods: &[&str]) -> Result<(), StoreError> {
         let (realm, snapshot) = (self.context.realm.clone(), self.context.snapshot.clone());
         let before = self.present.take().map(|present| present.found);
+        let arrived = self.arrived.take();
         // Each method has a class of its own (a test of `crate::login` holds the table to it). A
         // session without one would satisfy nothing and say nothing, so none is begun.
         let acr = signet_oauth::authorize::acr::of(methods).ok_or_else(|| {
@@ -161,6 +174,8 @@ impl BrowserRequest {
             user_agent: self.context.header(header::USER_AGENT).unwrap_or(""),
             address: self.context.peer.to_string(),
             now_ms: self.context.now_ms,
+            auth_time: arrived.as_ref().and_then(|arrived| arrived.auth_time),
+            upstream: arrived.as_ref().map(|arrived| arrived.upstream.clone()),
         };
         let begun = session::begin(&*realm.store, &snapshot.settings, before.as_ref(), &login);
         let event = self.context.event(Action::LOGIN);
@@ -271,6 +286,20 @@ impl BrowserRequest {
             let _ = self.asked.set(language);
         }
         Some(opened)
+    }
+
+    /// As [`BrowserRequest::open`], of a text that was kept elsewhere than in a form.
+    pub fn open_sealed(&self, text: &str) -> Option<Interaction> {
+        if self.browser.new {
+            return None;
+        }
+        let keyring = self.context.realm.keyring();
+        Interaction::open(text, &keyring, &self.browser.id, self.context.now())
+    }
+
+    /// What interactions are bound to.
+    pub(crate) fn browser_id(&self) -> &[u8; 16] {
+        &self.browser.id
     }
 
     /// A page of this server, by its path.

@@ -38,6 +38,8 @@ pub enum Act {
     PushedRequest,
     /// Somebody asks for a mail.
     Mail,
+    /// A login at an identity provider begins or ends: the server asks the provider.
+    Provider,
 }
 
 /// A row of [`TABLE`].
@@ -77,7 +79,7 @@ const fn fetch(act: Act, what: &'static str, address: u32, host: u32, total: u32
 
 /// In the order of [`Act`].
 #[rustfmt::skip]
-pub const TABLE: [Row; 7] = [
+pub const TABLE: [Row; 8] = [
     row(Act::Registration, "`/register`: clients that register themselves", 1000, 5000, 900),
     row(Act::RegistrationChange, "`/register/{client_id}`: reading, changing and removing such a client", 1000, 5000, 900),
     fetch(Act::Fetch, "fetches of a `sector_identifier_uri`", 60, 60, 600),
@@ -85,6 +87,7 @@ pub const TABLE: [Row; 7] = [
     row(Act::DeviceCode, "`/device_authorization` of clients without a secret", 300, 3000, 60),
     row(Act::PushedRequest, "`/par` of clients without a secret", 3000, 30_000, 60),
     row(Act::Mail, "mails that are asked for: codes and recovery links", 1000, 5000, 900),
+    fetch(Act::Provider, "requests to identity providers, some of each login there", 3000, 10_000, 20_000),
 ];
 
 /// The counters of one realm.

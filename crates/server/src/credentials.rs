@@ -18,7 +18,8 @@ pub(crate) fn take_away(draft: &mut UserDraft, name: &CredentialName) {
         }
         CredentialKind::Password
         | CredentialKind::RecoveryCodes
-        | CredentialKind::RememberedBrowser => {}
+        | CredentialKind::RememberedBrowser
+        | CredentialKind::Provider => {}
     }
 }
 
@@ -29,6 +30,6 @@ pub(crate) fn removal_of(kind: CredentialKind) -> Option<SecurityEvent> {
         CredentialKind::Passkey => Some(SecurityEvent::PasskeyRemoved),
         CredentialKind::RecoveryCodes => Some(SecurityEvent::RecoveryCodesRemoved),
         CredentialKind::Password => Some(SecurityEvent::PasswordRemoved),
-        CredentialKind::RememberedBrowser => None,
+        CredentialKind::RememberedBrowser | CredentialKind::Provider => None,
     }
 }

@@ -371,7 +371,8 @@ impl Realm {
             | RecordKind::Resource
             | RecordKind::Scope
             | RecordKind::Key
-            | RecordKind::Revocation => false,
+            | RecordKind::Revocation
+            | RecordKind::Provider => false,
         };
         match is_declared {
             true => Err(PeopleError::Declared),

@@ -50,8 +50,21 @@ pub struct Interaction {
     pub challenge: Option<String>,
     /// The tag of the language that the request asked for, where it did: after [`Interaction::open`].
     pub language: Option<String>,
+    /// Somebody who has come from an identity provider.
+    pub arrival: Option<Arrival>,
     /// Unix seconds.
     pub ends_at: u64,
+}
+
+/// Somebody who has come from an identity provider; who it is stands in a sealed row.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Arrival {
+    /// The provider's name.
+    pub provider: String,
+    /// Names the row.
+    pub id: [u8; 16],
+    /// The account that the person logs in to here is to be linked.
+    pub link: bool,
 }
 
 /// What the pages lead to.
@@ -85,6 +98,8 @@ pub enum Page {
     Second,
     /// Something that is offered after a login; [`Interaction::pending`] names it.
     Offer,
+    /// Somebody of an identity provider is seen for the first time.
+    Provider,
     /// Go on as somebody.
     Select,
     /// Allow or deny.
@@ -173,6 +188,7 @@ struct Wire {
     challenge: Option<String>,
     #[serde(default)]
     language: Option<String>,
+    arrival: Option<Arrival>,
     ends_at: u64,
 }
 
@@ -202,6 +218,7 @@ impl Interaction {
             pending: None,
             challenge: None,
             language: None,
+            arrival: None,
             ends_at: now.saturating_add(lifetime),
         }
     }
@@ -280,6 +297,7 @@ impl Interaction {
             pending: self.pending.clone(),
             challenge: self.challenge.clone(),
             language: language.map(str::to_owned),
+            arrival: self.arrival.clone(),
             ends_at: self.ends_at,
         };
         // A request is bounded far below 2^32 by its checks.
@@ -319,6 +337,7 @@ impl Interaction {
             pending: wire.pending,
             challenge: wire.challenge,
             language: wire.language,
+            arrival: wire.arrival,
             ends_at: wire.ends_at,
         })
     }
@@ -410,6 +429,7 @@ mod tests {
             user_agent: String::new(),
             address: String::new(),
             unknown: Default::default(),
+            upstream: None,
         };
         let mut interaction = Interaction::new(Goal::Account, 600, 10);
         interaction.login = Some(SessionStamp::by(&row));

@@ -65,6 +65,7 @@ pub async fn load(store: &dyn Store, now: u64) -> Result<Registry, StoreError> {
         scopes: Registry::standard_scopes(),
         people: Arc::new(signet_registry::people::load(store, now).await?),
         rules: Arc::new(signet_registry::people::load_rules(store, now).await?),
+        providers: Arc::new(signet_registry::providers::load(store, now).await?),
     };
     for entry in crate::scopes::load(store, now).await? {
         records::put_scope(&mut registry, entry);
@@ -220,8 +221,9 @@ impl Realm {
         Ok(client)
     }
 
-    /// Writes one record, puts it in effect and tells the other nodes.
-    async fn write(
+    /// Writes one record, puts it in effect and tells the other nodes. The caller holds
+    /// `registry_writes`.
+    pub(crate) async fn write(
         &self,
         kind: RecordKind,
         name: &str,

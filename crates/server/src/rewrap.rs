@@ -3,6 +3,7 @@
 use crate::{
     keys::{KeysError, SealingError, SealingFile, ShareSealingKeys, SigningKeys},
     login::totp,
+    providers::ProviderError,
     registry::RegistryError,
     state::Realm,
 };
@@ -38,6 +39,9 @@ pub enum RewrapError {
     /// A client's record.
     #[error("a client could not be written: {0}")]
     Registry(#[from] RegistryError),
+    /// An identity provider's record.
+    #[error("an identity provider could not be written: {0}")]
+    Provider(#[from] ProviderError),
     /// A client's sealed secret does not open.
     #[error("the secret of client {0} does not open")]
     Secret(String),
@@ -109,6 +113,7 @@ pub async fn rotate_sealing_key(
         .await?;
     let clients = rewrap_clients(realm, &ring).await?;
     let factors = totp::rewrap(&realm.people.users, &ring, now).await?;
+    realm.rewrap_providers(&ring).await?;
     realm.audit().rewrap(&ring).await?;
     let forgotten_before = now.saturating_sub(longest_sealed(realm).saturating_add(MARGIN));
     let sealing_keys = on_file(file, move |file| {

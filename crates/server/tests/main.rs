@@ -29,6 +29,7 @@ mod outside;
 mod passkeys;
 mod password_login;
 mod people_claims;
+mod providers;
 mod realms;
 mod registration;
 mod remembered_tokens;

@@ -66,7 +66,7 @@ pub use verifier::{Decision, Verifier};
 pub mod fetch {
     pub use crate::{
         introspector::Introspector,
-        outbound::{Credentials, FetchError, Outbound, OutboundOptions, is_public},
+        outbound::{Call, Credentials, FetchError, Outbound, OutboundOptions, Reply, is_public},
         policy::Introspect,
         refresh::Refresher,
         stream::RevocationReader,

@@ -227,6 +227,7 @@ impl<'a> Draft<'a> {
                 acr_values: Vec::new(),
                 claims: None,
                 login_hint: None,
+                idp_hint: None,
                 ui_locales: Vec::new(),
                 required_sub: None,
                 dpop_jkt: None,

@@ -37,6 +37,8 @@ pub struct AuthorizationRequest {
     pub claims: Option<ClaimsRequest>,
     /// what the login page's first field may be filled with; says nothing about who is there
     pub login_hint: Option<String>,
+    /// the identity provider that the person is led to: `idp_hint`, or `kc_idp_hint`
+    pub idp_hint: Option<String>,
     /// BCP 47 tags, best first
     pub ui_locales: Vec<String>,
     /// the only person the answer may be about (`id_token_hint`, or a `sub` value in `claims`)
@@ -143,6 +145,7 @@ impl AuthorizationRequest {
             .texts(self.acr_values.iter().map(String::as_str))
             .optional_text(self.claims.as_ref().map(|c| c.to_json()).as_deref())
             .optional_text(self.login_hint.as_deref())
+            .optional_text(self.idp_hint.as_deref())
             .texts(self.ui_locales.iter().map(String::as_str))
             .optional_text(self.required_sub.as_deref())
             .optional_text(self.dpop_jkt.as_deref())
@@ -183,6 +186,7 @@ impl AuthorizationRequest {
                 .map(|json| ClaimsRequest::parse(&json).map_err(|_| Undecodable))
                 .transpose()?,
             login_hint: d.optional_string()?,
+            idp_hint: d.optional_string()?,
             ui_locales: d.strings()?,
             required_sub: d.optional_string()?,
             dpop_jkt: d.optional_string()?,
@@ -228,6 +232,7 @@ mod tests {
             acr_values: vec!["a".into(), "b".into()],
             claims: Some(ClaimsRequest::parse(r#"{"userinfo":{"name":null}}"#).unwrap()),
             login_hint: Some("alice".into()),
+            idp_hint: Some("corp".into()),
             ui_locales: vec!["de".into()],
             required_sub: Some("u1".into()),
             dpop_jkt: Some("k".into()),

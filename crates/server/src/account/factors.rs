@@ -41,7 +41,8 @@ pub(super) async fn view(visit: &BrowserRequest, user: &User) -> Result<FactorsV
             continue;
         }
         let sort = match one.name.kind {
-            CredentialKind::Password => continue,
+            // Identity providers have a part of the page of their own.
+            CredentialKind::Password | CredentialKind::Provider => continue,
             CredentialKind::RecoveryCodes => {
                 view.recovery_codes = Some(recovery_code::left(&one)?);
                 continue;

@@ -3,6 +3,7 @@ mod agents;
 mod attributes;
 pub(crate) mod factors;
 mod passkeys;
+mod providers;
 
 pub use agents::{CHALLENGE_LIFETIME, MAX_FORM_OBJECT};
 
@@ -114,6 +115,10 @@ async fn render(
             attributes: &attributes::view(visit, user),
             factors: Some(&factors),
             passkey: passkey.as_deref(),
+            providers: page::ProviderLinks {
+                links: &providers::links(visit, user).await?,
+                others: &providers::others(visit, user),
+            },
         },
     )))
 }
@@ -155,6 +160,10 @@ pub async fn submit(context: Context) -> Response {
         Some("totp-add") => factors::begin_totp(visit, &present).await,
         Some("recovery-codes") => factors::make_recovery_codes(visit, &present).await,
         Some("credential-remove") => factors::remove(visit, &present, &form).await,
+        Some("provider-unlink") => providers::unlink(visit, &present, &form).await,
+        Some(decision) if decision.starts_with(providers::LINK) => {
+            providers::link(visit, &present, decision).await
+        }
         Some("password") => change_password(visit, &present, &form).await,
         _ => overview(visit, None).await,
     }

@@ -156,6 +156,8 @@ text_segments! {
     AttributeName = "attribute",
     /// An access rule.
     RuleName = "rule",
+    /// An identity provider.
+    ProviderName = "provider",
 }
 
 /// A page of a list: everything after `after`, at most `limit`.

@@ -33,6 +33,8 @@ mod output;
 mod people;
 mod people_model;
 mod problem;
+mod provider_model;
+mod providers;
 mod resources;
 mod revocations;
 mod rules;
@@ -53,6 +55,7 @@ pub use logouts::LOGOUTS;
 pub use nodes::NODES;
 pub use noun::{Field, Noun};
 pub use people::{ATTRIBUTES, GROUPS, ROLES};
+pub use providers::PROVIDERS;
 pub use resources::{RESOURCES, SCOPES};
 pub use rules::{EXPLAIN, RULES};
 pub use sessions::SESSIONS;
@@ -64,13 +67,14 @@ use operation::Row;
 
 /// Every operation, in the order of the document.
 fn operations() -> impl Iterator<Item = &'static dyn Row> {
-    let tables: [&[&dyn Row]; 15] = [
+    let tables: [&[&dyn Row]; 16] = [
         clients::OPERATIONS,
         users::OPERATIONS,
         import::OPERATIONS,
         people::OPERATIONS,
         credentials::OPERATIONS,
         rules::OPERATIONS,
+        providers::OPERATIONS,
         sessions::OPERATIONS,
         logouts::OPERATIONS,
         grants::OPERATIONS,
@@ -148,7 +152,7 @@ mod tests {
         let document: Value = serde_json::from_slice(&document).expect("JSON");
         for noun in [
             CLIENTS, USERS, SESSIONS, GRANTS, AGENTS, KEYS, RESOURCES, SCOPES, NODES, GROUPS,
-            ROLES, ATTRIBUTES, RULES,
+            ROLES, ATTRIBUTES, RULES, PROVIDERS,
         ] {
             let answer = &document["paths"][noun.list]["get"]["responses"]["200"];
             let schema = &answer["content"]["application/json"]["schema"];

@@ -26,7 +26,7 @@ use crate::browser_request::{BrowserRequest, error_page, face_of};
 use crate::consent;
 use crate::http::{Context, Response};
 use crate::interaction::{self, Goal, Interaction, Page};
-use crate::login::flow;
+use crate::login::{flow, provider};
 use crate::login::policy::{self, Purpose};
 use crate::login::second::{self, StepUp};
 use crate::page::words::{host_of, name_of, scope_lines};
@@ -234,6 +234,9 @@ pub async fn proceed(visit: BrowserRequest, interaction: Interaction, consented:
         Step::Login { reason, acr } => {
             let mut interaction = interaction;
             interaction.step_up = reason == authorize::LoginReason::StepUp;
+            if let Some(name) = provider::hinted(&visit, &interaction) {
+                return provider::begin(visit, interaction, &name, "").await;
+            }
             let asked = acr.is_some() && interaction.step_up;
             match second::step_up(&visit, &interaction) {
                 StepUp::Page if asked => second::show(visit, interaction, None).await,

@@ -15,6 +15,12 @@ pub(super) async fn show(mut context: Context) -> Response {
         Ok(params) => params,
         Err(error) => return error_page(&mut context, &error),
     };
+    if let Some(sealed) = params.get("answer") {
+        return match BrowserRequest::begin(context).await {
+            Ok(visit) => super::providers::answered(visit, sealed).await,
+            Err(response) => response,
+        };
+    }
     let keyring = context.realm.keyring().clone();
     let request = params.get("request");
     match request.and_then(|sealed| open_resume(sealed, &keyring, context.now())) {
@@ -37,12 +43,12 @@ pub(super) async fn submit(context: Context) -> Response {
 
 async fn dispatch(visit: BrowserRequest, interaction: Interaction, form: &Params) -> Response {
     match (interaction.page, &interaction.goal) {
-        (Page::Login | Page::Method | Page::Second, Goal::Authorize(_))
+        (Page::Login | Page::Method | Page::Second | Page::Provider, Goal::Authorize(_))
             if matches!(form.get("decision"), Some("cancel" | "deny")) =>
         {
             authorize::submit_page(visit, interaction, form).await
         }
-        (Page::Login | Page::Method | Page::Second | Page::Offer, _) => {
+        (Page::Login | Page::Method | Page::Second | Page::Offer | Page::Provider, _) => {
             match flow::submit(visit, interaction, form).await {
                 Outcome::Page(response) => response,
                 Outcome::Done(visit, interaction) => go_on(*visit, *interaction).await,
@@ -57,7 +63,7 @@ async fn dispatch(visit: BrowserRequest, interaction: Interaction, form: &Params
 }
 
 /// After a login: on to what it was for.
-async fn go_on(visit: BrowserRequest, interaction: Interaction) -> Response {
+pub(super) async fn go_on(visit: BrowserRequest, interaction: Interaction) -> Response {
     match &interaction.goal {
         Goal::Authorize(_) => authorize::proceed(visit, interaction, false).await,
         Goal::Device(user_code) => {

@@ -15,6 +15,8 @@ mod logout;
 mod metadata;
 mod par;
 mod password_login;
+mod provider_logout;
+mod providers;
 mod register;
 pub mod revocation_stream;
 mod revoke;
@@ -70,6 +72,12 @@ fn pages(router: &mut Router) {
         .post("/language", language::submit)
         .get("/account", account::show)
         .post("/account", account::submit)
+        .get("/providers/{provider}/callback", providers::show)
+        .post("/providers/{provider}/callback", providers::submit)
+        .post(
+            "/providers/{provider}/backchannel-logout",
+            provider_logout::receive,
+        )
         .get("/account/recover", recover::show)
         .post("/account/recover", recover::submit);
 }

@@ -58,6 +58,14 @@ pub(super) async fn submit(mut context: Context) -> Response {
         None => &[password::METHOD.name],
         Some(_) => &[totp::METHOD.name, password::METHOD.name],
     };
+    if !context.snapshot.settings.local_login {
+        let text = "people log in at identity providers alone here";
+        return refuse(
+            &context,
+            None,
+            &OAuthError::new(ErrorCode::AccessDenied, text),
+        );
+    }
     if let Err(error) = with_rules(&context, |rules| {
         command_line::without_browser(rules, methods).map(drop)
     }) {

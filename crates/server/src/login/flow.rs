@@ -8,7 +8,7 @@ use signet_oauth::params::Params;
 use super::budgets::{Budgets, Standing};
 use super::method::{Attempt, Method, MethodPage, Start, Verdict};
 use super::second::{self, Before};
-use super::{Failure, METHODS, offer, passkey, remembered};
+use super::{Failure, METHODS, offer, passkey, provider, remembered};
 use crate::browser_request::BrowserRequest;
 use crate::http::Response;
 use crate::interaction::{Goal, Half, Interaction, MAX_TYPED, Page, Pending, SessionStamp};
@@ -103,6 +103,8 @@ pub(super) fn login_page(page: &MethodPage<'_>) -> Html {
             username: page.typed,
             methods: &methods,
             passkey: passkey::login_options(visit, page.challenge).as_deref(),
+            providers: &provider::buttons(visit),
+            local: visit.context.snapshot.settings.local_login,
             recovery: visit.context.realm.people.mailer.is_some(),
             can_cancel: page.can_cancel,
             notice: page.notice.clone(),
@@ -133,6 +135,7 @@ pub async fn submit(visit: BrowserRequest, interaction: Interaction, form: &Para
     match interaction.page {
         Page::Second => second::submit(visit, interaction, form).await,
         Page::Offer => offer::submit(visit, interaction, form).await,
+        Page::Provider => provider::submit(visit, interaction, form).await,
         Page::Start
         | Page::Login
         | Page::Method
@@ -176,6 +179,18 @@ async fn submit_passkey(
 
 async fn submit_first(visit: BrowserRequest, interaction: Interaction, form: &Params) -> Outcome {
     let decision = form.get("decision").unwrap_or("");
+    let typed = form.get("username").unwrap_or("").trim();
+    if let Some(name) = decision.strip_prefix(provider::DECISION) {
+        return Outcome::Page(provider::begin(visit, interaction, name, typed).await);
+    }
+    if interaction.page == Page::Login
+        && let Some(name) = provider::of_typed(&visit, typed)
+    {
+        return Outcome::Page(provider::begin(visit, interaction, &name, typed).await);
+    }
+    if !visit.context.snapshot.settings.local_login {
+        return Outcome::Page(show(visit, interaction, None));
+    }
     if decision == passkey::METHOD.decision {
         return submit_passkey(visit, interaction, form).await;
     }
@@ -432,6 +447,16 @@ async fn try_finish(
     };
     let mut methods = vec![shown.to_owned()];
     methods.extend(before.into_iter().filter(|method| method != shown));
+    match provider::bring(&mut visit, &interaction).await {
+        Ok(believed) => {
+            for method in believed.into_iter().map(str::to_owned) {
+                if !methods.contains(&method) {
+                    methods.push(method);
+                }
+            }
+        }
+        Err(error) => return Err((visit, error)),
+    }
     if !interaction.strict && second::wants_second_factor(&user, &methods) {
         match remembered::is_remembered(&visit, &user).await {
             Ok(true) => methods.push(remembered::SHOWS.to_owned()),
@@ -483,6 +508,12 @@ async fn try_finish(
         return Ok(Outcome::Done(Box::new(visit), Box::new(interaction)));
     }
     interaction.login = row.map(SessionStamp::by);
+    if let Err(failure) = provider::complete(&visit, &mut interaction).await {
+        let page = failed(visit, failure, provider::METHOD, |visit, notice| {
+            method_page(visit, first(), &interaction, None, Some(notice))
+        });
+        return Ok(Outcome::Page(page));
+    }
     Ok(offer::after(visit, interaction, form).await)
 }
 

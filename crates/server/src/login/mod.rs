@@ -17,6 +17,7 @@ pub mod passkey;
 mod passkey_offer;
 pub mod password;
 pub(crate) mod policy;
+pub mod provider;
 pub mod recovery_code;
 pub mod remembered;
 pub mod second;

@@ -5,4 +5,4 @@
 mod client_keys;
 
 pub use client_keys::{ClientKeysCache, Payer};
-pub use signet_verify::fetch::{FetchError, Outbound, OutboundOptions, is_public};
+pub use signet_verify::fetch::{Call, FetchError, Outbound, OutboundOptions, Reply, is_public};

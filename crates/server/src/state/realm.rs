@@ -73,6 +73,8 @@ pub struct Realm {
     pub revocation_streams: Streams,
     /// Clients' public keys.
     pub client_keys: Arc<ClientKeysCache>,
+    /// What was fetched of identity providers.
+    pub upstream: crate::upstream::Known,
 }
 
 /// How far this node has followed the others.
@@ -114,6 +116,7 @@ impl Realm {
             budgets: Budgets::default(),
             revocation_streams: Streams::default(),
             client_keys: Arc::default(),
+            upstream: crate::upstream::Known::default(),
         })
     }
 

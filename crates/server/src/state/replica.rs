@@ -15,6 +15,7 @@ use signet_oauth::{
     access_rules::Rules,
     command_line,
     people::People,
+    provider::Providers,
     registry::{Counted, Records, Registry},
 };
 use signet_registry::{
@@ -134,6 +135,7 @@ impl Replica {
                 | Delta::Role { .. }
                 | Delta::Attribute { .. }
                 | Delta::Rule { .. }
+                | Delta::Provider { .. }
                 | Delta::Key { .. }
                 | Delta::Configuration(_)) => delta,
             };
@@ -148,6 +150,7 @@ impl Replica {
                 | Delta::Role { .. }
                 | Delta::Attribute { .. }
                 | Delta::Rule { .. }
+                | Delta::Provider { .. }
                 | Delta::Configuration(_)) => records.push(other),
                 // What was heard has become one of the others.
                 Delta::Heard { .. } => {}
@@ -318,6 +321,15 @@ impl Known {
                     }
                     registry.rules = joined_rules(&self.stored, &self.configuration.declared);
                 }
+                Delta::Provider { name, record } => {
+                    let stored = Arc::make_mut(&mut self.stored.providers);
+                    match record {
+                        Some(provider) => stored.put(provider),
+                        None => stored.forget(&name),
+                    }
+                    let declared = &self.configuration.declared;
+                    registry.providers = joined_providers(&self.stored, declared);
+                }
                 Delta::Configuration(next) => {
                     self.configuration = next;
                     registry = joined(&self.stored, &self.configuration.declared);
@@ -367,6 +379,7 @@ fn joined(stored: &Registry, declared: &Registry) -> Registry {
     registry.scopes = joined_scopes(stored, declared);
     registry.people = joined_people(stored, declared);
     registry.rules = joined_rules(stored, declared);
+    registry.providers = joined_providers(stored, declared);
     registry
 }
 
@@ -377,6 +390,15 @@ fn joined_rules(stored: &Registry, declared: &Registry) -> Arc<Rules> {
     let mut joined = Rules::clone(&stored.rules);
     let declared = declared.rules.iter();
     joined.extend(declared.map(|(name, rule)| (name.clone(), Arc::clone(rule))));
+    Arc::new(joined)
+}
+
+fn joined_providers(stored: &Registry, declared: &Registry) -> Arc<Providers> {
+    if declared.providers.is_empty() {
+        return Arc::clone(&stored.providers);
+    }
+    let mut joined = Providers::clone(&stored.providers);
+    joined.over(&declared.providers);
     Arc::new(joined)
 }
 

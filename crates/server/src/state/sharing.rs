@@ -260,6 +260,9 @@ impl Realm {
             let rows = signet_registry::people::rows(store, kind, now).await?;
             stored.extend(rows.into_iter().map(|(name, value)| (kind, name, value)));
         }
+        let providers = signet_registry::providers::rows(store, now).await?;
+        let provider = |(name, value)| (RecordKind::Provider, name, value);
+        stored.extend(providers.into_iter().map(provider));
         let mut living = BTreeSet::new();
         let (mut records, mut keys) = (Vec::new(), Vec::new());
         for (kind, name, value) in stored {

@@ -110,6 +110,9 @@ pub enum Command {
         after_help = "Example:\n  signet rule add contractors --group contractors --client grafana --effect deny"
     )]
     Rule(admin::RuleCommand),
+    /// Administer identity providers of others, at which people log in.
+    #[command(subcommand, after_help = "Example:\n  signet provider list")]
+    Provider(admin::ProviderCommand),
     /// Administer scopes.
     #[command(subcommand, after_help = "Example:\n  signet scope list")]
     Scope(admin::ScopeCommand),
@@ -201,6 +204,7 @@ pub fn run() -> ExitCode {
         Command::Role(command) => admin::role(command, &output),
         Command::Attribute(command) => admin::attribute(command, &output),
         Command::Rule(command) => admin::rule(command, &output),
+        Command::Provider(command) => admin::provider(command, &output),
         Command::Scope(command) => admin::scope(command, &output),
         Command::Resource(command) => admin::resource(command, &output),
         Command::Revoke(command) => admin::revoke(command, &output),

@@ -114,6 +114,7 @@ pub fn settings(config: &Config, faults: &mut Faults) -> Settings {
     });
     s.step_up = rows.collect();
     s.require_pushed_authorization_requests = p.require_pushed_authorization_requests;
+    s.local_login = p.local_login;
     s.dpop_nonce_required = p.require_dpop_nonce;
     s.dpop_proof_max_age = p.dpop_proof_max_age.0;
     s.device_poll_interval = p.device_poll_interval.0;

@@ -544,6 +544,8 @@ pub struct Protocol {
     pub required_acr: Option<String>,
     /// Refuse authorization requests that were not pushed (RFC 9126 section 5).
     pub require_pushed_authorization_requests: bool,
+    /// People may log in here; false: at identity providers alone (docs/identity-providers.md).
+    pub local_login: bool,
     /// Answer DPoP proofs without a server nonce with `use_dpop_nonce` (RFC 9449 section 8).
     pub require_dpop_nonce: bool,
     /// Oldest `iat` of a DPoP proof that is accepted.
@@ -564,6 +566,7 @@ impl Default for Protocol {
             default_audience: None,
             required_acr: None,
             require_pushed_authorization_requests: rules.require_pushed_authorization_requests,
+            local_login: rules.local_login,
             require_dpop_nonce: rules.dpop_nonce_required,
             dpop_proof_max_age: Duration(rules.dpop_proof_max_age),
             device_poll_interval: Duration(rules.device_poll_interval),

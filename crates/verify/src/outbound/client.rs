@@ -85,6 +85,32 @@ pub enum FetchError {
     Content(&'static str),
 }
 
+/// A request whose answer counts whatever its status: of a client of somebody else's server.
+#[derive(Clone, Debug, Default)]
+pub struct Call<'a> {
+    /// Absolute.
+    pub url: &'a str,
+    /// The media type that is asked for.
+    pub accept: &'static str,
+    /// `Authorization`; mark a secret one as sensitive.
+    pub authorization: Option<HeaderValue>,
+    /// A proof of RFC 9449.
+    pub dpop: Option<HeaderValue>,
+    /// `application/x-www-form-urlencoded`: the request is a POST.
+    pub form: Option<Bytes>,
+}
+
+/// The answer to a [`Call`].
+#[derive(Clone, Debug)]
+pub struct Reply {
+    /// The HTTP status; never a redirect.
+    pub status: u16,
+    /// `DPoP-Nonce` (RFC 9449 section 8).
+    pub dpop_nonce: Option<String>,
+    /// At most `max_bytes`.
+    pub body: Bytes,
+}
+
 /// The fetcher. One per process.
 pub struct Outbound {
     options: OutboundOptions,
@@ -182,8 +208,19 @@ impl Outbound {
         outgoing: &Outgoing<'_>,
     ) -> Result<(http::response::Parts, Streaming), FetchError> {
         let target = Target::parse(outgoing.url, &self.options)?;
-        let (mut sender, mut connection) = self.shake_hands(&target).await?;
         let request = outgoing.request(&target, Afterwards::Close)?;
+        let (answer, connection) = self.ask(&target, request).await?;
+        let (head, body) = checked(answer)?;
+        Ok((head, Streaming { body, connection }))
+    }
+
+    /// The head of an answer, whatever its status, and what drives the connection.
+    async fn ask(
+        &self,
+        target: &Target,
+        request: http::Request<Full<Bytes>>,
+    ) -> Result<(http::Response<hyper::body::Incoming>, Option<Driven>), FetchError> {
+        let (mut sender, mut connection) = self.shake_hands(target).await?;
         let mut answer = std::pin::pin!(sender.send_request(request));
         // The connection is driven here and not by a task of its own: when this future is dropped,
         // so is the socket.
@@ -191,8 +228,55 @@ impl Outbound {
             answer = &mut answer => (answer, Some(connection)),
             () = &mut connection => (answer.await, None),
         };
-        let (head, body) = checked(answer.map_err(|_| FetchError::Answer)?)?;
-        Ok((head, Streaming { body, connection }))
+        Ok((answer.map_err(|_| FetchError::Answer)?, connection))
+    }
+
+    /// The answer to a call, whatever its status, under all the bounds of a fetch.
+    ///
+    /// # Errors
+    /// See `FetchError`. A redirect is one: it is not followed.
+    pub async fn call(&self, call: &Call<'_>) -> Result<Reply, FetchError> {
+        let whole = async {
+            // The semaphore is never closed.
+            let turn = self.turns.acquire().await;
+            let _turn = turn.map_err(|_| FetchError::TimedOut)?;
+            let target = Target::parse(call.url, &self.options)?;
+            let outgoing = Outgoing {
+                url: call.url,
+                accept: call.accept,
+                authorization: call.authorization.clone(),
+                form: call.form.clone(),
+            };
+            let mut request = outgoing.request(&target, Afterwards::Close)?;
+            if let Some(proof) = &call.dpop {
+                request.headers_mut().insert("dpop", proof.clone());
+            }
+            let (answer, connection) = self.ask(&target, request).await?;
+            let (head, body) = answer.into_parts();
+            if head.status.is_redirection() {
+                return Err(FetchError::Status(head.status.as_u16()));
+            }
+            if head.headers.contains_key(header::CONTENT_ENCODING) {
+                return Err(FetchError::Answer);
+            }
+            let mut body = Streaming { body, connection };
+            let mut content = Vec::new();
+            while let Some(data) = body.chunk().await? {
+                if content.len() + data.len() > self.options.max_bytes {
+                    return Err(FetchError::TooLarge);
+                }
+                content.extend_from_slice(&data);
+            }
+            let nonce = head.headers.get("dpop-nonce");
+            Ok(Reply {
+                status: head.status.as_u16(),
+                dpop_nonce: nonce.and_then(|nonce| Some(nonce.to_str().ok()?.to_owned())),
+                body: content.into(),
+            })
+        };
+        timeout(self.options.timeout, whole)
+            .await
+            .unwrap_or(Err(FetchError::TimedOut))
     }
 
     /// A connection to the server of a URL, for [`Outbound::send_on`], and what drives it.

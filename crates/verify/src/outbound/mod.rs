@@ -13,6 +13,6 @@ pub(crate) mod metadata;
 
 pub use address::is_public;
 pub(crate) use client::Outgoing;
-pub use client::{FetchError, Outbound, OutboundOptions};
+pub use client::{Call, FetchError, Outbound, OutboundOptions, Reply};
 pub use credentials::Credentials;
 pub(crate) use kept::Kept;

@@ -273,6 +273,11 @@ pub(super) fn claims(d: &mut Draft<'_>) -> Result<(), OAuthError> {
 pub(super) fn hints(d: &mut Draft<'_>) -> Result<(), OAuthError> {
     d.request.login_hint = d.bounded("login_hint", 320)?;
     d.request.ui_locales = d.words("ui_locales", 16)?;
+    // The second is what clients of Keycloak send.
+    d.request.idp_hint = match d.bounded("idp_hint", 64)? {
+        Some(name) => Some(name),
+        None => d.bounded("kc_idp_hint", 64)?,
+    };
     Ok(())
 }
 

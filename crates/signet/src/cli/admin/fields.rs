@@ -71,6 +71,15 @@ impl Field {
     }
 }
 
+/// A secret member, which did not come as an argument.
+pub fn secret(name: &str, value: String) -> Field {
+    Field {
+        name: name.to_owned(),
+        act: Act::Set,
+        value: value.into(),
+    }
+}
+
 /// Whether all of these only add and take out: then they can be done again on what somebody else
 /// wrote meanwhile.
 pub fn merge(fields: &[Field]) -> bool {

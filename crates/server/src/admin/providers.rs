@@ -1,0 +1,120 @@
+//! Identity providers.
+use super::{
+    caller::Right::{Read, Write},
+    input::{Page, ProviderName, Revision},
+    model::List,
+    noun::Noun,
+    operation::{Method, Operation, Row, run},
+    output::{Json, Revised, Written},
+    problem::Problem,
+    provider_model::{ProviderChange, ProviderDocument},
+};
+use crate::{
+    providers::{ProviderError, seal_secret},
+    state::Realm,
+};
+use schemars::JsonSchema;
+use signet_oauth::provider::Provider;
+use signet_registry::kinds::RecordKind;
+use std::sync::Arc;
+
+const LIST: &str = "/admin/v1/providers";
+const ONE: &str = "/admin/v1/providers/{provider}";
+
+/// Identity providers.
+pub const PROVIDERS: Noun = Noun {
+    name: "provider",
+    list: LIST,
+    id: "name",
+    columns: &["name", "issuer", "client_id", "enabled", "redirect_uri"],
+    sorted_by: None,
+    written: &[ProviderChange::json_schema],
+};
+
+#[rustfmt::skip]
+pub(super) const OPERATIONS: &[&dyn Row] = &[
+    &Operation::new("listProviders", Read, Method::Get, LIST, "List identity providers", run!(list)),
+    &Operation::new("showProvider", Read, Method::Get, ONE, "Show an identity provider", run!(show)),
+    &Operation::new("writeProvider", Write, Method::Put, ONE, "Add an identity provider; with If-Match, replace one", run!(write)),
+    &Operation::new("removeProvider", Write, Method::Delete, ONE, "Remove an identity provider", run!(remove)),
+];
+
+async fn list(realm: Arc<Realm>, page: Page) -> Result<Json<List<ProviderDocument>>, Problem> {
+    let snapshot = realm.snapshot();
+    let issuer = &snapshot.settings.issuer;
+    let after = page.after.as_deref();
+    // In the order of their names already.
+    let found = snapshot.registry.providers.iter();
+    let found = found.filter(|provider| after.is_none_or(|after| *provider.name > *after));
+    let found = found.take(page.limit + 1);
+    let items = found.map(|provider| ProviderDocument::new(provider, issuer));
+    let named = |document: &ProviderDocument| document.name.clone();
+    Ok(Json(List::cut(items.collect(), page.limit, named)))
+}
+
+fn shown(realm: &Realm, provider: &Provider) -> Revised<ProviderDocument> {
+    Revised {
+        value: ProviderDocument::new(provider, &realm.snapshot().settings.issuer),
+        revision: provider.revision,
+    }
+}
+
+async fn show(
+    realm: Arc<Realm>,
+    ProviderName(name): ProviderName,
+) -> Result<Revised<ProviderDocument>, Problem> {
+    realm.learn(RecordKind::Provider, &name).await?;
+    let snapshot = realm.snapshot();
+    let provider = snapshot.registry.providers.get(&name);
+    let provider = provider.ok_or_else(Problem::not_found)?;
+    Ok(shown(&realm, provider))
+}
+
+async fn write(
+    realm: Arc<Realm>,
+    (ProviderName(name), revision, Json(wanted)): (
+        ProviderName,
+        Option<Revision>,
+        Json<ProviderChange>,
+    ),
+) -> Result<Written<Revised<ProviderDocument>>, Problem> {
+    if wanted.name.as_deref().is_some_and(|said| said != name) {
+        return Err(Problem::invalid("the name cannot be changed"));
+    }
+    realm.learn(RecordKind::Provider, &name).await?;
+    let known = realm.snapshot().registry.providers.get(&name).cloned();
+    let (mut provider, secret) = wanted.provider(name.clone())?;
+    provider.sealed_secret = match secret {
+        // What is said once is not said again: it stays while it is of the same client.
+        None => known
+            .filter(|known| {
+                known.issuer == provider.issuer && known.client_id == provider.client_id
+            })
+            .and_then(|known| known.sealed_secret.clone()),
+        Some(secret) => seal_secret(&realm.keyring(), &name, &secret),
+    };
+    let read = revision.map(|Revision(read)| read);
+    let written = realm.write_provider(provider, read).await?;
+    let shown = shown(&realm, &written);
+    Ok(match read {
+        None => Written::New(shown),
+        Some(_) => Written::Replaced(shown),
+    })
+}
+
+async fn remove(realm: Arc<Realm>, ProviderName(name): ProviderName) -> Result<(), Problem> {
+    Ok(realm.remove_provider(&name).await?)
+}
+
+impl From<ProviderError> for Problem {
+    fn from(error: ProviderError) -> Problem {
+        match error {
+            ProviderError::Registry(error) => error.into(),
+            ProviderError::Declared => Problem::conflict(
+                "declared_in_configuration",
+                "the configuration file declares this record",
+            ),
+            ProviderError::Invalid(fault) => Problem::invalid(fault),
+        }
+    }
+}

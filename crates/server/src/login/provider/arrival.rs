@@ -1,0 +1,304 @@
+//! Somebody who has come from a provider, until their session begins: a sealed row, named in the
+//! interaction.
+use serde::{Deserialize, Serialize};
+use signet_crypto::seal::Purpose;
+use signet_oauth::authorize::acr;
+use signet_oauth::provider::Provider;
+use signet_store::{Change, Key, Op, StoreError, Table};
+
+use crate::browser_request::{Arrived, BrowserRequest};
+use crate::interaction::{Arrival, Interaction};
+use crate::login::Failure;
+use crate::session::Upstream;
+use crate::upstream::Person;
+use signet_audit::Action;
+use signet_directory::{Linked, StoredAttribute, UpstreamLink, User, UserDraft, Value};
+use signet_oauth::people::MAX_ATTRIBUTES;
+
+use super::profile;
+
+const ROW: Purpose = Purpose::Other("provider-arrival");
+const TAKEN: &str = "provider-taken";
+
+/// What is remembered of somebody who arrived.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Stored {
+    pub(super) issuer: String,
+    pub(super) person: Person,
+}
+
+impl Stored {
+    pub(super) fn link(&self, provider: &Provider, now: u64) -> UpstreamLink {
+        UpstreamLink {
+            provider: provider.name.clone(),
+            issuer: self.issuer.clone(),
+            subject: self.person.subject.clone(),
+            name: self
+                .person
+                .username
+                .clone()
+                .or_else(|| self.person.email.clone()),
+            linked_at: now,
+        }
+    }
+}
+
+fn row_key(id: &[u8; 16]) -> Key {
+    Key::new(Table::Once, [b"provider arrival ".as_slice(), id].concat())
+}
+
+/// Remembers somebody for the rest of an interaction.
+pub(super) async fn keep(
+    visit: &BrowserRequest,
+    interaction: &mut Interaction,
+    provider: &Provider,
+    person: Person,
+) -> Result<Stored, StoreError> {
+    let (realm, now) = (&visit.context.realm, visit.context.now());
+    let keyring = realm.keyring().clone();
+    let sealing = |_| StoreError::Unavailable("a login could not be sealed".to_owned());
+    let stored = Stored {
+        issuer: provider.issuer.clone(),
+        person,
+    };
+    let id: [u8; 16] = signet_crypto::random::bytes();
+    // Invariant: JSON of JSON always serializes.
+    let plain = serde_json::to_vec(&stored).unwrap_or_default();
+    let insert = Op::Insert {
+        key: row_key(&id),
+        value: keyring.seal_with(ROW, &id, &plain).map_err(sealing)?,
+        end: Some(interaction.ends_at.max(now + 1)),
+    };
+    realm.store.commit(Change::new(insert), now).await?;
+    interaction.arrival = Some(Arrival {
+        provider: provider.name.clone(),
+        id,
+        link: false,
+    });
+    Ok(stored)
+}
+
+/// Who arrived in this interaction; none where nobody did, or where their provider is gone.
+pub(super) async fn load(
+    visit: &BrowserRequest,
+    interaction: &Interaction,
+) -> Result<Option<(std::sync::Arc<Provider>, Stored)>, StoreError> {
+    let Some(arrival) = &interaction.arrival else {
+        return Ok(None);
+    };
+    let providers = &visit.context.snapshot.registry.providers;
+    let Some(provider) = providers.usable(&arrival.provider).cloned() else {
+        return Ok(None);
+    };
+    let (realm, now) = (&visit.context.realm, visit.context.now());
+    let Some(row) = realm.store.get(&row_key(&arrival.id), now).await? else {
+        return Ok(None);
+    };
+    let plain = realm.keyring().open_with(ROW, &arrival.id, &row.value);
+    let corrupt = || StoreError::Corrupt("a login at a provider".to_owned());
+    let plain = plain.map_err(|_| corrupt())?;
+    let stored: Stored = serde_json::from_slice(&plain).map_err(|_| corrupt())?;
+    Ok((stored.issuer == provider.issuer).then_some((provider, stored)))
+}
+
+/// Hands the session that is about to begin what it takes over of the provider's. The methods that
+/// the person has shown there, as far as the provider is believed: names of [`acr::METHODS`].
+pub(crate) async fn bring(
+    visit: &mut BrowserRequest,
+    interaction: &Interaction,
+) -> Result<Vec<&'static str>, StoreError> {
+    let Some((provider, stored)) = load(visit, interaction).await? else {
+        return Ok(Vec::new());
+    };
+    // Of a person who proves the account here, how they did that is what counts.
+    let proves_here = interaction
+        .arrival
+        .as_ref()
+        .is_some_and(|arrival| arrival.link);
+    let believed = match provider.trust_acr && !proves_here {
+        true => shown_there(&stored.person.amr),
+        false => Vec::new(),
+    };
+    visit.arrived = Some(Arrived {
+        auth_time: stored.person.auth_time.filter(|_| !proves_here),
+        upstream: Upstream {
+            provider: provider.name.clone(),
+            issuer: stored.issuer,
+            subject: stored.person.subject,
+            sid: stored.person.sid,
+        },
+    });
+    Ok(believed)
+}
+
+/// Values of RFC 8176 as the methods that they say: what they do not say for certain counts for
+/// nothing.
+fn shown_there(amr: &[String]) -> Vec<&'static str> {
+    let says = |value: &str| amr.iter().any(|said| said == value);
+    let mut shown = Vec::new();
+    if says("pwd") {
+        shown.push("password");
+    }
+    if says("otp") {
+        shown.push("totp");
+    }
+    match (says("hwk"), says("swk"), says("user")) {
+        (true, _, true) => shown.push("passkey_bound"),
+        (true, _, false) => shown.push("security_key"),
+        (false, true, true) => shown.push("passkey_synced"),
+        (false, true, false) => shown.push("security_key_synced"),
+        (false, false, _) => {}
+    }
+    shown.retain(|name| acr::METHODS.iter().any(|method| method.name == *name));
+    shown
+}
+
+/// After the login of an interaction: a person who has proven the account that they have here gets
+/// the link that they came for.
+pub(crate) async fn complete(
+    visit: &BrowserRequest,
+    interaction: &mut Interaction,
+) -> Result<(), Failure> {
+    let asked = interaction
+        .arrival
+        .as_ref()
+        .is_some_and(|arrival| arrival.link);
+    let found = match asked {
+        true => load(visit, interaction).await?,
+        false => None,
+    };
+    interaction.arrival = None;
+    let (Some((provider, stored)), Some(present)) = (found, visit.present()) else {
+        return Ok(());
+    };
+    link(visit, &present.user, &provider, &stored).await
+}
+
+/// Links somebody who arrived to an account whose owner is there.
+pub(super) async fn link(
+    visit: &BrowserRequest,
+    user: &User,
+    provider: &Provider,
+    stored: &Stored,
+) -> Result<(), Failure> {
+    let (realm, now) = (&visit.context.realm, visit.context.now());
+    let wanted = stored.link(provider, now);
+    let linked = async {
+        let users = &realm.people.users;
+        match users.link(&user.id, &wanted, now).await? {
+            Linked::Done(user) => {
+                take_over(visit, &user, provider, &stored.person).await?;
+                Ok(())
+            }
+            Linked::Taken => Err(Failure::Invalid(TAKEN)),
+        }
+    };
+    let event = visit
+        .context
+        .event(Action::ACCOUNT)
+        .operation("provider-link");
+    let event = event.subject(&user.id).target(&provider.name);
+    realm.audit().act(event, linked, Failure::code).await
+}
+
+/// What the record's tables take over of the provider's claims, at each login.
+pub(super) async fn take_over(
+    visit: &BrowserRequest,
+    user: &User,
+    provider: &Provider,
+    person: &Person,
+) -> Result<User, Failure> {
+    let schema = &visit.context.snapshot.registry.people;
+    let mapped = Mapped::of(provider, person, |name| {
+        schema.attributes.get(name).cloned()
+    });
+    let mut wanted = user.clone();
+    mapped.put(&mut wanted);
+    // Of a directory's person the directory says it.
+    if wanted == *user || user.link.is_some() {
+        return Ok(user.clone());
+    }
+    let (users, now) = (&visit.context.realm.people.users, visit.context.now());
+    let change = |draft: &mut UserDraft| mapped.put(&mut draft.user);
+    Ok(users.change(&user.id, now, change).await?)
+}
+
+/// What tables make of claims.
+struct Mapped {
+    profile: Vec<(String, String)>,
+    attributes: Vec<(String, Value)>,
+    groups: Vec<String>,
+}
+
+impl Mapped {
+    fn of(
+        provider: &Provider,
+        person: &Person,
+        schema: impl Fn(&str) -> Option<std::sync::Arc<signet_oauth::people::Attribute>>,
+    ) -> Mapped {
+        let mut mapped = Mapped {
+            profile: Vec::new(),
+            attributes: Vec::new(),
+            groups: Vec::new(),
+        };
+        for row in &provider.claims {
+            let Some(value) = crate::upstream::claim(&person.claims, &row.claim) else {
+                continue;
+            };
+            if profile::NAMES.contains(&&*row.to) {
+                if let Some(text) = value.as_str() {
+                    mapped.profile.push((row.to.clone(), text.to_owned()));
+                }
+                continue;
+            }
+            let Ok(value) = serde_json::from_value::<Value>(value.clone()) else {
+                continue;
+            };
+            let fits = schema(&row.to)
+                .is_some_and(|attribute| attribute.accepts(&value.to_attribute()).is_ok());
+            if fits {
+                mapped.attributes.push((row.to.clone(), value));
+            }
+        }
+        for row in &provider.groups {
+            let value = crate::upstream::claim(&person.claims, &row.claim);
+            let values: Vec<&str> = match value {
+                Some(serde_json::Value::String(one)) => vec![one],
+                Some(serde_json::Value::Array(list)) => {
+                    list.iter().filter_map(serde_json::Value::as_str).collect()
+                }
+                Some(_) | None => Vec::new(),
+            };
+            match &row.group {
+                Some(group) if values.contains(&&*row.value) => mapped.groups.push(group.clone()),
+                Some(_) => {}
+                None => {
+                    let named = values
+                        .iter()
+                        .filter(|name| signet_oauth::people::check_group_name(name).is_ok());
+                    mapped.groups.extend(named.map(|name| (*name).to_owned()));
+                }
+            }
+        }
+        mapped.groups.sort_unstable();
+        mapped.groups.dedup();
+        mapped.groups.truncate(signet_directory::MAX_USER_GROUPS);
+        mapped
+    }
+
+    fn put(&self, user: &mut User) {
+        for (name, text) in &self.profile {
+            profile::set(&mut user.profile, name, text);
+        }
+        for (name, value) in &self.attributes {
+            if user.attributes.len() < MAX_ATTRIBUTES || user.attributes.contains_key(name) {
+                let stored = StoredAttribute {
+                    value: value.clone(),
+                    verified: true,
+                };
+                user.attributes.insert(name.clone(), stored);
+            }
+        }
+        user.groups_outside.clone_from(&self.groups);
+    }
+}

@@ -1,0 +1,134 @@
+//! Logging in at an identity provider.
+//!
+//! A person is sent there with a request of ours ([`journey`]), and comes back with an answer
+//! ([`arrive`]). Whose account it is, is decided by stated rules (docs/identity-providers.md): by
+//! the link that an account has; else, where the provider is trusted for addresses and both sides
+//! verified it, by the address; else the person says whether they are new, or proves the account
+//! that they have.
+mod account;
+mod arrival;
+pub(crate) mod arrive;
+mod journey;
+mod profile;
+
+pub(crate) use account::{begin_link, last_way, unlink};
+pub(crate) use arrival::{bring, complete};
+pub(crate) use arrive::submit;
+
+use signet_oauth::provider::Provider;
+
+use super::flow;
+use crate::browser_request::BrowserRequest;
+use crate::budgets::Act;
+use crate::http::Response;
+use crate::interaction::{Interaction, Page};
+use crate::page::{Notice, ProviderButton};
+use crate::upstream::{Asking, Trouble};
+use signet_audit::Action;
+
+/// What a login at an identity provider shows: a name of `signet_oauth::authorize::acr::METHODS`.
+pub const METHOD: &str = "provider";
+
+/// What begins the value of a provider's button.
+pub const DECISION: &str = "provider:";
+
+const NOT_OFFERED: &str = "provider-not-offered";
+const LATER: &str = "provider-too-many";
+
+/// The buttons of the login page.
+pub fn buttons(visit: &BrowserRequest) -> Vec<ProviderButton> {
+    let providers = visit.context.snapshot.registry.providers.iter();
+    let shown = providers.filter(|provider| provider.enabled && !provider.hidden);
+    shown
+        .map(|provider| ProviderButton {
+            decision: format!("{DECISION}{}", provider.name),
+            label: provider.shown().to_owned(),
+            logo: provider.preset.map(|preset| preset.as_str()),
+        })
+        .collect()
+}
+
+/// The provider that a request leads to before any page: by its hint, or by the domain of its
+/// `login_hint`. Only at the beginning of an interaction, so that nobody is sent in circles.
+pub fn hinted(visit: &BrowserRequest, interaction: &Interaction) -> Option<String> {
+    if interaction.page != Page::Start || interaction.step_up || interaction.login.is_some() {
+        return None;
+    }
+    let request = interaction.request()?;
+    let providers = &visit.context.snapshot.registry.providers;
+    let by_name = request.idp_hint.as_deref();
+    let by_name = by_name.and_then(|name| providers.usable(name));
+    let by_address = request.login_hint.as_deref();
+    let by_address = by_address.and_then(|typed| providers.of_address(typed));
+    Some(by_name.or(by_address)?.name.clone())
+}
+
+/// The provider that what was typed leads to, by its domain.
+pub fn of_typed(visit: &BrowserRequest, typed: &str) -> Option<String> {
+    let providers = &visit.context.snapshot.registry.providers;
+    Some(providers.of_address(typed)?.name.clone())
+}
+
+fn asking<'a>(visit: &'a BrowserRequest, provider: &'a Provider) -> Asking<'a> {
+    Asking {
+        realm: &visit.context.realm,
+        provider,
+        peer: visit.context.peer,
+        now: visit.context.now(),
+    }
+}
+
+/// Sends the person to the provider. `typed`: what they typed to name themselves, if anything.
+pub async fn begin(
+    visit: BrowserRequest,
+    mut interaction: Interaction,
+    name: &str,
+    typed: &str,
+) -> Response {
+    interaction.page = Page::Login;
+    interaction.pending = None;
+    let providers = &visit.context.snapshot.registry.providers;
+    let Some(provider) = providers.usable(name).cloned() else {
+        return flow::show(visit, interaction, Some(Notice::Error(NOT_OFFERED)));
+    };
+    // Each beginning writes a row, and may fetch.
+    let (budgets, peer) = (&visit.context.realm.budgets, visit.context.peer);
+    if budgets
+        .spend(Act::Provider, peer, visit.context.now())
+        .is_err()
+    {
+        return flow::show(visit, interaction, Some(Notice::Error(LATER)));
+    }
+    match journey::begin(&visit, &interaction, &provider, typed, None).await {
+        Ok(url) => visit.redirect(&url),
+        Err(journey::NotBegun::Trouble(trouble)) => failed(visit, interaction, &provider, &trouble),
+        Err(journey::NotBegun::Store(error)) => visit.unavailable(&error),
+    }
+}
+
+/// The login page again, with the reason: other ways are on it, and the way back to the
+/// application.
+fn failed(
+    visit: BrowserRequest,
+    interaction: Interaction,
+    provider: &Provider,
+    trouble: &Trouble,
+) -> Response {
+    tracing::warn!(provider = %provider.name, error = %trouble, request_id = %visit.context.request_id, "a login at an identity provider failed");
+    refused(visit, interaction, provider, trouble.code(), trouble.text())
+}
+
+fn refused(
+    visit: BrowserRequest,
+    mut interaction: Interaction,
+    provider: &Provider,
+    code: &'static str,
+    text: &'static str,
+) -> Response {
+    let event = visit.context.event(Action::LOGIN).method(METHOD);
+    let event = event.target(&provider.name).refused(code);
+    visit.context.realm.audit().record(event);
+    // Whoever logs in in another way now is not who arrived.
+    interaction.arrival = None;
+    flow::show(visit, interaction, Some(Notice::Error(text)))
+}

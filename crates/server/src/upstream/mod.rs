@@ -1,0 +1,118 @@
+//! This server as a client of identity providers: what it fetches of them, and what it believes.
+//!
+//! Every connection goes through [`crate::outbound`], under its bounds, and is counted for the
+//! caller's address and for the host ([`crate::budgets`]). What a provider says of a person is
+//! believed where its ID token holds under our own verifier, or where its API answers an access
+//! token that it has just given.
+mod metadata;
+mod person;
+mod token;
+mod verify;
+
+pub use metadata::Metadata;
+pub use person::{Person, claim};
+pub use token::{Tokens, challenge};
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use signet_oauth::provider::Provider;
+use signet_verify::Refusal;
+
+use crate::budgets::Act;
+use crate::outbound::{Call, FetchError, Reply};
+use crate::state::Realm;
+
+/// Why a provider's person could not be found out. What people read of it is
+/// [`Trouble::text`]; the rest is for the log.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum Trouble {
+    /// It was not asked: too many requests to it, or of this caller.
+    #[error("too many requests to this provider")]
+    TooMany,
+    /// It does not answer, or nothing that can be read.
+    #[error("it cannot be reached: {0}")]
+    Fetch(#[from] FetchError),
+    /// What it says of itself does not hold.
+    #[error("its metadata is not right: {0}")]
+    Metadata(&'static str),
+    /// It refused the code.
+    #[error("it refused: {0}")]
+    Refused(String),
+    /// Its answer is not what was asked for.
+    #[error("its answer is not right: {0}")]
+    Answer(&'static str),
+    /// Its ID token or logout token does not hold.
+    #[error("its token does not hold: {0}")]
+    Token(Refusal),
+    /// This server's own part is missing.
+    #[error("this server cannot show it who it is: {0}")]
+    Own(&'static str),
+}
+
+impl Trouble {
+    /// The id of the text that a person reads.
+    pub fn text(&self) -> &'static str {
+        match self {
+            Trouble::TooMany => "provider-too-many",
+            Trouble::Fetch(_) => "provider-unreachable",
+            Trouble::Refused(_) => "provider-denied",
+            Trouble::Answer(_) | Trouble::Token(_) => "provider-unverified",
+            Trouble::Metadata(_) | Trouble::Own(_) => "provider-setup",
+        }
+    }
+
+    /// What the audit trail calls it.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Trouble::TooMany => "too_many_attempts",
+            Trouble::Fetch(_) => "provider_unreachable",
+            Trouble::Metadata(_) => "provider_metadata",
+            Trouble::Refused(_) => "provider_refused",
+            Trouble::Answer(_) => "provider_answer",
+            Trouble::Token(_) => "provider_token",
+            Trouble::Own(_) => "provider_configuration",
+        }
+    }
+}
+
+/// What was fetched of providers, of one realm.
+#[derive(Default)]
+pub struct Known {
+    metadata: papaya::HashMap<String, Arc<metadata::Kept>>,
+    keys: papaya::HashMap<String, Arc<verify::Keys>>,
+}
+
+/// One provider, asked on behalf of one caller.
+#[derive(Clone, Copy)]
+pub struct Asking<'a> {
+    /// The realm whose provider it is.
+    pub realm: &'a Realm,
+    /// Its record.
+    pub provider: &'a Provider,
+    /// For whom.
+    pub peer: IpAddr,
+    /// Unix seconds.
+    pub now: u64,
+}
+
+impl Asking<'_> {
+    /// Counts a request to this URL.
+    fn spend(&self, url: &str) -> Result<(), Trouble> {
+        let spent = self
+            .realm
+            .budgets
+            .spend_at(Act::Provider, self.peer, url, self.now);
+        spent.map_err(|_| Trouble::TooMany)
+    }
+
+    async fn get(&self, url: &str, accept: &'static str) -> Result<bytes::Bytes, Trouble> {
+        self.spend(url)?;
+        Ok(self.realm.host.outbound.get(url, accept).await?)
+    }
+
+    async fn call(&self, call: &Call<'_>) -> Result<Reply, Trouble> {
+        self.spend(call.url)?;
+        Ok(self.realm.host.outbound.call(call).await?)
+    }
+}

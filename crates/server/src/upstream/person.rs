@@ -1,0 +1,213 @@
+//! Who a provider says that a person is.
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use signet_oauth::provider::{Protocol, Provider};
+
+use super::verify::Asked;
+use super::{Asking, Metadata, Tokens, Trouble};
+
+/// The longest `sub` of a provider's person, in bytes (OpenID Connect Core section 2).
+const MAX_SUBJECT: usize = 255;
+/// How deep a claim's name leads into objects.
+const MAX_DEPTH: usize = 4;
+/// The longest address, in bytes.
+const MAX_ADDRESS: usize = 254;
+
+/// See the module.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Person {
+    /// Names the person there for ever.
+    pub subject: String,
+    /// The session there.
+    pub sid: Option<String>,
+    /// Their address.
+    pub email: Option<String>,
+    /// Whether the provider says that mail to it reaches the person.
+    pub email_verified: bool,
+    /// What they are called there.
+    pub username: Option<String>,
+    /// When they last showed who they are, Unix seconds.
+    pub auth_time: Option<u64>,
+    /// How, as the provider calls it.
+    pub amr: Vec<String>,
+    /// Everything else that was said.
+    pub claims: Value,
+}
+
+/// A claim by its name, where a full stop leads into an object.
+pub fn claim<'a>(claims: &'a Value, name: &str) -> Option<&'a Value> {
+    // A name with full stops in it (a URL, say) comes first.
+    if let Some(found) = claims.get(name) {
+        return Some(found);
+    }
+    let mut found = claims;
+    for (depth, part) in name.split('.').enumerate() {
+        if depth >= MAX_DEPTH {
+            return None;
+        }
+        found = found.get(part)?;
+    }
+    Some(found)
+}
+
+impl Person {
+    fn of(provider: &Provider, claims: Value) -> Result<Person, Trouble> {
+        let text = |name: &str| claims.get(name).and_then(Value::as_str).map(str::to_owned);
+        let subject = match claim(&claims, &provider.subject_claim) {
+            Some(Value::String(subject)) => subject.clone(),
+            // GitHub's ids are numbers.
+            Some(Value::Number(number)) if number.is_u64() => number.to_string(),
+            Some(_) | None => String::new(),
+        };
+        if subject.is_empty()
+            || subject.len() > MAX_SUBJECT
+            || subject.chars().any(char::is_control)
+        {
+            return Err(Trouble::Answer("it names no person"));
+        }
+        // Some say it as a text.
+        let email_verified = match claims.get("email_verified") {
+            Some(Value::Bool(verified)) => *verified,
+            Some(Value::String(text)) => text == "true",
+            Some(_) | None => false,
+        };
+        let email = text("email").filter(|email| email.len() <= MAX_ADDRESS);
+        let amr = claims.get("amr").and_then(Value::as_array);
+        let amr = amr.into_iter().flatten().filter_map(Value::as_str);
+        Ok(Person {
+            subject,
+            sid: text("sid").filter(|sid| sid.len() <= MAX_SUBJECT),
+            email_verified: email_verified && email.is_some(),
+            email,
+            username: text("preferred_username").or_else(|| text("login")),
+            auth_time: claims.get("auth_time").and_then(Value::as_u64),
+            amr: amr.take(16).map(str::to_owned).collect(),
+            claims,
+        })
+    }
+}
+
+impl Asking<'_> {
+    /// The person whom a login at the provider was of.
+    ///
+    /// # Errors
+    /// See [`Trouble`].
+    pub async fn person(
+        &self,
+        metadata: &Metadata,
+        tokens: &Tokens,
+        nonce: &str,
+    ) -> Result<Person, Trouble> {
+        match self.provider.protocol {
+            Protocol::Openid => self.of_id_token(metadata, tokens, nonce).await,
+            Protocol::Oauth2 => self.of_api(metadata, tokens).await,
+        }
+    }
+
+    async fn of_id_token(
+        &self,
+        metadata: &Metadata,
+        tokens: &Tokens,
+        nonce: &str,
+    ) -> Result<Person, Trouble> {
+        let token = tokens.id_token.as_deref();
+        let token = token.ok_or(Trouble::Answer("it gave no ID token"))?;
+        let asked = Asked {
+            nonce,
+            access_token: tokens.access_token.expose(),
+        };
+        let verified = self.id_token(metadata, token, &asked).await?;
+        let sub = verified.claims().sub().unwrap_or_default().to_owned();
+        let mut claims: Value = serde_json::from_str(verified.claims().json())
+            .map_err(|_| Trouble::Answer("its ID token is no JSON"))?;
+        if let Some(url) = &metadata.userinfo_endpoint {
+            let more = self.api(url, tokens).await?;
+            // OpenID Connect Core section 5.3.2: otherwise it is of somebody else.
+            if more.get("sub").and_then(Value::as_str) != Some(&*sub) {
+                return Err(Trouble::Answer("its userinfo is of somebody else"));
+            }
+            // What is signed holds over what is not.
+            if let (Value::Object(claims), Value::Object(more)) = (&mut claims, more) {
+                for (name, value) in more {
+                    claims.entry(name).or_insert(value);
+                }
+            }
+        }
+        Person::of(self.provider, claims)
+    }
+
+    async fn of_api(&self, metadata: &Metadata, tokens: &Tokens) -> Result<Person, Trouble> {
+        let url = metadata.userinfo_endpoint.as_deref();
+        let url = url.ok_or(Trouble::Own("userinfo_endpoint is missing"))?;
+        let mut claims = self.api(url, tokens).await?;
+        if let (Some(url), Value::Object(claims)) = (&self.provider.emails_endpoint, &mut claims) {
+            // What the public profile says of an address is not verified.
+            claims.remove("email");
+            claims.remove("email_verified");
+            let emails = self.api(url, tokens).await?;
+            let primary =
+                emails.as_array().into_iter().flatten().find(|email| {
+                    email["primary"] == Value::Bool(true) && email["email"].is_string()
+                });
+            if let Some(primary) = primary {
+                claims.insert("email".into(), primary["email"].clone());
+                claims.insert("email_verified".into(), primary["verified"].clone());
+            }
+        }
+        Person::of(self.provider, claims)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_claim_is_found_by_its_whole_name_and_inside_objects() {
+        let claims = json!({
+            "realm_access": { "roles": ["a"] },
+            "https://x.example/groups": ["b"],
+            "a": { "b": { "c": { "d": { "e": 1 } } } },
+        });
+        assert_eq!(claim(&claims, "realm_access.roles"), Some(&json!(["a"])));
+        assert_eq!(
+            claim(&claims, "https://x.example/groups"),
+            Some(&json!(["b"]))
+        );
+        assert_eq!(claim(&claims, "a.b.c.d.e"), None);
+        assert_eq!(claim(&claims, "realm_access.nothing"), None);
+    }
+
+    #[test]
+    fn a_person_has_a_subject_and_an_address_is_verified_by_word_alone() {
+        let openid = Provider::new("corp", "https://id.example");
+        let of = |claims: Value| Person::of(&openid, claims);
+        let ann =
+            of(json!({ "sub": "s", "email": "a@x.example", "email_verified": true })).unwrap();
+        assert!(ann.email_verified);
+        for unverified in [json!("yes"), json!(1), json!(null), json!("false")] {
+            let ann =
+                of(json!({ "sub": "s", "email": "a@x.example", "email_verified": unverified }));
+            assert!(!ann.unwrap().email_verified);
+        }
+        for nobody in [
+            json!({}),
+            json!({ "sub": "" }),
+            json!({ "sub": 1.5 }),
+            json!({ "sub": "x".repeat(256) }),
+            json!([]),
+        ] {
+            assert!(of(nobody.clone()).is_err(), "{nobody}");
+        }
+        let github = Provider {
+            subject_claim: "id".into(),
+            ..Provider::new("github", "https://github.com/login/oauth")
+        };
+        let octocat = Person::of(&github, json!({ "id": 583_231, "login": "octocat" })).unwrap();
+        assert_eq!(
+            (&*octocat.subject, octocat.username.as_deref()),
+            ("583231", Some("octocat"))
+        );
+    }
+}

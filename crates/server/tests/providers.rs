@@ -1,0 +1,980 @@
+//! Logging in at an identity provider: a second Signet, and one that lies.
+use crate::common::{
+    SECRET, Server, block_on,
+    browser::{Browser, Page},
+    client,
+    client::Call,
+    made::{claims, redeem},
+    people::{Mail, PASSWORD, add_user, request, start},
+    scope,
+};
+use http::Method;
+use serde_json::{Value, json};
+use signet_crypto::{Algorithm, Secret, SigningKey};
+use signet_jose::{
+    base64url,
+    jwk::Jwk,
+    jwt::{JwtSigner, Typ, half_hash},
+};
+use signet_oauth::{
+    client::Client,
+    provider::{AnswerBy, ClaimRow, GroupRow, Provider},
+    redirect_uri::RedirectUri,
+};
+use signet_server::{cookie::Cookie, groups::GroupDraft, providers::seal_secret};
+use std::{
+    io::{Read, Write},
+    net::TcpListener,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+/// A server whose people log in at another one, and that one.
+struct Pair {
+    up: Server,
+    down: Server,
+    _mail: Mail,
+}
+
+fn write(down: &Server, provider: Provider) {
+    let keyring = down.realm.keyring().clone();
+    let secret = Secret::new(SECRET.to_owned());
+    let sealed_secret = seal_secret(&keyring, &provider.name, &secret);
+    let known = down.realm.snapshot();
+    let known = known
+        .registry
+        .providers
+        .get(&provider.name)
+        .map(|p| p.revision);
+    let provider = Provider {
+        sealed_secret,
+        ..provider
+    };
+    block_on(down.realm.write_provider(provider, known)).unwrap();
+}
+
+impl Pair {
+    fn start(change: impl FnOnce(&mut Provider)) -> Pair {
+        let mail = Mail::new();
+        let up = start(&mail, |_| {});
+        let trust = up.ca.cert_pem().into_bytes();
+        let down = start(&mail, |setup| {
+            setup.outbound.trust = Some(trust);
+            setup.clients.push(Client {
+                scope: scope("signet:admin openid"),
+                ..client("operator")
+            });
+        });
+        let mut provider = Provider {
+            client_id: "signet".into(),
+            ..Provider::new("corp", up.issuer())
+        };
+        change(&mut provider);
+        let redirects = ["corp", "other"].map(|name| {
+            let uri = format!("{}/providers/{name}/callback", down.issuer());
+            RedirectUri::parse(&uri, false).unwrap()
+        });
+        up.configure(|_, registry| {
+            let signet = Client {
+                redirect_uris: redirects.to_vec(),
+                ..client("signet")
+            };
+            registry.clients.insert("signet".into(), Arc::new(signet));
+        });
+        write(&down, provider);
+        Pair {
+            up,
+            down,
+            _mail: mail,
+        }
+    }
+
+    /// Logs alice in at the provider, which sent the browser here, and gives where it sends her.
+    #[track_caller]
+    fn at_provider(&self, away: &Page) -> String {
+        self.at_provider_as(away, "alice")
+    }
+
+    #[track_caller]
+    fn at_provider_as(&self, away: &Page, name: &str) -> String {
+        let target = away.url.strip_prefix(&self.up.issuer());
+        let target = target.unwrap_or_else(|| panic!("{}: {}", away.url, away.text()));
+        let mut there = Browser::new(&self.up);
+        let mut page = there.get(target);
+        page = there.log_in(&page, name, PASSWORD);
+        if page.offers("allow") {
+            page = there.press(&page, "allow", &[]);
+        }
+        let back = page.url.strip_prefix(&self.down.issuer());
+        back.unwrap_or_else(|| panic!("{}: {}", page.url, page.text()))
+            .to_owned()
+    }
+
+    /// From the button to the answer.
+    #[track_caller]
+    fn through(&self, here: &mut Browser<'_>, login: &Page) -> Page {
+        let away = here.press(
+            login,
+            "provider:corp",
+            &[("username", ""), ("password", "")],
+        );
+        let back = self.at_provider(&away);
+        here.get(&back)
+    }
+
+    /// On to the client's tokens.
+    #[track_caller]
+    fn tokens(&self, here: &mut Browser<'_>, mut page: Page) -> Value {
+        for _ in 0..2 {
+            if page.offers("allow") {
+                page = here.press(&page, "allow", &[]);
+            }
+        }
+        let code = page.param("code");
+        let code = code.unwrap_or_else(|| panic!("{}: {}", page.url, page.text()));
+        let call = Call::post("/token")
+            .basic("web", SECRET)
+            .form(&redeem(&code));
+        call.send(&self.down).expect(200).json()
+    }
+
+    #[track_caller]
+    fn id_token(&self, here: &mut Browser<'_>, page: Page) -> Value {
+        let tokens = self.tokens(here, page);
+        claims(tokens["id_token"].as_str().unwrap())
+    }
+
+    fn sub_of(&self, name: &str) -> String {
+        let users = &self.down.realm.people.users;
+        let user = block_on(users.by_login(name, self.down.realm.now())).unwrap();
+        user.unwrap().id
+    }
+}
+
+fn verify_email(server: &Server, name: &str) {
+    let users = &server.realm.people.users;
+    let now = server.realm.now();
+    let user = block_on(users.by_login(name, now)).unwrap().unwrap();
+    block_on(users.change(&user.id, now, |draft| draft.user.email_verified = true)).unwrap();
+}
+
+#[test]
+fn a_person_of_another_signet_gets_an_account_and_keeps_it() {
+    let pair = Pair::start(|_| {});
+    let mut here = Browser::new(&pair.down);
+    let login = here.get(&request(&[]));
+    assert!(login.offers("provider:corp"), "{}", login.text());
+    let page = pair.through(&mut here, &login).expect("First time here");
+    // Whether alice@example.test has an account here is not said: she has, and is not told.
+    assert!(page.offers("allow") && page.offers("link"));
+    let first = pair.id_token(&mut here, page);
+    assert_ne!(
+        first["sub"],
+        pair.sub_of("alice"),
+        "an address of a stranger links nothing"
+    );
+    assert_eq!(first["amr"], json!(["fed"]));
+    assert_eq!(first["acr"], "urn:signet:acr:provider");
+    assert_eq!(first["email"], Value::Null, "nor is it believed");
+    // In another browser: the same account, and no question.
+    let mut again = Browser::new(&pair.down);
+    let login = again.get(&request(&[]));
+    let page = pair.through(&mut again, &login);
+    assert!(!page.text().contains("First time here"));
+    assert_eq!(pair.id_token(&mut again, page)["sub"], first["sub"]);
+    // A provider that is switched off lets nobody in.
+    write(
+        &pair.down,
+        Provider {
+            client_id: "signet".into(),
+            enabled: false,
+            ..Provider::new("corp", pair.up.issuer())
+        },
+    );
+    let login = Browser::new(&pair.down).get(&request(&[]));
+    assert!(!login.offers("provider:corp"));
+}
+
+#[test]
+fn an_address_links_only_where_the_provider_is_trusted_and_both_sides_verified_it() {
+    // What the provider says, what is verified here, and what becomes of it.
+    for (up, down, links) in [
+        (true, true, true),
+        (true, false, false),
+        (false, true, false),
+    ] {
+        let pair = Pair::start(|provider| provider.trust_email = true);
+        if up {
+            verify_email(&pair.up, "alice");
+        }
+        if down {
+            verify_email(&pair.down, "alice");
+        }
+        let mut here = Browser::new(&pair.down);
+        let login = here.get(&request(&[]));
+        let page = pair.through(&mut here, &login);
+        match (up, down) {
+            (true, true) => {
+                let id_token = pair.id_token(&mut here, page);
+                assert_eq!(id_token["sub"], pair.sub_of("alice"));
+            }
+            (true, false) => {
+                // Her own account, once she has proven it.
+                let page = page.expect("Log in to your account here once");
+                let page = here.log_in(&page, "alice", PASSWORD);
+                assert_eq!(pair.id_token(&mut here, page)["sub"], pair.sub_of("alice"));
+                let mut again = Browser::new(&pair.down);
+                let login = again.get(&request(&[]));
+                let page = pair.through(&mut again, &login);
+                let id_token = pair.id_token(&mut again, page);
+                assert_eq!(id_token["sub"], pair.sub_of("alice"));
+                assert_eq!(id_token["amr"], json!(["fed"]));
+            }
+            (false, _) => drop(page.expect("First time here")),
+        }
+        assert_eq!(links, up && down);
+    }
+}
+
+#[test]
+fn an_administrators_account_is_never_linked_by_an_address() {
+    let pair = Pair::start(|provider| provider.trust_email = true);
+    verify_email(&pair.up, "alice");
+    verify_email(&pair.down, "alice");
+    let (users, now) = (&pair.down.realm.people.users, pair.down.realm.now());
+    let alice = pair.sub_of("alice");
+    block_on(users.change(&alice, now, |draft| draft.user.admin = true)).unwrap();
+    let mut here = Browser::new(&pair.down);
+    let login = here.get(&request(&[]));
+    pair.through(&mut here, &login)
+        .expect("Log in to your account here once");
+    assert!(
+        !here
+            .cookies
+            .contains_key(&here.cookie_name(Cookie::Session))
+    );
+}
+
+#[test]
+fn who_is_new_and_trusted_gets_name_and_address_without_a_question() {
+    let pair = Pair::start(|provider| provider.trust_email = true);
+    add_user(&pair.up, "olga");
+    verify_email(&pair.up, "olga");
+    let mut here = Browser::new(&pair.down);
+    let login = here.get(&request(&[]));
+    let away = here.press(
+        &login,
+        "provider:corp",
+        &[("username", ""), ("password", "")],
+    );
+    let page = here.get(&pair.at_provider_as(&away, "olga"));
+    assert!(!page.text().contains("First time here"));
+    pair.tokens(&mut here, page);
+    let users = &pair.down.realm.people.users;
+    let olga = block_on(users.by_login("olga@example.test", pair.down.realm.now()));
+    let olga = olga.unwrap().unwrap();
+    assert_eq!((&*olga.username, olga.email_verified), ("olga", true));
+}
+
+#[test]
+fn where_no_accounts_are_made_a_stranger_is_told_so_and_an_account_can_be_proven() {
+    let pair = Pair::start(|provider| provider.create = false);
+    let mut here = Browser::new(&pair.down);
+    let login = here.get(&request(&[]));
+    let page = pair.through(&mut here, &login);
+    assert!(!page.offers("allow") && page.offers("link"));
+    // A form that was made up does not make one either.
+    let sealed = page.field("interaction");
+    let forged = here.post(
+        "/interaction",
+        &[("interaction", &sealed), ("decision", "allow")],
+    );
+    assert!(forged.offers("link") && !forged.offers("allow"));
+    let page = here
+        .press(&page, "link", &[])
+        .expect("Log in to your account here once");
+    let page = here.log_in(&page, "alice", PASSWORD);
+    assert_eq!(pair.id_token(&mut here, page)["sub"], pair.sub_of("alice"));
+}
+
+#[test]
+fn an_answer_counts_once_in_its_own_browser_and_at_its_own_provider() {
+    let pair = Pair::start(|_| {});
+    write(
+        &pair.down,
+        Provider {
+            client_id: "signet".into(),
+            ..Provider::new("other", pair.up.issuer())
+        },
+    );
+    let refused = |page: &Page| {
+        assert!(
+            page.text().contains("another browser, or too long ago"),
+            "{}",
+            page.text()
+        );
+    };
+    let mut here = Browser::new(&pair.down);
+    let begin = |here: &mut Browser<'_>| {
+        let login = here.get(&request(&[]));
+        let away = here.press(
+            &login,
+            "provider:corp",
+            &[("username", ""), ("password", "")],
+        );
+        pair.at_provider(&away)
+    };
+    let back = begin(&mut here);
+    // An attacker who has the answer, in a browser of theirs, with cookies and without.
+    let mut attacker = Browser::new(&pair.down);
+    refused(&attacker.get(&back));
+    attacker.get(&request(&[]));
+    refused(&attacker.get(&back));
+    // The other provider's answer (mix-up), and a state that nobody gave.
+    refused(&here.get(&back.replace("/corp/", "/other/")));
+    refused(&here.get("/providers/corp/callback?code=x&state=x"));
+    refused(&here.get("/providers/corp/callback?code=x"));
+    here.get(&back).expect("First time here");
+    refused(&here.get(&back));
+    // Of two at once one counts.
+    let back = begin(&mut here);
+    let cookies = here.cookies.clone();
+    let pages: Vec<bool> = std::thread::scope(|threads| {
+        let racers: Vec<_> = (0..4)
+            .map(|_| {
+                let (server, back, cookies) = (&pair.down, &back, cookies.clone());
+                threads.spawn(move || {
+                    let mut browser = Browser::new(server);
+                    browser.cookies = cookies;
+                    browser.get(back).text().contains("First time here")
+                })
+            })
+            .collect();
+        racers
+            .into_iter()
+            .map(|racer| racer.join().unwrap())
+            .collect()
+    });
+    assert_eq!(pages.iter().filter(|first| **first).count(), 1);
+    // Too late.
+    let back = begin(&mut here);
+    pair.down.pass(3600);
+    refused(&here.get(&back));
+}
+
+#[test]
+fn hints_and_domains_lead_to_a_provider_and_silent_requests_never() {
+    let pair = Pair::start(|provider| {
+        provider.hidden = true;
+        provider.domains = vec!["example.test".into()];
+    });
+    let up = format!("{}/authorize", pair.up.issuer());
+    for hint in [
+        ("idp_hint", "corp"),
+        ("kc_idp_hint", "corp"),
+        ("login_hint", "ann@example.test"),
+    ] {
+        let away = Browser::new(&pair.down).get(&request(&[hint]));
+        assert!(away.url.starts_with(&up), "{hint:?}: {}", away.url);
+        assert_eq!(away.param("code_challenge_method").as_deref(), Some("S256"));
+    }
+    let mut here = Browser::new(&pair.down);
+    let login = here.get(&request(&[("idp_hint", "nobody")]));
+    assert!(login.offers("allow") && !login.offers("provider:corp"));
+    let away = here.log_in(&login, "Ann@Example.test", "");
+    assert!(away.url.starts_with(&up), "{}", away.url);
+    assert_eq!(
+        away.param("login_hint").as_deref(),
+        Some("Ann@Example.test")
+    );
+    let silent = here.get(&request(&[("idp_hint", "corp"), ("prompt", "none")]));
+    assert_eq!(silent.param("error").as_deref(), Some("login_required"));
+    let away = here.get(&request(&[
+        ("idp_hint", "corp"),
+        ("prompt", "login"),
+        ("max_age", "60"),
+    ]));
+    let param = |name: &str| away.param(name).unwrap_or_default();
+    assert_eq!((&*param("prompt"), &*param("max_age")), ("login", "60"));
+}
+
+#[test]
+fn a_realm_may_have_upstream_login_alone() {
+    let pair = Pair::start(|_| {});
+    pair.down
+        .configure(|settings, _| settings.local_login = false);
+    let mut here = Browser::new(&pair.down);
+    let login = here.get(&request(&[]));
+    assert!(login.offers("provider:corp") && login.offers("cancel"));
+    assert!(!login.offers("allow") && !login.offers("email") && !login.text().contains("password"));
+    // Forms of before, and ones that were made up, log nobody in.
+    let sealed = login.field("interaction");
+    for decision in ["allow", "email"] {
+        let fields = [
+            ("interaction", &*sealed),
+            ("username", "alice"),
+            ("password", PASSWORD),
+            ("decision", decision),
+        ];
+        let page = here.post("/interaction", &fields);
+        assert!(page.offers("provider:corp"), "{}", page.text());
+    }
+    let body = json!({ "username": "alice", "password": PASSWORD });
+    Call::post("/password-login")
+        .json(&body)
+        .send(&pair.down)
+        .expect_error(403, "access_denied");
+    let page = pair.through(&mut here, &login);
+    pair.tokens(&mut here, page);
+}
+
+#[test]
+fn an_answer_by_a_posted_form_arrives() {
+    let pair = Pair::start(|provider| provider.answer_by = AnswerBy::FormPost);
+    let mut here = Browser::new(&pair.down);
+    let login = here.get(&request(&[]));
+    let away = here.press(
+        &login,
+        "provider:corp",
+        &[("username", ""), ("password", "")],
+    );
+    let mut there = Browser::new(&pair.up);
+    let page = there.get(away.url.strip_prefix(&pair.up.issuer()).unwrap());
+    let page = there.log_in(&page, "alice", PASSWORD);
+    let page = if page.offers("allow") {
+        there.press(&page, "allow", &[])
+    } else {
+        page
+    };
+    let names = ["code", "state", "iss"];
+    let values: Vec<String> = names.iter().map(|name| page.field(name)).collect();
+    let fields: Vec<(&str, &str)> = names
+        .iter()
+        .copied()
+        .zip(values.iter().map(|v| &**v))
+        .collect();
+    let reply = Call::post("/providers/corp/callback")
+        .form(&fields)
+        .send(&pair.down)
+        .expect(303);
+    let on = reply.header("location").to_owned();
+    assert!(!on.contains(&*values[0]), "no code stands in a URL");
+    here.get(on.strip_prefix(&pair.down.issuer()).unwrap())
+        .expect("First time here");
+}
+
+#[test]
+fn a_link_is_made_and_taken_off_on_the_account_page_and_the_last_way_stays() {
+    let pair = Pair::start(|_| {});
+    let mut here = Browser::new(&pair.down);
+    let login = here.get("/account");
+    let account = here
+        .log_in(&login, "alice", PASSWORD)
+        .expect("Other ways to log in");
+    let away = here.press(&account, "provider-link:corp", &[]);
+    assert_eq!(away.param("prompt").as_deref(), Some("login"));
+    let account = here
+        .get(&pair.at_provider(&away))
+        .expect("Other ways to log in");
+    assert!(account.offers("provider-unlink"));
+    // Who is at the provider somebody else's already is not taken.
+    add_user(&pair.down, "bob");
+    let mut bobs = Browser::new(&pair.down);
+    let login = bobs.get("/account");
+    let account_of_bob = bobs.log_in(&login, "bob", PASSWORD);
+    let away = bobs.press(&account_of_bob, "provider-link:corp", &[]);
+    bobs.get(&pair.at_provider(&away))
+        .expect("linked to another account");
+    // Without a password it is the last way.
+    let (users, now) = (&pair.down.realm.people.users, pair.down.realm.now());
+    let alice = pair.sub_of("alice");
+    let old = here
+        .press(&account, "provider-unlink", &[])
+        .expect("no longer log in that way");
+    let away = here.press(&old, "provider-link:corp", &[]);
+    let account = here.get(&pair.at_provider(&away));
+    block_on(users.set_password(&alice, None, now)).unwrap();
+    block_on(users.set_email(&alice, None, false, now)).unwrap();
+    here.press(&account, "provider-unlink", &[])
+        .expect("only way to log in");
+    // Not in a session that is old.
+    pair.down.pass(700);
+    let page = here.press(&account, "provider-unlink", &[]);
+    assert!(page.offers("provider:corp"), "{}", page.text());
+}
+
+#[test]
+fn claims_and_groups_are_taken_over_at_each_login() {
+    let pair = Pair::start(|provider| {
+        provider.claims = vec![
+            ClaimRow {
+                claim: "email".into(),
+                to: "nickname".into(),
+            },
+            ClaimRow {
+                claim: "preferred_username".into(),
+                to: "level".into(),
+            },
+        ];
+        let group = |value: &str| GroupRow {
+            claim: "preferred_username".into(),
+            value: value.into(),
+            group: Some("staff".into()),
+        };
+        provider.groups = vec![group("alice"), group("nobody")];
+    });
+    let draft = GroupDraft::default();
+    block_on(pair.down.realm.write_group("staff", &draft, None)).unwrap();
+    let level = signet_oauth::people::Attribute::new("level");
+    block_on(pair.down.realm.write_attribute(&level, None)).unwrap();
+    let mut here = Browser::new(&pair.down);
+    let login = here.get(&request(&[]));
+    let page = pair.through(&mut here, &login);
+    let sub = pair.id_token(&mut here, page)["sub"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    let users = &pair.down.realm.people.users;
+    let user = || {
+        block_on(users.by_id(&sub, pair.down.realm.now()))
+            .unwrap()
+            .unwrap()
+    };
+    assert_eq!(user().groups_outside, ["staff"]);
+    assert_eq!(
+        user().profile.nickname.as_deref(),
+        Some("alice@example.test")
+    );
+    assert_eq!(user().attributes.len(), 1);
+    // Out of the table, out of the group.
+    write(
+        &pair.down,
+        Provider {
+            client_id: "signet".into(),
+            ..Provider::new("corp", pair.up.issuer())
+        },
+    );
+    let mut again = Browser::new(&pair.down);
+    let login = again.get(&request(&[]));
+    let page = pair.through(&mut again, &login);
+    pair.tokens(&mut again, page);
+    assert!(user().groups_outside.is_empty());
+}
+
+#[test]
+fn providers_are_administered_and_their_secrets_never_shown() {
+    let pair = Pair::start(|_| {});
+    let token = Call::post("/token")
+        .basic("operator", SECRET)
+        .form(&[
+            ("grant_type", "client_credentials"),
+            ("scope", "signet:admin"),
+        ])
+        .send(&pair.down)
+        .expect(200)
+        .member("access_token");
+    let call = |method: Method, target: &str| Call::new(method, target).bearer(&token);
+    let path = "/admin/v1/providers/second";
+    let body = json!({
+        "issuer": "https://id.second.example", "client_id": "us", "client_secret": "the secret itself",
+        "domains": ["second.example"],
+    });
+    let made = call(Method::PUT, path)
+        .json(&body)
+        .send(&pair.down)
+        .expect(201);
+    let shown = made.json();
+    assert_eq!(
+        shown["redirect_uri"],
+        format!("{}/providers/second/callback", pair.down.issuer())
+    );
+    assert_eq!(
+        (&shown["has_secret"], &shown["trust_email"]),
+        (&json!(true), &json!(false))
+    );
+    assert!(!made.text().contains("the secret itself") && !made.text().contains("sealed"));
+    let etag = made.header("etag").to_owned();
+    // What was shown can be written back; the secret stays.
+    let mut back = shown.clone();
+    back["trust_email"] = true.into();
+    let put = call(Method::PUT, path).json(&back);
+    put.clone().send(&pair.down).expect(409);
+    let again = put.header("if-match", &etag).send(&pair.down).expect(200);
+    assert_eq!(
+        (&again.json()["has_secret"], &again.json()["trust_email"]),
+        (&json!(true), &json!(true))
+    );
+    // Of another client it does not: nobody gets a secret sent to an issuer of theirs.
+    back["issuer"] = "https://id.thief.example".into();
+    let put = call(Method::PUT, path)
+        .json(&back)
+        .header("if-match", again.header("etag"));
+    put.send(&pair.down).expect(400);
+    let list = call(Method::GET, "/admin/v1/providers")
+        .send(&pair.down)
+        .expect(200)
+        .json();
+    let names: Vec<&str> = list["items"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|p| p["name"].as_str().unwrap())
+        .collect();
+    assert_eq!(names, ["corp", "second"]);
+    call(Method::DELETE, path).send(&pair.down).expect(204);
+    call(Method::GET, path).send(&pair.down).expect(404);
+    let wrong = json!({ "issuer": "javascript:alert(1)", "client_id": "us", "client_secret": "x" });
+    call(Method::PUT, path)
+        .json(&wrong)
+        .send(&pair.down)
+        .expect(400);
+}
+
+/// A provider that lies, over plain HTTP on loopback.
+struct Liar {
+    issuer: String,
+    says: Arc<Mutex<Lie>>,
+    signer: JwtSigner,
+}
+
+/// What it says at the moment.
+#[derive(Clone, Default)]
+struct Lie {
+    metadata: Value,
+    jwks: Value,
+    token: Value,
+    /// bytes behind the token answer
+    padding: usize,
+    /// before the token answer
+    wait: Duration,
+}
+
+impl Liar {
+    fn start() -> Liar {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let issuer = format!("http://127.0.0.1:{}", listener.local_addr().unwrap().port());
+        let key = SigningKey::generate(Algorithm::Es256).unwrap();
+        let mut jwk = Vec::new();
+        let mut writer = signet_jose::json::Writer::new(&mut jwk);
+        Jwk::for_signatures(key.public().unwrap().clone(), Algorithm::Es256, "k1")
+            .write(&mut writer);
+        let jwk: Value = serde_json::from_slice(&jwk).unwrap();
+        let says = Arc::new(Mutex::new(Lie {
+            metadata: json!({
+                "issuer": issuer,
+                "authorization_endpoint": format!("{issuer}/authorize"),
+                "token_endpoint": format!("{issuer}/token"),
+                "jwks_uri": format!("{issuer}/jwks"),
+            }),
+            jwks: json!({ "keys": [jwk] }),
+            ..Lie::default()
+        }));
+        let shared = says.clone();
+        std::thread::spawn(move || {
+            for stream in listener.incoming() {
+                let (Ok(mut stream), says) = (stream, shared.clone()) else {
+                    return;
+                };
+                std::thread::spawn(move || {
+                    let mut read = [0; 8192];
+                    let length = stream.read(&mut read).unwrap_or(0);
+                    let head = String::from_utf8_lossy(&read[..length]).into_owned();
+                    let lie = says.lock().unwrap().clone();
+                    let body = match head.split(' ').nth(1).unwrap_or("") {
+                        "/.well-known/openid-configuration" => lie.metadata.to_string(),
+                        "/jwks" => lie.jwks.to_string(),
+                        _ => {
+                            std::thread::sleep(lie.wait);
+                            lie.token.to_string() + &" ".repeat(lie.padding)
+                        }
+                    };
+                    let head = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n", body.len());
+                    let _ = stream.write_all((head + &body).as_bytes());
+                });
+            }
+        });
+        Liar {
+            issuer,
+            says,
+            signer: JwtSigner::new(key, "k1"),
+        }
+    }
+
+    fn claims(&self, nonce: &str, now: u64) -> Value {
+        json!({
+            "iss": self.issuer, "sub": "mallory", "aud": "signet", "nonce": nonce,
+            "iat": now, "exp": now + 60,
+            "at_hash": half_hash(Algorithm::Es256, "at"),
+        })
+    }
+
+    fn sign(&self, claims: &Value) -> String {
+        let mut out = Vec::new();
+        self.signer
+            .sign_into(Typ::Jwt, claims.to_string().as_bytes(), &mut out)
+            .unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    fn gives(&self, id_token: &str) {
+        let token = json!({ "access_token": "at", "token_type": "Bearer", "id_token": id_token });
+        self.says.lock().unwrap().token = token;
+    }
+}
+
+#[test]
+fn a_logout_at_the_provider_ends_the_sessions_that_came_of_it_once() {
+    let liar = Liar::start();
+    let (down, _mail) = lied_to(&liar);
+    let now = down.realm.now();
+    let log_in = |sid: &str| {
+        let (mut here, state, nonce) = sent_away(&down);
+        let mut claims = liar.claims(&nonce, now);
+        claims["sid"] = sid.into();
+        liar.gives(&liar.sign(&claims));
+        let page = here.get(&back(&state, ""));
+        let page = match page.text().contains("First time here") {
+            true => here.press(&page, "allow", &[]),
+            false => page,
+        };
+        assert!(page.offers("deny"), "{}", page.text());
+        here
+    };
+    let (mut one, mut other) = (log_in("s1"), log_in("s2"));
+    let logout = |change: &dyn Fn(&mut Value)| {
+        let mut claims = json!({
+            "iss": liar.issuer, "aud": "signet", "iat": now, "exp": now + 60, "jti": "j1",
+            "sub": "mallory", "sid": "s1",
+            "events": { "http://schemas.openid.net/event/backchannel-logout": {} },
+        });
+        change(&mut claims);
+        let mut out = Vec::new();
+        liar.signer
+            .sign_into(Typ::LogoutToken, claims.to_string().as_bytes(), &mut out)
+            .unwrap();
+        let token = String::from_utf8(out).unwrap();
+        let call = Call::post("/providers/corp/backchannel-logout");
+        call.form(&[("logout_token", &token)]).send(&down)
+    };
+    let is_in = |browser: &mut Browser<'_>| browser.get("/account").text().contains("Sessions");
+    let wrong: [&dyn Fn(&mut Value); 5] = [
+        &|claims| claims["iss"] = "https://id.example".into(),
+        &|claims| claims["aud"] = "others".into(),
+        &|claims| claims["events"] = json!({}),
+        &|claims| claims["nonce"] = "n".into(),
+        &|claims| claims["iat"] = (now - 3600).into(),
+    ];
+    for change in wrong {
+        logout(&|claims| {
+            change(claims);
+            if claims["iat"] != now {
+                claims["exp"] = (now - 3000).into();
+            }
+        })
+        .expect_error(400, "invalid_request");
+    }
+    assert!(is_in(&mut one) && is_in(&mut other));
+    logout(&|_| ()).expect(200);
+    assert!(!is_in(&mut one) && is_in(&mut other));
+    logout(&|_| ()).expect_error(400, "invalid_request");
+    logout(&|claims| {
+        claims["jti"] = "j2".into();
+        claims.as_object_mut().unwrap().remove("sid");
+    })
+    .expect(200);
+    assert!(!is_in(&mut other));
+}
+
+fn lied_to(liar: &Liar) -> (Server, Mail) {
+    let mail = Mail::new();
+    let down = start(&mail, |setup| {
+        setup.outbound.timeout = Duration::from_millis(1500)
+    });
+    write(
+        &down,
+        Provider {
+            client_id: "signet".into(),
+            ..Provider::new("corp", &*liar.issuer)
+        },
+    );
+    (down, mail)
+}
+
+/// Presses the button, and gives the browser with what the provider was asked.
+#[track_caller]
+fn sent_away<'s>(down: &'s Server) -> (Browser<'s>, String, String) {
+    let mut here = Browser::new(down);
+    let login = here.get(&request(&[]));
+    let away = here.press(
+        &login,
+        "provider:corp",
+        &[("username", ""), ("password", "")],
+    );
+    let param = |name: &str| {
+        away.param(name)
+            .unwrap_or_else(|| panic!("{}", away.text()))
+    };
+    let (state, nonce) = (param("state"), param("nonce"));
+    (here, state, nonce)
+}
+
+fn back(state: &str, more: &str) -> String {
+    format!("/providers/corp/callback?code=c&state={state}{more}")
+}
+
+#[test]
+fn a_hostile_provider_logs_nobody_in() {
+    let liar = Liar::start();
+    let (down, _mail) = lied_to(&liar);
+    let now = down.realm.now();
+    // The same without a lie.
+    let (mut here, state, nonce) = sent_away(&down);
+    liar.gives(&liar.sign(&liar.claims(&nonce, now)));
+    here.get(&back(&state, "")).expect("First time here");
+
+    let stranger = JwtSigner::new(SigningKey::generate(Algorithm::Es256).unwrap(), "k1");
+    let part = |value: Value| base64url::encode(value.to_string().as_bytes());
+    type Lies<'a> = Vec<(&'a str, Box<dyn Fn(&Liar, &str) -> String + 'a>)>;
+    let with = |member: &'static str, value: Value| -> Box<dyn Fn(&Liar, &str) -> String> {
+        Box::new(move |liar, nonce| {
+            let mut claims = liar.claims(nonce, now);
+            claims[member] = value.clone();
+            liar.sign(&claims)
+        })
+    };
+    let lies: Lies<'_> = vec![
+        ("another issuer", with("iss", json!("https://id.example"))),
+        ("another audience", with("aud", json!("others"))),
+        (
+            "several audiences, no azp",
+            with("aud", json!(["signet", "others"])),
+        ),
+        ("another party", with("azp", json!("others"))),
+        ("another nonce", with("nonce", json!("n"))),
+        ("no nonce", with("nonce", Value::Null)),
+        ("expired", with("exp", json!(now - 600))),
+        ("of the future", with("iat", json!(now + 600))),
+        (
+            "another access token",
+            with("at_hash", json!("AAAAAAAAAAAAAAAAAAAAAA")),
+        ),
+        ("no subject", with("sub", json!(""))),
+        ("an endless subject", with("sub", json!("x".repeat(300)))),
+        (
+            "another key",
+            Box::new(|liar, nonce| {
+                let mut out = Vec::new();
+                let claims = liar.claims(nonce, now).to_string();
+                stranger
+                    .sign_into(Typ::Jwt, claims.as_bytes(), &mut out)
+                    .unwrap();
+                String::from_utf8(out).unwrap()
+            }),
+        ),
+        (
+            "alg none",
+            Box::new(|liar, nonce| {
+                format!(
+                    "{}.{}.",
+                    part(json!({ "alg": "none" })),
+                    part(liar.claims(nonce, now))
+                )
+            }),
+        ),
+        ("no token", Box::new(|_, _| String::new())),
+    ];
+    for (what, lie) in lies {
+        let (mut here, state, nonce) = sent_away(&down);
+        liar.gives(&lie(&liar, &nonce));
+        let page = here.get(&back(&state, ""));
+        assert!(
+            page.text().contains("role=\"alert\""),
+            "{what}: {}",
+            page.text()
+        );
+        // Other ways to log in, and the way back.
+        assert!(page.offers("allow") && page.offers("cancel"), "{what}");
+        assert!(
+            !here
+                .cookies
+                .contains_key(&here.cookie_name(Cookie::Session)),
+            "{what}"
+        );
+        let cancelled = here.press(&page, "cancel", &[]);
+        assert_eq!(
+            cancelled.param("error").as_deref(),
+            Some("access_denied"),
+            "{what}"
+        );
+    }
+}
+
+#[test]
+fn a_mixed_up_a_huge_and_a_slow_answer_log_nobody_in() {
+    let liar = Liar::start();
+    let (down, _mail) = lied_to(&liar);
+    let good = |nonce: &str| liar.gives(&liar.sign(&liar.claims(nonce, down.realm.now())));
+    // RFC 9207: another issuer's answer is refused before its code is sent anywhere.
+    for iss in ["https%3A%2F%2Fid.example", ""] {
+        let (mut here, state, nonce) = sent_away(&down);
+        good(&nonce);
+        let page = here.get(&back(&state, &format!("&iss={iss}")));
+        page.expect("does not come from the service that was asked");
+    }
+    let (mut here, state, nonce) = sent_away(&down);
+    good(&nonce);
+    liar.says.lock().unwrap().padding = 200_000;
+    here.get(&back(&state, ""))
+        .expect("cannot be reached at the moment");
+    let (mut here, state, nonce) = sent_away(&down);
+    good(&nonce);
+    liar.says.lock().unwrap().padding = 0;
+    liar.says.lock().unwrap().wait = Duration::from_secs(3);
+    here.get(&back(&state, ""))
+        .expect("cannot be reached at the moment");
+    liar.says.lock().unwrap().wait = Duration::ZERO;
+    for (error, text) in [
+        ("access_denied", "did not log you in"),
+        ("server_error", "cannot be reached at the moment"),
+        ("%3Cimg%3E", "did not log you in"),
+    ] {
+        let (mut here, state, _) = sent_away(&down);
+        let page = here.get(&format!(
+            "/providers/corp/callback?state={state}&error={error}"
+        ));
+        let page = page.expect(text);
+        assert!(page.offers("cancel") && !page.text().contains("<img"));
+    }
+}
+
+#[test]
+fn another_issuers_metadata_and_addresses_of_scripts_are_not_followed() {
+    let liar = Liar::start();
+    let (down, _mail) = lied_to(&liar);
+    let press = |down: &Server| {
+        let mut here = Browser::new(down);
+        let login = here.get(&request(&[]));
+        here.press(
+            &login,
+            "provider:corp",
+            &[("username", ""), ("password", "")],
+        )
+    };
+    let true_one = liar.says.lock().unwrap().metadata.clone();
+    for (member, value) in [
+        ("issuer", "https://id.example"),
+        ("authorization_endpoint", "javascript:alert(1)"),
+        ("token_endpoint", ""),
+    ] {
+        let mut metadata = true_one.clone();
+        metadata[member] = value.into();
+        liar.says.lock().unwrap().metadata = metadata;
+        // What is known already goes on for an hour: another provider each time.
+        down.pass(90_000);
+        let page = press(&down).expect("is not set up rightly here");
+        assert!(page.offers("allow"), "{member}");
+    }
+    liar.says.lock().unwrap().metadata = true_one;
+    down.pass(90_000);
+    assert!(press(&down).url.starts_with(&liar.issuer));
+}
