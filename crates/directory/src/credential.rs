@@ -112,6 +112,16 @@ impl CredentialName {
     }
 }
 
+/// The row that leads from a provider's person to their account, by the id of the credential.
+pub(crate) fn lead_of(id: &str) -> Key {
+    Key::new(Table::UserLink, id)
+}
+
+/// The row that leads to an account by this credential, where it is a link.
+pub(crate) fn lead(name: &CredentialName) -> Option<Key> {
+    (name.kind == CredentialKind::Provider).then(|| lead_of(&name.id))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -269,7 +269,7 @@ impl Local {
                 .user
                 .credentials
                 .iter()
-                .filter_map(crate::upstream::lead);
+                .filter_map(crate::credential::lead);
             let keys = keys.chain(linked);
             let change = Change {
                 // A credential that was added since has changed the version: none is left behind.

@@ -1,6 +1,6 @@
 //! People of identity providers, and the accounts that they log in to.
 //!
-//! A link is two things: a row of [`Table::UserLink`], which leads from the person to the account
+//! A link is two things: a row of [`signet_store::Table::UserLink`], which leads from the person to the account
 //! and belongs to whoever inserted it, and a credential of the account. The credential decides: a
 //! row that leads to an account without it was left behind by a crash, and can be taken over.
 
@@ -8,10 +8,10 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use signet_crypto::hash::sha256;
-use signet_store::{Change, Key, Op, Outcome, StoreError, Table};
+use signet_store::{Change, Op, Outcome, StoreError};
 
 use crate::accounts::Accounts;
-use crate::credential::{CredentialKind, CredentialName, MAX_CREDENTIALS};
+use crate::credential::{CredentialKind, CredentialName, MAX_CREDENTIALS, lead_of};
 use crate::draft::{UserDraft, encode, rewritten, user_key};
 use crate::error::UserError;
 use crate::local::{MAX_TRIES, NewUser, new_id};
@@ -56,15 +56,6 @@ fn credential(id: String) -> CredentialName {
         kind: CredentialKind::Provider,
         id,
     }
-}
-
-fn lead_of(id: &str) -> Key {
-    Key::new(Table::UserLink, id)
-}
-
-/// The row that leads to an account by this credential, where it is a link.
-pub(crate) fn lead(name: &CredentialName) -> Option<Key> {
-    (name.kind == CredentialKind::Provider).then(|| lead_of(&name.id))
 }
 
 /// What became of a link.
@@ -346,7 +337,7 @@ fn with_digits(name: &str) -> String {
 mod tests {
     use super::*;
     use crate::passwords::{PasswordOptions, PasswordPool};
-    use signet_store::MemoryStore;
+    use signet_store::{MemoryStore, Table};
     use std::sync::Arc;
 
     fn accounts() -> Accounts {

@@ -40,6 +40,7 @@ pub mod http;
 pub mod interaction;
 pub mod issue;
 pub mod letters;
+pub mod known_providers;
 pub mod login;
 pub mod logout_notices;
 pub mod metrics;

@@ -74,7 +74,7 @@ pub struct Realm {
     /// Clients' public keys.
     pub client_keys: Arc<ClientKeysCache>,
     /// What was fetched of identity providers.
-    pub upstream: crate::upstream::Known,
+    pub upstream: crate::known_providers::Known,
 }
 
 /// How far this node has followed the others.
@@ -116,7 +116,7 @@ impl Realm {
             budgets: Budgets::default(),
             revocation_streams: Streams::default(),
             client_keys: Arc::default(),
-            upstream: crate::upstream::Known::default(),
+            upstream: crate::known_providers::Known::default(),
         })
     }
 

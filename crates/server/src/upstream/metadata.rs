@@ -2,10 +2,10 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use serde::Deserialize;
 use signet_oauth::provider::Protocol;
 
 use super::{Asking, Trouble};
+use crate::known_providers::{KeptMetadata as Kept, Metadata};
 
 /// How long an identity provider's metadata is used, seconds
 pub(super) const METADATA_FRESH: u64 = 3600;
@@ -15,46 +15,6 @@ const STALE: u64 = 24 * 3600;
 const PAUSE: u64 = 10;
 /// Most providers whose metadata is kept: more than a realm has.
 const MAX_KEPT: usize = 1000;
-
-/// See the module. Endpoints that the record names are those, whatever the provider says.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
-pub struct Metadata {
-    issuer: String,
-    /// Where people are sent.
-    pub authorization_endpoint: String,
-    /// Where codes are redeemed.
-    pub token_endpoint: String,
-    /// Where more is said of the person.
-    pub userinfo_endpoint: Option<String>,
-    /// Its keys.
-    pub jwks_uri: Option<String>,
-    /// Where a logout there begins (OpenID Connect RP-Initiated Logout 1.0).
-    pub end_session_endpoint: Option<String>,
-    /// RFC 9207 section 3.
-    pub authorization_response_iss_parameter_supported: bool,
-    /// RFC 9449 section 5.1.
-    pub dpop_signing_alg_values_supported: Vec<String>,
-    /// RFC 8414 section 2.
-    pub token_endpoint_auth_signing_alg_values_supported: Vec<String>,
-    /// RFC 8414 section 2.
-    pub code_challenge_methods_supported: Vec<String>,
-}
-
-impl Metadata {
-    /// Whether DPoP proofs signed with ES256 are taken.
-    pub fn takes_dpop(&self) -> bool {
-        let algorithms = &self.dpop_signing_alg_values_supported;
-        algorithms.iter().any(|alg| alg == "ES256")
-    }
-}
-
-/// Metadata as it was fetched.
-pub(super) struct Kept {
-    metadata: Metadata,
-    fetched_at: u64,
-    tried_at: AtomicU64,
-}
 
 impl Asking<'_> {
     /// The provider's metadata.

@@ -9,12 +9,11 @@ mod person;
 mod token;
 mod verify;
 
-pub use metadata::Metadata;
+pub use crate::known_providers::Metadata;
 pub use person::{Person, claim};
 pub use token::{Tokens, challenge};
 
 use std::net::IpAddr;
-use std::sync::Arc;
 
 use signet_oauth::provider::Provider;
 use signet_verify::Refusal;
@@ -74,13 +73,6 @@ impl Trouble {
             Trouble::Own(_) => "provider_configuration",
         }
     }
-}
-
-/// What was fetched of providers, of one realm.
-#[derive(Default)]
-pub struct Known {
-    metadata: papaya::HashMap<String, Arc<metadata::Kept>>,
-    keys: papaya::HashMap<String, Arc<verify::Keys>>,
 }
 
 /// One provider, asked on behalf of one caller.

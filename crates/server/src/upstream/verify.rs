@@ -8,6 +8,7 @@ use signet_verify::{
 };
 
 use super::{Asking, Metadata, Trouble};
+use crate::known_providers::Keys;
 
 /// How long an identity provider's keys are used, seconds
 pub(super) const KEYS_FRESH: u64 = 300;
@@ -20,13 +21,6 @@ const MAX_KEPT: usize = 1000;
 
 const ID_TOKEN: &str = "id_token";
 const LOGOUT_TOKEN: &str = "logout_token";
-
-/// The keys of a provider, as a verifier of its tokens for one client.
-pub(super) struct Keys {
-    verifier: Verifier,
-    fetched_at: u64,
-    tried_at: AtomicU64,
-}
 
 /// What an ID token has to answer.
 pub(super) struct Asked<'a> {
