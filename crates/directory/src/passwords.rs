@@ -184,7 +184,8 @@ impl PasswordPool {
                 return signet_crypto::password::verify(typed, &stored);
             }
             // What came with an import may be cheaper than what nobody's password costs: a guess at
-            // it costs both, so that it is not told apart by being fast. A right one is hashed anew.
+            // it costs both, so that it is not told apart by being fast. A right one is hashed
+            // anew.
             let right = foreign::verify(typed, &stored);
             if !right {
                 signet_crypto::password::verify(typed, &stand_in);

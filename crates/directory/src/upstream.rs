@@ -1,8 +1,9 @@
 //! People of identity providers, and the accounts that they log in to.
 //!
-//! A link is two things: a row of [`signet_store::Table::UserLink`], which leads from the person to the account
-//! and belongs to whoever inserted it, and a credential of the account. The credential decides: a
-//! row that leads to an account without it was left behind by a crash, and can be taken over.
+//! A link is two things: a row of [`signet_store::Table::UserLink`], which leads from the person to
+//! the account and belongs to whoever inserted it, and a credential of the account. The credential
+//! decides: a row that leads to an account without it was left behind by a crash, and can be taken
+//! over.
 
 use std::collections::BTreeMap;
 
@@ -209,8 +210,8 @@ impl Accounts {
     /// Links a provider's person to an account whose owner has proven both.
     ///
     /// # Errors
-    /// [`UserError::TooManyCredentials`], [`UserError::KeptElsewhere`], [`UserError::NotFound`]; the
-    /// store's.
+    /// [`UserError::TooManyCredentials`], [`UserError::KeptElsewhere`], [`UserError::NotFound`];
+    /// the store's.
     pub async fn link(
         &self,
         user_id: &str,

@@ -83,8 +83,8 @@ pub const PASSWORD: &str = "urn:signet:acr:password";
 pub const EMAIL_CODE: &str = "urn:signet:acr:email-code";
 /// Both, in one session. (No `+` in a name: a careless client's query would turn it into a space.)
 pub const PASSWORD_AND_EMAIL_CODE: &str = "urn:signet:acr:password-and-email-code";
-/// Two factors, one of them set up by the person: a password and a code of an app, or a passkey that
-/// verified its user.
+/// Two factors, one of them set up by the person: a password and a code of an app, or a passkey
+/// that verified its user.
 pub const TWO_FACTORS: &str = "urn:signet:acr:two-factors";
 /// A passkey or a security key: what is sent is of no use to the page of an attacker.
 pub const PHISHING_RESISTANT: &str = "urn:signet:acr:phishing-resistant";

@@ -3,8 +3,8 @@
 //! It is public, and its redirect is loopback: whoever listens there gets the answer (RFC 8252
 //! section 8.6). So it asks for consent like any other, gets the one scope that it is for, and its
 //! tokens expire soon after the command. A person logs in by a browser (code and PKCE, or a device
-//! code). Somebody may also send a password directly, with the code of an app where they have one: see
-//! [`password_login`].
+//! code). Somebody may also send a password directly, with the code of an app where they have one:
+//! see [`password_login`].
 use crate::{
     authorize::acr,
     client::{ApplicationType, AuthMethod, Client, ConsentPolicy, GrantType},
@@ -108,9 +108,9 @@ pub fn without_browser<'a>(
     Ok(client)
 }
 
-/// The token of an administrator who has shown these methods a moment ago: for the admin API of this
-/// server and nothing else. It belongs to no session; it is revoked with the user and the client,
-/// and expires within minutes.
+/// The token of an administrator who has shown these methods a moment ago: for the admin API of
+/// this server and nothing else. It belongs to no session; it is revoked with the user and the
+/// client, and expires within minutes.
 ///
 /// # Errors
 /// As [`without_browser`]; `insufficient_scope` where the user is no administrator.

@@ -26,8 +26,8 @@ mod logout;
 mod moment;
 mod not_found;
 mod passkey;
-mod script;
 mod providers;
+mod script;
 mod steps;
 pub mod words;
 
@@ -54,8 +54,8 @@ pub use login_link::{link_confirm, link_elsewhere, link_ended};
 pub use logout::{logout_confirm, signed_out, stayed};
 pub use not_found::not_found;
 pub use passkey::{PasskeyOffer, PasskeyStep, passkey_offer, passkey_step};
-pub use script::{Script, script};
 pub use providers::{ProviderButton, ProviderFirst, ProviderLink, ProviderLinks, provider_first};
+pub use script::{Script, script};
 pub use steps::{StepPage, choose_step, password_step, recovery_step, totp_step};
 
 /// The icon of the pages, an ICO file.

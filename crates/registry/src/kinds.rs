@@ -68,7 +68,7 @@ pub struct KindRow {
 /// there each time; settings and realms are a node's own configuration, and become a
 /// `Delta::Configuration` when that is read again. A number that this version does not know is a
 /// later version's, and is kept for it.
-pub const KINDS: [KindRow; 9] = [
+pub const KINDS: [KindRow; 10] = [
     KindRow {
         kind: RecordKind::Client,
         number: 16,

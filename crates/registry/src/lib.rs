@@ -7,7 +7,8 @@
 //! - [`scribe`]: what a change notes for other nodes; [`changelog`]: where they read it.
 //! - [`records`]: the records as bytes, at rest and in a delta.
 //! - [`scopes`]: the rows of scopes that were added to the standard ones.
-//! - [`people`], [`providers`]: the rows of groups, roles and attributes, and of identity providers.
+//! - [`people`], [`providers`]: the rows of groups, roles and attributes, and of identity
+//!   providers.
 //! - [`keys`]: the signing keys' life, and what signs and verifies with them.
 //!
 //! Knows no HTTP and no realm: the server holds one of each for every realm, and applies deltas to

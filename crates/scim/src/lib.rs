@@ -1,8 +1,8 @@
 //! SCIM 2.0 without I/O (RFC 7643, RFC 7644): filters, paths, patches and projections over JSON.
 //!
-//! Everything that a client sends is bounded before it costs anything: [`filter::MAX_FILTER_BYTES`],
-//! [`filter::MAX_DEPTH`], [`filter::MAX_TERMS`], [`patch::MAX_OPERATIONS`]. What a resource means
-//! is the caller's matter.
+//! Everything that a client sends is bounded before it costs anything:
+//! [`filter::MAX_FILTER_BYTES`], [`filter::MAX_DEPTH`], [`filter::MAX_TERMS`],
+//! [`patch::MAX_OPERATIONS`]. What a resource means is the caller's matter.
 #![forbid(unsafe_code)]
 
 pub mod attribute;

@@ -48,7 +48,8 @@ pub struct Interaction {
     pub pending: Option<Pending>,
     /// What a proof that is pasted into the page has to answer.
     pub challenge: Option<String>,
-    /// The tag of the language that the request asked for, where it did: after [`Interaction::open`].
+    /// The tag of the language that the request asked for, where it did: after
+    /// [`Interaction::open`].
     pub language: Option<String>,
     /// Somebody who has come from an identity provider.
     pub arrival: Option<Arrival>,

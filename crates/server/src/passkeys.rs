@@ -159,8 +159,9 @@ pub struct NewcomerOptions<'a> {
     pub present: &'a [Passkey],
 }
 
-/// What a page asks a browser for that is to make a passkey: `PublicKeyCredentialCreationOptionsJSON`
-/// (WebAuthn section 5.1.8). Discoverable always: a login names nobody.
+/// What a page asks a browser for that is to make a passkey:
+/// `PublicKeyCredentialCreationOptionsJSON` (WebAuthn section 5.1.8). Discoverable always: a login
+/// names nobody.
 pub fn creation_options(
     party: &RelyingParty,
     settings: &Settings,

@@ -1,5 +1,5 @@
-//! A person's passkeys: how one is added, wherever it is asked for, and what an account page says of
-//! them.
+//! A person's passkeys: how one is added, wherever it is asked for, and what an account page says
+//! of them.
 
 use signet_directory::{
     CredentialKind, CredentialName, StoredCredential, User, UserDraft, UserError,

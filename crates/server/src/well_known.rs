@@ -8,8 +8,8 @@ use crate::http::{Context, Response, Router, response};
 use crate::page;
 use crate::passkeys::relying_party;
 
-/// Adds `/.well-known/webauthn`, `/.well-known/passkey-endpoints`, `/.well-known/change-password` and
-/// `/assets/...`.
+/// Adds `/.well-known/webauthn`, `/.well-known/passkey-endpoints`, `/.well-known/change-password`
+/// and `/assets/...`.
 pub fn routes(router: &mut Router) {
     router
         .get("/.well-known/webauthn", related_origins)
@@ -36,7 +36,8 @@ async fn related_origins(context: Context) -> Response {
     }
 }
 
-/// A Well-Known URL for Relying Party Passkey Endpoints (W3C): where passkeys are added and managed.
+/// A Well-Known URL for Relying Party Passkey Endpoints (W3C): where passkeys are added and
+/// managed.
 async fn passkey_endpoints(context: Context) -> Response {
     let settings = &context.snapshot.settings;
     if relying_party(settings).is_none() {

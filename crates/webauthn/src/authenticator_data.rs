@@ -1,7 +1,7 @@
 //! What an authenticator signs (section 6.1): whose it is for, what happened, and at a registration
 //! the new key.
 
-use signet_cbor::{Decoder, Value};
+use signet_cbor::Value;
 
 use crate::cose_key::CoseKey;
 use crate::error::{Error, Result, ensure};
@@ -123,14 +123,4 @@ impl<'a> AuthenticatorData<'a> {
         ensure(self.flags.user_present(), Error::NotPresent)?;
         ensure(!verified || self.flags.user_verified(), Error::NotVerified)
     }
-}
-
-/// Reads one CBOR item at the beginning, and says how many bytes it has.
-pub(crate) fn one_item<T>(
-    data: &[u8],
-    read: impl FnOnce(&mut Decoder<'_>) -> signet_cbor::Result<T>,
-) -> signet_cbor::Result<(T, usize)> {
-    let mut decoder = Decoder::new(data)?;
-    let value = read(&mut decoder)?;
-    Ok((value, decoder.position()))
 }

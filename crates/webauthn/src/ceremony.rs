@@ -99,9 +99,9 @@ pub struct Used {
     pub counter: Counter,
 }
 
-/// Section 7.2, but for what the caller keeps: that the challenge was not answered before, and whose
-/// the credential is. The signature holds also where the counter says [`Counter::Cloned`]: the
-/// caller refuses it and says so.
+/// Section 7.2, but for what the caller keeps: that the challenge was not answered before, and
+/// whose the credential is. The signature holds also where the counter says [`Counter::Cloned`]:
+/// the caller refuses it and says so.
 ///
 /// # Errors
 /// The first comparison that does not hold.

@@ -3,9 +3,9 @@
 use signet_cbor::{Decoder, Error as CborError, MapReader};
 use signet_crypto::{Algorithm, PublicKey, VerifyingKey};
 
-use crate::authenticator_data::one_item;
 use crate::ecdsa;
 use crate::error::{Error, Result};
+use crate::item::one_item;
 
 /// The algorithms that a credential may have, by their numbers of the COSE registry, the preferred
 /// first. ES256 and RS256 are what every platform has between them; ML-DSA is asked for after the

@@ -6,8 +6,8 @@
 //! no I/O, reads no clock and keeps nothing: whether a challenge was used before, whose a
 //! credential is, and what a counter that went back leads to are the caller's.
 //!
-//! CBOR is read in its one canonical form (section 6.5.1 demands it of authenticators), JSON without
-//! duplicate members, an ECDSA signature as DER and nothing else.
+//! CBOR is read in its one canonical form (section 6.5.1 demands it of authenticators), JSON
+//! without duplicate members, an ECDSA signature as DER and nothing else.
 #![forbid(unsafe_code)]
 
 mod attestation;
@@ -17,6 +17,7 @@ mod client_data;
 mod cose_key;
 mod ecdsa;
 mod error;
+mod item;
 mod message;
 mod relying_party;
 

@@ -54,6 +54,7 @@ pub(super) async fn view(visit: &BrowserRequest, user: &User) -> Result<FactorsV
         let note = match one.name.kind {
             CredentialKind::Passkey => Some(user_passkeys::note(&one)?),
             CredentialKind::Password
+            | CredentialKind::Provider
             | CredentialKind::Totp
             | CredentialKind::RecoveryCodes
             | CredentialKind::RememberedBrowser => None,

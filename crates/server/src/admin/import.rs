@@ -45,7 +45,8 @@ struct ImportedDocument {
     email: Option<String>,
     #[serde(default)]
     email_verified: bool,
-    /// A PHC string, or in modular crypt form: Argon2, bcrypt, PBKDF2, scrypt, salted SHA, crypt(3).
+    /// A PHC string, or in modular crypt form: Argon2, bcrypt, PBKDF2, scrypt, salted SHA,
+    /// crypt(3).
     #[serde(default)]
     password_hash: Option<String>,
     #[serde(default)]
@@ -138,7 +139,8 @@ async fn import(realm: Arc<Realm>, Json(wanted): Json<Import>) -> Result<Json<Re
     Ok(Json(Results { results }))
 }
 
-/// One account, or why it is refused. What is nobody's mistake fails the call: it can be made again.
+/// One account, or why it is refused. What is nobody's mistake fails the call: it can be made
+/// again.
 async fn one(realm: &Realm, given: serde_json::Value) -> Result<Result<Imported, String>, Problem> {
     let given: ImportedDocument = match serde_json::from_value(given) {
         Ok(given) => given,

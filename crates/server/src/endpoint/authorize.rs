@@ -26,9 +26,9 @@ use crate::browser_request::{BrowserRequest, error_page, face_of};
 use crate::consent;
 use crate::http::{Context, Response};
 use crate::interaction::{self, Goal, Interaction, Page};
-use crate::login::{flow, provider};
 use crate::login::policy::{self, Purpose};
 use crate::login::second::{self, StepUp};
+use crate::login::{flow, provider};
 use crate::page::words::{host_of, name_of, scope_lines};
 use crate::page::{
     self, ClientLinks, ConsentPage, Face, Html, LeavingPage, Onward, ScopeLine, SelectPage,

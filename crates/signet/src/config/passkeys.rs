@@ -20,7 +20,8 @@ pub struct Passkeys {
     /// "https://login.example.net": published at `/.well-known/webauthn`.
     pub related_origins: Vec<String>,
     /// The models of authenticators (AAGUID) that may be added. An authenticator names its model
-    /// itself: this keeps out what people would add by habit, not who builds one. Default: every one.
+    /// itself: this keeps out what people would add by habit, not who builds one. Default: every
+    /// one.
     pub allowed_aaguids: Vec<String>,
 }
 

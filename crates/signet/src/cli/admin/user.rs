@@ -112,9 +112,10 @@ pub enum UserCommand {
     },
     /// Make the accounts of a file from another server: one JSON object a line.
     ///
-    /// Members are those of `user show --json`, and `password_hash`: Argon2, bcrypt, PBKDF2, scrypt,
-    /// salted SHA or crypt(3), in PHC or modular crypt form. A line that is refused keeps no other
-    /// out. Accounts that are there already stay as they are: the command can be run again.
+    /// Members are those of `user show --json`, and `password_hash`: Argon2, bcrypt, PBKDF2,
+    /// scrypt, salted SHA or crypt(3), in PHC or modular crypt form. A line that is refused keeps
+    /// no other out. Accounts that are there already stay as they are: the command can be run
+    /// again.
     #[command(
         after_help = "Example:\n  signet user import people.jsonl\n\nA line:\n  {\"username\":\"alice\",\"email\":\"alice@example.com\",\"email_verified\":true,\"password_hash\":\"$2b$12$...\"}"
     )]
