@@ -63,7 +63,7 @@ enum Stored<'a> {
         algorithm: Algorithm,
         version: Version,
         params: Params,
-        parsed: PasswordHash,
+        parsed: Box<PasswordHash>,
     },
     Bcrypt(&'a str),
     Crypt(&'a str),
@@ -119,7 +119,7 @@ impl Stored<'_> {
                 params,
                 parsed,
             } => Argon2::new(*algorithm, *version, params.clone())
-                .verify_password(password, parsed)
+                .verify_password(password, parsed.as_ref())
                 .is_ok(),
             // bcrypt knows 72 bytes of a password, and no byte after a zero.
             Stored::Bcrypt(stored) => {
@@ -230,7 +230,7 @@ fn argon2(stored: &str) -> Result<Stored<'_>, ForeignError> {
         algorithm,
         version,
         params,
-        parsed,
+        parsed: Box::new(parsed),
     })
 }
 

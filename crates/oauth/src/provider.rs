@@ -475,7 +475,8 @@ mod tests {
     #[test]
     fn a_record_that_can_be_one_passes_and_others_say_why() {
         assert_eq!(provider().check(), Ok(()));
-        let wrong: &[(&str, fn(&mut Provider))] = &[
+        type Mistake = (&'static str, fn(&mut Provider));
+        let wrong: &[Mistake] = &[
             ("name", |p| p.name = "Corp".into()),
             ("name", |p| p.name = "-corp".into()),
             ("name", |p| p.name = "a/b".into()),

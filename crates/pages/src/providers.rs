@@ -197,7 +197,7 @@ mod tests {
         let only = only(
             &Face::default(),
             &LoginPage {
-                providers: &[button.clone()],
+                providers: std::slice::from_ref(&button),
                 ..LoginPage::default()
             },
         );

@@ -33,6 +33,7 @@ pub mod cookie;
 mod credentials;
 pub mod declared;
 pub mod endpoint;
+mod failure;
 pub mod groups;
 pub mod health;
 pub mod home;

@@ -10,7 +10,7 @@ use signet_store::StoreError;
 use signet_webauthn::{Registration, register};
 
 use crate::browser_request::BrowserRequest;
-use crate::login::Failure;
+use crate::failure::Failure;
 use crate::passkeys::{self, Challenge, NewcomerOptions, Passkey, relying_party};
 use crate::security_mail::{self, SecurityEvent};
 

@@ -835,7 +835,8 @@ fn a_hostile_provider_logs_nobody_in() {
     let stranger = JwtSigner::new(SigningKey::generate(Algorithm::Es256).unwrap(), "k1");
     let part = |value: Value| base64url::encode(value.to_string().as_bytes());
     type Lies<'a> = Vec<(&'a str, Box<dyn Fn(&Liar, &str) -> String + 'a>)>;
-    let with = |member: &'static str, value: Value| -> Box<dyn Fn(&Liar, &str) -> String> {
+    type Lie = Box<dyn Fn(&Liar, &str) -> String>;
+    let with = |member: &'static str, value: Value| -> Lie {
         Box::new(move |liar, nonce| {
             let mut claims = liar.claims(nonce, now);
             claims[member] = value.clone();

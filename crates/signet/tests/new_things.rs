@@ -78,7 +78,10 @@ const EXAMPLES: &[Example] = &[
     Example {
         row: "an action in the audit trail",
         names: &["LOGOUT"],
-        users: &["server/browser_request.rs"],
+        users: &[
+            "server/browser_request.rs",
+            "server/endpoint/provider_logout.rs",
+        ],
     },
     Example {
         row: "a way to log in",

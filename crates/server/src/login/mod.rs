@@ -7,7 +7,6 @@
 
 pub mod budgets;
 pub mod email_code;
-mod failure;
 pub mod flow;
 pub mod link;
 pub mod method;
@@ -23,7 +22,7 @@ pub mod remembered;
 pub mod second;
 pub mod totp;
 
-pub(crate) use failure::Failure;
+pub(crate) use crate::failure::Failure;
 pub use method::Method;
 
 /// Every method. The first is the one whose fields stand on the login page; of those that would do
