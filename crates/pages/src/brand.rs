@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use super::layout::{STYLE, csp_hash};
+use super::style::{STYLE, csp_hash};
 
 /// Longest own style sheet, in bytes: it goes out with every page.
 pub const MAX_CSS_BYTES: usize = 32 * 1024;

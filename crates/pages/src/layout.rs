@@ -1,22 +1,15 @@
 //! The frame around every page, its style sheet, and the headers that go with it.
 
-use std::borrow::Cow;
-use std::sync::LazyLock;
-
 use http::{HeaderValue, StatusCode};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
-use signet_crypto::hash::sha256;
-use signet_jose::base64url;
+use std::borrow::Cow;
 
 use signet_http::{Response, response};
 use signet_texts::LANGUAGES;
 
 use super::face::Face;
 use super::script::Script;
-
-/// Newlines are cut, so that the page carries little; the hash is of the text as it is sent.
-pub(super) static STYLE: LazyLock<String> =
-    LazyLock::new(|| include_str!("style.css").replace('\n', ""));
+use super::style::csp_hash;
 
 /// A finished page: its text and the policy that allows exactly what is in it.
 #[derive(Debug)]
@@ -86,16 +79,6 @@ impl Html {
         }
         response
     }
-}
-
-/// Base64 with its own alphabet and padding, as Content Security Policy compares it.
-pub(super) fn csp_hash(text: &[u8]) -> String {
-    let mut hash = base64url::encode(&sha256(text))
-        .replace('-', "+")
-        .replace('_', "/");
-    // 32 bytes are 43 characters, and one of padding.
-    hash.push('=');
-    hash
 }
 
 /// Something to tell the person above a form. Errors are announced by screen readers at once.

@@ -10,6 +10,7 @@
 mod account;
 mod agents;
 mod brand;
+mod button;
 mod consent;
 mod device;
 mod error;
@@ -29,6 +30,7 @@ mod passkey;
 mod providers;
 mod script;
 mod steps;
+mod style;
 pub mod words;
 
 pub use account::{
@@ -37,6 +39,7 @@ pub use account::{
 };
 pub use agents::{AgentGrantView, AgentsView, IdentityView};
 pub use brand::{Brand, BrandParts, MAX_BRAND_NAME_BYTES, MAX_CSS_BYTES, MIN_CONTRAST, Picture};
+pub use button::MethodButton;
 pub use consent::{ConsentPage, ScopeLine, consent};
 pub use device::{device_confirm, device_done, device_enter};
 pub use error::error;
@@ -49,7 +52,7 @@ pub use layout::{Html, Notice};
 pub use leaving::{LeavingPage, Onward, leaving};
 pub use letter::{Letter, LoginCode, SecurityFacts, login_code, recovery_link, security};
 pub use links::ClientLinks;
-pub use login::{CodePage, LoginPage, MethodButton, SelectPage, code, login, select_account};
+pub use login::{CodePage, LoginPage, SelectPage, code, login, select_account};
 pub use login_link::{link_confirm, link_elsewhere, link_ended};
 pub use logout::{logout_confirm, signed_out, stayed};
 pub use not_found::not_found;

@@ -2,11 +2,12 @@
 
 use maud::html;
 
+use super::button::MethodButton;
 use super::face::{Face, plain, strong};
 use super::layout::{Frame, Html, Menu, Notice, notice};
 use super::links::{ClientLinks, links};
 use super::passkey;
-use super::providers::{ProviderButton, buttons, only};
+use super::providers::{ProviderButton, buttons};
 use super::script::PASSKEY;
 
 /// What the first login page shows.
@@ -38,13 +39,24 @@ pub struct LoginPage<'a> {
     pub notice: Option<Notice>,
 }
 
-/// A button that starts a method of login.
-#[derive(Debug, Clone, Copy)]
-pub struct MethodButton {
-    /// The button's value of `decision`.
-    pub decision: &'static str,
-    /// Its text: an id.
-    pub label: &'static str,
+/// The login page of a realm where nobody logs in but at providers.
+fn only(t: &Face, page: &LoginPage<'_>) -> Html {
+    Frame::new(t, t.text("login-title")).render(html! {
+        h1 { (t.text("login-title")) }
+        @if let Some(client) = page.client_name {
+            p .soft { (t.html("login-for-client", &[("client", strong(client))])) }
+        }
+        (notice(t, page.notice.as_ref()))
+        form method="post" action=(page.action) {
+            input type="hidden" name="interaction" value=(page.interaction);
+            @if page.providers.is_empty() { p { (t.text("provider-not-offered")) } }
+            (buttons(t, page.providers, false))
+            @if page.can_cancel {
+                button .text type="submit" name="decision" value="cancel" formnovalidate { (t.text("page-cancel")) }
+            }
+        }
+        (links(t, &page.links))
+    })
 }
 
 /// User name and password together; the other methods as buttons.

@@ -2,9 +2,9 @@
 
 use maud::{Markup, html};
 
+use super::button::MethodButton;
 use super::face::{Face, strong};
 use super::layout::{Frame, Html, Notice, notice};
-use super::login::MethodButton;
 use super::script::PASSKEY;
 
 /// What a passkey button asks the browser for: JSON of WebAuthn section 5.1.

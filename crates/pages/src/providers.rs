@@ -3,9 +3,7 @@
 use maud::{Markup, html};
 
 use super::face::{Face, plain, strong};
-use super::layout::{Frame, Html, notice};
-use super::links::links;
-use super::login::LoginPage;
+use super::layout::{Frame, Html};
 
 /// A button that leads to an identity provider.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,26 +44,6 @@ fn logo(provider: &ProviderButton) -> Markup {
         }
         " "
     }
-}
-
-/// The login page of a realm where nobody logs in but at providers.
-pub(super) fn only(t: &Face, page: &LoginPage<'_>) -> Html {
-    Frame::new(t, t.text("login-title")).render(html! {
-        h1 { (t.text("login-title")) }
-        @if let Some(client) = page.client_name {
-            p .soft { (t.html("login-for-client", &[("client", strong(client))])) }
-        }
-        (notice(t, page.notice.as_ref()))
-        form method="post" action=(page.action) {
-            input type="hidden" name="interaction" value=(page.interaction);
-            @if page.providers.is_empty() { p { (t.text("provider-not-offered")) } }
-            (buttons(t, page.providers, false))
-            @if page.can_cancel {
-                button .text type="submit" name="decision" value="cancel" formnovalidate { (t.text("page-cancel")) }
-            }
-        }
-        (links(t, &page.links))
-    })
 }
 
 /// What the page of somebody who is seen for the first time shows.
@@ -169,6 +147,7 @@ pub(super) fn account_links(t: &Face, interaction: &str, view: &ProviderLinks<'_
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::login::{LoginPage, login};
 
     #[test]
     fn hostile_names_are_escaped() {
@@ -194,10 +173,11 @@ mod tests {
                 ..ProviderFirst::default()
             },
         );
-        let only = only(
+        let only = login(
             &Face::default(),
             &LoginPage {
                 providers: std::slice::from_ref(&button),
+                local: false,
                 ..LoginPage::default()
             },
         );

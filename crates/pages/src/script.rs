@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use signet_crypto::hash::sha256;
 use signet_jose::base64url;
 
-use super::layout::csp_hash;
+use super::style::csp_hash;
 
 /// One file.
 #[derive(Debug)]

@@ -2,9 +2,9 @@
 
 use maud::{Markup, html};
 
+use super::button::MethodButton;
 use super::face::{Face, strong};
 use super::layout::{Frame, Html, Notice, notice};
-use super::login::MethodButton;
 
 /// What a further step shows.
 #[derive(Debug, Default, Clone)]

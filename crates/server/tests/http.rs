@@ -275,7 +275,7 @@ fn a_path_that_nothing_has_is_answered_in_the_callers_form() {
     let page = ask("text/html,application/xhtml+xml,*/*;q=0.8");
     assert_eq!(page.header("content-type"), "text/html; charset=utf-8");
     for part in [
-        "<html lang=\"en\">",
+        "<html lang=\"en\" dir=\"ltr\">",
         "<title>Page not found</title>",
         "<main",
         "<h1>",

@@ -210,7 +210,11 @@ fn a_challenge_is_answered_once_by_its_browser_alone() {
 #[test]
 fn a_counter_that_goes_back_is_refused_recorded_and_told() {
     let mut mail = Mail::new();
-    let server = server(&mail);
+    let audit = tempfile::tempdir().unwrap();
+    let server = start(&mail, |setup| {
+        setup.clients[0].consent = ConsentPolicy::Skip;
+        setup.audit = Some(audit.path().join("audit"));
+    });
     let mut authenticator = phone(&server);
     enrol(&server, &mut authenticator);
     for _ in 0..2 {

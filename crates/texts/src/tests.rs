@@ -55,7 +55,7 @@ fn variables(text: &str) -> BTreeSet<&str> {
 fn sources() -> Vec<(PathBuf, String)> {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     let mut found = Vec::new();
-    let mut folders: Vec<PathBuf> = ["pages", "server", "mail"]
+    let mut folders: Vec<PathBuf> = ["pages", "server", "mail", "directory"]
         .iter()
         .map(|name| crates.join(name).join("src"))
         .collect();

