@@ -55,14 +55,17 @@ for (const language of languages) {
       }
       await page.goto(authorize({ ui_locales: `tlh ${language}` }))
       await see('login')
-      await page.fill('input[name=username]', dev.user.email)
-      await decide(page, 'email')
-      await page.waitForSelector('input[name=otp]')
-      await see('code')
-      await decide(page, 'password')
-      await logIn(page, { username: dev.user.username, password: 'not the password' })
-      await page.waitForSelector('[role=alert]')
-      await see('wrong')
+      // Mails and wrong guesses are counted, and few: two languages, one of each direction, have these pages.
+      if (['de', 'ar'].includes(language)) {
+        await page.fill('input[name=username]', dev.user.email)
+        await decide(page, 'email')
+        await page.waitForSelector('input[name=otp]')
+        await see('code')
+        await decide(page, 'password')
+        await logIn(page, { username: dev.user.username, password: 'not the password' })
+        await page.waitForSelector('[role=alert]')
+        await see('wrong')
+      }
       await logIn(page)
       await page.waitForSelector('button[name=decision][value=deny]')
       await see('consent')
