@@ -69,6 +69,8 @@ static SERVER: LazyLock<Server> = LazyLock::new(|| {
             .collect(),
         scopes: Registry::standard_scopes(),
         people: Arc::default(),
+        providers: Arc::default(),
+        rules: Arc::default(),
     };
     let key = SealingKey {
         id: [7; 4],
@@ -155,7 +157,9 @@ fn accepted(params: &Params, request: &AuthorizationRequest) {
             consented_now: true,
             account_selected: true,
         },
+        required: &[],
         registry: &SERVER.registry,
+        entry: None,
         now: NOW,
     };
     match decide(request, &client, &facts) {
