@@ -164,6 +164,7 @@ fn accepted(params: &Params, request: &AuthorizationRequest) {
     };
     match decide(request, &client, &facts) {
         Step::Grant(_) => panic!("a code without a session"),
+        Step::Forbid { .. } => panic!("a rule judges nobody before the login"),
         Step::Refuse(_) => {}
         Step::Stop(_) | Step::Login { .. } | Step::SelectAccount | Step::Consent { .. } => {
             assert!(!request.prompts.none, "prompt=none shows nothing");
