@@ -1,8 +1,9 @@
 // A real browser for the tests: Debian's chromium, driven by playwright-core, trusting the development CA of BROWSER_HOME.
 import { chromium } from 'playwright-core'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 
 export const dev = JSON.parse(readFileSync(process.env.SIGNET_DEV_JSON, 'utf8'))
 
@@ -31,6 +32,18 @@ export async function shoot(page, name) {
   const file = `${String(process.pid)}-${String(shots).padStart(2, '0')}-${name}.png`
   await page.screenshot({ path: join(process.env.SCREENSHOTS, file), fullPage: true })
 }
+
+/** Runs `signet` as the administrator and gives its output. */
+export function signet(args, input = '') {
+  const env = { ...process.env, SIGNET_PASSWORD: dev.admin.password }
+  const done = spawnSync(process.env.SIGNET_BIN, [...args, '--data-dir', dirname(process.env.SIGNET_DEV_JSON)], { input, env, encoding: 'utf8' })
+  if (done.status !== 0) throw new Error(`signet ${args.join(' ')}: ${done.stderr}`)
+  return done.stdout
+}
+
+/** An account of its own for a test. */
+export const addPerson = ({ username, password, email = `${username}@example.test` }) =>
+  signet(['user', 'add', username, '--email', email, '--password-stdin'], `${password}\n`)
 
 /** Presses a button of the login or consent page. */
 export const decide = (page, value) => page.click(`button[name=decision][value=${value}]`)

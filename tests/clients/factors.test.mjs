@@ -1,35 +1,13 @@
 // A second factor, in a real browser: a code app by the secret that its page shows, the code at the next login, a browser that is remembered, a recovery code.
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
-import { createHmac } from 'node:crypto'
-import { dirname } from 'node:path'
 import { test } from 'node:test'
-import { decide, dev, logIn, shoot, withBrowser } from './browser.mjs'
+import { addPerson, decide, dev, logIn, shoot, withBrowser } from './browser.mjs'
+import { codeOf, now } from './totp.mjs'
 
 const person = { username: 'bertha', password: 'a calm set of other words' }
 
-function addPerson() {
-  const args = ['user', 'add', person.username, '--email', 'bertha@example.test', '--password-stdin', '--data-dir', dirname(process.env.SIGNET_DEV_JSON)]
-  const env = { ...process.env, SIGNET_PASSWORD: dev.admin.password }
-  const done = spawnSync(process.env.SIGNET_BIN, args, { input: `${person.password}\n`, env, encoding: 'utf8' })
-  assert.equal(done.status, 0, done.stderr)
-}
-
-/** RFC 6238, by node's own crypto. */
-function codeOf(secret, step) {
-  const bits = [...secret].map((letter) => 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'.indexOf(letter).toString(2).padStart(5, '0')).join('')
-  const key = Buffer.from(bits.match(/.{8}/g).map((byte) => parseInt(byte, 2)))
-  const counter = Buffer.alloc(8)
-  counter.writeBigUInt64BE(BigInt(step))
-  const hash = createHmac('sha1', key).update(counter).digest()
-  const at = hash[19] & 15
-  return String((hash.readUInt32BE(at) & 0x7fffffff) % 1_000_000).padStart(6, '0')
-}
-
-const now = () => Math.floor(Date.now() / 30_000)
-
 test('a code app, a remembered browser and a recovery code', async () => {
-  addPerson()
+  addPerson(person)
   await withBrowser(async (page) => {
     const faults = []
     page.on('console', (message) => { if (message.type() === 'error') faults.push(message.text()) })

@@ -60,6 +60,11 @@ impl StoredCredential {
         }
     }
 
+    /// Calls it something else. The label is cut to its longest, at a character.
+    pub fn rename(&mut self, label: &str) {
+        self.label = cleaned_label(label);
+    }
+
     fn read(name: CredentialName, row: &Row) -> Result<StoredCredential, StoreError> {
         let corrupt = || StoreError::Corrupt("a credential".into());
         let wire: Wire = serde_json::from_slice(&row.value).map_err(|_| corrupt())?;

@@ -7,8 +7,9 @@ use super::face::{Face, Part, plain, strong};
 use super::factors::{FactorsView, factors};
 use super::layout::{Forms, Frame, Html, Menu, Notice, notice};
 use super::passkey;
+use super::password_field::{self, NewPassword, PasswordField};
 use super::providers::{ProviderLinks, account_links};
-use super::script::PASSKEY;
+use super::script::{PASSKEY, PASSWORD};
 
 /// What the account page shows.
 #[derive(Debug, Default)]
@@ -183,7 +184,7 @@ pub fn account(t: &Face, view: &AccountView<'_>) -> Html {
     Frame {
         wide: true,
         menu: Menu::Account,
-        file: view.passkey.map(|_| &*PASSKEY),
+        files: view.passkey.map(|_| &*PASSKEY).into_iter().chain([&*PASSWORD]).collect(),
         // A link leads to the provider.
         forms: match view.providers.others.is_empty() {
             true => Forms::Own,
@@ -290,9 +291,14 @@ pub fn account(t: &Face, view: &AccountView<'_>) -> Html {
                 input type="text" name="username" value=(view.username) autocomplete="username" hidden;
                 @if view.has_password {
                     label for="password" { (t.text("account-password-current")) }
-                    input #password name="password" type="password" required maxlength="1024" autocomplete="current-password";
+                    (password_field::current(t, &PasswordField::default()))
                 }
-                (new_password(t, view.shortest_password))
+                (password_field::new(t, &NewPassword {
+                    shortest: view.shortest_password,
+                    autofocus: false,
+                    logins: &[view.username, view.email.unwrap_or("")],
+                    name: view.display_name,
+                }))
                 button .main type="submit" name="decision" value="password" { (t.text("account-password-save")) }
                 p .small .soft .after { (t.text("account-password-ends")) }
             }
@@ -340,16 +346,6 @@ fn end_label(t: &Face, session: &SessionView) -> String {
     t.with(id, &args)
 }
 
-fn new_password(t: &Face, shortest: usize) -> maud::Markup {
-    let count = u64::try_from(shortest).unwrap_or(u64::MAX);
-    html! {
-        label for="new_password" { (t.text("account-password-new")) }
-        input #new_password name="new_password" type="password" required minlength=(shortest) maxlength="1024"
-            autocomplete="new-password" aria-describedby="rule";
-        p #rule .small .soft { (t.with("account-password-rule", &[("count", count.into())])) }
-    }
-}
-
 /// `/account/recover`: asks whose password was forgotten.
 pub fn recover(t: &Face, interaction: &str, typed: &str, problem: Option<Notice>) -> Html {
     Frame {
@@ -392,6 +388,7 @@ pub fn reset(
 ) -> Html {
     Frame {
         password: true,
+        files: vec![&PASSWORD],
         ..Frame::own(t, t.text("account-reset-title"))
     }
     .render(html! {
@@ -401,7 +398,7 @@ pub fn reset(
         form method="post" action="recover" {
             input type="hidden" name="token" value=(token);
             input type="text" name="username" value=(username) autocomplete="username" hidden;
-            (new_password(t, shortest))
+            (password_field::new(t, &NewPassword { shortest, autofocus: true, logins: &[username], name: "" }))
             button .main type="submit" name="decision" value="password" { (t.text("account-password-save")) }
         }
     })

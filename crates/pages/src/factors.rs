@@ -48,6 +48,8 @@ pub struct CredentialView {
     pub expires_at: Option<u64>,
     /// What else is said of it: the id of a text.
     pub note: Option<&'static str>,
+    /// Its person may call it something else.
+    pub can_rename: bool,
 }
 
 impl CredentialSort {
@@ -93,6 +95,7 @@ fn list(
                                     " · " (t.html("factors-until", &[("until", Part::Html(t.time(end)))]))
                                 }
                             }
+                            @if one.can_rename { (rename(t, one, &name, hidden)) }
                         }
                         form .inline method="post" action="account" {
                             (hidden)
@@ -103,6 +106,25 @@ fn list(
                         }
                     }
                 }
+            }
+        }
+    }
+}
+
+/// Another name for one of them.
+fn rename(t: &Face, one: &CredentialView, name: &str, hidden: &Markup) -> Markup {
+    // Ids of credentials are letters, digits, `-` and `_`.
+    let field = format!("label-{}-{}", one.kind, one.id);
+    html! {
+        details {
+            summary .small aria-label=(t.with("factors-rename-one", &[("name", name.into())])) { (t.text("factors-rename")) }
+            form .inline method="post" action="account" {
+                (hidden)
+                input type="hidden" name="kind" value=(one.kind);
+                input type="hidden" name="id" value=(one.id);
+                label for=(field) { (t.text("factors-name")) }
+                input id=(field) name="label" type="text" value=(one.label) maxlength="64" autocomplete="off";
+                button .narrow type="submit" name="decision" value="credential-rename" { (t.text("account-save")) }
             }
         }
     }
@@ -282,6 +304,7 @@ mod tests {
                 used_at: None,
                 expires_at: None,
                 note: None,
+                can_rename: true,
             }],
             ..FactorsView::default()
         };

@@ -19,8 +19,8 @@ pub struct Html {
     style_hash: String,
     /// Whether the one script of `form_post` is in it.
     script: Option<&'static str>,
-    /// A script that is a file of its own.
-    file: Option<&'static Script>,
+    /// Scripts that are files of their own.
+    files: Vec<&'static Script>,
     forms: Forms,
 }
 
@@ -49,8 +49,8 @@ impl Html {
             policy.push_str(&csp_hash(script.as_bytes()));
             policy.push('\'');
         }
-        if self.file.is_some() {
-            // Nothing else of this server is a script, and `integrity` holds the file to its text.
+        if !self.files.is_empty() {
+            // Nothing else of this server is a script, and `integrity` holds each file to its text.
             policy.push_str("; script-src 'self'");
         }
         if self.forms == Forms::Own {
@@ -161,8 +161,8 @@ pub(super) struct Frame<'a> {
     pub password: bool,
     /// Where a change of the language goes on.
     pub menu: Menu<'a>,
-    /// A script that is a file of its own; not beside [`Frame::script`].
-    pub file: Option<&'static Script>,
+    /// Scripts that are files of their own; not beside [`Frame::script`].
+    pub files: Vec<&'static Script>,
 }
 
 impl<'a> Frame<'a> {
@@ -178,7 +178,7 @@ impl<'a> Frame<'a> {
             password: false,
             // A page without a form of its own has none: programs would take it for a question.
             menu: Menu::None,
-            file: None,
+            files: Vec::new(),
         }
     }
 
@@ -201,8 +201,8 @@ impl<'a> Frame<'a> {
                     meta name="robots" content="noindex, nofollow";
                     title { (self.title) }
                     style { (PreEscaped(t.brand.style.as_str())) }
-                    @if let Some(file) = self.file {
-                        script src=(file.path) integrity={ "sha256-" (file.hash) } defer {}
+                    @for file in &self.files {
+                        script src={ (t.base) "/" (file.path) } integrity={ "sha256-" (file.hash) } defer {}
                     }
                 }
                 body {
@@ -231,7 +231,7 @@ impl<'a> Frame<'a> {
             body: page.into_string(),
             style_hash: t.brand.style_hash.clone(),
             script: self.script,
-            file: self.file,
+            files: self.files,
             forms: self.forms,
         }
     }

@@ -27,6 +27,7 @@ mod logout;
 mod moment;
 mod not_found;
 mod passkey;
+mod password_field;
 mod providers;
 mod script;
 mod steps;

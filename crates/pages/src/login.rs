@@ -7,8 +7,9 @@ use super::face::{Face, plain, strong};
 use super::layout::{Frame, Html, Menu, Notice, notice};
 use super::links::{ClientLinks, links};
 use super::passkey;
+use super::password_field::{self, PasswordField};
 use super::providers::{ProviderButton, buttons};
-use super::script::PASSKEY;
+use super::script::{PASSKEY, PASSWORD};
 
 /// What the first login page shows.
 #[derive(Debug, Default)]
@@ -69,7 +70,7 @@ pub fn login(t: &Face, page: &LoginPage<'_>) -> Html {
     Frame {
         password: true,
         menu: Menu::Interaction(page.interaction),
-        file: page.passkey.map(|_| &*PASSKEY),
+        files: page.passkey.map(|_| &*PASSKEY).into_iter().chain([&*PASSWORD]).collect(),
         ..Frame::new(t, t.text("login-title"))
     }
     .render(html! {
@@ -88,9 +89,7 @@ pub fn login(t: &Face, page: &LoginPage<'_>) -> Html {
                 label for="password" { (t.text("login-password")) }
                 @if page.recovery { a .small href="account/recover" { (t.text("login-forgotten")) } }
             }
-            input #password name="password" type="password" required maxlength="1024"
-                autocomplete="current-password" autofocus[!page.username.is_empty()]
-                aria-invalid=[invalid.then_some("true")] aria-describedby=[problem];
+            (password_field::current(t, &PasswordField { autofocus: !page.username.is_empty(), problem }))
             button .main type="submit" name="decision" value="allow" { (t.text("login-submit")) }
             @if !page.methods.is_empty() || page.passkey.is_some() { p .or { (t.text("page-or")) } }
             @if let Some(options) = page.passkey { (passkey::login_button(t, options)) }

@@ -65,7 +65,7 @@ pub fn passkey_step(t: &Face, page: &PasskeyStep<'_>) -> Html {
         autofill: false,
     };
     Frame {
-        file: Some(&PASSKEY),
+        files: vec![&PASSKEY],
         ..Frame::new(t, t.text("passkey-step-title"))
     }
     .render(html! {
@@ -104,7 +104,7 @@ pub fn passkey_offer(t: &Face, page: &PasskeyOffer<'_>) -> Html {
         options: page.options,
     };
     Frame {
-        file: Some(&PASSKEY),
+        files: vec![&PASSKEY],
         ..Frame::new(t, t.text("passkey-offer-title"))
     }
     .render(html! {

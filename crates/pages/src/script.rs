@@ -35,9 +35,13 @@ impl Script {
 pub(super) static PASSKEY: LazyLock<Script> =
     LazyLock::new(|| Script::new("passkey", include_str!("passkey.js")));
 
+/// Passwords: shown while they are typed, and what a new one lacks.
+pub(super) static PASSWORD: LazyLock<Script> =
+    LazyLock::new(|| Script::new("password", include_str!("password.js")));
+
 /// The script of a path `assets/...`.
 pub fn script(path: &str) -> Option<&'static Script> {
-    let all = [&*PASSKEY];
+    let all = [&*PASSKEY, &*PASSWORD];
     all.into_iter().find(|script| script.path == path)
 }
 

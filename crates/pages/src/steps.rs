@@ -5,6 +5,8 @@ use maud::{Markup, html};
 use super::button::MethodButton;
 use super::face::{Face, strong};
 use super::layout::{Frame, Html, Notice, notice};
+use super::password_field::{self, PasswordField};
+use super::script::PASSWORD;
 
 /// What a further step shows.
 #[derive(Debug, Default, Clone)]
@@ -110,6 +112,7 @@ pub fn password_step(t: &Face, page: &StepPage<'_>) -> Html {
     let problem = page.problem();
     Frame {
         password: true,
+        files: vec![&PASSWORD],
         ..Frame::new(t, t.text("factors-password-title"))
     }
     .render(html! {
@@ -121,8 +124,7 @@ pub fn password_step(t: &Face, page: &StepPage<'_>) -> Html {
             (page.hidden())
             input type="text" name="username" value=(page.username) autocomplete="username" hidden;
             label for="password" { (t.text("login-password")) }
-            input #password name="password" type="password" required maxlength="1024" autocomplete="current-password"
-                autofocus aria-invalid=[problem.map(|_| "true")] aria-describedby=[problem];
+            (password_field::current(t, &PasswordField { autofocus: true, problem }))
             button .main type="submit" name="decision" value="allow" { (t.text("page-continue")) }
             (page.ways(t))
         }

@@ -27,6 +27,9 @@ const WRONG_CODE: &str = "factors-add-wrong";
 const TOO_MANY: &str = "factors-add-many";
 const ADDED: &str = "factors-added";
 const REMOVED: &str = "factors-removed";
+const RENAMED: &str = "factors-renamed";
+/// How often a row that logins write at the same time is tried.
+const MAX_TRIES: usize = 8;
 const LAST_WAY: &str = "passkey-last-way";
 
 /// What the account page shows.
@@ -62,6 +65,7 @@ pub(super) async fn view(visit: &BrowserRequest, user: &User) -> Result<FactorsV
         view.credentials.push(CredentialView {
             sort,
             kind: one.name.kind.name(),
+            can_rename: may_rename(one.name.kind),
             id: one.name.id,
             label: one.label,
             created_at: one.created_at,
@@ -270,16 +274,69 @@ pub(super) async fn make_recovery_codes(visit: BrowserRequest, present: &LoggedI
     }
 }
 
+/// Whether a person calls it by a name of theirs.
+fn may_rename(kind: CredentialKind) -> bool {
+    match kind {
+        CredentialKind::Totp | CredentialKind::Passkey => true,
+        CredentialKind::Password
+        | CredentialKind::Provider
+        | CredentialKind::RecoveryCodes
+        | CredentialKind::RememberedBrowser => false,
+    }
+}
+
+/// The credential of the person that the form names.
+fn named(present: &LoggedIn, form: &Params) -> Option<CredentialName> {
+    let kind = form.get("kind").and_then(CredentialKind::named)?;
+    let name = CredentialName::new(kind, form.get("id")?);
+    let is_there = present.user.credentials().contains(&name);
+    (is_there && kind != CredentialKind::Password).then_some(name)
+}
+
+/// `decision=credential-rename`: another name, which proves nothing and asks for no fresh login.
+pub(super) async fn rename(visit: BrowserRequest, present: &LoggedIn, form: &Params) -> Response {
+    let name = named(present, form).filter(|name| may_rename(name.kind));
+    let Some(name) = name else {
+        return overview(visit, None).await;
+    };
+    let event = about(&visit, present, "credential-rename").target(name.kind.name());
+    let renamed = call(
+        &visit,
+        &present.user.id,
+        &name,
+        form.get("label").unwrap_or(""),
+    );
+    let audit = visit.context.realm.audit();
+    match audit.act(event, renamed, store_failed).await {
+        Ok(()) => overview(visit, Some(Notice::Done(RENAMED))).await,
+        Err(error) => visit.unavailable(&error),
+    }
+}
+
+async fn call(
+    visit: &BrowserRequest,
+    user_id: &str,
+    name: &CredentialName,
+    label: &str,
+) -> Result<(), StoreError> {
+    let (users, now) = (&visit.context.realm.people.users, visit.context.now());
+    for _ in 0..MAX_TRIES {
+        let Some(mut stored) = users.credential(user_id, name, now).await? else {
+            return Ok(());
+        };
+        stored.rename(label);
+        // A login that counts in the same row goes first.
+        if users.rewrite_credential(user_id, &stored, now).await? {
+            return Ok(());
+        }
+    }
+    Err(StoreError::Unavailable("a credential's row is busy".into()))
+}
+
 /// `decision=credential-remove`. With the last app the recovery codes and the remembered browsers
 /// go, too: they stand in its place.
 pub(super) async fn remove(visit: BrowserRequest, present: &LoggedIn, form: &Params) -> Response {
-    let kind = form.get("kind").and_then(CredentialKind::named);
-    let id = form.get("id").unwrap_or("");
-    let name = kind.map(|kind| CredentialName::new(kind, id));
-    let name = name.filter(|name| {
-        name.kind != CredentialKind::Password && present.user.credentials().contains(name)
-    });
-    let Some(name) = name else {
+    let Some(name) = named(present, form) else {
         return overview(visit, None).await;
     };
     // To forget a browser takes nothing away but a convenience.

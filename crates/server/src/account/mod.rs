@@ -159,6 +159,7 @@ pub async fn submit(context: Context) -> Response {
         Some("passkey-add") => passkeys::add(visit, &present, &interaction, &form).await,
         Some("totp-add") => factors::begin_totp(visit, &present).await,
         Some("recovery-codes") => factors::make_recovery_codes(visit, &present).await,
+        Some("credential-rename") => factors::rename(visit, &present, &form).await,
         Some("credential-remove") => factors::remove(visit, &present, &form).await,
         Some("provider-unlink") => providers::unlink(visit, &present, &form).await,
         Some(decision) if decision.starts_with(providers::LINK) => {

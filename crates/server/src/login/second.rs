@@ -351,12 +351,18 @@ pub(super) async fn submit(
     });
     match verified {
         Ok(proof) => flow::finish(visit, interaction, proof, form).await,
-        Err(failure) => Outcome::Page(flow::failed(
-            visit,
-            failure,
-            method.name,
-            |visit, notice| render(visit, &interaction, &who, Some(notice)),
-        )),
+        Err(failure) => {
+            if method.start.is_none() {
+                // A passkey's challenge may be consumed by now: the next try answers another one.
+                interaction.pending = Some(pending(method, &who, passkey::first_state(method)));
+            }
+            Outcome::Page(flow::failed(
+                visit,
+                failure,
+                method.name,
+                |visit, notice| render(visit, &interaction, &who, Some(notice)),
+            ))
+        }
     }
 }
 

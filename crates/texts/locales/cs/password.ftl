@@ -5,3 +5,6 @@ password-repeated = Nové heslo je jeden opakovaný znak. Zvolte jiné.
 password-common = Nové heslo používá mnoho lidí a hádá se jako první. Zvolte jiné.
 password-name = Nové heslo je složeno z vašeho jména nebo adresy, nebo je obsahuje. Zvolte jiné.
 password-server = Nové heslo obsahuje název tohoto serveru. Zvolte jiné.
+password-show = Zobrazit heslo
+password-strength = Síla nového hesla
+password-fits = Dost dlouhé a bez vašich jmen.

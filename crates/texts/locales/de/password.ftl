@@ -5,3 +5,6 @@ password-repeated = Das neue Passwort ist ein einziges wiederholtes Zeichen. Wä
 password-common = Das neue Passwort wählen viele, und es wird zuerst erraten. Wählen Sie ein anderes.
 password-name = Das neue Passwort besteht aus Ihrem Namen oder Ihrer Adresse oder enthält sie. Wählen Sie ein anderes.
 password-server = Das neue Passwort enthält den Namen dieses Servers. Wählen Sie ein anderes.
+password-show = Passwort anzeigen
+password-strength = Stärke des neuen Passworts
+password-fits = Lang genug und ohne Ihre Namen.

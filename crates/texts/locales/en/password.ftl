@@ -7,3 +7,8 @@ password-repeated = The new password is one character repeated. Choose another.
 password-common = The new password is one that many people choose, and is guessed first. Choose another.
 password-name = The new password is made of your name or address, or has it in it. Choose another.
 password-server = The new password has the name of this server in it. Choose another.
+
+# Fields of passwords, where a script helps.
+password-show = Show password
+password-strength = Strength of the new password
+password-fits = Long enough, and without your names.

@@ -5,3 +5,6 @@ password-repeated = La contraseña nueva es un solo carácter repetido. Elija ot
 password-common = La contraseña nueva la elige mucha gente y es de las primeras que se adivinan. Elija otra.
 password-name = La contraseña nueva está formada por su nombre o su dirección, o los contiene. Elija otra.
 password-server = La contraseña nueva contiene el nombre de este servidor. Elija otra.
+password-show = Mostrar la contraseña
+password-strength = Seguridad de la nueva contraseña
+password-fits = Es lo bastante larga y no contiene sus nombres.

@@ -5,3 +5,6 @@ password-repeated = Le nouveau mot de passe répète un seul caractère. Choisis
 password-common = Le nouveau mot de passe est choisi par beaucoup de gens et deviné en premier. Choisissez-en un autre.
 password-name = Le nouveau mot de passe est formé de votre nom ou de votre adresse, ou les contient. Choisissez-en un autre.
 password-server = Le nouveau mot de passe contient le nom de ce serveur. Choisissez-en un autre.
+password-show = Afficher le mot de passe
+password-strength = Robustesse du nouveau mot de passe
+password-fits = Assez long, et sans vos noms.

@@ -5,3 +5,6 @@ password-repeated = La nuova password è un solo carattere ripetuto. Ne scelga u
 password-common = La nuova password è scelta da molti e si indovina per prima. Ne scelga un’altra.
 password-name = La nuova password è formata dal Suo nome o indirizzo, o li contiene. Ne scelga un’altra.
 password-server = La nuova password contiene il nome di questo server. Ne scelga un’altra.
+password-show = Mostra la password
+password-strength = Robustezza della nuova password
+password-fits = Abbastanza lunga e senza i Suoi nomi.

@@ -5,3 +5,6 @@ password-repeated = 새 비밀번호가 한 문자의 반복입니다. 다른 �
 password-common = 새 비밀번호는 많은 사람이 사용하여 가장 먼저 추측되는 것입니다. 다른 것을 선택하십시오.
 password-name = 새 비밀번호가 이름이나 주소로 되어 있거나 이를 포함합니다. 다른 것을 선택하십시오.
 password-server = 새 비밀번호에 이 서버의 이름이 들어 있습니다. 다른 것을 선택하십시오.
+password-show = 비밀번호 표시
+password-strength = 새 비밀번호의 강도
+password-fits = 충분히 길고 사용자 이름이 들어 있지 않습니다.

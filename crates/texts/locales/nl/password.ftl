@@ -5,3 +5,6 @@ password-repeated = Het nieuwe wachtwoord is één herhaald teken. Kies een ande
 password-common = Veel mensen kiezen dit wachtwoord, en het wordt als eerste geraden. Kies een ander.
 password-name = Het nieuwe wachtwoord bestaat uit uw naam of adres, of bevat die. Kies een ander.
 password-server = Het nieuwe wachtwoord bevat de naam van deze server. Kies een ander.
+password-show = Wachtwoord tonen
+password-strength = Sterkte van het nieuwe wachtwoord
+password-fits = Lang genoeg, en zonder uw namen.

@@ -5,3 +5,6 @@ password-repeated = Nowe hasło to jeden powtórzony znak. Wybierz inne.
 password-common = Nowe hasło jest często wybierane i odgadywane jako pierwsze. Wybierz inne.
 password-name = Nowe hasło składa się z Twojej nazwy lub adresu albo je zawiera. Wybierz inne.
 password-server = Nowe hasło zawiera nazwę tego serwera. Wybierz inne.
+password-show = Pokaż hasło
+password-strength = Siła nowego hasła
+password-fits = Wystarczająco długie i bez Twoich nazw.

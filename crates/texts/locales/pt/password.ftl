@@ -5,3 +5,6 @@ password-repeated = A nova senha é um único caractere repetido. Escolha outra.
 password-common = A nova senha é uma que muitas pessoas escolhem e é adivinhada primeiro. Escolha outra.
 password-name = A nova senha é formada pelo seu nome ou endereço, ou o contém. Escolha outra.
 password-server = A nova senha contém o nome deste servidor. Escolha outra.
+password-show = Mostrar a senha
+password-strength = Força da nova senha
+password-fits = Suficientemente longa e sem os seus nomes.

@@ -5,3 +5,6 @@ password-repeated = Yeni parola tek bir karakterin tekrarı. Başka bir tane se�
 password-common = Yeni parola birçok kişinin seçtiği ve ilk tahmin edilen bir parola. Başka bir tane seçin.
 password-name = Yeni parola adınızdan veya adresinizden oluşuyor ya da bunları içeriyor. Başka bir tane seçin.
 password-server = Yeni parola bu sunucunun adını içeriyor. Başka bir tane seçin.
+password-show = Parolayı göster
+password-strength = Yeni parolanın gücü
+password-fits = Yeterince uzun ve adlarınızı içermiyor.

@@ -5,3 +5,6 @@ password-repeated = 新密码只是同一字符的重复。请另选一个。
 password-common = 新密码有很多人使用，会最先被猜到。请另选一个。
 password-name = 新密码由您的名称或地址组成，或包含它们。请另选一个。
 password-server = 新密码包含此服务器的名称。请另选一个。
+password-show = 显示密码
+password-strength = 新密码的强度
+password-fits = 长度足够，且不含您的名字。
