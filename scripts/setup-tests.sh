@@ -54,3 +54,5 @@ install_python() {
 install_python "the Python test clients"
 cd ../gate
 install_python "the proxies of docs/gate.md that Debian does not have"
+cd ../apps
+install_python "the applications of docs/apps that a registry has"

@@ -42,7 +42,7 @@ export APACHE_DIR="$work/apache"
 mkdir -p "$APACHE_DIR"
 
 cd tests/clients
-echo "== Python: authlib, pyoidc, protobuf, the certification plans"
+echo "== Python: authlib, pyoidc, protobuf, the certification plans, applications"
 .venv/bin/python -m pytest -q -p no:cacheprovider
 echo "== Node: openid-client, a browser, Apache as the relying party"
 flags=()
