@@ -100,10 +100,10 @@ impl Scenario for Families {
 /// What an operation does.
 enum Act {
     Rotate,
-    /// A token that was rotated: refused.
-    Replay,
+    /// A token that was rotated: refused. With the family that the connection goes on with.
+    Replay(Option<String>),
     /// After a replay, also the family's newest: refused.
-    AfterReplay,
+    AfterReplay(Option<String>),
     Duel(Duel),
 }
 
@@ -125,15 +125,15 @@ struct Rotation {
 
 impl Rotation {
     fn next_family(&mut self) {
-        let mut fresh = self.fresh.lock().unwrap_or_else(PoisonError::into_inner);
-        self.token = fresh.pop();
+        self.token = self.take_family();
         self.rotated = None;
     }
 
-    /// Families that replays and parallel uses may still end.
-    fn some_left(&self) -> bool {
-        let fresh = self.fresh.lock().unwrap_or_else(PoisonError::into_inner);
-        !fresh.is_empty()
+    /// A family for when this connection's will have ended: taken before it is ended, or two
+    /// connections would count on the last one.
+    fn take_family(&self) -> Option<String> {
+        let mut fresh = self.fresh.lock().unwrap_or_else(PoisonError::into_inner);
+        fresh.pop()
     }
 
     fn choose(&mut self) -> String {
@@ -144,21 +144,26 @@ impl Rotation {
         }
         let token = self.token.clone().unwrap_or_default();
         match self.chance.below(1000) {
-            chance if chance < PER_MILLE && self.some_left() => {
-                if let Some(rotated) = self.rotated.clone() {
-                    self.act = Act::Replay;
+            chance if chance < PER_MILLE => {
+                if let Some(rotated) = self.rotated.clone()
+                    && let Some(next) = self.take_family()
+                {
+                    self.act = Act::Replay(Some(next));
                     return rotated;
                 }
             }
-            chance if chance < 2 * PER_MILLE && self.some_left() => {
-                let duel = Duel {
-                    token: token.clone(),
-                    won: Rc::new(Cell::new(0)),
-                };
-                OFFERED.set(Some(duel.clone()));
-                self.next_family();
-                self.act = Act::Duel(duel);
-                return token;
+            chance if chance < 2 * PER_MILLE => {
+                if let Some(next) = self.take_family() {
+                    let duel = Duel {
+                        token: token.clone(),
+                        won: Rc::new(Cell::new(0)),
+                    };
+                    OFFERED.set(Some(duel.clone()));
+                    self.token = Some(next);
+                    self.rotated = None;
+                    self.act = Act::Duel(duel);
+                    return token;
+                }
             }
             _ => {}
         }
@@ -207,18 +212,19 @@ impl Actor for Rotation {
                     Err(why) => Verdict::Wrong(why),
                 }
             }
-            Act::Replay if refused => {
-                self.act = Act::AfterReplay;
+            Act::Replay(next) if refused => {
+                self.act = Act::AfterReplay(next);
                 let token = self.token.clone().unwrap_or_default();
                 self.asked = true;
                 Verdict::Next(self.request(&token))
             }
-            Act::AfterReplay if refused => {
-                self.next_family();
+            Act::AfterReplay(next) if refused => {
+                self.token = next;
+                self.rotated = None;
                 Verdict::Right
             }
-            Act::Replay => Verdict::Wrong(format!("a replay: {}", answer.shown())),
-            Act::AfterReplay => {
+            Act::Replay(_) => Verdict::Wrong(format!("a replay: {}", answer.shown())),
+            Act::AfterReplay(_) => {
                 Verdict::Wrong(format!("of a family with a replay: {}", answer.shown()))
             }
             Act::Duel(duel) => {

@@ -30,7 +30,7 @@ use tokio::{
 };
 
 use crate::{
-    log,
+    log, memory,
     serve::{SystemClock, sockets},
     systemd::{self, Notice},
 };
@@ -75,6 +75,7 @@ impl Source {
 pub fn run(source: &Source, listen: Option<SocketAddr>) -> Result<(), String> {
     let (config, base) = source.read()?;
     let level = log::start(&config.log)?;
+    memory::give_back_what_load_leaves();
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()

@@ -35,7 +35,7 @@ use crate::{
     config::{apply, read::Loaded},
     dev::{self, Dev},
     http_client::HttpClient,
-    log,
+    log, memory,
     systemd::{self, Notice},
 };
 
@@ -82,6 +82,7 @@ pub fn run(source: Source) -> Result<(), String> {
         Source::Dev { .. } => dev::log(),
     };
     let level = log::start(&log_settings)?;
+    memory::give_back_what_load_leaves();
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
