@@ -7,7 +7,7 @@
 //! keyboard, a year, digits, an exclamation mark, `0` for `o`. Passwords of several words are never
 //! common by this. Beside the words stand the passwords that were found most often in what others
 //! lost (`breached.txt.zst`: the lists that come with Django and with zxcvbn-ts, as far as they are
-//! long enough to be passwords here).
+//! long enough to be passwords here; THIRD-PARTY-NOTICES.md).
 
 use std::sync::LazyLock;
 
