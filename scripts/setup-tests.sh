@@ -56,3 +56,18 @@ cd ../gate
 install_python "the proxies of docs/gate.md that Debian does not have"
 cd ../apps
 install_python "the applications of docs/apps that a registry has"
+
+# Debian's exim4 receives mails in a test. It is unpacked and not installed: nothing listens afterwards, and it runs as whoever runs the test.
+cd ../clients
+if [ ! -x .debian/usr/sbin/exim4 ]; then
+    echo "Unpacking Debian's exim4"
+    packages=$(mktemp -d)
+    (
+        cd "$packages"
+        apt-get download -q exim4-daemon-light libdb5.3 libevent-2.1-7 libgnutls-dane0 libidn12 libnsl2 libnss-wrapper libunbound8 >log 2>&1 || { cat log >&2; exit 2; }
+    )
+    rm -rf .debian
+    for package in "$packages"/*.deb; do dpkg-deb -x "$package" .debian; done
+    chmod u-s .debian/usr/sbin/exim4
+    rm -rf "$packages"
+fi

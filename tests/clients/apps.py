@@ -18,21 +18,17 @@ def block(page, language):
     return found[0]
 
 
-class AppServer(Deployment):
-    """A server with the clients, groups and claims of one page, for alice, bob and an administrator."""
+class Served(Deployment):
+    """A server with alice, bob, an administrator, and what else its configuration says."""
 
-    def __init__(self, folder, page, change=lambda text: text):
-        self.folder = folder = Path(folder)
+    def __init__(self, folder, more):
+        folder = Path(folder)
         self.authority = Authority(folder, "op")
         self.ca = str(self.authority.pem)
         self.port = held_port()
         self.issuer = f"https://localhost:{self.port}"
         certificate, key = self.authority.issue("localhost", server=True)
         self.server_certificate = (certificate, key)
-        (folder / "secrets").mkdir()
-        signet = block(page, "toml")
-        for name in re.findall(r'"secrets/([a-z-]+)"', signet):
-            (folder / "secrets" / name).write_text(SECRET)
         (folder / "password").write_text(PASSWORD)
         people = "\n".join(
             f'[[users]]\nusername = "{user}"\nname = "{user.title()} Example"\nemail = "{user}@example.test"\n'
@@ -45,7 +41,7 @@ class AppServer(Deployment):
             f'[[listeners]]\naddress = "127.0.0.1:{self.port}"\n\n'
             f'[tls]\ncertificate = "{certificate}"\nkey = "{key}"\n\n'
             '[keys]\nalgorithms = ["RS256", "ES256"]\nid_token = "ES256"\npublish_ahead = 1\n\n'
-            f"{people}\n{change(signet)}"
+            f"{people}\n{more}"
         )
         self.log = folder / "op.log"
         with open(self.log, "wb") as log:
@@ -53,6 +49,17 @@ class AppServer(Deployment):
                 [os.environ["SIGNET_BIN"], "serve", "--config", str(config)], stdout=log, stderr=subprocess.STDOUT
             )
         self._wait()
+
+
+class AppServer(Served):
+    """A server with the clients, groups and claims of one page."""
+
+    def __init__(self, folder, page, change=lambda text: text):
+        signet = block(page, "toml")
+        (Path(folder) / "secrets").mkdir()
+        for name in re.findall(r'"secrets/([a-z-]+)"', signet):
+            (Path(folder) / "secrets" / name).write_text(SECRET)
+        super().__init__(folder, change(signet))
 
     def join(self, group, user, act="add"):
         environment = {**os.environ, "SIGNET_PASSWORD": PASSWORD}
