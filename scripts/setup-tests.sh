@@ -64,7 +64,13 @@ if [ ! -x .debian/usr/sbin/exim4 ]; then
     packages=$(mktemp -d)
     (
         cd "$packages"
-        apt-get download -q exim4-daemon-light libdb5.3 libevent-2.1-7 libgnutls-dane0 libidn12 libnsl2 libnss-wrapper libunbound8 >log 2>&1 || { cat log >&2; exit 2; }
+        wanted=(exim4-daemon-light libdb5.3 libevent-2.1-7 libgnutls-dane0 libidn12 libnsl2 libnss-wrapper libunbound8)
+        # The list of packages may be missing, or older than what the mirror still has.
+        apt-get download -q "${wanted[@]}" >log 2>&1 || {
+            sudo=()
+            if [ "$(id -u)" -ne 0 ]; then sudo=(sudo); fi
+            "${sudo[@]}" apt-get update >>log 2>&1 && apt-get download -q "${wanted[@]}" >>log 2>&1
+        } || { cat log >&2; exit 2; }
     )
     rm -rf .debian
     for package in "$packages"/*.deb; do dpkg-deb -x "$package" .debian; done
