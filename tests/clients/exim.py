@@ -1,6 +1,7 @@
 """Debian's exim4 on a free loopback port, as whoever runs the tests: STARTTLS, a password, and every mail into one folder."""
 
 import os
+import re
 import shutil
 import smtplib
 import subprocess
@@ -109,12 +110,12 @@ plain:
         files = sorted((self.folder / "box").glob("new/*"))
         return [message_from_bytes(file.read_bytes(), policy=policy.default) for file in files]
 
-    def next(self, before):
-        """The one mail that was not there before."""
+    def next(self, before, subject):
+        """The first mail beyond these whose subject is like this; what else is told meanwhile is passed over."""
         for _ in range(150):
-            mails = self.mails()
-            if len(mails) > before:
-                return mails[before]
+            for mail in self.mails():
+                if mail["message-id"] not in before and re.search(subject, mail["subject"]):
+                    return mail
             time.sleep(0.1)
         raise AssertionError(f"no mail arrived: {self.log[-2000:]}")
 
