@@ -102,6 +102,12 @@ test('pages of a login, of the account and of errors', () =>
       const [link] = await mailed(person, /https:\/\/localhost:\d+\/account\/recover\?token=[\w.~-]+/)
       await page.goto(link)
       await check(page, 'reset')
+      person.password = 'five other words of a test'
+      await page.fill('#new_password', person.password)
+      await decide(page, 'password')
+      await page.waitForURL('**/account?password=set')
+      assert.match(await page.textContent('[role=status]'), /new password is set/)
+      await check(page, 'reset-done')
       await page.goto(link.slice(0, -4))
       await check(page, 'recover-ended')
 

@@ -154,3 +154,51 @@ test('the pages work without JavaScript', () =>
       await finish(await arrive(page, redirect))
     }, { javaScriptEnabled: false }),
   ))
+
+test('a password can be shown while it is typed, and is a password again when it is sent', () =>
+  withBrowser(async (page) => {
+    await page.goto(`${dev.issuer}/account`)
+    const button = page.locator('button.show')
+    await page.fill('input[name=password]', dev.user.password)
+    assert.equal(await page.getAttribute('#password', 'type'), 'password')
+    await button.click()
+    assert.equal(await page.getAttribute('#password', 'type'), 'text')
+    assert.equal(await button.getAttribute('aria-pressed'), 'true')
+    await page.fill('input[name=username]', dev.user.username)
+    await page.evaluate(() => {
+      const field = document.querySelector('#password')
+      field.form.addEventListener('submit', (event) => { window.sentAs = field.type; event.preventDefault() })
+    })
+    await decide(page, 'allow')
+    assert.equal(await page.evaluate(() => window.sentAs), 'password')
+    await page.goto(`${dev.issuer}/account`)
+    await logIn(page)
+    await page.waitForSelector('#sessions')
+  }))
+
+test('a new password is judged while it is typed, and nothing is asked of the server', () =>
+  withBrowser(async (page) => {
+    await page.goto(`${dev.issuer}/account`)
+    await logIn(page)
+    await page.waitForSelector('#new_password')
+    const asked = []
+    page.on('request', (request) => asked.push(request.url()))
+    const said = async (text) => {
+      await page.fill('#new_password', text)
+      return [await page.textContent('#password-said'), await page.evaluate(() => document.querySelector('#password-strength').value)]
+    }
+    assert.deepEqual(await said('abc'), ['', 3])
+    assert.match((await said('zzzzzzzzzzzz'))[0], /one character repeated/)
+    assert.match((await said('something of ALICE here'))[0], /name/)
+    assert.match((await said('runs on localhost, yes'))[0], /name of this server/)
+    const [fits, length] = await said('four quiet brown kettles')
+    assert.match(fits, /Long enough/)
+    assert.ok(length > 12)
+    assert.deepEqual(asked, [])
+    // The list of common ones is the server's.
+    await said('password1234')
+    await page.fill('#password', dev.user.password)
+    await decide(page, 'password')
+    await page.waitForSelector('[role=alert]:not([hidden])')
+    assert.match(await page.textContent('[role=alert]:not([hidden])'), /many people choose/)
+  }))

@@ -335,6 +335,12 @@ impl Client {
             && !self.require_pushed_authorization_requests
             && !settings.require_pushed_authorization_requests
     }
+    /// Where its picture is, if pages show it: a picture can say what a name may not, so not that
+    /// of a client that registered itself.
+    pub fn shown_logo(&self) -> Option<&str> {
+        let is_ours = self.registration_token_hash.is_none();
+        self.logo_uri.as_deref().filter(|_| is_ours)
+    }
     /// The registered redirect URI that `requested` is. The port of a loopback redirect is free for
     /// native applications, which get it from the operating system (RFC 8252 section 7.3); a web
     /// application's is exact (OAuth 2.1 section 4.1.1).

@@ -204,9 +204,34 @@ pub fn account(t: &Face, view: &AccountView<'_>) -> Html {
         (parts(t, view))
 
         @if !view.attributes.is_empty() { section #profile { (attributes(t, view, &hidden)) } }
-        @if let Some(options) = view.passkey { section #passkeys { (passkey::account_part(t, options, &hidden)) } }
-
-        @if let Some(view) = view.factors { section #second-factor { (factors(t, view, &hidden)) } }
+        section #security {
+        @if let Some(options) = view.passkey { (passkey::account_part(t, options, &hidden)) }
+        @if let Some(view) = view.factors { (factors(t, view, &hidden)) }
+        @if view.own_password {
+            h2 { (t.text(if view.has_password { "account-password-change" } else { "account-password-set" })) }
+            form method="post" action="account" {
+                (hidden)
+                input type="text" name="username" value=(view.username) autocomplete="username" hidden;
+                @if view.has_password {
+                    label for="password" { (t.text("account-password-current")) }
+                    (password_field::current(t, &PasswordField::default()))
+                }
+                (password_field::new(t, &NewPassword {
+                    shortest: view.shortest_password,
+                    autofocus: false,
+                    logins: &[view.username, view.email.unwrap_or("")],
+                    name: view.display_name,
+                }))
+                button .main type="submit" name="decision" value="password" { (t.text("account-password-save")) }
+                p .small .soft .after { (t.text("account-password-ends")) }
+            }
+        } @else {
+            h2 { (t.text("account-password")) }
+            p .soft {
+                (t.text("account-password-elsewhere"))
+            }
+        }
+        }
 
         section #devices {
         h2 #sessions { (t.text("account-sessions")) }
@@ -283,32 +308,6 @@ pub fn account(t: &Face, view: &AccountView<'_>) -> Html {
 
         @if let Some(view) = view.agents { section #advanced { (agents(t, view, &hidden)) } }
 
-        section #password-part {
-        @if view.own_password {
-            h2 { (t.text(if view.has_password { "account-password-change" } else { "account-password-set" })) }
-            form method="post" action="account" {
-                (hidden)
-                input type="text" name="username" value=(view.username) autocomplete="username" hidden;
-                @if view.has_password {
-                    label for="password" { (t.text("account-password-current")) }
-                    (password_field::current(t, &PasswordField::default()))
-                }
-                (password_field::new(t, &NewPassword {
-                    shortest: view.shortest_password,
-                    autofocus: false,
-                    logins: &[view.username, view.email.unwrap_or("")],
-                    name: view.display_name,
-                }))
-                button .main type="submit" name="decision" value="password" { (t.text("account-password-save")) }
-                p .small .soft .after { (t.text("account-password-ends")) }
-            }
-        } @else {
-            h2 { (t.text("account-password")) }
-            p .soft {
-                (t.text("account-password-elsewhere"))
-            }
-        }
-        }
     })
 }
 
@@ -316,10 +315,9 @@ pub fn account(t: &Face, view: &AccountView<'_>) -> Html {
 fn parts(t: &Face, view: &AccountView<'_>) -> Markup {
     let parts = [
         (!view.attributes.is_empty(), "#profile", "account-about"),
-        (view.factors.is_some(), "#second-factor", "factors-title"),
+        (true, "#security", "account-security"),
         (true, "#devices", "account-sessions"),
         (true, "#applications", "account-applications"),
-        (true, "#password-part", "account-password"),
         (view.agents.is_some(), "#advanced", "account-advanced"),
     ];
     html! {

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use super::face::{Face, Part, plain, strong};
 use super::layout::{Frame, Html, Menu};
-use super::links::{ClientLinks, links};
+use super::links::{ClientLinks, links, picture};
 
 /// One line of what is asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,6 +45,7 @@ pub fn consent(t: &Face, page: &ConsentPage<'_>) -> Html {
         ..Frame::new(t, t.text("consent-title"))
     }
     .render(html! {
+        (picture(t, &page.links))
         h1 { (t.html("consent-heading", &[("client", plain(page.client_name))])) }
         p .soft {
             (t.html("page-logged-in-as", &[("name", strong(page.username))]))
@@ -111,6 +112,7 @@ mod tests {
                     home: None,
                     policy: Some("javascript:alert(1)"),
                     terms: Some("https://rp.example/\"onclick=\"x"),
+                    pictured: Some(hostile),
                 },
                 username: hostile,
                 scopes: &scopes,

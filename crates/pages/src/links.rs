@@ -1,10 +1,10 @@
-//! What a client says of itself beside its name: links to its pages.
+//! What a client says of itself beside its name: its picture, and links to its pages.
 //!
-//! Its logo is not shown: the picture would be loaded from wherever the client likes, which tells
-//! that place who is logging in, from where and when, before the person has agreed to anything; and
-//! a picture can say what a name may not.
+//! The picture comes from this server: loaded from wherever the client likes, it would tell that
+//! place who is logging in, from where and when, before the person has agreed to anything.
 
 use maud::{Markup, html};
+use signet_jose::base64url;
 use signet_oauth::client::Client;
 
 use super::face::Face;
@@ -18,6 +18,8 @@ pub struct ClientLinks<'a> {
     pub policy: Option<&'a str>,
     /// Its terms of service.
     pub terms: Option<&'a str>,
+    /// Its id, where it has a picture that is shown.
+    pub pictured: Option<&'a str>,
 }
 
 impl<'a> ClientLinks<'a> {
@@ -27,6 +29,16 @@ impl<'a> ClientLinks<'a> {
             home: client.client_uri.as_deref(),
             policy: client.policy_uri.as_deref(),
             terms: client.tos_uri.as_deref(),
+            pictured: client.shown_logo().map(|_| &*client.client_id),
+        }
+    }
+}
+
+/// The picture. It says nothing that the name beside it does not.
+pub(super) fn picture(t: &Face, links: &ClientLinks<'_>) -> Markup {
+    html! {
+        @if let Some(client_id) = links.pictured {
+            img .client src={ (t.base) "/client-logo/" (base64url::encode(client_id.as_bytes())) } alt="";
         }
     }
 }

@@ -5,7 +5,7 @@ use maud::html;
 use super::button::MethodButton;
 use super::face::{Face, plain, strong};
 use super::layout::{Frame, Html, Menu, Notice, notice};
-use super::links::{ClientLinks, links};
+use super::links::{ClientLinks, links, picture};
 use super::passkey;
 use super::password_field::{self, PasswordField};
 use super::providers::{ProviderButton, buttons};
@@ -43,6 +43,7 @@ pub struct LoginPage<'a> {
 /// The login page of a realm where nobody logs in but at providers.
 fn only(t: &Face, page: &LoginPage<'_>) -> Html {
     Frame::new(t, t.text("login-title")).render(html! {
+        (picture(t, &page.links))
         h1 { (t.text("login-title")) }
         @if let Some(client) = page.client_name {
             p .soft { (t.html("login-for-client", &[("client", strong(client))])) }
@@ -74,6 +75,7 @@ pub fn login(t: &Face, page: &LoginPage<'_>) -> Html {
         ..Frame::new(t, t.text("login-title"))
     }
     .render(html! {
+        (picture(t, &page.links))
         h1 { (t.text("login-title")) }
         @if let Some(client) = page.client_name {
             p .soft { (t.html("login-for-client", &[("client", strong(client))])) }

@@ -56,7 +56,7 @@ async fn logo(context: Context) -> Response {
     }
 }
 
-fn picture(media_type: &'static str, bytes: impl Into<Bytes>) -> Response {
+pub(crate) fn picture(media_type: &'static str, bytes: impl Into<Bytes>) -> Response {
     let mut response = response::body(StatusCode::OK, media_type, bytes);
     // An SVG that is opened by itself is a document of this origin: it may do nothing.
     response.headers_mut().insert(
@@ -75,7 +75,7 @@ fn picture(media_type: &'static str, bytes: impl Into<Bytes>) -> Response {
 }
 
 /// A page for browsers, JSON for those who ask for it, a line of text for everybody else.
-async fn not_found(context: Context) -> Response {
+pub(crate) async fn not_found(context: Context) -> Response {
     let accept = context.header(header::ACCEPT).unwrap_or("");
     if accept.contains("text/html") {
         let account = path(&context, "/account");

@@ -29,6 +29,7 @@ pub mod agents;
 pub mod attempts;
 pub mod browser_request;
 pub mod budgets;
+mod client_logo;
 pub mod cookie;
 mod credentials;
 pub mod declared;
@@ -80,6 +81,7 @@ pub fn routes(router: &mut http::Router) {
     endpoint::routes(router);
     health::routes(router);
     home::routes(router);
+    client_logo::routes(router);
     well_known::routes(router);
     admin::routes(router);
     scim::routes(router);

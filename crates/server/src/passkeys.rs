@@ -20,9 +20,12 @@ pub fn relying_party(settings: &Settings) -> Option<RelyingParty> {
         related_origins,
         ..
     } = &settings.passkeys;
-    enabled
-        .then(|| RelyingParty::of_issuer(&settings.issuer, related_origins))
-        .flatten()
+    let party = enabled.then(|| RelyingParty::of_issuer(&settings.issuer, related_origins))??;
+    // A node that browsers reach at a port of its own: its pages have that origin.
+    Some(match &settings.node_base {
+        Some(own) => party.also_at(own),
+        None => party,
+    })
 }
 
 /// Whether an authenticator must verify its user.

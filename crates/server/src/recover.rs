@@ -249,7 +249,7 @@ async fn reset(visit: BrowserRequest, token: &str, form: &Params) -> Response {
             security_mail::send(&visit, &user.1, told).await;
             // The login page follows: whoever has the mail shows that they know the new password,
             // too.
-            let url = visit.url("/account");
+            let url = visit.url(super::account::AFTER_RESET);
             visit.redirect(&url)
         }
         Err(failure) => refused(visit, failure, |visit, notice| {

@@ -127,7 +127,7 @@ fn a_logout_that_nobody_stands_for_leads_nowhere_by_itself() {
 }
 
 #[test]
-fn login_and_consent_link_the_clients_own_pages_and_load_no_picture() {
+fn login_and_consent_link_the_clients_own_pages_and_load_no_picture_of_others() {
     let mail = Mail::new();
     let server = server(&mail);
     let mut browser = Browser::new(&server);
@@ -142,10 +142,10 @@ fn login_and_consent_link_the_clients_own_pages_and_load_no_picture() {
             let href = format!("href=\"https://client.example/{link}\" rel=\"noopener noreferrer");
             assert!(text.contains(&href), "{link}: {text}");
         }
-        assert!(
-            !text.contains("<img") && !text.contains("logo.png"),
-            "{text}"
-        );
+        // The one that is shown is this server's.
+        assert_eq!(text.matches("<img").count(), 1, "{text}");
+        assert!(text.contains("src=\"/client-logo/d2Vi\""), "{text}");
+        assert!(!text.contains("logo.png"), "{text}");
         let policy = page.reply.header("content-security-policy");
         assert!(policy.contains("img-src 'self';"), "{policy}");
     }

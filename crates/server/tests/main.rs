@@ -14,6 +14,7 @@ mod authenticator;
 mod back_channel_logout;
 mod bad_input;
 mod client_authentication;
+mod client_logo;
 mod common;
 mod compact_tokens;
 mod http;

@@ -39,6 +39,20 @@ impl RelyingParty {
         })
     }
 
+    /// With the origin of another base of the same host, as a node of several has: a domain's
+    /// credentials are those of all its ports (section 5.1.4.1). That of another host is not taken.
+    #[must_use]
+    pub fn also_at(mut self, base: &str) -> RelyingParty {
+        if let Some(other) = RelyingParty::of_issuer(base, &[])
+            && other.id == self.id
+        {
+            let new = |origin: &String| !self.origins.contains(origin);
+            let added: Vec<String> = other.origins.into_iter().filter(new).collect();
+            self.origins.extend(added);
+        }
+        self
+    }
+
     /// The domain.
     pub fn id(&self) -> &str {
         &self.id
@@ -82,6 +96,22 @@ mod tests {
         for (issuer, id, origin) in rows {
             let party = RelyingParty::of_issuer(issuer, &[]).expect("a domain");
             assert_eq!((party.id(), &*party.origins()[0]), (id, origin));
+        }
+    }
+
+    #[test]
+    fn a_node_has_the_origin_of_its_own_port_and_no_other_host() {
+        let party = RelyingParty::of_issuer("https://localhost:8443", &[]).expect("a domain");
+        let origins = |base| party.clone().also_at(base).origins().to_vec();
+        let both = ["https://localhost:8443", "https://localhost:8444"];
+        assert_eq!(origins("https://LOCALHOST:8444"), both);
+        for none in [
+            "https://localhost:8443",
+            "https://elsewhere.example:8444",
+            "https://a.localhost:8444",
+            "https://127.0.0.1:8444",
+        ] {
+            assert_eq!(origins(none), both[..1], "{none}");
         }
     }
 

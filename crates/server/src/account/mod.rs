@@ -29,9 +29,16 @@ const RECENT: u64 = 600;
 
 const PASSWORD_CHANGED: &str = "account-password-changed";
 
+/// Where a recovery leads: the login page says that the password was set.
+pub(crate) const AFTER_RESET: &str = "/account?password=set";
+
 /// GET.
 pub async fn show(context: Context) -> Response {
     match BrowserRequest::begin(context).await {
+        Ok(visit) if visit.present().is_none() && visit.context.query() == "password=set" => {
+            let interaction = visit.interaction(Goal::Account);
+            flow::show(visit, interaction, Some(Notice::Done("account-reset-done")))
+        }
         Ok(visit) => overview(visit, None).await,
         Err(response) => response,
     }

@@ -4,7 +4,7 @@ use crate::{
     budgets::Budgets,
     delta::{Configuration, Delta},
     keys::{self, KeysError, SealingFile, ShareSealingKeys, SigningKeys},
-    outbound::ClientKeysCache,
+    outbound::{ClientKeysCache, ClientLogos},
     streams::Streams,
     user_services::{UserServiceOptions, UserServices},
 };
@@ -73,6 +73,8 @@ pub struct Realm {
     pub revocation_streams: Streams,
     /// Clients' public keys.
     pub client_keys: Arc<ClientKeysCache>,
+    /// Clients' pictures.
+    pub client_logos: ClientLogos,
     /// What was fetched of identity providers.
     pub upstream: crate::known_providers::Known,
 }
@@ -116,6 +118,7 @@ impl Realm {
             budgets: Budgets::default(),
             revocation_streams: Streams::default(),
             client_keys: Arc::default(),
+            client_logos: ClientLogos::default(),
             upstream: crate::known_providers::Known::default(),
         })
     }

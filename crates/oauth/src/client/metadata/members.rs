@@ -179,7 +179,7 @@ pub const MEMBERS: &[Member] = members! {
     // member in field kind who may set written what it says
     client_name                         in client_name:                  Text,                        Registrant, IfSet,  "Its name, shown to people.";
     client_uri                          in client_uri:                   Url,                         Registrant, IfSet,  "Its home page, linked on login and consent pages.";
-    logo_uri                            in logo_uri:                     Url,                         Registrant, IfSet,  "Its picture. Stored; pages load no picture of others.";
+    logo_uri                            in logo_uri:                     Url,                         Registrant, IfSet,  "Its picture, which the server fetches and shows itself; not of clients that registered themselves.";
     policy_uri                          in policy_uri:                   Url,                         Registrant, IfSet,  "Its privacy policy, linked on login and consent pages.";
     tos_uri                             in tos_uri:                      Url,                         Registrant, IfSet,  "Its terms of service, linked on login and consent pages.";
     contacts                            in contacts:                     List,                        Registrant, IfSet,  "Mail addresses of who is responsible for it.";
