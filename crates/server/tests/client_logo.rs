@@ -86,7 +86,10 @@ fn a_picture_is_served_from_here_and_fetched_once_a_day() {
     let text = page.text();
     assert!(text.contains(&format!("src=\"{}\"", path("web"))), "{text}");
     assert!(!text.contains(&place.url), "{text}");
-    assert!(page.header("content-security-policy").contains("img-src 'self'"));
+    assert!(
+        page.header("content-security-policy")
+            .contains("img-src 'self'")
+    );
     assert_eq!(place.count(), 0, "a page fetches nothing by itself");
 
     for _ in 0..3 {
@@ -130,9 +133,17 @@ fn a_client_that_registered_itself_has_no_picture() {
     let asked = parameters(&[("client_id", &id), ("scope", "openid")]);
     let page = Call::get(&crate::common::browser::with("/authorize", &asked));
     let text = page.send(&server).expect(200).text();
-    assert!(text.contains("Self-made") && !text.contains("<img"), "{text}");
+    assert!(
+        text.contains("Self-made") && !text.contains("<img"),
+        "{text}"
+    );
     Call::get(&path(&id)).send(&server).expect(404);
-    for nobody in ["/client-logo/", "/client-logo/%00", "/client-logo/d2Vi=", &path("nobody")] {
+    for nobody in [
+        "/client-logo/",
+        "/client-logo/%00",
+        "/client-logo/d2Vi=",
+        &path("nobody"),
+    ] {
         Call::get(nobody).send(&server).expect(404);
     }
     assert_eq!(place.count(), 0);
