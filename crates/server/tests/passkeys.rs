@@ -443,12 +443,12 @@ fn browsers_find_what_they_look_for_and_the_script_is_the_one_that_pages_allow()
         .split('"')
         .next()
         .unwrap();
-    let script = Call::get(&format!("/{path}")).send(&server).expect(200);
+    let script = Call::get(path).send(&server).expect(200);
     let hash = signet_crypto::hash::sha256(script.text().as_bytes());
     let hash = base64url::encode(&hash).replace('-', "+").replace('_', "/");
     assert!(text.contains(&format!("integrity=\"sha256-{hash}=\"")));
     server.configure(|settings, _| settings.passkeys.enabled = false);
     Call::get("/.well-known/webauthn").send(&server).expect(404);
     let page = Browser::new(&server).get("/account");
-    assert!(!page.offers("passkey") && !page.text().contains("<script"));
+    assert!(!page.offers("passkey") && !page.text().contains("assets/passkey-"));
 }
