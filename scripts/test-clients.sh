@@ -44,7 +44,7 @@ mkdir -p "$APACHE_DIR"
 cd tests/clients
 echo "== Python: authlib, pyoidc, protobuf, the certification plans, applications"
 .venv/bin/python -m pytest -q -p no:cacheprovider
-echo "== Node: openid-client, a browser, Apache as the relying party"
+echo "== Node: openid-client, a browser, Apache as the relying party, oidc-provider as the identity provider"
 flags=()
 if [ "$(node -p 'Number(process.versions.node.split(".")[0]) < 20')" = true ]; then flags=(--experimental-global-webcrypto); fi
 node "${flags[@]}" --test --test-concurrency=1 ./*.test.mjs
