@@ -43,10 +43,7 @@ impl Params {
         }
         let mut text = Vec::with_capacity(encoded.len());
         let mut pairs = Vec::with_capacity(8);
-        for pair in encoded
-            .split(|&b| b == b'&')
-            .filter(|pair| !pair.is_empty())
-        {
+        for pair in pairs_of(encoded).filter(|pair| !pair.is_empty()) {
             let equals = pair.iter().position(|&b| b == b'=').unwrap_or(pair.len());
             let start = text.len();
             decode(&pair[..equals], &mut text)?;
@@ -101,10 +98,7 @@ impl Params {
                 return Err(OAuthError::invalid_request("a parameter is not UTF-8"));
             };
             // White space of JSON values is let through, and nothing else below space.
-            if name.bytes().any(|b| b < b' ' || b == 0x7f)
-                || value
-                    .bytes()
-                    .any(|b| (b < b' ' && !matches!(b, b'\t' | b'\n' | b'\r')) || b == 0x7f)
+            if has_control(name, b"") || has_control(value, b"\t\n\r")
             {
                 return Err(OAuthError::invalid_request(
                     "a parameter contains control characters",
@@ -194,14 +188,12 @@ pub fn encode_into(text: &str, out: &mut String) {
 /// Form-decodes one name or value: `+` is a space, `%` needs two hexadecimal digits.
 pub(crate) fn decode(encoded: &[u8], out: &mut Vec<u8>) -> Result<(), OAuthError> {
     let mut rest = encoded;
-    while let Some((&byte, tail)) = rest.split_first() {
-        rest = tail;
-        match byte {
-            b'+' => out.push(b' '),
-            b'%' => {
-                let [high, low, after @ ..] = tail else {
-                    return Err(OAuthError::invalid_request("malformed percent-encoding"));
-                };
+    // What stands for itself goes over in runs: a token is one.
+    while let Some(at) = find_escape(rest) {
+        let (plain, escape) = rest.split_at(at);
+        out.extend_from_slice(plain);
+        match escape {
+            [b'%', high, low, after @ ..] => {
                 let (Some(high), Some(low)) =
                     ((*high as char).to_digit(16), (*low as char).to_digit(16))
                 else {
@@ -211,10 +203,64 @@ pub(crate) fn decode(encoded: &[u8], out: &mut Vec<u8>) -> Result<(), OAuthError
                 out.push((high * 16 + low) as u8);
                 rest = after;
             }
-            byte => out.push(byte),
+            [b'+', after @ ..] => {
+                out.push(b' ');
+                rest = after;
+            }
+            _ => return Err(OAuthError::invalid_request("malformed percent-encoding")),
         }
     }
+    out.extend_from_slice(rest);
     Ok(())
+}
+
+/// Where the first `+` or `%` is.
+fn find_escape(text: &[u8]) -> Option<usize> {
+    find(text, |byte| (byte == b'+') | (byte == b'%'))
+}
+
+/// What stands between the `&`, the empty too.
+fn pairs_of(encoded: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut rest = Some(encoded);
+    std::iter::from_fn(move || {
+        let text = rest.take()?;
+        let Some(at) = find(text, |byte| byte == b'&') else {
+            return Some(text);
+        };
+        rest = text.get(at + 1..);
+        text.get(..at)
+    })
+}
+
+/// Where the first byte is that is so.
+fn find(text: &[u8], is_so: impl Fn(u8) -> bool) -> Option<usize> {
+    let clean = runs(text, |run| !has(run, &is_so));
+    let at = text.get(clean..)?.iter().position(|&byte| is_so(byte))?;
+    Some(clean + at)
+}
+
+/// How many bytes at the beginning lie in whole runs for which `holds`.
+fn runs(text: &[u8], holds: impl Fn(&[u8; RUN]) -> bool) -> usize {
+    let (runs, _) = text.as_chunks::<RUN>();
+    RUN * runs.iter().take_while(|run| holds(run)).count()
+}
+
+/// Bytes that are looked at together: without a branch for each, the compiler takes them by the
+/// register.
+const RUN: usize = 32;
+
+/// Whether any of a run is so. Looks at all of them.
+fn has(run: &[u8; RUN], is_so: impl Fn(u8) -> bool) -> bool {
+    run.iter().fold(false, |has, &byte| has | is_so(byte))
+}
+
+/// Whether a text has characters below space, or DEL, that are not among those let through.
+fn has_control(text: &str, through: &[u8]) -> bool {
+    let text = text.as_bytes();
+    let is_control = |byte: u8| (byte < b' ') | (byte == 0x7f);
+    let clean = runs(text, |run| !has(run, is_control));
+    let mut rest = text.get(clean..).unwrap_or_default().iter();
+    rest.any(|byte| is_control(*byte) && !through.contains(byte))
 }
 
 #[cfg(test)]
@@ -268,6 +314,28 @@ mod tests {
             b"%C3=%A9",
         ] {
             assert!(Params::parse(bad).is_err(), "{bad:?}");
+        }
+    }
+
+    /// What is looked at in runs says the same as what is looked at by the byte, wherever a byte
+    /// of its own lies.
+    #[test]
+    fn a_byte_of_its_own_is_found_wherever_it_lies() {
+        for at in 0..RUN * 3 {
+            let mut text = vec![b'x'; RUN * 3];
+            for (byte, expected) in [(&b"%41"[..], "A"), (b"+", " "), (b"%09", "\t")] {
+                text.splice(at.., byte.iter().copied().chain([b'y'; RUN]));
+                let form = [b"a=", &*text, b"&b=1"].concat();
+                let params = Params::parse(&form).unwrap();
+                let value = format!("{}{expected}{}", "x".repeat(at), "y".repeat(RUN));
+                assert_eq!(params.get("a"), Some(&*value), "{at}");
+                assert_eq!(params.get("b"), Some("1"));
+            }
+            for bad in [&b"%0b"[..], b"\x7f", b"\0", b"%zz", b"%"] {
+                text.splice(at.., bad.iter().copied());
+                let form = [b"a=", &*text].concat();
+                assert!(Params::parse(&form).is_err(), "{at} {bad:?}");
+            }
         }
     }
 
