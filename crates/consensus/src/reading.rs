@@ -7,8 +7,11 @@ use crate::{
     node::Node,
     surroundings::{Moment, spawn},
 };
-use signet_store::StoreError;
-use std::sync::Arc;
+use signet_store::{
+    StoreError,
+    moment::{self, Rows},
+};
+use std::sync::{Arc, atomic::Ordering::SeqCst};
 use tokio::sync::{mpsc, oneshot};
 
 /// Reads that wait for the leader's answer; beyond it they are refused
@@ -22,6 +25,7 @@ struct Waiting {
 /// Where this node's reads go.
 pub(crate) struct Reading {
     node: Arc<Node>,
+    rows: Rows,
     queue: mpsc::Sender<Waiting>,
 }
 
@@ -33,13 +37,24 @@ impl Reading {
     pub(crate) fn start(node: Arc<Node>) -> Reading {
         let (queue, waiting) = mpsc::channel(MAX_READS);
         spawn(ask(node.clone(), waiting));
-        Reading { node, queue }
+        Reading {
+            node,
+            rows: Rows::unique(),
+            queue,
+        }
     }
 
-    /// Waits until this node's rows show everything that anybody was answered before now.
+    /// Waits until this node's rows show everything that anybody was answered before now; before
+    /// the first read, where several are [of one moment](moment).
     pub(crate) async fn latest(&self) -> Result<(), StoreError> {
         self.node.has_hope()?;
         let until = Moment::now() + self.node.settings.deadline;
+        if let Some(index) = moment::known(self.rows) {
+            // What this node was answered since is what the same work may have changed: a look
+            // after an own change sees whatever was changed before that.
+            let seen = self.node.seen.load(SeqCst);
+            return self.node.wait_applied(seen.max(index + 1), until).await;
+        }
         let (reply, answer) = oneshot::channel();
         let waiting = Waiting { until, reply };
         self.queue.try_send(waiting).map_err(|error| match error {
@@ -47,12 +62,13 @@ impl Reading {
             mpsc::error::TrySendError::Closed(_) => unavailable("it was closed"),
         })?;
         let index = answer.await.map_err(|_| unavailable("it was closed"))??;
+        moment::keep(self.rows, index);
         self.node.wait_applied(index + 1, until).await
     }
 
     /// Waits until this node's rows show everything that this node was answered.
     pub(crate) async fn own(&self) -> Result<(), StoreError> {
-        let seen = self.node.seen.load(std::sync::atomic::Ordering::SeqCst);
+        let seen = self.node.seen.load(SeqCst);
         let until = Moment::now() + self.node.settings.deadline;
         self.node.wait_applied(seen, until).await
     }

@@ -1,7 +1,9 @@
 //! What goes on, and what does not, when nodes and connections fail.
 use crate::world::{World, name};
 use signet_consensus::{ReplicatedStore, Role};
-use signet_store::{Change, Key, Op, Outcome, Store, StoreError, Table};
+use signet_store::{
+    Change, Key, Op, Outcome, Store, StoreError, Table, moment::at_one_moment,
+};
 use std::{sync::Arc, time::Duration};
 use tokio::time::{Instant, sleep};
 
@@ -212,6 +214,32 @@ async fn a_read_of_a_state_table_sees_what_another_node_was_answered() {
         };
         let row = other.get(&key, NOW).await.expect("answers");
         assert_eq!(row.expect("is there").version, version);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn reads_of_one_moment_ask_once_and_see_what_was_answered_before_and_own_changes() {
+    let world = World::of(3, 6).await;
+    let leader = world.leader().expect("leads");
+    let (one, other) = (world.node(leader % 3 + 1), world.node(leader));
+    for id in 0..20 {
+        done(&other, id).await;
+        at_one_moment(async {
+            assert!(is_there(&one, id).await, "{id}");
+            // Nobody could be asked any more.
+            world.isolate(leader % 3 + 1);
+            for id in 0..=id {
+                assert!(is_there(&one, id).await, "{id}");
+            }
+            world.heal();
+            done(&one, format!("own {id}")).await;
+            assert!(is_there(&one, format!("own {id}")).await, "{id}");
+            // What was changed before the own change is seen, too.
+            done(&other, format!("before {id}")).await;
+            done(&one, format!("after {id}")).await;
+            assert!(is_there(&one, format!("before {id}")).await, "{id}");
+        })
+        .await;
     }
 }
 

@@ -16,6 +16,7 @@ mod error;
 mod feed;
 mod key;
 mod memory;
+pub mod moment;
 mod moving;
 mod need;
 mod node;

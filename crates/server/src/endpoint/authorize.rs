@@ -18,7 +18,8 @@ use signet_oauth::params::Params;
 use signet_oauth::scope::ScopeSet;
 use signet_oauth::session::Consent;
 use signet_oauth::{access_rules::Origin, target, userinfo};
-use signet_store::{Change, Key, Op, Outcome, StoreError, Table};
+use signet_store::{Change, Key, Op, Outcome, StoreError, Table, moment::at_one_moment};
+use std::pin::pin;
 
 use super::rules;
 use crate::access;
@@ -46,7 +47,7 @@ pub async fn show(mut context: Context) -> Response {
         Err(error) => return error_page(&mut context, &error),
     };
     match check(&mut context, &params) {
-        Ok(request) => begin(context, request).await,
+        Ok(request) => at_one_moment(pin!(begin(context, request))).await,
         Err(response) => *response,
     }
 }

@@ -1,5 +1,6 @@
-//! `/token`: read, decide, commit, sign, answer. In this order and no other: what was answered was
-//! durable, and what was refused consumed nothing of its owner's.
+//! `/token`: read, decide, commit, answer. In this order and no other: what was answered was
+//! durable, and what was refused consumed nothing of its owner's. An answer is signed while its
+//! change is being written, and waits for it.
 //!
 //! `client_credentials` with a secret takes no lock, asks no store and parses no JSON.
 use super::{agent_chain::Chain, client_endpoint::ClientRequest};
@@ -21,15 +22,20 @@ use signet_oauth::{
     error::{ErrorCode, OAuthError},
     token::{self, LookedUp},
 };
-use signet_store::{Change, Key, Op, Row, Table};
-use std::sync::atomic::Ordering::Relaxed;
+use signet_store::{Change, Key, Op, Row, Table, moment::at_one_moment};
+use std::{
+    future::poll_fn,
+    pin::{Pin, pin},
+    sync::atomic::Ordering::Relaxed,
+    task::Poll,
+};
 
 pub(super) async fn handle(context: Context) -> Response {
     let call = match ClientRequest::read(context, EndpointId::Token).await {
         Ok(call) => call,
         Err(answer) => return *answer,
     };
-    match answer(&call).await {
+    match at_one_moment(pin!(answer(&call))).await {
         Ok(body) => {
             call.context
                 .realm
@@ -131,7 +137,18 @@ async fn answer(call: &ClientRequest) -> Result<Vec<u8>, OAuthError> {
     }
     // What is spent and what is said about it are there together, or neither is.
     let commit = audit::with_record(event, call.commit(&decision.once, then));
-    let (committed, was_carried) = Box::pin(commit).await;
+    let mut commit = Box::pin(commit);
+    // The answer is signed while the change is on its way to the disk, and leaves when it is there:
+    // of one that is refused nobody sees anything. A chain is looked at again in between.
+    let (done, signed) = match begun_by(commit.as_mut()).await {
+        None if chain.is_none() => {
+            let signed = issue::answer(&call.context, &decision.issue, person.as_ref(), id);
+            (commit.await, Some(signed))
+        }
+        None => (commit.await, None),
+        Some(done) => (done, None),
+    };
+    let (committed, was_carried) = done;
     committed?;
     if !was_carried {
         call.context.realm.audit().record(event);
@@ -139,7 +156,19 @@ async fn answer(call: &ClientRequest) -> Result<Vec<u8>, OAuthError> {
     if let Some(chain) = &chain {
         Box::pin(chain.look_again(call)).await?;
     }
-    issue::answer(&call.context, &decision.issue, person.as_ref(), id)
+    match signed {
+        Some(signed) => signed,
+        None => issue::answer(&call.context, &decision.issue, person.as_ref(), id),
+    }
+}
+
+/// Begins `work`: what it gave, where it is done at once.
+async fn begun_by<T>(mut work: Pin<&mut impl Future<Output = T>>) -> Option<T> {
+    poll_fn(|task| match work.as_mut().poll(task) {
+        Poll::Ready(done) => Poll::Ready(Some(done)),
+        Poll::Pending => Poll::Ready(None),
+    })
+    .await
 }
 
 /// The writes that note that the client is to be told of the session's end.
