@@ -178,11 +178,22 @@ async fn worker<S: Serves>(service: Arc<S>, sockets: Vec<Socket>, stopped: watch
         )));
     }
     drop(alive);
+    let clock = tokio::spawn(tick(service.limits().head / 2));
     for task in accepting {
         // An accept loop only ends when it was stopped.
         let _ = task.await;
     }
     let _ = timeout(service.limits().grace, ended.recv()).await;
+    clock.abort();
+}
+
+/// Keeps a timer that is due before those that requests set. One that is due before all others
+/// wakes the runtime through the kernel, though it is this thread that sets it: two calls of the
+/// system for each request that has waited for the store.
+async fn tick(every: Duration) {
+    loop {
+        tokio::time::sleep(every.max(Duration::from_secs(1))).await;
+    }
 }
 
 async fn accept<S: Serves>(
