@@ -107,6 +107,31 @@ impl Provider {
         Ok(())
     }
 
+    /// Waits until no node is busy with what a start leaves behind: a moment after it, the keys
+    /// that come next are made, and an RSA key takes a core for a tenth of a second or more. Their
+    /// time is no request's.
+    ///
+    /// # Errors
+    /// A process that is gone, or one that is still busy after half a minute.
+    pub async fn settled(&self) -> Result<(), Failure> {
+        const LOOK: Duration = Duration::from_millis(250);
+        const QUIET: u32 = 10;
+        let begun = Instant::now();
+        let (mut quiet, mut before) = (0, self.cpu_us()?);
+        while quiet < QUIET {
+            if begun.elapsed() > Duration::from_secs(30) {
+                return Err("the nodes do not come to rest".into());
+            }
+            tokio::time::sleep(LOOK).await;
+            let now = self.cpu_us()?;
+            // Two per cent of a core for each: what keeps several nodes together costs one.
+            let rest = LOOK.as_micros() as u64 / 50 * self.count() as u64;
+            quiet = if now - before <= rest { quiet + 1 } else { 0 };
+            before = now;
+        }
+        Ok(())
+    }
+
     /// The ordinary listener of the first.
     pub fn target(&self) -> Result<Target, Failure> {
         Target::new(self.server.port()?, &self.ca, None)

@@ -79,6 +79,9 @@ struct Measuring {
     /// Fetch and measure the peers, from the package registries
     #[arg(long)]
     peers: bool,
+    /// Of the grid, only the cells whose name contains this: for a look with a profiler
+    #[arg(long, value_name = "TEXT")]
+    only: Option<String>,
     /// Where the report goes
     #[arg(long, default_value = "bench-results")]
     out: PathBuf,
@@ -93,6 +96,7 @@ impl Measuring {
             full,
             pace: self.pace,
             peers: self.peers,
+            only: self.only.clone(),
             out: self.out.clone(),
         })
     }
@@ -190,6 +194,7 @@ fn list() {
         full,
         pace: 1.0,
         peers: false,
+        only: None,
         out: PathBuf::new(),
     };
     let (quick, full) = (options(false), options(true));

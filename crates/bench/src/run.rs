@@ -23,6 +23,8 @@ pub struct Options {
     pub pace: f64,
     /// Whether peers are fetched and measured.
     pub peers: bool,
+    /// Of the grid, only the cells whose name contains this.
+    pub only: Option<String>,
     /// Where the report goes.
     pub out: PathBuf,
 }

@@ -64,7 +64,33 @@ fn seconds(options: &Options) -> f64 {
     options.choose(1.5, 3.0)
 }
 
+impl Cell {
+    /// The first part of its rows' names.
+    fn name(self) -> String {
+        match self {
+            Cell::Token(method, algorithm, compact) => {
+                let format = if compact { "compact-" } else { "" };
+                format!("client_credentials/{method}/{format}{}", algorithm.name())
+            }
+            Cell::Introspection(algorithm) => {
+                format!("introspection/client_secret_basic/{}", algorithm.name())
+            }
+            Cell::Code(algorithm) => {
+                format!("authorization_code/client_secret_basic/{}", algorithm.name())
+            }
+        }
+    }
+}
+
 fn cells(options: &Options, nodes: usize) -> Vec<Cell> {
+    let mut cells = all_cells(options, nodes);
+    if let Some(only) = &options.only {
+        cells.retain(|cell| format!("{}/{nodes}", cell.name()).contains(only));
+    }
+    cells
+}
+
+fn all_cells(options: &Options, nodes: usize) -> Vec<Cell> {
     const BASIC: &str = "client_secret_basic";
     let mut cells = Vec::new();
     for algorithm in ALGORITHMS {
@@ -90,8 +116,8 @@ fn plan(options: &Options) -> f64 {
     let counts = nodes(options).iter();
     let counts = counts.map(|&nodes| {
         let cells = cells(options, nodes).len() as f64;
-        // A start and a registration.
-        nodes as f64 * 2.0 + cells * (seconds(options) * options.pace + 0.2)
+        // A start and its rest, and a registration.
+        nodes as f64 * 2.0 + 4.0 + cells * (seconds(options) * options.pace + 0.2)
     });
     counts.sum::<f64>() + growth_seconds(options)
 }
@@ -122,19 +148,23 @@ fn run(run: &mut Run) -> Result<(), Failure> {
         echo_target,
     };
     for &nodes in nodes(&grid.run.options) {
+        if cells(&grid.run.options, nodes).is_empty() {
+            continue;
+        }
         let begun = grid.run.options.pace;
         grid.run
             .progress
             .says(&format!("grid: {nodes} nodes start"));
         let provider = grid.block_on(Provider::start(nodes, None))?;
+        grid.block_on(provider.settled())?;
         for cell in cells(&grid.run.options, nodes) {
             grid.cell(&provider, cell)?;
             let took = seconds(&grid.run.options) * begun + 0.2;
             grid.run.progress.done(took);
         }
-        grid.run.progress.done(nodes as f64 * 2.0);
+        grid.run.progress.done(nodes as f64 * 2.0 + 4.0);
     }
-    if grid.run.options.full {
+    if grid.run.options.full && grid.run.options.only.is_none() {
         grid.growth()?;
         let took = growth_seconds(&grid.run.options);
         grid.run.progress.done(took);
