@@ -76,7 +76,10 @@ impl Cell {
                 format!("introspection/client_secret_basic/{}", algorithm.name())
             }
             Cell::Code(algorithm) => {
-                format!("authorization_code/client_secret_basic/{}", algorithm.name())
+                format!(
+                    "authorization_code/client_secret_basic/{}",
+                    algorithm.name()
+                )
             }
         }
     }
