@@ -1,9 +1,7 @@
 //! What goes on, and what does not, when nodes and connections fail.
 use crate::world::{World, name};
 use signet_consensus::{ReplicatedStore, Role};
-use signet_store::{
-    Change, Key, Op, Outcome, Store, StoreError, Table, moment::at_one_moment,
-};
+use signet_store::{Change, Key, Op, Outcome, Store, StoreError, Table, moment::at_one_moment};
 use std::{sync::Arc, time::Duration};
 use tokio::time::{Instant, sleep};
 

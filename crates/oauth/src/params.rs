@@ -98,8 +98,7 @@ impl Params {
                 return Err(OAuthError::invalid_request("a parameter is not UTF-8"));
             };
             // White space of JSON values is let through, and nothing else below space.
-            if has_control(name, b"") || has_control(value, b"\t\n\r")
-            {
+            if has_control(name, b"") || has_control(value, b"\t\n\r") {
                 return Err(OAuthError::invalid_request(
                     "a parameter contains control characters",
                 ));
