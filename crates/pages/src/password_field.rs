@@ -75,7 +75,7 @@ pub(super) fn new(t: &Face, field: &NewPassword<'_>) -> Markup {
             max=(field.shortest + 10) value="0" aria-label=(t.text("password-strength"))
             data-logins=(logins.join("\n")) data-names=(names.join("\n")) data-fits=(t.text("password-fits"))
             data-repeated=(t.text("password-repeated")) data-name=(t.text("password-name")) data-server=(t.text("password-server")) {}
-        p #password-said .small role="status" {}
+        p #password-said .small .said role="status" {}
         p #rule .small .soft { (t.with("account-password-rule", &[("count", count.into())])) }
     }
 }
