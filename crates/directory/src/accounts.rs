@@ -54,15 +54,16 @@ impl Accounts {
         }
     }
 
-    /// The user that this user name or e-mail address names. None also where the text cannot be a
-    /// name. A directory's person who is seen for the first time gets an account by it.
+    /// The user that this user name or e-mail address names; one that has expired is not enabled.
+    /// None also where the text cannot be a name. A directory's person who is seen for the first
+    /// time gets an account by it.
     ///
     /// # Errors
     /// A directory's and the store's.
     pub async fn by_login(&self, typed: &str, now: u64) -> Result<Option<User>, UserError> {
         match self.local.by_login(typed, now).await? {
             Some(user) if user.link.is_some() => return self.by_id(&user.id, now).await,
-            Some(user) => return Ok(Some(user)),
+            Some(user) => return Ok(Some(user.at(now))),
             None => {}
         }
         let Some(folded) = fold(typed) else {
@@ -76,8 +77,8 @@ impl Accounts {
         Ok(None)
     }
 
-    /// The user with this id. Where a directory has the person no more, or keeps them out, they are
-    /// not enabled.
+    /// The user with this id. One that has expired is not enabled. Where a directory has the person
+    /// no more, or keeps them out, they are not enabled.
     ///
     /// # Errors
     /// The store's. A directory that fails changes nothing: what it said last goes on.
@@ -85,6 +86,7 @@ impl Accounts {
         let Some(user) = self.local.by_id(id, now).await? else {
             return Ok(None);
         };
+        let user = user.at(now);
         let Some(link) = user.link.clone() else {
             return Ok(Some(user));
         };
@@ -449,7 +451,7 @@ impl Accounts {
                 // Refused: somebody else has just written it, and the next login writes it again.
                 self.local.store.commit(change, now).await?;
             }
-            return Ok(user);
+            return Ok(user.at(now));
         }
         Err(UserError::Conflict)
     }
@@ -494,6 +496,8 @@ impl User {
             created_at: now,
             updated_at: now,
             password_changed_at: 0,
+            must_change_password: false,
+            expires_at: None,
             profile: Profile::default(),
             external_id: None,
             groups: Vec::new(),

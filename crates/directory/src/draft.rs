@@ -100,6 +100,14 @@ impl UserDraft {
         }
         let before = self.user.password_changed_at;
         self.user.password_changed_at = now.max(before.saturating_add(1));
+        self.user.must_change_password = false;
+    }
+
+    /// As [`UserDraft::set_password`], of a password that somebody else chose: whoever logs in next
+    /// has to set another.
+    pub fn set_temporary_password(&mut self, phc: &str, now: u64) {
+        self.set_password(Some(phc), now);
+        self.user.must_change_password = true;
     }
 
     /// The operations on the credentials' rows.

@@ -30,6 +30,10 @@ pub struct ImportedUser {
     pub admin: bool,
     /// Whether the person may log in.
     pub enabled: bool,
+    /// The first login has to set another password.
+    pub must_change_password: bool,
+    /// Unix seconds from which the account is as a disabled one.
+    pub expires_at: Option<u64>,
     /// Unix seconds; None: now.
     pub created_at: Option<u64>,
     /// The rest of the profile.
@@ -105,6 +109,8 @@ impl Local {
             link: None,
             credentials: Vec::new(),
             password_changed_at: 0,
+            must_change_password: false,
+            expires_at: given.expires_at,
             admin: given.admin,
             enabled: given.enabled,
             created_at: given.created_at.unwrap_or(now),
@@ -119,7 +125,10 @@ impl Local {
         });
         draft.user.check_holdings()?;
         if let Some(stored) = &given.password_hash {
-            draft.set_password(Some(stored), now);
+            match given.must_change_password {
+                true => draft.set_temporary_password(stored, now),
+                false => draft.set_password(Some(stored), now),
+            }
         }
         self.write_new(draft, now).await.map(Imported::Made)
     }

@@ -26,6 +26,10 @@ pub struct NewUser {
     pub email_verified: bool,
     /// A PHC string (`signet_crypto::password::hash`).
     pub password: Option<String>,
+    /// The first login has to set another password.
+    pub must_change_password: bool,
+    /// Unix seconds from which the account is as a disabled one.
+    pub expires_at: Option<u64>,
     /// May administer.
     pub admin: bool,
     /// The rest of the profile.
@@ -77,6 +81,8 @@ impl Local {
             link: None,
             credentials: Vec::new(),
             password_changed_at: 0,
+            must_change_password: false,
+            expires_at: new.expires_at,
             admin: new.admin,
             enabled: true,
             created_at: now,
@@ -90,7 +96,10 @@ impl Local {
             unknown: Default::default(),
         });
         if let Some(phc) = &new.password {
-            draft.set_password(Some(phc), now);
+            match new.must_change_password {
+                true => draft.set_temporary_password(phc, now),
+                false => draft.set_password(Some(phc), now),
+            }
         }
         self.write_new(draft, now).await
     }

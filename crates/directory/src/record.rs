@@ -46,6 +46,12 @@ pub struct User {
     /// Unix seconds of the last change of the password; 0: never set.
     #[serde(default)]
     pub password_changed_at: u64,
+    /// The next login has to set a new password before a session begins.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub must_change_password: bool,
+    /// Unix seconds from which the account is as a disabled one. None: it does not expire.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires_at: Option<u64>,
     /// The rest of the profile.
     #[serde(default)]
     pub profile: Profile,
@@ -69,7 +75,19 @@ pub struct User {
     pub(crate) unknown: Unknown,
 }
 
+// What `skip_serializing_if` calls has a reference.
+#[allow(clippy::trivially_copy_pass_by_ref)]
+fn is_false(is: &bool) -> bool {
+    !is
+}
+
 impl User {
+    /// The account as it is at a time, Unix seconds: one that has expired is not enabled.
+    pub(crate) fn at(mut self, now: u64) -> User {
+        self.enabled &= self.expires_at.is_none_or(|end| now < end);
+        self
+    }
+
     /// Whether the account has a credential of this kind.
     pub fn has(&self, kind: CredentialKind) -> bool {
         self.credentials.iter().any(|name| name.kind == kind)

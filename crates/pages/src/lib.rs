@@ -16,6 +16,7 @@ mod device;
 mod error;
 mod face;
 mod factors;
+mod first_password;
 mod form_post;
 mod layout;
 mod leaving;
@@ -48,6 +49,7 @@ pub use face::{Face, Part};
 pub use factors::{
     CredentialSort, CredentialView, FactorsView, TotpAddPage, recovery_codes, totp_add,
 };
+pub use first_password::{FirstPassword, first_password};
 pub use form_post::form_post;
 pub use layout::{Html, Notice};
 pub use leaving::{LeavingPage, Onward, leaving};

@@ -198,6 +198,16 @@ impl BrowserRequest {
         self.present = Some(LoggedIn { found, user });
     }
 
+    /// Everything of this person has just been ended, and whatever session the browser had of
+    /// theirs is none: the next is another one, and a millisecond later than the end.
+    pub fn begin_after_end(&mut self, user: &User) {
+        self.present = self
+            .present
+            .take()
+            .filter(|present| present.user.id != user.id);
+        self.context.now_ms = self.context.realm.now_ms() + 1;
+    }
+
     /// Ends the browser's session, and with it the tokens that name it.
     pub async fn log_out(&mut self) -> Result<(), StoreError> {
         let realm = self.context.realm.clone();

@@ -2,6 +2,7 @@
 //! encoded answer.
 use crate::http::Context;
 use signet_crypto::Algorithm;
+use signet_directory::User;
 use signet_jose::jwt::{JwtSigner, Typ};
 use signet_oauth::id::Jti;
 use signet_oauth::{
@@ -17,13 +18,16 @@ use signet_oauth::{
 use std::sync::Arc;
 
 /// The person behind tokens that speak of one, as the directory has them now: gone or disabled
-/// means no token, whatever the grant says. `None` for a client's own token. To be asked before
-/// anything is committed.
+/// means no token, whatever the grant says; and no token outlives an account that expires. `None`
+/// for a client's own token. To be asked before anything is committed.
 ///
 /// # Errors
 /// `invalid_grant`, or `temporarily_unavailable` where the directory cannot be read.
-pub async fn person(context: &Context, issue: &Issue) -> Result<Option<UserClaims>, OAuthError> {
-    let token = &issue.access_token;
+pub async fn person(
+    context: &Context,
+    issue: &mut Issue,
+) -> Result<Option<UserClaims>, OAuthError> {
+    let token = &mut issue.access_token;
     if token.sub == token.client_id {
         return Ok(None);
     }
@@ -34,7 +38,10 @@ pub async fn person(context: &Context, issue: &Issue) -> Result<Option<UserClaim
         .by_id(&token.sub, context.now())
         .await
     {
-        Ok(Some(user)) if user.enabled => Ok(Some(user.claims())),
+        Ok(Some(user)) if user.enabled => {
+            end_with_account(token, &user, context.now());
+            Ok(Some(user.claims()))
+        }
         // A token that was exchanged from another client's own has that client as its subject.
         Ok(None)
             if context
@@ -56,6 +63,13 @@ pub async fn person(context: &Context, issue: &Issue) -> Result<Option<UserClaim
                 "temporarily unavailable, try again later",
             ))
         }
+    }
+}
+
+/// Ends an access token no later than the account of its person.
+pub fn end_with_account(token: &mut AccessToken, user: &User, now: u64) {
+    if let Some(end) = user.expires_at {
+        token.lifetime = token.lifetime.min(end.saturating_sub(now));
     }
 }
 

@@ -7,6 +7,7 @@
 
 mod access_rules;
 mod account;
+mod account_states;
 mod admin;
 mod agents;
 #[path = "../../webauthn/tests/authenticator.rs"]

@@ -53,6 +53,12 @@ struct ImportedDocument {
     admin: bool,
     #[serde(default = "yes")]
     enabled: bool,
+    /// The first login has to set another password.
+    #[serde(default)]
+    must_change_password: bool,
+    /// Unix seconds from which the account is as a disabled one.
+    #[serde(default)]
+    expires_at: Option<u64>,
     #[serde(default)]
     created_at: Option<u64>,
     #[serde(default)]
@@ -229,6 +235,8 @@ async fn checked(
         password_hash: given.password_hash,
         admin: given.admin,
         enabled: given.enabled,
+        must_change_password: given.must_change_password,
+        expires_at: given.expires_at,
         created_at: given.created_at,
         profile: given.profile,
         groups,

@@ -146,6 +146,11 @@ pub(super) struct UserDocument {
     pub(super) admin: bool,
     pub(super) enabled: bool,
     pub(super) has_password: bool,
+    /// The next login has to set a new password first.
+    pub(super) must_change_password: bool,
+    /// Unix seconds from which the account is as a disabled one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) expires_at: Option<u64>,
     /// The directory that keeps name, address, profile and password, where the account is that of a
     /// person from outside.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -185,6 +190,8 @@ impl UserDocument {
                 .map(|(name, stored)| (name.clone(), stored.value.clone()))
                 .collect(),
             has_password: user.has(CredentialKind::Password),
+            must_change_password: user.must_change_password,
+            expires_at: user.expires_at,
             directory: user.link.map(|link| link.directory),
             id: user.id,
             username: user.username,
@@ -212,6 +219,12 @@ pub(super) struct NewUserDocument {
     /// None: login by e-mailed code only.
     #[serde(default)]
     pub(super) password: Option<String>,
+    /// The password is temporary: the first login has to set another.
+    #[serde(default)]
+    pub(super) temporary: bool,
+    /// Unix seconds from which the account is as a disabled one.
+    #[serde(default)]
+    pub(super) expires_at: Option<u64>,
     #[serde(default)]
     pub(super) admin: bool,
     #[serde(default)]
@@ -225,6 +238,12 @@ pub(super) struct UserChange {
     pub(super) admin: bool,
     pub(super) enabled: bool,
     pub(super) profile: Profile,
+    /// Whether the next login has to set a new password; as it is unless given.
+    #[serde(default)]
+    pub(super) must_change_password: Option<bool>,
+    /// Unix seconds from which the account is as a disabled one; 0: never; as it is unless given.
+    #[serde(default)]
+    pub(super) expires_at: Option<u64>,
 }
 
 /// An e-mail address, or none.
@@ -241,6 +260,9 @@ pub(super) struct EmailChange {
 #[serde(deny_unknown_fields)]
 pub(super) struct PasswordChange {
     pub(super) password: Option<String>,
+    /// The next login has to set another.
+    #[serde(default)]
+    pub(super) temporary: bool,
 }
 
 /// A login session.

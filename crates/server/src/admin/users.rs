@@ -166,6 +166,8 @@ async fn create(
         email: wanted.email,
         email_verified: wanted.email_verified,
         password,
+        must_change_password: wanted.temporary,
+        expires_at: wanted.expires_at,
         admin: wanted.admin,
         profile: wanted.profile,
     };
@@ -201,12 +203,25 @@ async fn replace(
     // Whoever is to be disabled is ended also where they were disabled before: an earlier call may
     // have got only so far. Tokens say what their holder might do when they were made: they end
     // with the right.
-    let ends = !wanted.enabled || (found.user.admin && !wanted.admin);
+    let expires_at = match wanted.expires_at {
+        None => found.user.expires_at,
+        Some(0) => None,
+        Some(at) => Some(at),
+    };
+    let expired = expires_at.is_some_and(|at| at <= realm.now());
+    let ends = !wanted.enabled || expired || (found.user.admin && !wanted.admin);
+    if wanted.must_change_password == Some(true) && !realm.people.users.may(&found.user).password {
+        return Err(UserError::KeptElsewhere("the password").into());
+    }
     let change = |draft: &mut UserDraft| {
         let user = &mut draft.user;
         user.admin = wanted.admin;
         user.enabled = wanted.enabled;
         user.profile = wanted.profile;
+        user.expires_at = expires_at;
+        if let Some(must) = wanted.must_change_password {
+            user.must_change_password = must;
+        }
     };
     let replaced = match ends {
         true => realm.replace_user_and_end_everything(found, change).await?,
@@ -361,8 +376,9 @@ async fn set_password(
     };
     let now = realm.now();
     // Whoever knew the old one is out.
-    end_with(&realm, &user.id, |draft| {
-        draft.set_password(phc.as_deref(), now);
+    end_with(&realm, &user.id, |draft| match phc.as_deref() {
+        Some(phc) if wanted.temporary => draft.set_temporary_password(phc, now),
+        phc => draft.set_password(phc, now),
     })
     .await
 }

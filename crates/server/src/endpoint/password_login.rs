@@ -100,6 +100,11 @@ pub(super) async fn submit(mut context: Context) -> Response {
         }
     }
     let context = visit.context;
+    if second::must_change_password(&context, &user) {
+        let text = "the password is temporary: log in by a browser and set another";
+        let error = OAuthError::new(ErrorCode::InteractionRequired, text);
+        return refuse(&context, Some(&user.id), &error);
+    }
     let scope = ScopeSet::parse(scope::ADMIN).unwrap_or_default();
     let registry = context.snapshot.registry.clone();
     let purpose = Purpose {
@@ -117,6 +122,10 @@ pub(super) async fn submit(mut context: Context) -> Response {
     }
     let decided = with_rules(&context, |rules| {
         command_line::password_login(rules, &user.id, user.admin, methods)
+    });
+    let decided = decided.map(|mut issue| {
+        issue::end_with_account(&mut issue.access_token, &user, context.now());
+        issue
     });
     match decided.and_then(|issue| answer(&context, &issue)) {
         Ok(body) => response::json(StatusCode::OK, body),

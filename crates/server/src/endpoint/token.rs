@@ -88,7 +88,7 @@ async fn answer(call: &ClientRequest) -> Result<Vec<u8>, OAuthError> {
         let lookup = tokens.before(rules, &call.snapshot().keys);
         token::decide_begun(begun, rules, &request, &credentials, looked_up, &lookup)
     });
-    let decision = match decided {
+    let mut decision = match decided {
         Ok(decision) => decision,
         Err(error) => {
             if let Some(device) = device
@@ -108,7 +108,7 @@ async fn answer(call: &ClientRequest) -> Result<Vec<u8>, OAuthError> {
         let client_id = &decision.issue.access_token.client_id;
         Box::pin(call.context.realm.mark_used(client_id)).await;
     }
-    let person = issue::person(&call.context, &decision.issue).await?;
+    let person = issue::person(&call.context, &mut decision.issue).await?;
     let grant_type = call.params.get("grant_type").unwrap_or_default();
     let rule = access::of_token(&call.context, &decision, person.as_ref(), grant_type)?;
     session_goes_on(call, &decision).await?;

@@ -399,6 +399,15 @@ pub(super) fn failed(
         | Failure::Store(_) => event,
     };
     visit.context.realm.audit().record(event);
+    refused(visit, failure, html)
+}
+
+/// The page with what went wrong, where it was recorded already.
+pub(super) fn refused(
+    visit: BrowserRequest,
+    failure: Failure,
+    html: impl FnOnce(&BrowserRequest, Notice) -> Html,
+) -> Response {
     match failure {
         Failure::Wrong(text, _) | Failure::Expired(text) | Failure::Invalid(text) => {
             let html = html(&visit, Notice::Error(text));

@@ -7,6 +7,7 @@
 
 pub mod budgets;
 pub mod email_code;
+mod first_password;
 pub mod flow;
 pub mod link;
 pub mod method;

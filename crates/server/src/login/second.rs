@@ -15,9 +15,9 @@ use signet_store::StoreError;
 use super::flow::{self, Outcome};
 use super::method::{Method, MethodPage};
 use super::totp::{self, TotpSecret};
-use super::{Failure, METHODS, passkey, policy, remembered};
+use super::{Failure, METHODS, first_password, passkey, policy, remembered};
 use crate::browser_request::{BrowserRequest, store_failed};
-use crate::http::Response;
+use crate::http::{Context, Response};
 use crate::interaction::{Interaction, Page, Pending};
 use crate::page::{self, Html, MethodButton, Notice, StepPage, TotpAddPage};
 use crate::security_mail::{self, SecurityEvent};
@@ -29,10 +29,16 @@ pub(crate) fn wants_second_factor<S: AsRef<str>>(user: &User, shown: &[S]) -> bo
     user.has(CredentialKind::Totp) && !acr::second_factor_shown(shown)
 }
 
+/// Whether somebody has to set a new password before a session begins. Where the password is a
+/// directory's, it is changed there.
+pub(crate) fn must_change_password(context: &Context, user: &User) -> bool {
+    user.must_change_password && context.realm.people.users.may(user).password
+}
+
 /// Whose step it is, and what they have shown.
-struct Who {
-    user: User,
-    methods: Vec<String>,
+pub(super) struct Who {
+    pub(super) user: User,
+    pub(super) methods: Vec<String>,
 }
 
 /// None: there is nobody any more, and the login begins anew.
@@ -72,6 +78,8 @@ enum Next {
     Ask(Vec<&'static Method>),
     /// They have nothing that would do, and set up a code app.
     Enrol,
+    /// Everything was shown, and a new password comes before the session.
+    NewPassword,
     /// They have nothing that would do, and nothing that they could set up here.
     Unreachable,
 }
@@ -126,6 +134,10 @@ fn next(visit: &BrowserRequest, interaction: &Interaction, who: &Who) -> Next {
             false => Next::Ask(first),
         };
     }
+    // A session that is there goes on: it is the next login that has to.
+    if interaction.half.is_some() && must_change_password(&visit.context, &who.user) {
+        return Next::NewPassword;
+    }
     let wish = flow::first_wish(interaction).filter(|_| interaction.half.is_none());
     let helpful = wish.map(|class| acr::helpful(class, &counted, &candidates));
     match helpful.map(|helpful| of(&helpful)) {
@@ -160,12 +172,13 @@ pub(super) fn before_session(
     };
     let required = policy::required(visit, interaction, user);
     let reached = required.iter().all(|class| acr::holds(class, methods));
-    if reached && !wants_second_factor(user, methods) {
+    let must_change = must_change_password(&visit.context, user);
+    if reached && !wants_second_factor(user, methods) && !must_change {
         return Before::Nothing;
     }
     match next(visit, interaction, &who) {
-        Next::Nothing => Before::Nothing,
-        Next::Ask(_) | Next::Enrol => Before::Page,
+        Next::Nothing if !must_change => Before::Nothing,
+        Next::Nothing | Next::Ask(_) | Next::Enrol | Next::NewPassword => Before::Page,
         Next::Unreachable => Before::Unreachable,
     }
 }
@@ -174,7 +187,7 @@ pub(super) fn before_session(
 fn asked(visit: &BrowserRequest, interaction: &Interaction, who: &Who) -> Vec<&'static Method> {
     match next(visit, interaction, who) {
         Next::Ask(methods) => methods,
-        Next::Nothing | Next::Enrol | Next::Unreachable => Vec::new(),
+        Next::Nothing | Next::Enrol | Next::NewPassword | Next::Unreachable => Vec::new(),
     }
 }
 
@@ -199,7 +212,7 @@ pub fn step_up(visit: &BrowserRequest, interaction: &Interaction) -> StepUp {
     };
     match next(visit, interaction, &who) {
         _ if who.methods.is_empty() => StepUp::Login,
-        Next::Ask(_) | Next::Enrol => StepUp::Page,
+        Next::Ask(_) | Next::Enrol | Next::NewPassword => StepUp::Page,
         Next::Nothing => StepUp::Login,
         Next::Unreachable => StepUp::Unreachable,
     }
@@ -232,6 +245,7 @@ pub async fn show(
     let methods = match next(&visit, &interaction, &who) {
         Next::Ask(methods) => methods,
         Next::Enrol => return show_enrolment(visit, interaction, &who),
+        Next::NewPassword => return first_password::show(visit, interaction, &who, None),
         Next::Nothing => return flow::show(visit, interaction, notice),
         Next::Unreachable => return visit.error(&unreachable()),
     };
@@ -317,6 +331,7 @@ pub(super) async fn submit(
     };
     let methods = match next(&visit, &interaction, &who) {
         Next::Enrol => return enrol(visit, interaction, who, form).await,
+        Next::NewPassword => return first_password::submit(visit, interaction, who, form).await,
         Next::Ask(methods) => methods,
         Next::Nothing | Next::Unreachable => Vec::new(),
     };

@@ -307,6 +307,8 @@ async fn create(request: &Request<'_>) -> Result<Answer, Refusal> {
         email_verified: false,
         // Nobody logs in before the account is whole.
         password: password.clone().filter(|_| !later),
+        must_change_password: false,
+        expires_at: None,
         admin: false,
         profile: wanted.profile.clone(),
     };

@@ -38,8 +38,17 @@ impl Mail {
         }
     }
 
-    /// The text of the messages that came since the last call.
+    /// The text of the messages that came since the last call, but for those about a new browser:
+    /// they come beside everything, and have a test of their own
+    /// (`account_states::a_login_from_a_new_browser_is_told_once_while_the_person_is_logged_in_elsewhere`).
     pub fn fresh(&mut self) -> Vec<String> {
+        let mut mails = self.unread();
+        mails.retain(|text| !text.contains("Subject: New login"));
+        mails
+    }
+
+    /// The text of all messages that came since the last call.
+    pub fn unread(&mut self) -> Vec<String> {
         let mut files: Vec<PathBuf> = std::fs::read_dir(self.folder.path())
             .unwrap()
             .map(|entry| entry.unwrap().path())
@@ -51,8 +60,6 @@ impl Mail {
         files
             .iter()
             .map(|path| std::fs::read_to_string(path).unwrap())
-            // That a browser is new is told beside everything, and has a test of its own.
-            .filter(|text| !text.contains("Subject: New login"))
             .collect()
     }
 

@@ -45,6 +45,8 @@ async fn make(
         email: account.email.clone(),
         email_verified: account.email.is_some(),
         password: Some(phc),
+        must_change_password: false,
+        expires_at: None,
         admin,
         profile,
     };

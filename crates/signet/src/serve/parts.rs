@@ -447,6 +447,8 @@ async fn seed_users(config: &Config, base: &Path, users: &Local, now: u64) -> Re
             email: user.email.clone(),
             email_verified: user.email_verified,
             password: phc,
+            must_change_password: false,
+            expires_at: None,
             admin: user.admin,
             profile: Profile {
                 name: user.name.clone().or_else(|| user.profile.name.clone()),

@@ -30,3 +30,5 @@ login-too-many = Bylo příliš mnoho pokusů. Počkejte několik minut a zkuste
 login-busy = Právě se přihlašuje mnoho lidí. Zkuste to znovu za několik sekund.
 login-kept-elsewhere = Tento údaj je uložen v adresáři, ze kterého pochází váš účet. Změňte ho tam.
 login-password-too-long = Nové heslo je příliš dlouhé.
+login-first-password = Heslo účtu { $name } nastavil někdo jiný. Chcete-li pokračovat, zvolte nové, které znáte jen vy.
+login-first-password-same = To je dočasné heslo. Zvolte jiné.

@@ -30,3 +30,5 @@ login-too-many = Es gab zu viele Versuche. Warten Sie einige Minuten und versuch
 login-busy = Im Moment melden sich viele Menschen an. Versuchen Sie es in einigen Sekunden noch einmal.
 login-kept-elsewhere = Das wird in dem Verzeichnis verwaltet, aus dem Ihr Konto kommt. Ändern Sie es dort.
 login-password-too-long = Das neue Passwort ist zu lang.
+login-first-password = Das Passwort von { $name } hat jemand anderes festgelegt. Um fortzufahren, wählen Sie ein neues, das nur Sie kennen.
+login-first-password-same = Das ist das vorläufige Passwort. Wählen Sie ein anderes.

@@ -39,3 +39,5 @@ login-too-many = There were too many attempts. Wait a few minutes and try again.
 login-busy = Many people are logging in at the moment. Try again in a few seconds.
 login-kept-elsewhere = This is kept in the directory that your account comes from. Change it there.
 login-password-too-long = The new password is too long.
+login-first-password = The password of { $name } was set by somebody else. To go on, choose a new one that only you know.
+login-first-password-same = This is the temporary password. Choose another one.

@@ -30,3 +30,5 @@ login-too-many = Ha habido demasiados intentos. Espere unos minutos e inténtelo
 login-busy = Muchas personas están iniciando sesión ahora. Inténtelo de nuevo en unos segundos.
 login-kept-elsewhere = Esto se guarda en el directorio del que procede su cuenta. Cámbielo allí.
 login-password-too-long = La contraseña nueva es demasiado larga.
+login-first-password = Otra persona estableció la contraseña de { $name }. Para continuar, elija una nueva que solo usted conozca.
+login-first-password-same = Esta es la contraseña temporal. Elija otra.

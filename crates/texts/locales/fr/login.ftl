@@ -30,3 +30,5 @@ login-too-many = Il y a eu trop de tentatives. Attendez quelques minutes et rée
 login-busy = Beaucoup de personnes se connectent en ce moment. Réessayez dans quelques secondes.
 login-kept-elsewhere = Ceci est conservé dans l’annuaire d’où vient votre compte. Modifiez-le là-bas.
 login-password-too-long = Le nouveau mot de passe est trop long.
+login-first-password = Le mot de passe de { $name } a été défini par une autre personne. Pour continuer, choisissez-en un nouveau que vous seul connaissez.
+login-first-password-same = C’est le mot de passe provisoire. Choisissez-en un autre.

@@ -30,3 +30,5 @@ login-too-many = Ci sono stati troppi tentativi. Attenda qualche minuto e riprov
 login-busy = Molte persone stanno accedendo in questo momento. Riprovi tra qualche secondo.
 login-kept-elsewhere = Questo dato è conservato nella directory da cui proviene il Suo account. Lo modifichi lì.
 login-password-too-long = La nuova password è troppo lunga.
+login-first-password = La password di { $name } è stata impostata da qualcun altro. Per continuare, sceglierne una nuova che conosce solo Lei.
+login-first-password-same = Questa è la password temporanea. Sceglierne un’altra.

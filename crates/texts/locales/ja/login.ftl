@@ -30,3 +30,5 @@ login-too-many = 試行回数が多すぎます。数分待ってから、もう
 login-busy = 現在、ログインが集中しています。数秒後にもう一度お試しください。
 login-kept-elsewhere = これはアカウントの元のディレクトリで管理されています。そちらで変更してください。
 login-password-too-long = 新しいパスワードが長すぎます。
+login-first-password = { $name } のパスワードは別の人が設定しました。続けるには、自分だけが知っている新しいパスワードを選んでください。
+login-first-password-same = これは仮のパスワードです。別のものを選んでください。

@@ -30,3 +30,5 @@ login-too-many = 시도가 너무 많았습니다. 몇 분 기다린 후 다시 
 login-busy = 지금 로그인하는 사람이 많습니다. 몇 초 후에 다시 시도하십시오.
 login-kept-elsewhere = 계정이 속한 디렉터리에 보관된 정보입니다. 그곳에서 변경하십시오.
 login-password-too-long = 새 비밀번호가 너무 깁니다.
+login-first-password = { $name }의 비밀번호는 다른 사람이 설정했습니다. 계속하려면 본인만 아는 새 비밀번호를 정하세요.
+login-first-password-same = 임시 비밀번호입니다. 다른 비밀번호를 선택하세요.

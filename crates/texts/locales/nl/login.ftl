@@ -30,3 +30,5 @@ login-too-many = Er waren te veel pogingen. Wacht enkele minuten en probeer het 
 login-busy = Op dit moment loggen veel mensen in. Probeer het over enkele seconden opnieuw.
 login-kept-elsewhere = Dit wordt bewaard in de directory waar uw account vandaan komt. Wijzig het daar.
 login-password-too-long = Het nieuwe wachtwoord is te lang.
+login-first-password = Het wachtwoord van { $name } is door iemand anders ingesteld. Kies om door te gaan een nieuw wachtwoord dat alleen u kent.
+login-first-password-same = Dit is het tijdelijke wachtwoord. Kies een ander.

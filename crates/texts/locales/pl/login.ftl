@@ -30,3 +30,5 @@ login-too-many = Było za dużo prób. Odczekaj kilka minut i spróbuj ponownie.
 login-busy = W tej chwili loguje się wiele osób. Spróbuj ponownie za kilka sekund.
 login-kept-elsewhere = Te dane są przechowywane w katalogu, z którego pochodzi Twoje konto. Zmień je tam.
 login-password-too-long = Nowe hasło jest za długie.
+login-first-password = Hasło konta { $name } ustawiła inna osoba. Aby kontynuować, wybierz nowe, które znasz tylko Ty.
+login-first-password-same = To jest hasło tymczasowe. Wybierz inne.

@@ -30,3 +30,5 @@ login-too-many = Houve tentativas demais. Espere alguns minutos e tente novament
 login-busy = Muitas pessoas estão entrando neste momento. Tente novamente em alguns segundos.
 login-kept-elsewhere = Isto é guardado no diretório de onde vem sua conta. Altere-o lá.
 login-password-too-long = A nova senha é longa demais.
+login-first-password = A senha de { $name } foi definida por outra pessoa. Para continuar, escolha uma nova que só você conheça.
+login-first-password-same = Esta é a senha temporária. Escolha outra.

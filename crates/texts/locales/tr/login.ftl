@@ -30,3 +30,5 @@ login-too-many = Çok fazla deneme yapıldı. Birkaç dakika bekleyip yeniden de
 login-busy = Şu anda çok sayıda kişi giriş yapıyor. Birkaç saniye sonra yeniden deneyin.
 login-kept-elsewhere = Bu bilgi hesabınızın geldiği dizinde tutuluyor. Orada değiştirin.
 login-password-too-long = Yeni parola çok uzun.
+login-first-password = { $name } hesabının parolasını başka biri belirledi. Devam etmek için yalnızca sizin bildiğiniz yeni bir parola seçin.
+login-first-password-same = Bu, geçici paroladır. Başka bir parola seçin.

@@ -30,3 +30,5 @@ login-too-many = 尝试次数过多。请等待几分钟后重试。
 login-busy = 目前登录的人很多。请几秒后重试。
 login-kept-elsewhere = 此项保存在您账户所属的目录中。请在那里更改。
 login-password-too-long = 新密码过长。
+login-first-password = { $name } 的密码由他人设置。要继续，请选择一个只有您知道的新密码。
+login-first-password-same = 这是临时密码。请选择其他密码。

@@ -58,7 +58,9 @@ pub enum UserCommand {
     )]
     Add(Add),
     /// Change a user: members of the record, the password.
-    #[command(after_help = "Example:\n  signet user set alice admin=true email=alice@example.com")]
+    #[command(
+        after_help = "Examples:\n  signet user set alice admin=true email=alice@example.com\n  signet user set alice --password-stdin --temporary < password\n  signet user set alice expires_at=1798761600"
+    )]
     Set {
         /// User name, mail address or id.
         name: String,
@@ -68,6 +70,9 @@ pub enum UserCommand {
         /// Read a new password from standard input; all of the user's sessions and tokens end.
         #[arg(long)]
         password_stdin: bool,
+        /// The new password is temporary: the next login has to set another.
+        #[arg(long, requires = "password_stdin")]
+        temporary: bool,
         #[command(flatten)]
         target: Target,
     },
@@ -165,6 +170,9 @@ pub struct Add {
     /// Read the password from a file.
     #[arg(long, value_name = "FILE", conflicts_with = "without_password")]
     password_file: Option<PathBuf>,
+    /// The password is temporary: the first login has to set another.
+    #[arg(long, conflicts_with = "without_password")]
+    temporary: bool,
     /// No password: the person logs in with a mailed code.
     #[arg(long, requires = "email")]
     without_password: bool,
@@ -247,12 +255,14 @@ pub fn run(command: UserCommand, output: &Output) -> Result<(), Failure> {
             name,
             fields,
             password_stdin,
+            temporary,
             target,
         } => {
             let changes = noun::record(&USERS, &fields)?;
             let password = password_stdin
                 .then(|| input::new_password(true, None, false, ""))
-                .transpose()?;
+                .transpose()?
+                .map(|secret| NewPassword { secret, temporary });
             if changes.is_empty() && password.is_none() {
                 return Err(Failure::unusable(
                     "nothing to change: name a member as NAME=VALUE",
@@ -282,13 +292,19 @@ pub fn path(id: &str) -> String {
     format!("{}/{}", USERS.path(), percent_encode(id))
 }
 
+/// A password that is to be set.
+struct NewPassword {
+    secret: Secret<String>,
+    temporary: bool,
+}
+
 /// Address and password have operations of their own; rights and profile are replaced with a
 /// compare.
 async fn set(
     session: &Session,
     name: &str,
     mut changes: Map<String, Value>,
-    password: Option<Secret<String>>,
+    password: Option<NewPassword>,
     output: &Output,
 ) -> Result<(), Failure> {
     let path = path(&find(session, name).await?);
@@ -308,7 +324,10 @@ async fn set(
                                "profile": read.value["profile"] });
         for (member, value) in changes {
             match member.as_str() {
-                "admin" | "enabled" => body[member] = value,
+                "admin" | "enabled" | "must_change_password" => body[member] = value,
+                // Null takes the end away, as for other members.
+                "expires_at" if value.is_null() => body[member] = 0.into(),
+                "expires_at" => body[member] = value,
                 // Everything else is a claim of the profile (OpenID Connect Core section 5.1); the
                 // server knows which.
                 _ => body["profile"][member] = value,
@@ -319,7 +338,7 @@ async fn set(
             .await?;
     }
     if let Some(password) = password {
-        let body = json!({ "password": password.expose() });
+        let body = json!({ "password": password.secret.expose(), "temporary": password.temporary });
         session
             .call(Method::PUT, &format!("{path}/password"), Some(&body), None)
             .await?;
@@ -418,6 +437,7 @@ fn new_user(add: &Add, secret: Option<&Secret<String>>) -> Value {
     }
     if let Some(secret) = secret {
         record.insert("password".into(), secret.expose().clone().into());
+        record.insert("temporary".into(), add.temporary.into());
     }
     Value::Object(record)
 }
@@ -494,6 +514,8 @@ async fn add_offline(
         email: add.email.clone(),
         email_verified: add.email.is_some(),
         password: phc,
+        must_change_password: add.temporary,
+        expires_at: None,
         admin: add.admin,
         profile: Profile {
             name: add.full_name.clone(),
