@@ -106,8 +106,9 @@ fn a_temporary_password_opens_no_session_and_the_new_one_goes_on_to_the_applicat
         assert!(!is_logged_in(&browser));
     }
     // Another button is no way around it.
-    let around = browser.press(&page, "allow", &[("new_password", "")]);
-    around.expect(NEW_FIELD);
+    let interaction = page.field("interaction");
+    let around = [("interaction", &*interaction), ("decision", "allow")];
+    browser.post(&page.url, &around).expect(NEW_FIELD);
     assert!(!is_logged_in(&browser));
     mail.fresh();
     let back = browser.press(&page, "first-password", &[("new_password", NEW)]);
