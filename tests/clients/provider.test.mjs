@@ -5,6 +5,7 @@ import { generateKeyPairSync, randomBytes } from 'node:crypto'
 import { createServer } from 'node:http'
 import { test } from 'node:test'
 import Provider from 'oidc-provider'
+import * as client from 'openid-client'
 import { decide, dev, shoot, signet, withBrowser } from './browser.mjs'
 import { web } from './relying-party.mjs'
 
@@ -40,6 +41,7 @@ async function elsewhere(use) {
         redirect_uris: [`${dev.issuer}/providers/${NAME}/callback`],
         backchannel_logout_uri: `${dev.issuer}/providers/${NAME}/backchannel-logout`,
         backchannel_logout_session_required: true,
+        post_logout_redirect_uris: [`${dev.issuer}/providers/${NAME}/logged-out`],
         id_token_signed_response_alg: 'ES256',
       },
     ],
@@ -77,9 +79,9 @@ async function logInThere(page, issuer, name) {
   await page.click('button[type=submit]')
 }
 
-test('a person of oidc-provider logs in, brings claims and groups, and its logout ends the session here', (t) =>
+test('a person of oidc-provider logs in, brings claims and groups, its logout ends the session here, and a logout here that there', (t) =>
   elsewhere(({ issuer, heard }) =>
-    web(({ redirect, request, finish }) =>
+    web(({ redirect, request, finish, config }) =>
       withBrowser(async (page) => {
         signet(['attribute', 'add', 'team', 'type=string'])
         signet(['group', 'add', 'guests', '--description', 'From elsewhere'])
@@ -116,6 +118,22 @@ test('a person of oidc-provider logs in, brings claims and groups, and its logou
         await page.goto(await request({ prompt: 'none' }))
         assert.equal(new URL(page.url()).searchParams.get('error'), 'login_required', heard.join('; '))
         assert.deepEqual(heard, ['backchannel.success'])
+
+        // A logout here ends there: its own page asks, and leads back.
+        signet(['provider', 'set', NAME, 'logout=true'])
+        await page.goto(await request())
+        await decide(page, `"provider:${NAME}"`)
+        await logInThere(page, issuer, 'greta')
+        await arriveHere(page, redirect)
+        const again = await finish(new URL(page.url()))
+        await page.goto(client.buildEndSessionUrl(config, { id_token_hint: again.id_token }).href)
+        await page.waitForURL(`${issuer}/session/end?**`)
+        await page.click('button[value=yes]')
+        await page.waitForSelector('main#signed-out')
+        assert.ok(page.url().startsWith(`${dev.issuer}/providers/${NAME}/logged-out?`))
+        await page.goto(await request())
+        await decide(page, `"provider:${NAME}"`)
+        await page.waitForSelector('input[name=login]')
       }),
     ),
   ))

@@ -76,6 +76,9 @@ pub struct Upstream {
     /// The session's `sid` there, where it was said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sid: Option<String>,
+    /// The ID token of the login there, sealed, where a logout here goes on there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sealed_id_token: Option<String>,
 }
 
 impl SessionRow {

@@ -169,6 +169,9 @@ pub struct Provider {
     /// It has no button: hints and domains lead to it.
     #[serde(default)]
     pub hidden: bool,
+    /// Who logs out here is logged out there, too (OpenID Connect RP-Initiated Logout 1.0).
+    #[serde(default)]
+    pub logout: bool,
     /// Mail domains whose people log in there.
     #[serde(default)]
     pub domains: Vec<String>,
@@ -234,6 +237,7 @@ impl Provider {
             create: true,
             enabled: true,
             hidden: false,
+            logout: false,
             domains: Vec::new(),
             claims: Vec::new(),
             groups: Vec::new(),
@@ -298,6 +302,12 @@ impl Provider {
     /// Where it says that a person logged out there (OpenID Connect Back-Channel Logout 1.0).
     pub fn logout_uri(&self, issuer: &str) -> String {
         format!("{issuer}/providers/{}/backchannel-logout", self.name)
+    }
+
+    /// Where it sends people back to who logged out there because they did so here (OpenID Connect
+    /// RP-Initiated Logout 1.0 section 3).
+    pub fn logged_out_uri(&self, issuer: &str) -> String {
+        format!("{issuer}/providers/{}/logged-out", self.name)
     }
 
     /// Whether the record can be one.

@@ -185,8 +185,8 @@ pub fn account(t: &Face, view: &AccountView<'_>) -> Html {
         wide: true,
         menu: Menu::Account,
         files: view.passkey.map(|_| &*PASSKEY).into_iter().chain([&*PASSWORD]).collect(),
-        // A link leads to the provider.
-        forms: match view.providers.others.is_empty() {
+        // A link leads to the provider, and so may the end of a session that came of one.
+        forms: match view.providers.others.is_empty() && view.providers.links.is_empty() {
             true => Forms::Own,
             false => Forms::Client,
         },

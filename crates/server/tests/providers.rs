@@ -1,7 +1,7 @@
 //! Logging in at an identity provider: a second Signet, and one that lies.
 use crate::common::{
     SECRET, Server, block_on,
-    browser::{Browser, Page},
+    browser::{Browser, Page, with},
     client,
     client::Call,
     made::{claims, redeem},
@@ -501,6 +501,108 @@ fn a_link_is_made_and_taken_off_on_the_account_page_and_the_last_way_stays() {
     pair.down.pass(700);
     let page = here.press(&account, "provider-unlink", &[]);
     assert!(page.offers("provider:corp"), "{}", page.text());
+}
+
+#[test]
+fn a_logout_here_goes_on_at_the_provider_and_comes_back() {
+    for listed in [true, false] {
+        let pair = Pair::start(|provider| provider.logout = listed);
+        let back = format!("{}/providers/corp/logged-out", pair.down.issuer());
+        pair.up.configure(|_, registry| {
+            let signet = &registry.clients["signet"];
+            let signet = Client {
+                post_logout_redirect_uris: vec![RedirectUri::parse(&back, false).unwrap()],
+                ..(**signet).clone()
+            };
+            registry.clients.insert("signet".into(), Arc::new(signet));
+        });
+        let out = "https://web.example/out";
+        pair.down.configure(|_, registry| {
+            let web = &registry.clients["web"];
+            let web = Client {
+                post_logout_redirect_uris: vec![RedirectUri::parse(out, false).unwrap()],
+                ..(**web).clone()
+            };
+            registry.clients.insert("web".into(), Arc::new(web));
+        });
+        let mut here = Browser::new(&pair.down);
+        let login = here.get(&request(&[]));
+        let page = pair.through(&mut here, &login);
+        let tokens = pair.tokens(&mut here, page);
+        let id_token = tokens["id_token"].as_str().unwrap();
+        let asked = with(
+            "/logout",
+            &[
+                ("id_token_hint", id_token),
+                ("post_logout_redirect_uri", out),
+                ("state", "s1"),
+            ],
+        );
+        let away = here.get(&asked);
+        // The session here has ended before anybody is sent anywhere.
+        assert!(!here.get("/account").text().contains("Sessions"));
+        if !listed {
+            assert_eq!(away.url, format!("{out}?state=s1"));
+            continue;
+        }
+        let target = away.url.strip_prefix(&pair.up.issuer());
+        let target = target.unwrap_or_else(|| panic!("{}: {}", away.url, away.text()));
+        assert!(target.starts_with("/logout?"), "{target}");
+        assert_eq!(away.param("client_id").as_deref(), Some("signet"));
+        assert_eq!(away.param("post_logout_redirect_uri"), Some(back.clone()));
+        // The hint is the ID token of the login there: nothing is asked.
+        let hint = claims(&away.param("id_token_hint").unwrap());
+        assert_eq!(
+            (&hint["iss"], &hint["aud"]),
+            (&json!(pair.up.issuer()), &json!("signet"))
+        );
+        let returned = Browser::new(&pair.up).get(target);
+        let returned = returned.url.strip_prefix(&pair.down.issuer()).unwrap().to_owned();
+        let state = returned.split_once("state=").unwrap().1;
+        // Another browser is led nowhere by it, nor does another provider's name open it.
+        let other = Browser::new(&pair.down).get(&returned);
+        assert!(other.text().contains("signed-out"), "{}", other.url);
+        for wrong in [
+            "/providers/corp/logged-out".to_owned(),
+            "/providers/corp/logged-out?state=AAAA".to_owned(),
+            format!("/providers/other/logged-out?state={state}"),
+        ] {
+            assert!(here.get(&wrong).text().contains("signed-out"), "{wrong}");
+        }
+        assert_eq!(here.get(&returned).url, format!("{out}?state=s1"));
+        pair.down.pass(601);
+        assert!(here.get(&returned).text().contains("signed-out"));
+    }
+}
+
+#[test]
+fn a_logout_on_the_account_page_goes_on_at_the_provider_while_it_is_linked() {
+    let pair = Pair::start(|provider| provider.logout = true);
+    let log_in = || {
+        let mut here = Browser::new(&pair.down);
+        let login = here.get(&request(&[]));
+        let page = pair.through(&mut here, &login);
+        let sub = pair.id_token(&mut here, page)["sub"].clone();
+        (here, sub.as_str().unwrap().to_owned())
+    };
+    let (mut here, _) = log_in();
+    let account = here.get("/account");
+    let policy = account.reply.header("content-security-policy");
+    // Chromium holds redirects that follow a form to it.
+    assert!(!policy.contains("form-action"), "{policy}");
+    let sid = account.field("sid");
+    let away = here.press(&account, "end-session", &[("sid", &sid)]);
+    assert!(away.url.starts_with(&format!("{}/logout?", pair.up.issuer())), "{}", away.url);
+    // What rests of the hint is sealed.
+    let (_other, sub) = log_in();
+    let now = pair.down.realm.now();
+    let sessions = signet_directory::session::list(&*pair.down.realm.store, &sub, now);
+    let sessions = block_on(sessions).unwrap();
+    assert_eq!(sessions.len(), 1);
+    for (_, row) in sessions {
+        let kept = row.upstream.unwrap().sealed_id_token.unwrap();
+        assert!(!kept.contains('.') && !kept.contains("eyJ"), "{kept}");
+    }
 }
 
 #[test]

@@ -15,7 +15,7 @@ use crate::attempts::{self, Kind};
 use crate::browser_request::{BrowserRequest, LoggedIn, store_failed};
 use crate::http::{Context, Response};
 use crate::interaction::{Goal, Page};
-use crate::login::{Failure, flow};
+use crate::login::{Failure, flow, provider};
 use crate::page::words::{name_of, scope_text};
 use crate::page::{self, AccountView, ConsentView, Notice, SessionView};
 use crate::security_mail::{self, SecurityEvent};
@@ -187,12 +187,15 @@ fn about<'a>(visit: &'a BrowserRequest, present: &'a LoggedIn, operation: &'a st
 
 async fn end_session(mut visit: BrowserRequest, present: &LoggedIn, sid: &str) -> Response {
     if sid == present.found.row.sid {
-        return match visit.log_out().await {
-            Ok(()) => {
+        // While the session still says where its person logged in.
+        let elsewhere = provider::onward(&visit, None, true).await;
+        return match (visit.log_out().await, elsewhere) {
+            (Ok(()), Some(url)) => visit.redirect(&url),
+            (Ok(()), None) => {
                 let html = page::signed_out(&visit.face(), None);
                 visit.page(html)
             }
-            Err(error) => visit.unavailable(&error),
+            (Err(error), _) => visit.unavailable(&error),
         };
     }
     let realm = visit.context.realm.clone();

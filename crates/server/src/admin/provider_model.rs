@@ -53,6 +53,8 @@ pub(super) struct ProviderDocument {
     redirect_uri: String,
     /// Likewise, for logouts there (OpenID Connect Back-Channel Logout 1.0).
     backchannel_logout_uri: String,
+    /// Likewise, for `logout` (OpenID Connect RP-Initiated Logout 1.0).
+    post_logout_redirect_uri: String,
     /// Whether a client secret is kept.
     has_secret: bool,
     token_endpoint_auth_method: &'static str,
@@ -72,6 +74,7 @@ pub(super) struct ProviderDocument {
     create: bool,
     enabled: bool,
     hidden: bool,
+    logout: bool,
     domains: Vec<String>,
     claims: Vec<ClaimModel>,
     groups: Vec<GroupModel>,
@@ -91,6 +94,7 @@ impl ProviderDocument {
         ProviderDocument {
             redirect_uri: provider.redirect_uri(issuer),
             backchannel_logout_uri: provider.logout_uri(issuer),
+            post_logout_redirect_uri: provider.logged_out_uri(issuer),
             has_secret: provider.sealed_secret.is_some(),
             name: provider.name.clone(),
             revision: provider.revision,
@@ -112,6 +116,7 @@ impl ProviderDocument {
             create: provider.create,
             enabled: provider.enabled,
             hidden: provider.hidden,
+            logout: provider.logout,
             domains: provider.domains.clone(),
             claims: claims.collect(),
             groups: groups.collect(),
@@ -135,6 +140,9 @@ pub(super) struct ProviderChange {
     /// Read-only.
     #[serde(rename = "backchannel_logout_uri")]
     _backchannel_logout_uri: Option<String>,
+    /// Read-only.
+    #[serde(rename = "post_logout_redirect_uri")]
+    _post_logout_redirect_uri: Option<String>,
     /// Read-only.
     #[serde(rename = "has_secret")]
     _has_secret: Option<bool>,
@@ -176,6 +184,8 @@ pub(super) struct ProviderChange {
     enabled: Option<bool>,
     /// It has no button: hints and domains lead to it.
     hidden: bool,
+    /// Who logs out here is logged out there, too; false unless given.
+    logout: bool,
     /// Mail domains whose people log in there.
     domains: Vec<String>,
     /// What of its claims is taken over at each login.
@@ -265,6 +275,7 @@ impl ProviderChange {
         provider.create = self.create.unwrap_or(true);
         provider.enabled = self.enabled.unwrap_or(true);
         provider.hidden = self.hidden;
+        provider.logout = self.logout;
         provider.domains = self.domains;
         let claims = self.claims.into_iter();
         provider.claims = claims

@@ -6,6 +6,7 @@ use signet_oauth::params::Params;
 use crate::browser_request::{BrowserRequest, error_page};
 use crate::http::{Context, Response};
 use crate::interaction::{Goal, Page};
+use crate::login::provider;
 use crate::page;
 use crate::page::words::{host_of, name_of};
 
@@ -106,9 +107,41 @@ async fn request(context: Context, params: &Params) -> Response {
 /// Ends the session. `known`: the person, or an ID token of this server, stands for going on to
 /// `then`.
 async fn end(mut visit: BrowserRequest, then: Option<&str>, known: bool) -> Response {
+    // While the session still says where its person logged in.
+    let elsewhere = provider::onward(&visit, then, known).await;
     if let Err(error) = visit.log_out().await {
         return visit.unavailable(&error);
     }
+    match elsewhere {
+        Some(url) => visit.redirect(&url),
+        None => gone(visit, then, known),
+    }
+}
+
+/// GET `/providers/NAME/logged-out`: back from the logout at a provider.
+pub(super) async fn back(mut context: Context) -> Response {
+    let state = match context.query_params() {
+        Ok(params) => params.get("state").unwrap_or_default().to_owned(),
+        Err(error) => return error_page(&mut context, &error),
+    };
+    let name = context.param("provider").unwrap_or_default().to_owned();
+    let visit = match BrowserRequest::begin(context).await {
+        Ok(visit) => visit,
+        Err(response) => return response,
+    };
+    match provider::came_back(&visit, &name, &state) {
+        Some(back) => gone(visit, back.then.as_deref(), back.known),
+        // Nobody logged out here: nothing is said of a logout.
+        None if visit.present().is_some() => {
+            let url = visit.url("/account");
+            visit.redirect(&url)
+        }
+        None => gone(visit, None, false),
+    }
+}
+
+/// After the end of the session.
+fn gone(visit: BrowserRequest, then: Option<&str>, known: bool) -> Response {
     match then {
         Some(url) if known => visit.redirect(url),
         Some(url) => {

@@ -78,6 +78,7 @@ fn pages(router: &mut Router) {
             "/providers/{provider}/backchannel-logout",
             provider_logout::receive,
         )
+        .get("/providers/{provider}/logged-out", logout::back)
         .get("/account/recover", recover::show)
         .post("/account/recover", recover::submit);
 }

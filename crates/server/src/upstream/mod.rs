@@ -4,12 +4,14 @@
 //! caller's address and for the host ([`crate::budgets`]). What a provider says of a person is
 //! believed where its ID token holds under our own verifier, or where its API answers an access
 //! token that it has just given.
+mod hint;
 mod metadata;
 mod person;
 mod token;
 mod verify;
 
 pub use crate::known_providers::Metadata;
+pub use hint::open_id_token;
 pub use person::{Person, claim};
 pub use token::{Tokens, challenge};
 

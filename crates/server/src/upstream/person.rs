@@ -3,6 +3,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use signet_oauth::provider::{Protocol, Provider};
 
+use super::hint::seal_id_token;
 use super::verify::Asked;
 use super::{Asking, Metadata, Tokens, Trouble};
 
@@ -32,6 +33,9 @@ pub struct Person {
     pub amr: Vec<String>,
     /// Everything else that was said.
     pub claims: Value,
+    /// The ID token, sealed, where a logout here goes on there.
+    #[serde(default)]
+    pub sealed_id_token: Option<String>,
 }
 
 /// A claim by its name, where a full stop leads into an object.
@@ -83,6 +87,7 @@ impl Person {
             auth_time: claims.get("auth_time").and_then(Value::as_u64),
             amr: amr.take(16).map(str::to_owned).collect(),
             claims,
+            sealed_id_token: None,
         })
     }
 }
@@ -133,7 +138,12 @@ impl Asking<'_> {
                 }
             }
         }
-        Person::of(self.provider, claims)
+        let mut person = Person::of(self.provider, claims)?;
+        if self.provider.logout {
+            let keyring = self.realm.keyring();
+            person.sealed_id_token = seal_id_token(&keyring, &self.provider.issuer, token);
+        }
+        Ok(person)
     }
 
     async fn of_api(&self, metadata: &Metadata, tokens: &Tokens) -> Result<Person, Trouble> {

@@ -126,6 +126,7 @@ pub(crate) async fn bring(
             issuer: stored.issuer,
             subject: stored.person.subject,
             sid: stored.person.sid,
+            sealed_id_token: stored.person.sealed_id_token,
         },
     });
     Ok(believed)

@@ -65,7 +65,8 @@ fn row_key(id: &[u8]) -> Key {
     Key::new(Table::Once, [b"provider journey ".as_slice(), id].concat())
 }
 
-fn bound_to(visit: &BrowserRequest, provider: &str) -> Vec<u8> {
+/// What the `state` of a request is bound to: the browser and the provider.
+pub(super) fn bound_to(visit: &BrowserRequest, provider: &str) -> Vec<u8> {
     [visit.browser_id().as_slice(), provider.as_bytes()].concat()
 }
 

@@ -4,16 +4,18 @@
 //! ([`arrive`]). Whose account it is, is decided by stated rules (docs/identity-providers.md): by
 //! the link that an account has; else, where the provider is trusted for addresses and both sides
 //! verified it, by the address; else the person says whether they are new, or proves the account
-//! that they have.
+//! that they have. Who logs out here may be led through a logout there ([`leave`]).
 mod account;
 mod arrival;
 pub(crate) mod arrive;
 mod journey;
+mod leave;
 mod profile;
 
 pub(crate) use account::{begin_link, last_way, unlink};
 pub(crate) use arrival::{bring, complete};
 pub(crate) use arrive::submit;
+pub(crate) use leave::{came_back, onward};
 
 use signet_oauth::provider::Provider;
 
