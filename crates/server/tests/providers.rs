@@ -13,16 +13,17 @@ use serde_json::{Value, json};
 use signet_crypto::{Algorithm, Secret, SigningKey};
 use signet_jose::{
     base64url,
-    jwk::Jwk,
+    jwk::{Jwk, JwkSet},
     jwt::{JwtSigner, Typ, half_hash},
 };
 use signet_oauth::{
-    client::Client,
-    provider::{AnswerBy, ClaimRow, GroupRow, Provider},
+    client::{AuthMethod, Client},
+    provider::{AnswerBy, ClaimRow, GroupRow, Preset, Provider, ProviderAuth},
     redirect_uri::RedirectUri,
 };
 use signet_server::{cookie::Cookie, groups::GroupDraft, providers::seal_secret};
 use std::{
+    collections::BTreeMap,
     io::{Read, Write},
     net::TcpListener,
     sync::{Arc, Mutex},
@@ -504,6 +505,34 @@ fn a_link_is_made_and_taken_off_on_the_account_page_and_the_last_way_stays() {
 }
 
 #[test]
+fn this_server_shows_itself_by_its_own_keys_at_the_provider() {
+    let pair = Pair::start(|provider| provider.auth = ProviderAuth::PrivateKeyJwt);
+    let known_by = |jwks: &Server| {
+        let keys = Call::get("/jwks").send(jwks).expect(200).text();
+        pair.up.configure(|_, registry| {
+            let signet = Client {
+                token_endpoint_auth_method: AuthMethod::PrivateKeyJwt,
+                secrets: Vec::new(),
+                jwks: Some(JwkSet::parse(keys.as_bytes()).unwrap()),
+                ..(*registry.clients["signet"]).clone()
+            };
+            registry.clients.insert("signet".into(), Arc::new(signet));
+        });
+    };
+    let log_in = || {
+        let mut here = Browser::new(&pair.down);
+        let login = here.get(&request(&[]));
+        pair.through(&mut here, &login)
+    };
+    // Whoever has other keys is somebody else.
+    known_by(&pair.up);
+    let page = log_in();
+    assert!(page.text().contains("role=\"alert\""), "{}", page.text());
+    known_by(&pair.down);
+    log_in().expect("First time here");
+}
+
+#[test]
 fn a_logout_here_goes_on_at_the_provider_and_comes_back() {
     for listed in [true, false] {
         let pair = Pair::start(|provider| provider.logout = listed);
@@ -557,7 +586,11 @@ fn a_logout_here_goes_on_at_the_provider_and_comes_back() {
             (&json!(pair.up.issuer()), &json!("signet"))
         );
         let returned = Browser::new(&pair.up).get(target);
-        let returned = returned.url.strip_prefix(&pair.down.issuer()).unwrap().to_owned();
+        let returned = returned
+            .url
+            .strip_prefix(&pair.down.issuer())
+            .unwrap()
+            .to_owned();
         let state = returned.split_once("state=").unwrap().1;
         // Another browser is led nowhere by it, nor does another provider's name open it.
         let other = Browser::new(&pair.down).get(&returned);
@@ -592,7 +625,12 @@ fn a_logout_on_the_account_page_goes_on_at_the_provider_while_it_is_linked() {
     assert!(!policy.contains("form-action"), "{policy}");
     let sid = account.field("sid");
     let away = here.press(&account, "end-session", &[("sid", &sid)]);
-    assert!(away.url.starts_with(&format!("{}/logout?", pair.up.issuer())), "{}", away.url);
+    assert!(
+        away.url
+            .starts_with(&format!("{}/logout?", pair.up.issuer())),
+        "{}",
+        away.url
+    );
     // What rests of the hint is sealed.
     let (_other, sub) = log_in();
     let now = pair.down.realm.now();
@@ -745,6 +783,8 @@ struct Lie {
     metadata: Value,
     jwks: Value,
     token: Value,
+    /// what its API answers, by path
+    api: BTreeMap<&'static str, Value>,
     /// bytes behind the token answer
     padding: usize,
     /// before the token answer
@@ -785,6 +825,7 @@ impl Liar {
                     let body = match head.split(' ').nth(1).unwrap_or("") {
                         "/.well-known/openid-configuration" => lie.metadata.to_string(),
                         "/jwks" => lie.jwks.to_string(),
+                        path if lie.api.contains_key(path) => lie.api[path].to_string(),
                         _ => {
                             std::thread::sleep(lie.wait);
                             lie.token.to_string() + &" ".repeat(lie.padding)
@@ -821,6 +862,175 @@ impl Liar {
     fn gives(&self, id_token: &str) {
         let token = json!({ "access_token": "at", "token_type": "Bearer", "id_token": id_token });
         self.says.lock().unwrap().token = token;
+    }
+}
+
+#[test]
+fn githubs_preset_believes_its_list_of_addresses_and_nothing_else() {
+    let liar = Liar::start();
+    let (down, _mail) = lied_to(&liar);
+    verify_email(&down, "alice");
+    let at = |path: &str| Some(format!("{}{path}", liar.issuer));
+    let preset = Provider::of_preset("corp", Preset::Github);
+    let issuer = preset.issuer.clone();
+    write(
+        &down,
+        Provider {
+            client_id: "signet".into(),
+            trust_email: true,
+            authorization_endpoint: at("/authorize"),
+            token_endpoint: at("/token"),
+            userinfo_endpoint: at("/user"),
+            emails_endpoint: at("/user/emails"),
+            ..preset
+        },
+    );
+    let log_in = |token: Value, user: Value, emails: Value| {
+        {
+            let mut says = liar.says.lock().unwrap();
+            says.token = token;
+            says.api = [("/user", user), ("/user/emails", emails)].into();
+        }
+        let mut here = Browser::new(&down);
+        let login = here.get(&request(&[]));
+        let fields = [("username", ""), ("password", "")];
+        let away = here.press(&login, "provider:corp", &fields);
+        let state = away.param("state").unwrap();
+        here.get(&back(&state, ""))
+    };
+    let token = || json!({ "access_token": "at", "token_type": "bearer", "scope": "user:email" });
+    let address = |primary: Value, verified: Value| json!([{ "email": "alice@example.test", "primary": primary, "verified": verified }]);
+    let users = &down.realm.people.users;
+    let of = |id: &str| block_on(users.by_upstream(&issuer, id, down.realm.now())).unwrap();
+    // The public profile says whatever its owner writes there.
+    let boast = |id: u64| json!({ "id": id, "login": "mallory", "email": "alice@example.test", "email_verified": true });
+    for (id, emails) in [
+        (1, json!([])),
+        (2, json!({ "message": "Not Found" })),
+        (3, address(json!(true), json!(false))),
+        (4, address(json!(false), json!(true))),
+        (5, address(json!("true"), json!(true))),
+        (6, address(json!(true), json!("yes"))),
+    ] {
+        let page = log_in(token(), boast(id), emails);
+        assert!(
+            page.text().contains("First time here"),
+            "{id}: {}",
+            page.text()
+        );
+        assert!(of(&id.to_string()).is_none(), "{id}");
+    }
+    // Whoever has no id that lasts is nobody; a name can be another person's tomorrow.
+    for id in [
+        Value::Null,
+        json!(""),
+        json!(1.5),
+        json!(-1),
+        json!([7]),
+        json!(true),
+    ] {
+        let user = json!({ "id": id, "login": "alice" });
+        let page = log_in(token(), user, address(json!(true), json!(true)));
+        assert!(
+            page.text().contains("role=\"alert\""),
+            "{id}: {}",
+            page.text()
+        );
+    }
+    // GitHub says errors with 200.
+    for token in [
+        json!({ "error": "bad_verification_code" }),
+        json!({ "error": "bad_verification_code", "access_token": "at", "token_type": "bearer" }),
+        json!({ "access_token": "at", "token_type": "mac" }),
+    ] {
+        let page = log_in(token, boast(7), address(json!(true), json!(true)));
+        assert!(page.text().contains("role=\"alert\""), "{}", page.text());
+    }
+    assert!(of("7").is_none());
+    // The same without a lie.
+    let page = log_in(token(), boast(7), address(json!(true), json!(true)));
+    assert!(page.offers("deny"), "{}", page.text());
+    assert_eq!(of("7").unwrap().username, "alice");
+}
+
+#[test]
+fn apples_preset_believes_the_signed_address_and_no_posted_one() {
+    let liar = Liar::start();
+    let (down, _mail) = lied_to(&liar);
+    verify_email(&down, "alice");
+    write(
+        &down,
+        Provider {
+            issuer: liar.issuer.clone(),
+            client_id: "signet".into(),
+            trust_email: true,
+            ..Provider::of_preset("corp", Preset::Apple)
+        },
+    );
+    let log_in = |change: &dyn Fn(&mut Value)| {
+        let (mut here, state, nonce) = sent_away(&down);
+        let mut claims = liar.claims(&nonce, down.realm.now());
+        change(&mut claims);
+        liar.gives(&liar.sign(&claims));
+        // Apple posts the name and address of a first login beside the code, unsigned.
+        let user = json!({ "email": "alice@example.test", "email_verified": true }).to_string();
+        let reply = Call::post("/providers/corp/callback")
+            .form(&[("code", "c"), ("state", &state), ("user", &user)])
+            .send(&down)
+            .expect(303);
+        let on = reply.header("location").to_owned();
+        here.get(on.strip_prefix(&down.issuer()).unwrap())
+    };
+    log_in(&|_| ()).expect("First time here");
+    log_in(&|claims| {
+        claims["email"] = "alice@example.test".into();
+        claims["email_verified"] = "false".into();
+    })
+    .expect("First time here");
+    // Apple says it as a text.
+    let page = log_in(&|claims| {
+        claims["email"] = "alice@example.test".into();
+        claims["email_verified"] = "true".into();
+    });
+    assert!(page.offers("deny"), "{}", page.text());
+}
+
+#[test]
+fn a_preset_of_one_tenant_takes_no_metadata_of_all() {
+    let liar = Liar::start();
+    let (down, _mail) = lied_to(&liar);
+    for preset in [
+        Preset::Microsoft,
+        Preset::Google,
+        Preset::Gitlab,
+        Preset::Apple,
+    ] {
+        // What Microsoft's "common" says of itself, and an issuer of somebody else.
+        for said in [
+            format!("{}/{{tenantid}}/v2.0", liar.issuer),
+            "https://accounts.google.com".to_owned(),
+        ] {
+            // One of its own each: what is wrong is looked for again after a pause.
+            let liar = Liar::start();
+            liar.says.lock().unwrap().metadata["issuer"] = said.clone().into();
+            write(
+                &down,
+                Provider {
+                    issuer: liar.issuer.clone(),
+                    client_id: "signet".into(),
+                    ..Provider::of_preset("corp", preset)
+                },
+            );
+            let mut here = Browser::new(&down);
+            let login = here.get(&request(&[]));
+            let fields = [("username", ""), ("password", "")];
+            let page = here.press(&login, "provider:corp", &fields);
+            assert!(
+                page.text().contains("role=\"alert\""),
+                "{said}: {}",
+                page.url
+            );
+        }
     }
 }
 
