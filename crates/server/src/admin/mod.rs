@@ -55,7 +55,7 @@ pub use logouts::LOGOUTS;
 pub use nodes::NODES;
 pub use noun::{Field, Noun};
 pub use people::{ATTRIBUTES, GROUPS, ROLES};
-pub use providers::PROVIDERS;
+pub use providers::{PROVIDERS, declared_provider};
 pub use resources::{RESOURCES, SCOPES};
 pub use rules::{EXPLAIN, RULES};
 pub use sessions::SESSIONS;

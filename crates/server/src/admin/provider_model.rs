@@ -147,7 +147,7 @@ pub(super) struct ProviderChange {
     #[serde(rename = "has_secret")]
     _has_secret: Option<bool>,
     /// Never shown. Left out: the one that is kept stays, while issuer and client are the same.
-    client_secret: Option<String>,
+    pub(super) client_secret: Option<String>,
     /// What buttons call it.
     label: Option<String>,
     /// `github`, `google`, `microsoft`, `gitlab` or `apple`

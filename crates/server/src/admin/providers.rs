@@ -14,6 +14,7 @@ use crate::{
     state::Realm,
 };
 use schemars::JsonSchema;
+use signet_crypto::{Secret, seal::Keyring};
 use signet_oauth::provider::Provider;
 use signet_registry::kinds::RecordKind;
 use std::sync::Arc;
@@ -100,6 +101,31 @@ async fn write(
         None => Written::New(shown),
         Some(_) => Written::Replaced(shown),
     })
+}
+
+/// A provider that the configuration declares: `members` under the names that they have in this
+/// API, and held to the same rules. `seal` seals the secret; none only checks.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn declared_provider(
+    name: &str,
+    members: serde_json::Value,
+    secret: Option<Secret<String>>,
+    seal: Option<&Keyring>,
+) -> Result<Provider, String> {
+    let read = serde_json::from_value(members);
+    let mut wanted: ProviderChange = read.map_err(|e| e.to_string())?;
+    wanted.client_secret = secret.map(|secret| secret.expose().clone());
+    let read = wanted.provider(name.to_owned());
+    let (mut provider, secret) = read.map_err(|problem| problem.detail().to_owned())?;
+    provider.sealed_secret = match (&secret, seal) {
+        (None, _) => None,
+        (Some(_), None) => Some(String::new()),
+        (Some(secret), Some(keyring)) => seal_secret(keyring, name, secret),
+    };
+    provider.check()?;
+    Ok(provider)
 }
 
 async fn remove(realm: Arc<Realm>, ProviderName(name): ProviderName) -> Result<(), Problem> {

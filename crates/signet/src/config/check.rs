@@ -14,7 +14,7 @@ use super::{
     apply::{self, Fault, Faults},
     clients,
     model::{self, Config, ListenAddress, ListenProtocol, SmtpSecurity, StoreEngine},
-    people,
+    people, providers,
     read::nearest,
     rules,
 };
@@ -183,6 +183,7 @@ pub fn check(config: &Config, base: &Path, secrets: bool) -> Vec<Fault> {
     );
     people::people(config, &mut faults);
     rules::rules(config, &mut faults);
+    providers::check(config, base, secrets, &mut faults);
     for (i, entry) in config.scopes.iter().enumerate() {
         apply::scope_claims(entry, &format!("scopes[{i}]"), &mut faults);
     }

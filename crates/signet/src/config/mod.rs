@@ -9,6 +9,7 @@ pub mod duration;
 pub mod model;
 mod passkeys;
 pub mod people;
+pub mod providers;
 pub mod read;
 mod rules;
 pub mod secret;

@@ -17,7 +17,7 @@ use super::{duration::Duration, passkeys::Passkeys, secret::SecretRef};
 mod entries;
 mod passwords;
 
-pub use entries::{Attribute, Client, Group, Resource, Role, Scope, StepUp, User};
+pub use entries::{Attribute, Client, Group, Provider, Resource, Role, Scope, StepUp, User};
 pub use passwords::Passwords;
 
 /// The whole file.
@@ -121,6 +121,10 @@ pub struct Config {
     /// Access rules that this file owns.
     #[serde(default)]
     pub rules: Vec<RuleForm>,
+    /// Identity providers of others that this file owns. They win over those of the same name in
+    /// the store, and the admin API cannot change them.
+    #[serde(default)]
+    pub providers: Vec<Provider>,
 }
 
 /// Access rules: what holds where none decides.

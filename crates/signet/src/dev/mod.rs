@@ -428,6 +428,7 @@ fn configuration(
         },
         access: model::Access::default(),
         rules: Vec::new(),
+        providers: Vec::new(),
         node: None,
         cluster: None,
         outbound: model::Outbound {

@@ -33,7 +33,7 @@ use crate::{
     config::{
         Config,
         apply::{self, Faults},
-        model,
+        model, providers,
     },
     dev::{self, Dev},
     engine::{self, StoreUrl},
@@ -234,6 +234,8 @@ pub async fn build(
         &mut declared,
         &mut faults,
     );
+    let providers = providers::providers(config, base, &keyring, &mut faults);
+    declared.providers = Arc::new(providers);
     if let Some(fault) = faults.0.first() {
         return Err(format!("{}: {}", fault.path, fault.message));
     }

@@ -20,7 +20,7 @@ use crate::{
     config::{
         Config,
         apply::{self, Faults},
-        read,
+        providers, read,
     },
     log::LogLevel,
 };
@@ -79,6 +79,8 @@ impl Reloader {
         };
         let mut declared = Registry::default();
         apply::extend_registry(&next, &self.base, &seal, &mut declared, &mut faults);
+        let providers = providers::providers(&next, &self.base, &keyring, &mut faults);
+        declared.providers = Arc::new(providers);
         let configuration = Delta::Configuration(Configuration {
             settings: Arc::new(settings),
             declared: Arc::new(declared),

@@ -34,6 +34,18 @@ pub struct Client {
     pub members: BTreeMap<String, toml::Value>,
 }
 
+/// An identity provider of others that the configuration owns (docs/identity-providers.md).
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+pub struct Provider {
+    /// What it is called in URLs and buttons: lower-case letters, digits and hyphens.
+    pub name: String,
+    /// The secret of the client that this server is there.
+    pub client_secret: Option<SecretRef>,
+    /// The members of the record, as in `signet provider`.
+    #[serde(flatten)]
+    pub members: BTreeMap<String, serde_json::Value>,
+}
+
 /// What a file says in its own way: (name, JSON Schema, description). `jwks` takes the place of the
 /// record's member.
 const OF_THE_FILE: [(&str, &str, &str); 4] = [
