@@ -143,6 +143,25 @@ pub async fn seen(
     Ok(vec![known, put(WAITING, look_at, &watch, end)])
 }
 
+/// The clients that took part in a session which has not ended, at most `limit`.
+///
+/// # Errors
+/// The store's.
+pub async fn clients(
+    store: &dyn Store,
+    sid: &str,
+    limit: usize,
+    now: u64,
+) -> Result<Vec<String>, StoreError> {
+    let rows = store
+        .partition(Table::SessionClient, sid.as_bytes(), b"", limit, now)
+        .await?;
+    let ids = rows.into_iter();
+    Ok(ids
+        .map(|(key, _)| String::from_utf8_lossy(&key.sort).into_owned())
+        .collect())
+}
+
 /// Puts a notice for each client of a session that has ended into the outbox. It may be called
 /// again: what was put there once is not put there twice. How many there are.
 ///
@@ -253,6 +272,14 @@ impl Claimed {
             then: then.into_iter().collect(),
         };
         store.commit(gone, now).await.map(drop)
+    }
+
+    /// Nothing is to be sent: its client learns of the end by a page alone.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn drop_it(self, store: &dyn Store, now: u64) -> Result<(), StoreError> {
+        self.replace(store, None, now).await
     }
 
     /// A watch: looked at again at `look_at`, for its session goes on.

@@ -55,6 +55,11 @@ pub struct Client {
     pub backchannel_logout_uri: Option<String>,
     /// it wants `sid` in logout tokens; they have one always
     pub backchannel_logout_session_required: bool,
+    /// what the page that ends a logout loads in a frame (OpenID Connect Front-Channel Logout
+    /// section 2)
+    pub frontchannel_logout_uri: Option<String>,
+    /// it wants `iss` and `sid` there; they are there always
+    pub frontchannel_logout_session_required: bool,
     /// the grants it may use
     pub grant_types: Vec<GrantType>,
     /// `code`, or none where it has no redirect
@@ -275,6 +280,8 @@ impl Client {
             initiate_login_uri: None,
             backchannel_logout_uri: None,
             backchannel_logout_session_required: false,
+            frontchannel_logout_uri: None,
+            frontchannel_logout_session_required: false,
             grant_types: vec![GrantType::AuthorizationCode],
             response_types: vec!["code".to_owned()],
             token_endpoint_auth_method: AuthMethod::ClientSecretBasic,

@@ -74,6 +74,8 @@ pub fn metadata(settings: &Settings, registry: &Registry, ui_locales: &[&str]) -
         for (name, value) in [
             ("backchannel_logout_supported", true),
             ("backchannel_logout_session_supported", true),
+            ("frontchannel_logout_supported", true),
+            ("frontchannel_logout_session_supported", true),
             ("claims_parameter_supported", true),
             ("request_parameter_supported", false),
             ("request_uri_parameter_supported", false),

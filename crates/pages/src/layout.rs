@@ -21,6 +21,8 @@ pub struct Html {
     script: Option<&'static str>,
     /// Scripts that are files of their own.
     files: Vec<&'static Script>,
+    /// Origins of what is in its frames.
+    frames: Vec<String>,
     forms: Forms,
 }
 
@@ -52,6 +54,10 @@ impl Html {
         if !self.files.is_empty() {
             // Nothing else of this server is a script, and `integrity` holds each file to its text.
             policy.push_str("; script-src 'self'");
+        }
+        if !self.frames.is_empty() {
+            policy.push_str("; frame-src ");
+            policy.push_str(&self.frames.join(" "));
         }
         if self.forms == Forms::Own {
             policy.push_str("; form-action 'self'");
@@ -163,6 +169,8 @@ pub(super) struct Frame<'a> {
     pub menu: Menu<'a>,
     /// Scripts that are files of their own; not beside [`Frame::script`].
     pub files: Vec<&'static Script>,
+    /// Origins of what is in its frames.
+    pub frames: Vec<String>,
 }
 
 impl<'a> Frame<'a> {
@@ -179,6 +187,7 @@ impl<'a> Frame<'a> {
             // A page without a form of its own has none: programs would take it for a question.
             menu: Menu::None,
             files: Vec::new(),
+            frames: Vec::new(),
         }
     }
 
@@ -232,6 +241,7 @@ impl<'a> Frame<'a> {
             style_hash: t.brand.style_hash.clone(),
             script: self.script,
             files: self.files,
+            frames: self.frames,
             forms: self.forms,
         }
     }

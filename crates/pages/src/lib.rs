@@ -57,7 +57,7 @@ pub use letter::{Letter, LoginCode, SecurityFacts, login_code, recovery_link, se
 pub use links::ClientLinks;
 pub use login::{CodePage, LoginPage, SelectPage, code, login, select_account};
 pub use login_link::{link_confirm, link_elsewhere, link_ended};
-pub use logout::{logout_confirm, signed_out, stayed};
+pub use logout::{LogoutFrame, LogoutOnward, logout_confirm, signed_out, stayed};
 pub use not_found::not_found;
 pub use passkey::{PasskeyOffer, PasskeyStep, passkey_offer, passkey_step};
 pub use providers::{ProviderButton, ProviderFirst, ProviderLink, ProviderLinks, provider_first};

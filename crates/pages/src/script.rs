@@ -39,9 +39,13 @@ pub(super) static PASSKEY: LazyLock<Script> =
 pub(super) static PASSWORD: LazyLock<Script> =
     LazyLock::new(|| Script::new("password", include_str!("password.js")));
 
+/// Leaves the page that ends a logout, once its frames are loaded.
+pub(super) static AFTER_LOGOUT: LazyLock<Script> =
+    LazyLock::new(|| Script::new("logout", include_str!("logout.js")));
+
 /// The script of a path `assets/...`.
 pub fn script(path: &str) -> Option<&'static Script> {
-    let all = [&*PASSKEY, &*PASSWORD];
+    let all = [&*PASSKEY, &*PASSWORD, &*AFTER_LOGOUT];
     all.into_iter().find(|script| script.path == path)
 }
 

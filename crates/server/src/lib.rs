@@ -35,6 +35,7 @@ mod credentials;
 pub mod declared;
 pub mod endpoint;
 mod failure;
+pub mod front_channel_logout;
 pub mod groups;
 pub mod health;
 pub mod home;

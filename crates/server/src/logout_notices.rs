@@ -131,6 +131,16 @@ async fn one(
             .watch_on(store, now.saturating_add(idle.max(1)), now)
             .await;
     }
+    let by_page_alone = {
+        let snapshot = realm.snapshot();
+        let client = snapshot.registry.clients.get(&claimed.notice.client_id);
+        client.is_some_and(|client| {
+            client.backchannel_logout_uri.is_none() && client.frontchannel_logout_uri.is_some()
+        })
+    };
+    if by_page_alone {
+        return claimed.drop_it(store, now).await;
+    }
     // Neither semaphore is ever closed.
     let (_turn, _begun) = (turns.acquire().await, at_once.acquire().await);
     if realm.now().saturating_add(TAKES) > claimed.until {

@@ -287,3 +287,75 @@ fn a_client_that_does_not_answer_delays_no_other() {
     );
     runtime.shutdown_background();
 }
+
+#[test]
+fn the_page_that_ends_a_logout_loads_what_each_application_of_the_session_registered() {
+    let mail = Mail::new();
+    let server = start(&mail, |setup| {
+        let mut web = client("web");
+        web.frontchannel_logout_uri = Some("https://client.example/out?a=b".into());
+        setup.clients[0] = web;
+        let mut other = client("other");
+        other.frontchannel_logout_uri = Some("https://other.example/out".into());
+        setup.clients.push(other);
+    });
+    let mut browser = Browser::new(&server);
+    let (_, said) = parts(&tokens(&server, &mut browser).member("id_token"));
+    let page = browser.get("/logout");
+    let page = browser.press(&page, "allow", &[]);
+    let text = page.text();
+    assert!(text.contains("<main id=\"signed-out\""), "{text}");
+    // Section 2: `iss` and `sid`; and nobody who had no part in the session.
+    let (issuer, sid) = (said["iss"].as_str().unwrap(), said["sid"].as_str().unwrap());
+    let encoded = issuer.replace(':', "%3A").replace('/', "%2F");
+    let frame = format!("src=\"https://client.example/out?a=b&amp;iss={encoded}&amp;sid={sid}\"");
+    assert!(text.contains(&frame), "{frame}\n{text}");
+    assert!(!text.contains("other.example"), "{text}");
+    let policy = page.reply.header("content-security-policy");
+    assert!(
+        policy.contains("; frame-src https://client.example;"),
+        "{policy}"
+    );
+    // There is nobody to tell by the back channel, and nothing that says that it failed.
+    deliver(&server);
+    let (waits, _) = block_on(logout_notice::page(
+        &*server.realm.store,
+        None,
+        50,
+        server.realm.now(),
+    ))
+    .unwrap();
+    assert!(waits.is_empty(), "{waits:?}");
+    // Without a session nobody is named.
+    let page = browser.get("/logout");
+    assert!(!page.text().contains("<iframe"), "{}", page.text());
+}
+
+#[test]
+fn a_logout_goes_on_to_the_application_once_the_frames_are_loaded() {
+    let mail = Mail::new();
+    let server = start(&mail, |setup| {
+        let mut web = client("web");
+        web.frontchannel_logout_uri = Some("https://client.example/out".into());
+        web.post_logout_redirect_uris = web.redirect_uris.clone();
+        setup.clients[0] = web;
+    });
+    let mut browser = Browser::new(&server);
+    let id_token = tokens(&server, &mut browser).member("id_token");
+    let back = "https%3A%2F%2Fclient.example%2Fcb";
+    let page = browser.get(&format!(
+        "/logout?id_token_hint={id_token}&post_logout_redirect_uri={back}&state=s"
+    ));
+    let text = page.text();
+    assert!(text.contains("<iframe "), "{text}");
+    assert!(
+        text.contains("href=\"https://client.example/cb?state=s\""),
+        "{text}"
+    );
+    assert!(text.contains("assets/logout-"), "{text}");
+    // Nobody is left to be told: it goes on at once.
+    let again = browser.get(&format!(
+        "/logout?id_token_hint={id_token}&post_logout_redirect_uri={back}&state=s"
+    ));
+    assert_eq!(again.reply.status, 303, "{}", again.text());
+}

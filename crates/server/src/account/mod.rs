@@ -13,11 +13,12 @@ use signet_store::StoreError;
 
 use crate::attempts::{self, Kind};
 use crate::browser_request::{BrowserRequest, LoggedIn, store_failed};
+use crate::front_channel_logout;
 use crate::http::{Context, Response};
 use crate::interaction::{Goal, Page};
 use crate::login::{Failure, flow, provider};
-use crate::page::words::{name_of, scope_text};
-use crate::page::{self, AccountView, ConsentView, Notice, SessionView};
+use crate::page::words::{host_of, name_of, scope_text};
+use crate::page::{self, AccountView, ConsentView, LogoutOnward, Notice, SessionView};
 use crate::security_mail::{self, SecurityEvent};
 use crate::session::{self, Found};
 use signet_audit::{Action, Event};
@@ -187,12 +188,21 @@ fn about<'a>(visit: &'a BrowserRequest, present: &'a LoggedIn, operation: &'a st
 
 async fn end_session(mut visit: BrowserRequest, present: &LoggedIn, sid: &str) -> Response {
     if sid == present.found.row.sid {
-        // While the session still says where its person logged in.
+        // While the session still says where its person logged in, and which applications it was in.
         let elsewhere = provider::onward(&visit, None, true).await;
+        let frames = match front_channel_logout::frames(&visit).await {
+            Ok(frames) => frames,
+            Err(error) => return visit.unavailable(&error),
+        };
         return match (visit.log_out().await, elsewhere) {
-            (Ok(()), Some(url)) => visit.redirect(&url),
+            (Ok(()), Some(url)) if frames.is_empty() => visit.redirect(&url),
+            (Ok(()), Some(url)) => {
+                let t = visit.face();
+                let onward = LogoutOnward::Go(&host_of(&t, &url), &url);
+                visit.page(page::signed_out(&t, onward, &frames))
+            }
             (Ok(()), None) => {
-                let html = page::signed_out(&visit.face(), None);
+                let html = page::signed_out(&visit.face(), LogoutOnward::Stay, &frames);
                 visit.page(html)
             }
             (Err(error), _) => visit.unavailable(&error),

@@ -4,11 +4,12 @@ use signet_oauth::logout::logout;
 use signet_oauth::params::Params;
 
 use crate::browser_request::{BrowserRequest, error_page};
+use crate::front_channel_logout;
 use crate::http::{Context, Response};
 use crate::interaction::{Goal, Page};
 use crate::login::provider;
-use crate::page;
 use crate::page::words::{host_of, name_of};
+use crate::page::{self, LogoutFrame, LogoutOnward};
 
 /// GET, and a POST of a client.
 pub(super) async fn show(mut context: Context) -> Response {
@@ -107,14 +108,19 @@ async fn request(context: Context, params: &Params) -> Response {
 /// Ends the session. `known`: the person, or an ID token of this server, stands for going on to
 /// `then`.
 async fn end(mut visit: BrowserRequest, then: Option<&str>, known: bool) -> Response {
-    // While the session still says where its person logged in.
+    // While the session still says where its person logged in, and which applications it was in.
     let elsewhere = provider::onward(&visit, then, known).await;
+    let frames = match front_channel_logout::frames(&visit).await {
+        Ok(frames) => frames,
+        Err(error) => return visit.unavailable(&error),
+    };
     if let Err(error) = visit.log_out().await {
         return visit.unavailable(&error);
     }
     match elsewhere {
-        Some(url) => visit.redirect(&url),
-        None => gone(visit, then, known),
+        // To the provider's logout, as to a place that somebody known has asked for.
+        Some(url) => gone(visit, Some(&url), true, &frames),
+        None => gone(visit, then, known, &frames),
     }
 }
 
@@ -130,26 +136,36 @@ pub(super) async fn back(mut context: Context) -> Response {
         Err(response) => return response,
     };
     match provider::came_back(&visit, &name, &state) {
-        Some(back) => gone(visit, back.then.as_deref(), back.known),
+        Some(back) => gone(visit, back.then.as_deref(), back.known, &[]),
         // Nobody logged out here: nothing is said of a logout.
         None if visit.present().is_some() => {
             let url = visit.url("/account");
             visit.redirect(&url)
         }
-        None => gone(visit, None, false),
+        None => gone(visit, None, false, &[]),
     }
 }
 
 /// After the end of the session.
-fn gone(visit: BrowserRequest, then: Option<&str>, known: bool) -> Response {
+fn gone(
+    visit: BrowserRequest,
+    then: Option<&str>,
+    known: bool,
+    frames: &[LogoutFrame],
+) -> Response {
     match then {
-        Some(url) if known => visit.redirect(url),
+        Some(url) if known && frames.is_empty() => visit.redirect(url),
         Some(url) => {
             let t = visit.face();
-            visit.page(page::signed_out(&t, Some((&host_of(&t, url), url))))
+            let host = host_of(&t, url);
+            let onward = match known {
+                true => LogoutOnward::Go(&host, url),
+                false => LogoutOnward::Link(&host, url),
+            };
+            visit.page(page::signed_out(&t, onward, frames))
         }
         None => {
-            let html = page::signed_out(&visit.face(), None);
+            let html = page::signed_out(&visit.face(), LogoutOnward::Stay, frames);
             visit.page(html)
         }
     }

@@ -176,7 +176,9 @@ async fn takes_part(call: &ClientRequest, decision: &Decision) -> Result<Vec<Op>
     let token = &decision.issue.access_token;
     let snapshot = call.snapshot();
     let client = snapshot.registry.clients.get(&token.client_id);
-    let is_told = client.is_some_and(|client| client.backchannel_logout_uri.is_some());
+    let is_told = client.is_some_and(|client| {
+        client.backchannel_logout_uri.is_some() || client.frontchannel_logout_uri.is_some()
+    });
     let Some(sid) = token.sid.as_deref().filter(|_| is_told) else {
         return Ok(Vec::new());
     };

@@ -7,7 +7,7 @@ use crate::{
     error::OAuthError,
     redirect_uri::RedirectUri,
     settings::Settings,
-    uri,
+    uri::{self, Uri},
 };
 use signet_crypto::Algorithm;
 
@@ -37,6 +37,15 @@ pub fn check(client: &Client, settings: &Settings) -> Result<(), BadMember> {
     let mtls = settings.mtls_base.is_some();
     let signs = |alg: Option<Algorithm>| alg.is_none_or(|a| settings.signing_algs.contains(&a));
     let assertion_alg = client.token_endpoint_auth_signing_alg;
+    let origin = |url: &str| Uri::parse(url).and_then(|url| url.origin());
+    let of_a_redirect = |url: &str| {
+        origin(url).is_some_and(|own| {
+            let redirects = client.redirect_uris.iter();
+            redirects
+                .filter_map(|uri| origin(uri.as_str()))
+                .any(|uri| uri == own)
+        })
+    };
     if code && client.redirect_uris.is_empty() {
         return Err(BadMember {
             member: "redirect_uris",
@@ -92,6 +101,8 @@ pub fn check(client: &Client, settings: &Settings) -> Result<(), BadMember> {
             "only a confidential client with sender-constrained tokens may keep its refresh token"),
         ("initiate_login_uri", client.initiate_login_uri.as_ref().is_none_or(|u| u.starts_with("https:")),
             "initiate_login_uri must be an https URL"),
+        ("frontchannel_logout_uri", client.frontchannel_logout_uri.as_deref().is_none_or(of_a_redirect),
+            "frontchannel_logout_uri must have scheme, host and port of a redirect URI (OpenID Connect Front-Channel Logout section 2)"),
         ("allowed_origins", client.allowed_origins.iter().all(|o| uri::is_origin(o)),
             "allowed_origins must be web origins, without path"),
         ("required_acr", client.required_acr.as_deref().is_none_or(acr::exists),
