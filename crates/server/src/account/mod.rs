@@ -188,7 +188,8 @@ fn about<'a>(visit: &'a BrowserRequest, present: &'a LoggedIn, operation: &'a st
 
 async fn end_session(mut visit: BrowserRequest, present: &LoggedIn, sid: &str) -> Response {
     if sid == present.found.row.sid {
-        // While the session still says where its person logged in, and which applications it was in.
+        // While the session still says where its person logged in, and which applications it was
+        // in.
         let elsewhere = provider::onward(&visit, None, true).await;
         let frames = match front_channel_logout::frames(&visit).await {
             Ok(frames) => frames,
