@@ -59,7 +59,7 @@ pub enum UserCommand {
     Add(Add),
     /// Change a user: members of the record, the password.
     #[command(
-        after_help = "Examples:\n  signet user set alice admin=true email=alice@example.com\n  signet user set alice --password-stdin --temporary < password\n  signet user set alice expires_at=1798761600"
+        after_help = "Example:\n  signet user set alice admin=true email=alice@example.com\n  signet user set alice --password-stdin --temporary < password\n  signet user set alice expires_at=1798761600"
     )]
     Set {
         /// User name, mail address or id.
