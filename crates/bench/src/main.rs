@@ -68,6 +68,9 @@ enum What {
         /// Where they go
         #[arg(long, default_value = "bench-results")]
         out: PathBuf,
+        /// Instead: the text as this file, the plots in a folder beside it (docs/performance.md)
+        #[arg(long, value_name = "FILE")]
+        document: Option<PathBuf>,
     },
 }
 
@@ -148,9 +151,17 @@ fn main() -> ExitCode {
         What::Instructions { accept } => {
             count(accept).unwrap_or_else(|failure| ended(Err(failure)))
         }
-        What::Render { report, out } => {
+        What::Render {
+            report,
+            out,
+            document,
+        } => {
             let record = Record::read(&report).map_err(Failure::from);
-            ended(record.and_then(|record| run::write(&record, &parts::titles(), &out)))
+            let titles = parts::titles();
+            ended(record.and_then(|record| match document {
+                Some(document) => run::write_document(&record, &titles, &document),
+                None => run::write(&record, &titles, &out),
+            }))
         }
     }
 }

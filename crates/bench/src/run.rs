@@ -152,6 +152,28 @@ pub fn write(
     Ok(())
 }
 
+/// Writes the text as this file, and its plots into a folder beside it that has the file's name
+/// without its ending: what a repository keeps of a run.
+///
+/// # Errors
+/// The disk's.
+pub fn write_document(
+    record: &Record,
+    titles: text::Titles<'_>,
+    document: &std::path::Path,
+) -> Result<(), Failure> {
+    let folder = document.with_extension("");
+    std::fs::create_dir_all(&folder)?;
+    let name = folder.file_name().ok_or("the document has no name")?;
+    let name = name.to_string_lossy();
+    let plots = plot::all(record, &folder)?.into_iter();
+    let plots: Vec<(String, String)> = plots
+        .map(|(file, what)| (format!("{name}/{file}"), what))
+        .collect();
+    std::fs::write(document, text::report(record, titles, &plots))?;
+    Ok(())
+}
+
 fn line(row: &Row) -> String {
     let mut line = format!(
         "{:<58} {:>14}",
