@@ -86,11 +86,30 @@ fn the_defaults_are_those_of_the_specifications() {
 #[test]
 fn members_that_are_not_understood_are_ignored() {
     let client = ok(
-        r#""client_name#de":"x","frontchannel_logout_uri":"https://x","request_object_signing_alg":"none","consent":"implicit","may_act_for":["x"],"require_pkce":false,"enabled":false,"resources":["x"]"#,
+        r#""client_name#de":"x","x_of_another_server":"https://x","request_object_signing_alg":"none","consent":"implicit","may_act_for":["x"],"require_pkce":false,"enabled":false,"resources":["x"]"#,
     );
     assert!(client.enabled && client.require_pkce && client.may_act_for.is_empty());
     assert_eq!(client.consent, ConsentPolicy::Ask);
     assert!(client.resources.is_empty());
+}
+
+#[test]
+fn a_page_that_a_logout_loads_is_of_the_origin_of_a_redirect_uri() {
+    let client = ok(r#""frontchannel_logout_uri":"https://rp.example/out?x=y""#);
+    assert_eq!(
+        client.frontchannel_logout_uri.as_deref(),
+        Some("https://rp.example/out?x=y")
+    );
+    for url in [
+        "https://other.example/out",
+        "https://rp.example:8443/out",
+        "http://rp.example/out",
+        "https://rp.example.evil.example/out",
+    ] {
+        let member = format!(r#""frontchannel_logout_uri":"{url}""#);
+        let error = refused(&member);
+        assert_eq!(error.code, ErrorCode::InvalidClientMetadata, "{url}");
+    }
 }
 
 #[test]
