@@ -15,6 +15,8 @@ use crate::page::{LogoutFrame, words::name_of};
 
 /// Applications that one page tells at most.
 pub const MAX_LOGOUT_FRAMES: usize = 32;
+/// Clients of a session that are looked at; most have no page.
+const LOOKED_AT: usize = 256;
 
 /// What the page loads that ends this browser's session; to be asked before the session ends, which
 /// forgets who took part in it.
@@ -28,7 +30,7 @@ pub async fn frames(visit: &BrowserRequest) -> Result<Vec<LogoutFrame>, StoreErr
     let (sid, snapshot) = (&present.found.row.sid, &visit.context.snapshot);
     let store = &*visit.context.realm.store;
     let now = visit.context.now();
-    let ids = logout_notice::clients(store, sid, MAX_LOGOUT_FRAMES, now).await?;
+    let ids = logout_notice::clients(store, sid, LOOKED_AT, now).await?;
     let issuer = &*snapshot.settings.issuer;
     let frames = ids.iter().filter_map(|id| {
         let client = snapshot.registry.clients.get(id)?;
@@ -48,5 +50,5 @@ pub async fn frames(visit: &BrowserRequest) -> Result<Vec<LogoutFrame>, StoreErr
             name: name_of(client).to_owned(),
         })
     });
-    Ok(frames.collect())
+    Ok(frames.take(MAX_LOGOUT_FRAMES).collect())
 }

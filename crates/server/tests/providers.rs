@@ -10,7 +10,7 @@ use crate::common::{
 };
 use http::Method;
 use serde_json::{Value, json};
-use signet_crypto::{Algorithm, Secret, SigningKey};
+use signet_crypto::{Algorithm, Secret, SigningKey, hash::sha256};
 use signet_jose::{
     base64url,
     jwk::{Jwk, JwkSet},
@@ -22,6 +22,7 @@ use signet_oauth::{
     redirect_uri::RedirectUri,
 };
 use signet_server::{cookie::Cookie, groups::GroupDraft, providers::seal_secret};
+use signet_store::{Change, Key, Op, Table};
 use std::{
     collections::BTreeMap,
     io::{Read, Write},
@@ -1095,6 +1096,24 @@ fn a_logout_at_the_provider_ends_the_sessions_that_came_of_it_once() {
     })
     .expect(200);
     assert!(!is_in(&mut other));
+
+    // A token that a node began with and did not come to the end of counts when it is sent again.
+    let mut third = log_in("s3");
+    let named = format!("{}\0j3", liar.issuer);
+    let key = [b"provider logout ".as_slice(), &sha256(named.as_bytes())].concat();
+    let begun = Op::Insert {
+        key: Key::new(Table::Once, key),
+        value: b"begun".to_vec(),
+        end: Some(now + 600),
+    };
+    block_on(down.realm.store.commit(Change::new(begun), now)).unwrap();
+    let retried = |claims: &mut Value| {
+        claims["jti"] = "j3".into();
+        claims["sid"] = "s3".into();
+    };
+    logout(&retried).expect(200);
+    assert!(!is_in(&mut third));
+    logout(&retried).expect_error(400, "invalid_request");
 }
 
 fn lied_to(liar: &Liar) -> (Server, Mail) {

@@ -35,6 +35,10 @@ async fn revoke(
     let receipt = realm
         .revoke_everywhere(subject, realm.end_of_everything())
         .await?;
+    if let Some(session) = &wanted.session {
+        // Its clients are told of an end that is written.
+        crate::logout_notice::ended(&*realm.store, session, realm.now()).await?;
+    }
     let here = begun.elapsed();
     let (own, others) = tokio::join!(
         realm.revocation_streams.ask(READERS_WITHIN),
@@ -139,10 +143,7 @@ async fn end(realm: &Realm, wanted: &RevokeEverywhere) -> Result<Subject, Proble
                 Problem::invalid("delegation is the id of a grant: 32 bytes in base64url")
             })?)
         }
-        (_, _, _, _, Some(session)) => {
-            crate::logout_notice::ended(&*realm.store, session, realm.now()).await?;
-            Subject::Session(session.clone())
-        }
+        (_, _, _, _, Some(session)) => Subject::Session(session.clone()),
         (None, None, None, None, None) => match before {
             Some(_) => Subject::Issuer(realm.snapshot().settings.issuer.clone(), epoch_ms),
             None => return Err(Problem::invalid("name what is revoked")),

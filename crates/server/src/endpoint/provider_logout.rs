@@ -97,14 +97,16 @@ async fn end(context: &Context, provider: &Provider, token: &str) -> Result<u64,
     let sub = sub.ok_or(Trouble::Answer("its logout token names no person"))?;
     let sid = claims.get("sid");
     let sid = sid.as_ref().and_then(Value::as_str);
-    once(context, provider, claims.jti().unwrap_or_default()).await?;
+    let key = token_key(provider, claims.jti().unwrap_or_default());
+    begin(context, &key).await?;
     let users = &realm.people.users;
     let found = users.by_upstream(&provider.issuer, sub, now).await;
-    let Some(user) = found.map_err(StoreError::from)? else {
-        return Ok(0);
+    let sessions = match found.map_err(StoreError::from)? {
+        Some(user) => session::list(&*realm.store, &user.id, now).await?,
+        None => Vec::new(),
     };
     let mut ended = 0;
-    for (id, row) in session::list(&*realm.store, &user.id, now).await? {
+    for (id, row) in sessions {
         let theirs = row.upstream.as_ref().is_some_and(|upstream| {
             upstream.issuer == provider.issuer
                 && upstream.subject == sub
@@ -116,29 +118,48 @@ async fn end(context: &Context, provider: &Provider, token: &str) -> Result<u64,
             ended += 1;
         }
     }
+    done(context, key).await?;
     Ok(ended)
 }
 
-/// Each logout token counts once, on whichever node (section 2.6, item 7).
-async fn once(context: &Context, provider: &Provider, jti: &str) -> Result<(), Refused> {
+/// A logout token that is being acted on.
+const BEGUN: &[u8] = b"begun";
+
+fn token_key(provider: &Provider, jti: &str) -> Key {
     let named = [provider.issuer.as_bytes(), b"\0", jti.as_bytes()].concat();
+    Key::new(
+        Table::Once,
+        [b"provider logout ".as_slice(), &sha256(&named)].concat(),
+    )
+}
+
+/// Each logout token counts once, on whichever node (section 2.6, item 7). One that was begun and
+/// not done, because the store failed or the node died, counts when it is sent again: ending what
+/// has ended changes nothing, and a session that was never ended would go on.
+async fn begin(context: &Context, key: &Key) -> Result<(), Refused> {
+    let (store, now) = (&context.realm.store, context.now());
     let insert = Op::Insert {
-        key: Key::new(
-            Table::Once,
-            [b"provider logout ".as_slice(), &sha256(&named)].concat(),
-        ),
-        value: Vec::new(),
-        end: Some(context.now() + REMEMBERED),
+        key: key.clone(),
+        value: BEGUN.to_vec(),
+        end: Some(now + REMEMBERED),
     };
-    let change = Change::new(insert);
-    match context
-        .realm
-        .store
-        .commit(change, context.now())
-        .await?
-        .is_done()
-    {
-        true => Ok(()),
-        false => Err(Refused::Replayed),
+    if store.commit(Change::new(insert), now).await?.is_done() {
+        return Ok(());
     }
+    match store.get(key, now).await? {
+        Some(row) if row.value == BEGUN => Ok(()),
+        Some(_) | None => Err(Refused::Replayed),
+    }
+}
+
+/// What it asked for has been done: from here on it is a replay.
+async fn done(context: &Context, key: Key) -> Result<(), Refused> {
+    let now = context.now();
+    let put = Op::Put {
+        key,
+        value: Vec::new(),
+        end: Some(now + REMEMBERED),
+    };
+    context.realm.store.commit(Change::new(put), now).await?;
+    Ok(())
 }
