@@ -1,7 +1,8 @@
 //! Connections between nodes: one for each pair, TLS 1.3, kept for as long as both are members.
 //!
 //! All of it runs on one thread with a runtime of its own; whoever sends or calls may be on any
-//! other. Both nodes of a pair connect; where two connections meet, the one that the node with the
+//! other. Who exchanges many small messages may run there, too ([`Links::run`]): waking another
+//! thread costs more than most of them. Both nodes of a pair connect; where two connections meet, the one that the node with the
 //! smaller name made stays, unless the other one is of a later start of that node. A connection
 //! that is lost is made again, with a backoff that is drawn by lot; addresses are tried in turn,
 //! and names are resolved anew each time, so that one name may stand for several nodes: the key
@@ -40,7 +41,7 @@ use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
     io,
     net::{IpAddr, SocketAddr, TcpListener},
-    sync::{Arc, Mutex, PoisonError, RwLock},
+    sync::{Arc, Mutex, OnceLock, PoisonError, RwLock},
     thread::JoinHandle,
     time::Duration,
 };
@@ -181,10 +182,17 @@ fn tune(stream: &TcpStream) -> io::Result<()> {
     Ok(())
 }
 
+/// The connections have not begun, or are stopped.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("the connections to other nodes do not run")]
+pub struct NotRunning;
+
 /// The connections of a node. Dropping it ends them.
 pub struct Links {
     shared: Arc<Shared>,
     thread: Mutex<Option<JoinHandle<()>>>,
+    /// Of that thread, from the start on.
+    runtime: OnceLock<tokio::runtime::Handle>,
 }
 
 struct Shared {
@@ -224,6 +232,7 @@ impl Links {
                 handshakes: Mutex::default(),
             }),
             thread: Mutex::new(None),
+            runtime: OnceLock::new(),
         }
     }
 
@@ -248,6 +257,7 @@ impl Links {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()?;
+        let handle = runtime.handle().clone();
         let listener = {
             let _inside = runtime.enter();
             tokio::net::TcpListener::from_std(listener)?
@@ -271,7 +281,23 @@ impl Links {
                 runtime.shutdown_timeout(Duration::ZERO);
             })?;
         *self.thread.lock().unwrap_or_else(PoisonError::into_inner) = Some(thread);
+        // Started once: a second start would not have got the listener's address.
+        let _ = self.runtime.set(handle);
         Ok(())
+    }
+
+    /// Does `work` on the thread of the connections, and waits for it here. What it spawns runs
+    /// there, too, until [`stop`](Self::stop). It must never block: nothing is sent or heard
+    /// meanwhile.
+    ///
+    /// # Errors
+    /// [`NotRunning`] before the start and after the stop.
+    pub async fn run<T: Send + 'static>(
+        &self,
+        work: impl Future<Output = T> + Send + 'static,
+    ) -> Result<T, NotRunning> {
+        let runtime = self.runtime.get().ok_or(NotRunning)?;
+        runtime.spawn(work).await.map_err(|_| NotRunning)
     }
 
     /// Ends all connections and waits for the thread. Doing it twice does nothing.

@@ -17,7 +17,6 @@ use super::{
     ClusterOptions, OpenedStore, Place, numbers,
     package::{Package, Profile, SharedStore},
     services::Wire,
-    thread::OwnThread,
 };
 use crate::{dev::DevNode, private_file};
 
@@ -32,7 +31,6 @@ pub(super) struct Giver {
     pub(super) store: Arc<dyn Store>,
     pub(super) replicated: Option<Arc<ReplicatedStore>>,
     pub(super) links: Arc<Links>,
-    pub(super) consensus: Arc<OwnThread>,
 }
 
 impl Provide for Giver {
@@ -45,7 +43,6 @@ impl Provide for Giver {
         let (zone, node, now) = (self.zone.clone(), self.node.clone(), self.clock.now());
         let (store, replicated) = (self.store.clone(), self.replicated.clone());
         let (links, newcomer) = (self.links.clone(), newcomer.node.clone());
-        let consensus = self.consensus.clone();
         Box::pin(async move {
             let failed = |e: &dyn std::fmt::Display| e.to_string();
             let kind = match &replicated {
@@ -56,10 +53,12 @@ impl Provide for Giver {
                         let number = number.map_err(|e| failed(&e))?;
                         let me = Member::new(number, node, (!zone.is_empty()).then_some(zone));
                         let replicated = replicated.clone();
-                        let begun = consensus.run(async move {
-                            replicated.begin(me, Arc::new(Wire::new(links))).await
-                        });
-                        begun.await?.map_err(|e| failed(&e))?;
+                        let wire = Arc::new(Wire::new(links.clone()));
+                        let begun = links.run(async move { replicated.begin(me, wire).await });
+                        begun
+                            .await
+                            .map_err(|e| failed(&e))?
+                            .map_err(|e| failed(&e))?;
                         tracing::info!("the store is replicated from now on");
                     }
                     SharedStore::Replicated

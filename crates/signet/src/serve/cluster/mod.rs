@@ -16,7 +16,6 @@ mod place;
 mod sealing;
 mod services;
 mod spent;
-mod thread;
 mod whole;
 
 use std::{
@@ -53,7 +52,6 @@ pub use place::Place;
 use services::{
     ACKNOWLEDGED, ADMISSION, CONSENSUS, PASSED_ON, READERS, SEALING, SNAPSHOTS, SPENT, Wire,
 };
-use thread::OwnThread;
 
 /// How long a node that joins waits for the others' store.
 const STORE_WITHIN: Duration = Duration::from_secs(300);
@@ -131,8 +129,6 @@ struct Running {
     journal: Arc<SqliteStore>,
     /// Who answers.
     detection: Membership,
-    /// Where the consensus of the store runs.
-    consensus: Arc<OwnThread>,
 }
 
 impl Cluster {
@@ -203,19 +199,17 @@ impl Cluster {
         match known {
             Some(_) => {
                 let store = replicated.clone();
-                let resumed = running
-                    .consensus
-                    .run(async move { store.resume(wire).await });
-                let resumed = resumed.await?;
+                let resumed = running.links.run(async move { store.resume(wire).await });
+                let resumed = resumed.await.map_err(|e| e.to_string())?;
                 resumed.map_err(|e| format!("the replicated store: {e}"))?;
             }
             None if place.invited => {
                 let me = self.member(&running.node, place.number);
                 let store = replicated.clone();
                 let joined = running
-                    .consensus
+                    .links
                     .run(async move { store.join(me, wire, false).await });
-                let joined = joined.await?;
+                let joined = joined.await.map_err(|e| e.to_string())?;
                 joined.map_err(|e| format!("the replicated store: {e}"))?;
                 self.ask_for_admission(running).await?;
             }
@@ -343,9 +337,6 @@ impl Cluster {
         }));
         let pass_on = services::PassOn(Arc::downgrade(&links));
         services.put(PASSED_ON, Arc::new(pass_on));
-        let consensus = OwnThread::start("cluster-consensus")
-            .map_err(|e| format!("a thread could not be started: {e}"))?;
-        let consensus = Arc::new(consensus);
         let host = Host::new(HostParts {
             node: node.clone(),
             identity,
@@ -362,7 +353,6 @@ impl Cluster {
                 store: self.store.clone(),
                 replicated: self.replicated.clone(),
                 links: links.clone(),
-                consensus: consensus.clone(),
             }),
             clock: self.clock.clone(),
         });
@@ -392,7 +382,6 @@ impl Cluster {
             host,
             journal,
             detection,
-            consensus,
         })
     }
 
