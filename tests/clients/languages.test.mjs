@@ -96,3 +96,24 @@ test('a browser is read to in the language that it asks for', () =>
     await page.goto(`${dev.issuer}/account`)
     assert.deepEqual(await spoken(page), ['uk', 'ltr'])
   }, { ...small, locale: 'uk-UA' }))
+
+test('times are in the zone of the browser, as its region writes them, and in UTC without a script', async () => {
+  const times = (options) =>
+    withBrowser(async (page) => {
+      await page.goto(`${dev.issuer}/account?ui_locales=de`)
+      await logIn(page)
+      await page.waitForSelector('time[datetime]', { state: 'attached' })
+      return page.locator('time').evaluateAll((all) => all.map((time) => ({ iso: time.dateTime, text: time.textContent })))
+    }, { locale: 'de-AT', ...options })
+  const here = await times({ timezoneId: 'Asia/Kathmandu' })
+  assert.ok(here.length > 0)
+  for (const { iso, text } of here) {
+    // A quarter of an hour beside every other zone, so nothing else looks like it.
+    const at = new Date(Date.parse(iso) + 345 * 60_000)
+    const clock = at.toISOString().slice(11, 16)
+    assert.ok(text.includes(clock) && text.includes('GMT+5:45') && text.includes(String(at.getUTCFullYear())), `${text} of ${iso}`)
+  }
+  for (const { iso, text } of await times({ javaScriptEnabled: false })) {
+    assert.ok(text.includes(iso.slice(11, 16)) && text.endsWith('UTC'), `${text} of ${iso}`)
+  }
+})

@@ -9,7 +9,7 @@ use super::layout::{Forms, Frame, Html, Menu, Notice, notice};
 use super::passkey;
 use super::password_field::{self, NewPassword, PasswordField};
 use super::providers::{ProviderLinks, account_links};
-use super::script::{PASSKEY, PASSWORD};
+use super::script::{MOMENT, PASSKEY, PASSWORD};
 
 /// What the account page shows.
 #[derive(Debug, Default)]
@@ -184,7 +184,7 @@ pub fn account(t: &Face, view: &AccountView<'_>) -> Html {
     Frame {
         wide: true,
         menu: Menu::Account,
-        files: view.passkey.map(|_| &*PASSKEY).into_iter().chain([&*PASSWORD]).collect(),
+        files: view.passkey.map(|_| &*PASSKEY).into_iter().chain([&*PASSWORD, &*MOMENT]).collect(),
         // A link leads to the provider, and so may the end of a session that came of one.
         forms: match view.providers.others.is_empty() && view.providers.links.is_empty() {
             true => Forms::Own,

@@ -43,9 +43,13 @@ pub(super) static PASSWORD: LazyLock<Script> =
 pub(super) static AFTER_LOGOUT: LazyLock<Script> =
     LazyLock::new(|| Script::new("logout", include_str!("logout.js")));
 
+/// Days and times in the browser's zone.
+pub(super) static MOMENT: LazyLock<Script> =
+    LazyLock::new(|| Script::new("moment", include_str!("moment.js")));
+
 /// The script of a path `assets/...`.
 pub fn script(path: &str) -> Option<&'static Script> {
-    let all = [&*PASSKEY, &*PASSWORD, &*AFTER_LOGOUT];
+    let all = [&*PASSKEY, &*PASSWORD, &*AFTER_LOGOUT, &*MOMENT];
     all.into_iter().find(|script| script.path == path)
 }
 
