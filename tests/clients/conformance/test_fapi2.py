@@ -389,10 +389,13 @@ def test_par_incorrect_pkce_code_verifier_rejected(first, browser):
 # Transport
 
 
-def test_certificate_bound_tokens_need_their_certificate(pair, browser):
-    first, second = pair
-    if first.proofs:
-        pytest.skip("bound to a key")
+@pytest.fixture(params=[variant for variant in VARIANTS if variant[1] == "mtls"], ids="-".join)
+def certified_pair(request, op):
+    return [Fapi(op, client) for client in op.fapi[request.param]]
+
+
+def test_certificate_bound_tokens_need_their_certificate(certified_pair, browser):
+    first, second = certified_pair
     _, _, token, _ = first.login(browser)
     assert second.resource(token["access_token"]).status_code == 401
     assert first.resource(token["access_token"], http=trusting(first.op.ca)).status_code == 401
