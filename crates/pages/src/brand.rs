@@ -1,7 +1,10 @@
-//! A realm's own face: name, logo, colours, links, style sheet. Colours that cannot be read are
-//! refused when they are configured (WCAG 2.2, success criteria 1.4.3 and 1.4.11).
+//! The face of a realm, and of its clients: name, logo, colours, links, style sheet. Colours that
+//! cannot be read are refused when they are configured (WCAG 2.2, success criteria 1.4.3 and
+//! 1.4.11).
 
-use std::fmt::Write;
+use std::{collections::HashMap, fmt::Write, sync::Arc};
+
+use signet_oauth::params::encode_into;
 
 use super::style::{STYLE, csp_hash};
 
@@ -64,7 +67,7 @@ impl Picture {
 }
 
 /// What a brand is made of, as it is configured.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct BrandParts {
     /// What the pages are called. None: Signet.
     pub name: Option<String>,
@@ -88,10 +91,79 @@ pub struct BrandParts {
     pub css: Option<String>,
 }
 
+impl BrandParts {
+    /// What is not given is the other's. Name and logo go together: the picture of one beside the
+    /// name of the other would say what neither is.
+    #[must_use]
+    pub fn or(self, other: BrandParts) -> BrandParts {
+        let (name, logo) = match (self.name, self.logo) {
+            (None, None) => (other.name, other.logo),
+            own => own,
+        };
+        BrandParts {
+            name,
+            logo,
+            favicon: self.favicon.or(other.favicon),
+            // The dark twin of another accent is of another colour.
+            accent_dark: match self.accent.is_some() {
+                true => self.accent_dark,
+                false => self.accent_dark.or(other.accent_dark),
+            },
+            accent: self.accent.or(other.accent),
+            background: self.background.or(other.background),
+            privacy: self.privacy.or(other.privacy),
+            terms: self.terms.or(other.terms),
+            help: self.help.or(other.help),
+            css: self.css.or(other.css),
+        }
+    }
+}
+
+/// The brands of a realm: its own, and those of clients that have one.
+#[derive(Debug, Default)]
+pub struct Brands {
+    own: Arc<Brand>,
+    clients: HashMap<String, Arc<Brand>>,
+}
+
+impl Brands {
+    /// Of the realm alone.
+    pub fn new(own: Brand) -> Brands {
+        Brands {
+            own: Arc::new(own),
+            clients: HashMap::new(),
+        }
+    }
+
+    /// Adds that of a client, by its `client_id`.
+    #[must_use]
+    pub fn with_client(mut self, client_id: &str, mut brand: Brand) -> Brands {
+        let mut query = String::from("?client_id=");
+        encode_into(client_id, &mut query);
+        brand.query = query;
+        self.clients.insert(client_id.to_owned(), Arc::new(brand));
+        self
+    }
+
+    /// The realm's.
+    pub fn own(&self) -> &Arc<Brand> {
+        &self.own
+    }
+
+    /// What a page looks like that is shown for a client, if it is for one.
+    pub fn of(&self, client_id: Option<&str>) -> &Arc<Brand> {
+        client_id
+            .and_then(|client_id| self.clients.get(client_id))
+            .unwrap_or(&self.own)
+    }
+}
+
 /// A brand that can be shown.
 #[derive(Debug)]
 pub struct Brand {
     name: String,
+    /// Behind the addresses of its pictures: whose they are.
+    pub(super) query: String,
     button: (String, &'static str),
     pub(super) is_own: bool,
     logo: Option<Picture>,
@@ -190,6 +262,7 @@ impl Brand {
         Ok(Brand {
             is_own: name.is_none() && parts.logo.is_none(),
             name: name.unwrap_or("Signet").to_owned(),
+            query: String::new(),
             button,
             logo: parts.logo,
             favicon: parts.favicon,
@@ -389,6 +462,41 @@ mod tests {
         assert!(brand.style.ends_with(".brand{font-weight:800}"));
         assert_eq!(brand.style_hash, csp_hash(brand.style.as_bytes()));
         assert_eq!(brand.button(), ("#7a1fa2", "#ffffff"));
+    }
+
+    #[test]
+    fn what_a_clients_brand_leaves_out_is_the_realms_but_no_picture_beside_another_name() {
+        let picture = |byte| Picture::of(vec![0x89, b'P', b'N', b'G', byte]);
+        let realm = BrandParts {
+            name: Some("Realm".into()),
+            logo: picture(1),
+            accent: Some("#1a5fb4".into()),
+            accent_dark: Some("#78aeed".into()),
+            help: Some("https://help.example".into()),
+            ..BrandParts::default()
+        };
+        assert_eq!(BrandParts::default().or(realm.clone()), realm);
+        let own = BrandParts {
+            name: Some("Shop".into()),
+            accent: Some("#7a1fa2".into()),
+            ..BrandParts::default()
+        };
+        let both = own.or(realm);
+        assert_eq!(both.name.as_deref(), Some("Shop"));
+        assert_eq!((both.logo, both.accent_dark), (None, None));
+        assert_eq!(both.help.as_deref(), Some("https://help.example"));
+    }
+
+    #[test]
+    fn a_page_for_a_client_has_that_clients_brand_and_any_other_page_the_realms() {
+        let named = |name: &str| with(|b| b.name = Some(name.into())).unwrap();
+        let brands = Brands::new(named("Realm")).with_client("a b&c", named("Shop"));
+        assert_eq!(brands.of(Some("a b&c")).name(), "Shop");
+        assert_eq!(brands.of(Some("a b&c")).query, "?client_id=a+b%26c");
+        for other in [Some("a"), Some(""), None] {
+            assert_eq!(brands.of(other).name(), "Realm");
+        }
+        assert_eq!(brands.own().query, "");
     }
 
     #[test]

@@ -14,7 +14,7 @@ use super::brand::Brand;
 pub struct Face {
     /// Of the person who reads.
     pub language: Language,
-    /// Of the realm.
+    /// Of the client that the page is for, or of the realm.
     pub brand: Arc<Brand>,
     /// The path of the issuer, without a slash at its end: where its pages are.
     pub base: String,

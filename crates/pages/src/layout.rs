@@ -206,7 +206,7 @@ impl<'a> Frame<'a> {
                 head {
                     meta charset="utf-8";
                     meta name="viewport" content="width=device-width, initial-scale=1";
-                    @if t.brand.favicon().is_some() { link rel="icon" href={ (t.base) "/favicon.ico" }; }
+                    @if t.brand.favicon().is_some() { link rel="icon" href={ (t.base) "/favicon.ico" (t.brand.query) }; }
                     meta name="robots" content="noindex, nofollow";
                     title { (self.title) }
                     style { (PreEscaped(t.brand.style.as_str())) }
@@ -217,7 +217,7 @@ impl<'a> Frame<'a> {
                 body {
                     header .brand {
                         @if t.brand.logo().is_some() {
-                            img src={ (t.base) "/brand/logo" } alt="";
+                            img src={ (t.base) "/brand/logo" (t.brand.query) } alt="";
                         } @else if t.brand.is_own {
                         svg viewBox="0 0 24 24" fill="none" stroke="currentColor" stroke-width="1.8" stroke-linecap="round" aria-hidden="true" {
                             circle cx="12" cy="12" r="9.2" {}

@@ -40,7 +40,9 @@ pub use account::{
     recover_sent, reset,
 };
 pub use agents::{AgentGrantView, AgentsView, IdentityView};
-pub use brand::{Brand, BrandParts, MAX_BRAND_NAME_BYTES, MAX_CSS_BYTES, MIN_CONTRAST, Picture};
+pub use brand::{
+    Brand, BrandParts, Brands, MAX_BRAND_NAME_BYTES, MAX_CSS_BYTES, MIN_CONTRAST, Picture,
+};
 pub use button::MethodButton;
 pub use consent::{ConsentPage, ScopeLine, consent};
 pub use device::{device_confirm, device_done, device_enter};

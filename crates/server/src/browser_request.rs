@@ -304,7 +304,11 @@ impl BrowserRequest {
             return None;
         }
         let keyring = self.context.realm.keyring();
-        Interaction::open(text, &keyring, &self.browser.id, self.context.now())
+        let opened = Interaction::open(text, &keyring, &self.browser.id, self.context.now())?;
+        if let Some(request) = opened.request() {
+            self.context.note_client(&request.client_id);
+        }
+        Some(opened)
     }
 
     /// What interactions are bound to.
@@ -398,10 +402,12 @@ pub fn face_of(context: &Context) -> Face {
     face_in(context, wishes(context).choose())
 }
 
-/// How a page of this realm looks in a language.
+/// How a page of this realm looks in a language, for the client that the request came from, if one
+/// is known.
 pub fn face_in(context: &Context, language: Language) -> Face {
     let base = path_of(&context.snapshot.settings.issuer);
-    Face::of(language, context.realm.people.brand.clone(), base)
+    let brand = context.realm.people.brands.of(context.noted_client());
+    Face::of(language, brand.clone(), base)
 }
 
 /// What the request alone says of the language.

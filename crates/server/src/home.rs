@@ -6,10 +6,11 @@
 use crate::{
     browser_request::face_of,
     http::{Context, Response, Router, context::path_of, response},
-    page,
+    page::{self, Brand},
 };
 use bytes::Bytes;
 use http::{HeaderValue, StatusCode, header};
+use std::sync::Arc;
 
 /// Adds `/`, pages with a slash at their end, `/favicon.ico`, and what answers every other path.
 pub fn routes(router: &mut Router) {
@@ -42,15 +43,22 @@ async fn without_slash(context: Context) -> Response {
     response::redirect(&target)
 }
 
+/// The brand that an address of a picture names.
+fn brand(context: &Context) -> Arc<Brand> {
+    let query = context.query_params().ok();
+    let client_id = query.as_ref().and_then(|query| query.get("client_id"));
+    context.realm.people.brands.of(client_id).clone()
+}
+
 async fn icon(context: Context) -> Response {
-    match context.realm.people.brand.favicon() {
+    match brand(&context).favicon() {
         Some(icon) => picture(icon.media_type, icon.bytes.clone()),
         None => picture("image/x-icon", page::FAVICON),
     }
 }
 
 async fn logo(context: Context) -> Response {
-    match context.realm.people.brand.logo() {
+    match brand(&context).logo() {
         Some(logo) => picture(logo.media_type, logo.bytes.clone()),
         None => not_found(context).await,
     }

@@ -152,7 +152,7 @@ pub async fn send_to(realm: &Realm, user: &User, event: SecurityEvent) {
         person: user.profile.locale.as_deref(),
         accept: None,
     };
-    let t = Face::of(wishes.choose(), realm.people.brand.clone(), "");
+    let t = Face::of(wishes.choose(), realm.people.brands.own().clone(), "");
     tell(realm, user, event, &t, None, realm.now_ms()).await;
 }
 

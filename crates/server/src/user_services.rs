@@ -8,7 +8,7 @@ use signet_store::Store;
 
 use crate::attempts::Limits;
 use crate::mail::Mailer;
-use crate::page::Brand;
+use crate::page::Brands;
 
 /// From the configuration; fixed for the life of the realm. By default without mail.
 #[derive(Default)]
@@ -18,7 +18,7 @@ pub struct UserServiceOptions {
     /// How often somebody may guess.
     pub limits: Limits,
     /// How pages and mails look.
-    pub brand: Arc<Brand>,
+    pub brands: Arc<Brands>,
     /// What new passwords must be.
     pub passwords: PasswordPolicy,
     /// Directories that people come from, beside the accounts that are kept here; in the order in
@@ -35,7 +35,7 @@ pub struct UserServices {
     /// How often somebody may guess.
     pub limits: Limits,
     /// How pages and mails look.
-    pub brand: Arc<Brand>,
+    pub brands: Arc<Brands>,
     /// What new passwords must be.
     pub passwords: PasswordPolicy,
 }
@@ -51,7 +51,7 @@ impl UserServices {
             users: Accounts::new(store, passwords, options.outside),
             mailer: options.mailer,
             limits: options.limits,
-            brand: options.brand,
+            brands: options.brands,
             passwords: options.passwords,
         }
     }

@@ -326,6 +326,7 @@ fn users_as(
         .args(arguments)
         .env_remove("SIGNET_ADMIN_TOKEN")
         .env_remove("SIGNET_PASSWORD")
+        .env_remove("SIGNET_TOTP")
         .env_remove("BROWSER")
         .env_remove("DISPLAY")
         .env_remove("WAYLAND_DISPLAY")
@@ -352,6 +353,13 @@ async fn a_password_alone_logs_an_administrator_in_and_nothing_reads_a_page() {
     let done = with("admin", password);
     assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
     assert_eq!(json(&with("admin", "wrong"))["error"], "access_denied");
+    // A code that nobody asked for is sent, and not taken on trust.
+    let variables = [("SIGNET_PASSWORD", password), ("SIGNET_TOTP", "000000")];
+    let with_code = users_as(&dev, &["--login", "admin"], &variables);
+    assert_eq!(
+        json(&{ with_code }.output().unwrap())["error"],
+        "access_denied"
+    );
     let alice = dev.json["user"]["password"].as_str().unwrap();
     assert_eq!(json(&with("alice", alice))["error"], "insufficient_scope");
     // Nobody to ask, and nothing said: the ways that would do are named.

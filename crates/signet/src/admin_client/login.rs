@@ -108,14 +108,18 @@ impl Login<'_> {
         admin_token(&super::read(&answer, &url)?, &client.client_id)
     }
 
-    /// A password, for a token, in one request.
+    /// A password, and the code of the account's app where it has one, for a token, in one request.
     pub async fn by_password(
         &self,
         username: &str,
         password: &Secret<String>,
+        totp: Option<&Secret<String>>,
     ) -> Result<Secret<String>, Failure> {
         let url = format!("{}/password-login", self.base);
-        let body = json!({ "username": username, "password": password.expose() });
+        let mut body = json!({ "username": username, "password": password.expose() });
+        if let Some(totp) = totp {
+            body["totp"] = json!(totp.expose());
+        }
         let headers = [("content-type", "application/json")];
         let answer = self.send(&url, &headers, body.to_string()).await?;
         admin_token(&super::read(&answer, &url)?, username)

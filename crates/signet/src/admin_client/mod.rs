@@ -41,7 +41,7 @@ pub struct Target {
     #[arg(long, value_name = "FILE")]
     ca_cert: Option<PathBuf>,
     /// The administrator to log in as. With SIGNET_PASSWORD no browser is needed, where a password
-    /// alone is enough for the account.
+    /// is enough for the account, or a password and a code of its app, in SIGNET_TOTP.
     #[arg(long, value_name = "NAME")]
     login: Option<String>,
     /// How to log in [default: password with SIGNET_PASSWORD; else the browser, or a device code
@@ -202,7 +202,8 @@ impl Session {
                         return Err(Failure::unusable("whose password? --login NAME"));
                     }
                 };
-                login.by_password(&name, &password).await?
+                let totp = variable("SIGNET_TOTP").map(Secret::new);
+                login.by_password(&name, &password, totp.as_ref()).await?
             }
         };
         Ok(Session {

@@ -1,10 +1,13 @@
 //! `[brand]`: how the pages and mails of the realm look.
 
-use std::path::{Path, PathBuf};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use signet_pages::{BrandParts, MAX_CSS_BYTES, Picture};
+use signet_pages::{BrandParts, Brands, MAX_CSS_BYTES, Picture};
 
 /// Largest picture, in bytes: it is kept in memory, and sent to everybody who logs in.
 pub const MAX_PICTURE_BYTES: u64 = 256 * 1024;
@@ -35,11 +38,32 @@ pub struct Brand {
     /// File with a style sheet that comes after the house's own, at most 32 KiB. It can load
     /// nothing: the content security policy forbids it.
     pub css: Option<PathBuf>,
+    /// By `client_id`: how the pages and mails look that are shown for a client. What is left out is
+    /// the realm's; a name without a logo, or a logo without a name, stands by itself.
+    pub clients: BTreeMap<String, Brand>,
 }
 
 impl Brand {
     /// Reads the files and checks the whole. The error names the member.
-    pub fn read(&self, base: &Path) -> Result<signet_pages::Brand, (&'static str, String)> {
+    pub fn read(&self, base: &Path) -> Result<Brands, (String, String)> {
+        let checked = |parts: BrandParts| signet_pages::Brand::new(parts);
+        let realm = self.parts(base).map_err(owned)?;
+        let mut brands = Brands::new(checked(realm.clone()).map_err(owned)?);
+        for (client_id, look) in &self.clients {
+            let at = |(member, why): (&str, String)| (format!("clients.{client_id}.{member}"), why);
+            if !look.clients.is_empty() {
+                return Err(at((
+                    "clients",
+                    "a client has no clients of its own".to_owned(),
+                )));
+            }
+            let parts = look.parts(base).map_err(at)?.or(realm.clone());
+            brands = brands.with_client(client_id, checked(parts).map_err(at)?);
+        }
+        Ok(brands)
+    }
+
+    fn parts(&self, base: &Path) -> Result<BrandParts, (&'static str, String)> {
         let picture = |member: &'static str, path: &Option<PathBuf>| match path {
             None => Ok(None),
             Some(path) => {
@@ -57,7 +81,7 @@ impl Brand {
                 Some(text.map_err(|e| ("css", e))?)
             }
         };
-        signet_pages::Brand::new(BrandParts {
+        Ok(BrandParts {
             name: self.name.clone(),
             logo: picture("logo", &self.logo)?,
             favicon: picture("favicon", &self.favicon)?,
@@ -70,6 +94,10 @@ impl Brand {
             css,
         })
     }
+}
+
+fn owned((member, why): (&'static str, String)) -> (String, String) {
+    (member.to_owned(), why)
 }
 
 fn file(path: &Path, most: u64) -> Result<Vec<u8>, String> {
@@ -96,7 +124,8 @@ mod tests {
             css: Some("own.css".into()),
             ..Brand::default()
         };
-        let read = brand.read(folder.path()).unwrap();
+        let brands = brand.read(folder.path()).unwrap();
+        let read = brands.own();
         assert_eq!(read.name(), "Example");
         assert_eq!(read.logo().unwrap().media_type, "image/svg+xml");
         let refused = |change: fn(&mut Brand)| {
@@ -110,5 +139,33 @@ mod tests {
         assert_eq!(refused(|b| b.favicon = Some("own.css".into())), "favicon");
         assert_eq!(refused(|b| b.css = Some("missing".into())), "css");
         assert_eq!(refused(|b| b.accent = Some("#ffff00".into())), "accent");
+    }
+
+    #[test]
+    fn a_clients_brand_is_checked_together_with_what_it_has_of_the_realm() {
+        let of_client = |client: Brand| Brand {
+            name: Some("Example".into()),
+            background: Some("#f4f5f7".into()),
+            clients: BTreeMap::from([("shop".to_owned(), client)]),
+            ..Brand::default()
+        };
+        let accent = |accent: &str| Brand {
+            accent: Some(accent.into()),
+            ..Brand::default()
+        };
+        let here = Path::new(".");
+        let read = of_client(accent("#7a1fa2")).read(here).unwrap();
+        let (shop, other) = (read.of(Some("shop")), read.of(Some("other")));
+        assert_eq!((shop.name(), shop.button().0), ("Example", "#7a1fa2"));
+        assert_eq!(other.button(), read.own().button());
+        let (member, _) = of_client(accent("#ffff00")).read(here).unwrap_err();
+        assert_eq!(member, "clients.shop.accent");
+        // It can be read on the white card, and not on the realm's ground.
+        let (member, _) = of_client(accent("#757575")).read(here).unwrap_err();
+        assert_eq!(member, "clients.shop.background");
+        let (member, _) = of_client(of_client(Brand::default()))
+            .read(here)
+            .unwrap_err();
+        assert_eq!(member, "clients.shop.clients");
     }
 }

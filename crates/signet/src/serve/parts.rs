@@ -474,12 +474,12 @@ async fn seed_users(config: &Config, base: &Path, users: &Local, now: u64) -> Re
 }
 
 fn people(config: &Config, base: &Path) -> Result<UserServiceOptions, String> {
-    let brand = config.brand.read(base);
-    let brand = brand.map_err(|(member, why)| format!("brand.{member}: {why}"))?;
+    let brands = config.brand.read(base);
+    let brands = brands.map_err(|(member, why)| format!("brand.{member}: {why}"))?;
     Ok(UserServiceOptions {
         mailer: mailer(config, base)?,
         limits: apply::login_limits(config),
-        brand: brand.into(),
+        brands: brands.into(),
         passwords: apply::password_policy(config),
         // A directory that people come from is a line here.
         outside: Vec::new(),
