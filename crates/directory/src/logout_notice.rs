@@ -200,64 +200,116 @@ pub async fn ended(store: &dyn Store, sid: &str, now: u64) -> Result<usize, Stor
     }
 }
 
-/// Claims what is due, at most `limit`, for [`LEASE`]. Also says whether there was as much as that.
+/// What is done with a notice that is due.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Choice {
+    /// It is claimed, for [`LEASE`].
+    Claim,
+    /// It stays as it is.
+    Leave,
+    /// It is due again at that time, Unix seconds; why, as it is shown.
+    PutOff(u64, &'static str),
+    /// It is given up; why, as it is shown.
+    GiveUp(&'static str),
+}
+
+/// What a look into the outbox brought.
+#[derive(Debug, Default)]
+pub struct Look {
+    /// What is this node's now.
+    pub claimed: Vec<Claimed>,
+    /// How many were put off or given up.
+    pub moved: usize,
+    /// After which row more may be due; none: there is no more.
+    pub next: Option<Vec<u8>>,
+}
+
+/// Looks at what is due, after this row, `limit` rows at most, and does with each what `choose`
+/// says.
 ///
 /// # Errors
 /// The store's.
-pub async fn claim(
+pub async fn look(
     store: &Arc<dyn Store>,
+    after: &[u8],
     limit: usize,
     now: u64,
-) -> Result<(Vec<Claimed>, bool), StoreError> {
+    mut choose: impl FnMut(&Notice) -> Choice,
+) -> Result<Look, StoreError> {
     let rows = store
-        .partition(Table::LogoutNotice, WAITING, b"", limit, now)
+        .partition(Table::LogoutNotice, WAITING, after, limit, now)
         .await?;
     let is_due = |key: &Key| {
         let due = key.sort.first_chunk::<8>();
         due.is_none_or(|due| u64::from_be_bytes(*due) <= now)
     };
-    let full = rows.len() == limit;
-    let mut claims = Vec::new();
+    let last = rows.last().filter(|_| rows.len() == limit);
+    let next = last
+        .filter(|(key, _)| is_due(key))
+        .map(|(key, _)| key.sort.clone());
+    let end = now.saturating_add(WAITS_AT_MOST);
+    let mut changes = Vec::new();
     for (key, row) in rows {
         if !is_due(&key) {
-            return Ok((settle(store, claims, now).await?, false));
+            break;
         }
-        let notice = decode(&row.value)?;
-        let until = now.saturating_add(LEASE);
+        let mut notice = decode(&row.value)?;
+        let (then, claimed) = match choose(&notice) {
+            Choice::Leave => continue,
+            Choice::Claim => {
+                let until = now.saturating_add(LEASE);
+                let key = outbox_key(WAITING, until, &notice);
+                let again = put(WAITING, until, &notice, end);
+                (again, Some(Claimed { notice, key, until }))
+            }
+            Choice::PutOff(until, why) => {
+                notice.last = Some(why.to_owned());
+                (put(WAITING, until, &notice, end), None)
+            }
+            Choice::GiveUp(why) => {
+                notice.last = Some(why.to_owned());
+                notice.state = NoticeState::Failed;
+                let shown = now.saturating_add(SHOWN_FOR);
+                (put(DONE, now, &notice, shown), None)
+            }
+        };
         let take = Op::Remove {
             key,
             version: row.version,
         };
-        let end = now.saturating_add(WAITS_AT_MOST);
-        let change = Change::new(take).then(put(WAITING, until, &notice, end));
-        let key = outbox_key(WAITING, until, &notice);
-        claims.push((change, Claimed { notice, key, until }));
+        changes.push((Change::new(take).then(then), claimed));
     }
-    Ok((settle(store, claims, now).await?, full))
+    settle(store, changes, next, now).await
 }
 
-/// Those of the claims that are ours. All are written at once, so that they share a flush.
+/// Writes all changes at once, so that they share a flush. Another node may have been first with
+/// some.
 async fn settle(
     store: &Arc<dyn Store>,
-    claims: Vec<(Change, Claimed)>,
+    changes: Vec<(Change, Option<Claimed>)>,
+    next: Option<Vec<u8>>,
     now: u64,
-) -> Result<Vec<Claimed>, StoreError> {
+) -> Result<Look, StoreError> {
     let mut writes = JoinSet::new();
-    for (change, claimed) in claims {
+    for (change, claimed) in changes {
         let store = Arc::clone(store);
         writes.spawn(async move { (store.commit(change, now).await, claimed) });
     }
-    let mut ours = Vec::with_capacity(writes.len());
+    let mut look = Look {
+        next,
+        ..Look::default()
+    };
     while let Some(written) = writes.join_next().await {
         // A task that panicked claimed nothing that anybody here knows of: its lease ends.
         let Ok((outcome, claimed)) = written else {
             continue;
         };
         if outcome?.is_done() {
-            ours.push(claimed);
+            look.moved += usize::from(claimed.is_none());
+            look.claimed.extend(claimed);
         }
     }
-    Ok(ours)
+    Ok(look)
 }
 
 impl Claimed {
@@ -280,6 +332,23 @@ impl Claimed {
     /// The store's.
     pub async fn drop_it(self, store: &dyn Store, now: u64) -> Result<(), StoreError> {
         self.replace(store, None, now).await
+    }
+
+    /// Not sent now, and due again at `until`; why, as it is shown. It counts as no attempt.
+    ///
+    /// # Errors
+    /// The store's; then it is due again when the claim is over.
+    pub async fn put_off(
+        self,
+        store: &dyn Store,
+        until: u64,
+        why: &str,
+        now: u64,
+    ) -> Result<(), StoreError> {
+        let mut notice = self.notice.clone();
+        notice.last = Some(why.to_owned());
+        let again = put(WAITING, until, &notice, now.saturating_add(WAITS_AT_MOST));
+        self.replace(store, Some(again), now).await
     }
 
     /// A watch: looked at again at `look_at`, for its session goes on.
@@ -400,6 +469,16 @@ mod tests {
         Arc::new(MemoryStore::new())
     }
 
+    /// Claims whatever is due.
+    async fn claim(
+        store: &Arc<dyn Store>,
+        limit: usize,
+        now: u64,
+    ) -> Result<(Vec<Claimed>, bool), StoreError> {
+        let found = look(store, b"", limit, now, |_| Choice::Claim).await?;
+        Ok((found.claimed, found.next.is_some()))
+    }
+
     async fn note(store: &Arc<dyn Store>, sid: &str, client: &str) {
         let ops = seen(&**store, (sid, "alice", client), DAY, 1)
             .await
@@ -492,5 +571,40 @@ mod tests {
         let (claimed, _) = claim(&store, 100, 2 * DAY).await.unwrap();
         assert_eq!(claimed.len(), 1);
         assert_eq!(claimed[0].notice.state, NoticeState::Waiting);
+    }
+    #[tokio::test]
+    async fn what_is_left_or_put_off_hides_nothing_behind_it() {
+        let store = store();
+        for session in 0..6 {
+            note(&store, &format!("s{session}"), "a").await;
+            ended(&*store, &format!("s{session}"), 10).await.unwrap();
+        }
+        note(&store, "s9", "b").await;
+        ended(&*store, "s9", 11).await.unwrap();
+        let choose = |notice: &Notice| match (&*notice.client_id, &*notice.sid) {
+            ("a", "s0") => Choice::PutOff(50, "later"),
+            ("a", "s1") => Choice::GiveUp("never"),
+            ("a", _) => Choice::Leave,
+            (_, _) => Choice::Claim,
+        };
+        let (mut after, mut claimed, mut moved) = (Vec::new(), Vec::new(), 0);
+        loop {
+            let found = look(&store, &after, 2, 12, choose).await.unwrap();
+            claimed.extend(found.claimed);
+            moved += found.moved;
+            let Some(next) = found.next else { break };
+            after = next;
+        }
+        let told: Vec<&str> = claimed.iter().map(|c| &*c.notice.client_id).collect();
+        assert_eq!((told, moved), (vec!["b"], 2));
+        // What was left is there, what was put off comes later, and what was given up never.
+        assert_eq!(claim(&store, 100, 12).await.unwrap().0.len(), 4);
+        let (later, _) = claim(&store, 100, 50).await.unwrap();
+        assert_eq!(later.len(), 1);
+        assert_eq!((&*later[0].notice.sid, later[0].notice.attempts), ("s0", 0));
+        let (shown, _) = page(&*store, None, 10, 50).await.unwrap();
+        let failed = shown.iter().find(|n| n.state == NoticeState::Failed);
+        let failed = failed.expect("the one given up");
+        assert_eq!((&*failed.sid, failed.last.as_deref()), ("s1", Some("never")));
     }
 }

@@ -1,18 +1,27 @@
 //! Tells clients of sessions that ended: OpenID Connect Back-Channel Logout 1.0.
 //!
 //! What is to be told stands in the store ([`crate::logout_notice`]), so that no node's death loses
-//! it; here it is claimed, signed and sent. Clients are told beside each other: each may have
-//! [`PER_CLIENT`] requests open and all of them [`AT_ONCE`], and what waits for a client that does
-//! not answer holds up no other's.
+//! it; here it is claimed, signed and sent. Clients are told beside each other, and what waits for
+//! one that does not answer costs the others nothing: each has [`PER_CLIENT`] requests open at most
+//! of all clients' [`AT_ONCE`], and [`MAX_HELD_PER_CLIENT`] notices of a node's [`MAX_HELD`]. What
+//! is beyond stays in the outbox and is passed over. A client that cannot be reached is let alone
+//! for a while ([`pause`]), and what is due of it is put off until then.
 
-use std::{collections::HashMap, sync::Arc, time::Duration};
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc,
+        atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering::Relaxed},
+    },
+    time::Duration,
+};
 
 use signet_jose::{json::Writer, jwt::Typ};
 use signet_store::StoreError;
-use tokio::sync::Semaphore;
+use tokio::sync::{Notify, Semaphore};
 
 use crate::{
-    logout_notice::{self, Claimed, Notice, NoticeState},
+    logout_notice::{self, Choice, Claimed, Notice, NoticeState},
     outbound::FetchError,
     session,
     state::Realm,
@@ -20,10 +29,15 @@ use crate::{
 
 /// Between two looks into the outbox.
 pub const EVERY: Duration = Duration::from_secs(1);
-/// Notices that are claimed at once.
+/// Notices that are looked at, and claimed, at once.
 const ROUND: usize = 256;
+/// Looks that bring nothing after which there is a pause: the rows of clients that have their share
+/// are passed over, but not for ever.
+const FRUITLESS: u32 = 32;
 /// Notices that one node holds at most: claimed, and waiting for their turn.
 pub const MAX_HELD: usize = 8_192;
+/// Of these, notices of one client.
+pub const MAX_HELD_PER_CLIENT: usize = 128;
 /// Requests to one client at once.
 const PER_CLIENT: usize = 4;
 /// Requests to all clients at once: fewer than connections may be opened on clients' word, so that
@@ -33,8 +47,23 @@ const AT_ONCE: usize = 48;
 const TAKES: u64 = 10;
 /// For how long a logout token is good, seconds (section 2.4 recommends two minutes at most).
 const LIFETIME: u64 = 120;
+/// After this time what is put off is given up, seconds: whoever was to be told has long since
+/// asked for a token, and was refused.
+const GIVEN_UP_AFTER: u64 = 3_600;
+/// For so long after its last silence it is remembered how often a client was silent, seconds.
+const REMEMBERED: u64 = 600;
 /// What the token says has happened (section 2.4).
 const EVENT: &str = "http://schemas.openid.net/event/backchannel-logout";
+/// Why a notice is put off.
+const SILENT: &str = "put off: the client cannot be reached";
+
+/// For how long a client is let alone that could not be reached so often in a row, seconds.
+fn pause(silences: u32) -> u64 {
+    match silences {
+        0 => 0,
+        more => 60.min(5 << (more - 1).min(4)),
+    }
+}
 
 /// Sends, as long as the process lives. To be spawned once per realm; it ends with its runtime.
 pub async fn deliver(realm: Arc<Realm>) {
@@ -50,9 +79,68 @@ pub async fn deliver(realm: Arc<Realm>) {
             (Err(_), true) | (Ok(_), false) => {}
         }
         failing = round.is_err();
-        if !matches!(round, Ok(true)) {
-            tokio::time::sleep(EVERY).await;
+        match round {
+            Ok(true) => {}
+            // A client has room again, and more may wait for it.
+            Ok(false) => _ = tokio::time::timeout(EVERY, sender.freed.notified()).await,
+            Err(_) => tokio::time::sleep(EVERY).await,
         }
+    }
+}
+
+/// What a node does for one client.
+struct Recipient {
+    turns: Semaphore,
+    /// Notices that are claimed.
+    held: AtomicUsize,
+    /// How often in a row it could not be reached.
+    silences: AtomicU32,
+    /// Until when it is let alone, Unix seconds.
+    alone_until: AtomicU64,
+}
+
+impl Default for Recipient {
+    fn default() -> Recipient {
+        Recipient {
+            turns: Semaphore::new(PER_CLIENT),
+            held: AtomicUsize::new(0),
+            silences: AtomicU32::new(0),
+            alone_until: AtomicU64::new(0),
+        }
+    }
+}
+
+impl Recipient {
+    /// Until when it is let alone, where it is.
+    fn alone(&self, now: u64) -> Option<u64> {
+        Some(self.alone_until.load(Relaxed)).filter(|&until| now < until)
+    }
+
+    /// Whether it could be reached.
+    fn heard(&self, reached: bool, now: u64) {
+        if reached {
+            self.silences.store(0, Relaxed);
+            self.alone_until.store(0, Relaxed);
+        } else if self.alone(now).is_none() {
+            // Of several requests that were open at once, one counts.
+            let silences = self.silences.fetch_add(1, Relaxed).saturating_add(1);
+            let until = now.saturating_add(pause(silences));
+            self.alone_until.store(until, Relaxed);
+        }
+    }
+
+    fn choose(&self, notice: &Notice, taken: &mut usize, now: u64) -> Choice {
+        if let Some(until) = self.alone(now) {
+            return match now.saturating_sub(notice.made_at) < GIVEN_UP_AFTER {
+                true => Choice::PutOff(until, SILENT),
+                false => Choice::GiveUp("the client could not be reached for an hour"),
+            };
+        }
+        if self.held.load(Relaxed) + *taken >= MAX_HELD_PER_CLIENT {
+            return Choice::Leave;
+        }
+        *taken += 1;
+        Choice::Claim
     }
 }
 
@@ -60,7 +148,12 @@ pub async fn deliver(realm: Arc<Realm>) {
 pub struct Sender {
     held: Arc<Semaphore>,
     at_once: Arc<Semaphore>,
-    clients: HashMap<String, Arc<Semaphore>>,
+    clients: HashMap<String, Arc<Recipient>>,
+    /// After which row of the outbox the next look begins.
+    after: Vec<u8>,
+    fruitless: u32,
+    /// Told when a client that had its share has room again.
+    freed: Arc<Notify>,
 }
 
 impl Default for Sender {
@@ -69,12 +162,15 @@ impl Default for Sender {
             held: Arc::new(Semaphore::new(MAX_HELD)),
             at_once: Arc::new(Semaphore::new(AT_ONCE)),
             clients: HashMap::new(),
+            after: Vec::new(),
+            fruitless: 0,
+            freed: Arc::default(),
         }
     }
 }
 
 impl Sender {
-    /// Claims what is due and begins to send it. Whether there is more that is due.
+    /// Claims some of what is due and begins to send it. Whether to look again at once.
     ///
     /// # Errors
     /// The store's.
@@ -83,27 +179,55 @@ impl Sender {
         if room == 0 {
             return Ok(false);
         }
-        let (claimed, full) = logout_notice::claim(&realm.store, room, realm.now()).await?;
-        // Of clients that nothing waits for nothing is remembered.
-        self.clients.retain(|_, turns| Arc::strong_count(turns) > 1);
-        for claimed in claimed {
+        let now = realm.now();
+        // Of clients that nothing waits for nothing is remembered, but that they were silent.
+        self.clients.retain(|_, client| {
+            let until = client.alone_until.load(Relaxed);
+            Arc::strong_count(client) > 1 || now < until.saturating_add(REMEMBERED)
+        });
+        let (clients, mut taken) = (&mut self.clients, HashMap::<String, usize>::new());
+        let choose = |notice: &Notice| match notice.state {
+            // No request is made of it.
+            NoticeState::Watching => Choice::Claim,
+            NoticeState::Waiting | NoticeState::Delivered | NoticeState::Failed => {
+                let client = clients.entry(notice.client_id.clone()).or_default();
+                let taken = taken.entry(notice.client_id.clone()).or_default();
+                client.choose(notice, taken, now)
+            }
+        };
+        let look = logout_notice::look(&realm.store, &self.after, room, now, choose).await?;
+        let idle = look.claimed.is_empty() && look.moved == 0;
+        for claimed in look.claimed {
             let Ok(held) = Arc::clone(&self.held).try_acquire_owned() else {
                 // Its claim ends, and it is due again.
                 continue;
             };
-            let turns = self.clients.entry(claimed.notice.client_id.clone());
-            let turns = turns.or_insert_with(|| Arc::new(Semaphore::new(PER_CLIENT)));
-            let (turns, at_once) = (Arc::clone(turns), Arc::clone(&self.at_once));
-            let realm = Arc::clone(realm);
+            let client = self.clients.entry(claimed.notice.client_id.clone());
+            let client = Arc::clone(client.or_default());
+            client.held.fetch_add(1, Relaxed);
+            let (realm, freed) = (Arc::clone(realm), Arc::clone(&self.freed));
+            let at_once = Arc::clone(&self.at_once);
             tokio::spawn(async move {
-                let done = one(&realm, claimed, &turns, &at_once).await;
+                let done = one(&realm, claimed, &client, &at_once).await;
                 if let Err(error) = done {
                     tracing::warn!(%error, "what became of a logout could not be written; it is sent again");
+                }
+                if client.held.fetch_sub(1, Relaxed) == MAX_HELD_PER_CLIENT / 2 {
+                    freed.notify_one();
                 }
                 drop(held);
             });
         }
-        Ok(full)
+        self.fruitless = match idle {
+            true => self.fruitless + 1,
+            false => 0,
+        };
+        let more = look.next.is_some() && self.fruitless < FRUITLESS;
+        self.after = look.next.unwrap_or_default();
+        if !more {
+            self.fruitless = 0;
+        }
+        Ok(more)
     }
 
     /// Waits until nothing is being sent.
@@ -117,7 +241,7 @@ impl Sender {
 async fn one(
     realm: &Realm,
     claimed: Claimed,
-    turns: &Semaphore,
+    client: &Recipient,
     at_once: &Semaphore,
 ) -> Result<(), StoreError> {
     let (store, now) = (&*realm.store, realm.now());
@@ -142,8 +266,12 @@ async fn one(
         return claimed.drop_it(store, now).await;
     }
     // Neither semaphore is ever closed.
-    let (_turn, _begun) = (turns.acquire().await, at_once.acquire().await);
-    if realm.now().saturating_add(TAKES) > claimed.until {
+    let (_turn, _begun) = (client.turns.acquire().await, at_once.acquire().await);
+    let now = realm.now();
+    if let Some(until) = client.alone(now) {
+        return claimed.put_off(store, until, SILENT, now).await;
+    }
+    if now.saturating_add(TAKES) > claimed.until {
         // It has waited for too long, and may be another node's in a moment.
         return Ok(());
     }
@@ -151,6 +279,11 @@ async fn one(
         Err(why) => (Err(why.to_owned()), true),
         Ok((url, body)) => {
             let answer = realm.host.outbound.post(&url, body).await;
+            let silent = matches!(
+                answer,
+                Err(FetchError::TimedOut | FetchError::Connect(_) | FetchError::Address)
+            );
+            client.heard(!silent, realm.now());
             // Section 2.8: 200; some answer 204, which says no less.
             let answer = match answer {
                 Ok(_) | Err(FetchError::Status(204)) => Ok(()),
@@ -197,4 +330,58 @@ fn request(realm: &Realm, notice: &Notice) -> Result<(String, Vec<u8>), &'static
         .map_err(|_| "signing failed")?;
     // A compact JWS needs no escape in a form.
     Ok((url, [b"logout_token=", &*token].concat()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn notice(made_at: u64) -> Notice {
+        Notice {
+            client_id: "a".into(),
+            user_id: "alice".into(),
+            sid: "s".into(),
+            id: "id".into(),
+            state: NoticeState::Waiting,
+            made_at,
+            attempts: 0,
+            last: None,
+            last_at: None,
+        }
+    }
+
+    #[test]
+    fn one_client_has_but_its_share_of_what_a_node_holds() {
+        let (client, mut taken) = (Recipient::default(), 0);
+        let choices = (0..2 * MAX_HELD_PER_CLIENT)
+            .filter(|_| client.choose(&notice(1), &mut taken, 2) == Choice::Claim);
+        assert_eq!(choices.count(), MAX_HELD_PER_CLIENT);
+        client.held.store(MAX_HELD_PER_CLIENT, Relaxed);
+        assert_eq!(client.choose(&notice(1), &mut 0, 2), Choice::Leave);
+    }
+
+    #[test]
+    fn who_cannot_be_reached_is_let_alone_for_longer_each_time() {
+        let client = Recipient::default();
+        let mut now = 1_000;
+        for expected in [5, 10, 20, 40, 60, 60, 60] {
+            client.heard(false, now);
+            // Four requests were open: one silence.
+            client.heard(false, now);
+            assert_eq!(client.alone(now), Some(now + expected));
+            assert_eq!(
+                client.choose(&notice(now), &mut 0, now),
+                Choice::PutOff(now + expected, SILENT)
+            );
+            now += expected;
+            assert_eq!(client.alone(now), None);
+        }
+        client.heard(false, now);
+        let long_ago = now - GIVEN_UP_AFTER;
+        let given_up = client.choose(&notice(long_ago), &mut 0, now);
+        assert!(matches!(given_up, Choice::GiveUp(_)), "{given_up:?}");
+        client.heard(true, now);
+        assert_eq!(client.alone(now), None);
+        assert_eq!(pause(u32::MAX), 60);
+    }
 }
