@@ -605,6 +605,9 @@ mod tests {
         let (shown, _) = page(&*store, None, 10, 50).await.unwrap();
         let failed = shown.iter().find(|n| n.state == NoticeState::Failed);
         let failed = failed.expect("the one given up");
-        assert_eq!((&*failed.sid, failed.last.as_deref()), ("s1", Some("never")));
+        assert_eq!(
+            (&*failed.sid, failed.last.as_deref()),
+            ("s1", Some("never"))
+        );
     }
 }

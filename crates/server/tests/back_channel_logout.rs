@@ -306,7 +306,8 @@ fn a_client_that_does_not_answer_delays_no_other() {
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
     };
-    let seen = runtime.block_on(async { tokio::time::timeout(Duration::from_secs(60), shown).await });
+    let seen =
+        runtime.block_on(async { tokio::time::timeout(Duration::from_secs(60), shown).await });
     assert!(seen.is_ok(), "what waits for it is not put off");
     runtime.shutdown_background();
 }
