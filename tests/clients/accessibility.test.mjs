@@ -5,7 +5,7 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import * as client from 'openid-client'
-import { addPerson, decide, dev, logIn, shoot, withBrowser } from './browser.mjs'
+import { addPerson, decide, dev, logIn, shoot, signet, withBrowser } from './browser.mjs'
 import { web } from './relying-party.mjs'
 import { codeOf, now } from './totp.mjs'
 
@@ -218,6 +218,41 @@ test('pages of second factors and passkeys', () =>
     }, { viewport: size }),
   ))
 
+test('pages of identity providers, of a temporary password, and of an error that leads away by a link only', () =>
+  web(({ request }) =>
+    withBrowser(async (page) => {
+      for (const preset of ['github', 'google']) {
+        signet(['provider', 'add', `axe-${preset}`, '--preset', preset, '--client-id', 'signet', '--client-secret-file', '-'], 'a secret of nobody')
+      }
+      try {
+        await page.goto(await request())
+        await page.waitForSelector('button[value^="provider:"]')
+        await check(page, 'login-with-providers')
+      } finally {
+        for (const preset of ['github', 'google']) signet(['provider', 'remove', `axe-${preset}`, '--yes'])
+      }
+
+      const person = { username: 'eleanor', password: 'words that an operator made up' }
+      signet(['user', 'add', person.username, '--email', 'eleanor@example.test', '--temporary', '--password-stdin'], `${person.password}\n`)
+      await page.goto(await request())
+      await logIn(page, person)
+      await page.waitForSelector('input[name=new_password]')
+      await check(page, 'change-password')
+
+      const registered = await fetch(`${dev.issuer}/register`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ redirect_uris: ['https://self-made.example/back'], client_name: 'Self-made' }),
+      })
+      assert.equal(registered.status, 201)
+      const { client_id } = await registered.json()
+      const leaving = new URLSearchParams({ client_id, redirect_uri: 'https://self-made.example/back', response_type: 'token' })
+      await page.goto(`${dev.issuer}/authorize?${leaving}`)
+      await page.waitForSelector('main#error a[href^="https://self-made.example/"]')
+      await check(page, 'error-leaving')
+    }, { viewport: size }),
+  ))
+
 test('what was looked at is every page', () => {
-  assert.ok(seen.size >= 30, `${seen.size}: ${[...seen]}`)
+  assert.ok(seen.size >= 33, `${seen.size}: ${[...seen]}`)
 })

@@ -649,3 +649,88 @@ async fn behind_a_proxy_the_aliases_name_its_entrance_for_certificates() {
         "https://mtls.id.example/token"
     );
 }
+
+#[tokio::test]
+async fn declared_providers_and_a_clients_brand_are_on_its_login_page_from_the_start_and_after_a_reload()
+ {
+    let dir = tempfile::tempdir().unwrap();
+    let secret = "0123456789abcdef0123456789abcdef";
+    std::fs::write(dir.path().join("secret"), secret).unwrap();
+    let file = dir.path().join("signet.toml");
+    let write = |label: &str| {
+        let text = format!(
+            "issuer = \"https://id.example\"\ndata_dir = \"{}\"\n[[listeners]]\naddress = \"127.0.0.1:0\"\nprotocol = \"http\"\n\
+             [keys]\nalgorithms = [\"ES256\", \"RS256\"]\n[protocol]\nlocal_login = false\n\
+             [brand]\nname = \"The Realm\"\n[brand.clients.shop]\nname = \"The Shop\"\n\
+             [[clients]]\nclient_id = \"shop\"\ntoken_endpoint_auth_method = \"none\"\nredirect_uris = [\"https://shop.example/back\"]\nscope = [\"openid\"]\n\
+             [[clients]]\nclient_id = \"ops\"\ngrant_types = [\"client_credentials\"]\nscope = [\"signet:admin\"]\nclient_secrets = [{{ file = \"secret\" }}]\n\
+             [[providers]]\nname = \"corp\"\nlabel = \"{label}\"\nissuer = \"https://corp.example\"\nprotocol = \"oauth2\"\nclient_id = \"us\"\n\
+             client_secret = {{ file = \"secret\" }}\nauthorization_endpoint = \"https://corp.example/authorize\"\n\
+             token_endpoint = \"https://corp.example/token\"\nuserinfo_endpoint = \"https://corp.example/user\"\nsubject_claim = \"id\"\n\
+             [[providers]]\nname = \"hub\"\npreset = \"gitlab\"\nclient_id = \"us\"\nclient_secret = {{ file = \"secret\" }}\n",
+            dir.path().join("data").display()
+        );
+        std::fs::write(&file, text).unwrap();
+    };
+    write("Corporate account");
+    let log = dir.path().join("log");
+    let (mut server, port) = Server::configured(&file, &log);
+    let client = crate::support::http_client::HttpClient::new(&[]).unwrap();
+    let base = format!("http://127.0.0.1:{port}");
+    let page = async |path: &str| {
+        let answer = client.get(&format!("{base}{path}"), &[]).await.unwrap();
+        assert_eq!(answer.status, StatusCode::OK, "{:?}", answer.headers);
+        text(&answer.body)
+    };
+    let challenge = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
+    let login = format!(
+        "/authorize?response_type=code&client_id=shop&scope=openid&redirect_uri=https%3A%2F%2Fshop.example%2Fback&code_challenge={challenge}&code_challenge_method=S256"
+    );
+    let shown = page(&login).await;
+    assert!(shown.contains("Corporate account"), "{shown}");
+    assert!(
+        shown.contains("The Shop") && !shown.contains("The Realm"),
+        "{shown}"
+    );
+    assert!(!shown.contains("type=\"password\""), "{shown}");
+    // What no client asked for is the realm's.
+    let (nowhere, token_url) = (format!("{base}/nowhere"), format!("{base}/token"));
+    let nowhere = client.get(&nowhere, &[("accept", "text/html")]);
+    assert!(text(&nowhere.await.unwrap().body).contains("The Realm"));
+
+    let basic = crate::support::basic("ops", secret);
+    let headers = [
+        ("content-type", "application/x-www-form-urlencoded"),
+        ("authorization", basic.as_str()),
+    ];
+    let form = crate::support::http_client::form(&[
+        ("grant_type", "client_credentials"),
+        ("scope", "signet:admin"),
+    ]);
+    let token = client.send(http::Method::POST, &token_url, &headers, form.into());
+    let bearer = body(&token.await.unwrap())["access_token"]
+        .as_str()
+        .map(|t| format!("Bearer {t}"));
+    let bearer = bearer.unwrap();
+    let of_admin = [("authorization", bearer.as_str())];
+    let url = format!("{base}/admin/v1/providers/corp");
+    let listed = body(&client.get(&url, &of_admin).await.unwrap());
+    assert_eq!(listed["label"], "Corporate account", "{listed}");
+    assert!(!listed.to_string().contains(secret));
+    let removed = client.send(http::Method::DELETE, &url, &of_admin, Vec::new().into());
+    let removed = text(&removed.await.unwrap().body);
+    assert!(removed.contains("declared_in_configuration"), "{removed}");
+
+    write("Head office");
+    server.signal("HUP");
+    server.wait_for(|| {
+        text(&std::fs::read(&log).unwrap()).contains("the configuration was read again")
+    });
+    let shown = page(&login).await;
+    assert!(
+        shown.contains("Head office") && !shown.contains("Corporate account"),
+        "{shown}"
+    );
+    server.signal("TERM");
+    assert_eq!(server.end(), Some(0));
+}
