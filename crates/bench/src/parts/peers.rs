@@ -45,8 +45,35 @@ const PYTHON: [(&str, &str); 3] = [
     ("joserfc", "1.8.0"),
     ("cryptography", "50.0.2"),
 ];
+/// From Maven Central, with what they need of it: `peers/java/pom.xml` names the same. The
+/// framework's version settles those of the others.
+const JAVA: [(&str, &str); 3] = [
+    ("spring-boot", "3.5.7"),
+    ("spring-security-oauth2-authorization-server", "1.5.3"),
+    ("nimbus-jose-jwt", "9.47"),
+];
+/// From the module proxy: `peers/go/go.mod` names the same.
+const GO: (&str, &str) = ("golang-jwt", "5.3.0");
+/// From crates.io: `peers/rust/Cargo.toml` names the same.
+const RUST: (&str, &str) = ("jsonwebtoken (Rust)", "10.2.0");
 /// Libraries that verify tokens: language, library, algorithms that it knows.
-const LIBRARIES: [(&str, &str, &[Algorithm]); 4] = [
+const LIBRARIES: [(&str, &str, &[Algorithm]); 7] = [
+    (
+        "Rust",
+        "jsonwebtoken (Rust)",
+        &[Algorithm::Es256, Algorithm::EdDsa, Algorithm::Rs256],
+    ),
+    (
+        "Go",
+        "golang-jwt",
+        &[Algorithm::Es256, Algorithm::EdDsa, Algorithm::Rs256],
+    ),
+    // EdDSA needs a further library there.
+    (
+        "Java",
+        "nimbus-jose-jwt",
+        &[Algorithm::Es256, Algorithm::Rs256],
+    ),
     (
         "Node.js",
         "jose",
@@ -80,7 +107,7 @@ fn plan(options: &Options) -> f64 {
         return 0.0;
     }
     let libraries = LIBRARIES.iter().map(|(_, _, known)| known.len() as f64);
-    30.0 + (libraries.sum::<f64>() * 3.0 + 20.0) * options.pace
+    60.0 + (libraries.sum::<f64>() * 3.0 + 40.0) * options.pace
 }
 
 fn run(run: &mut Run) -> Result<(), Failure> {
@@ -91,42 +118,134 @@ fn run(run: &mut Run) -> Result<(), Failure> {
         );
         return Ok(());
     }
-    run.skip(
-        "Keycloak, Spring Authorization Server, and libraries of Go, Java and Rust",
-        "not among the peers yet",
-    );
+    run.skip("Keycloak", "not among the peers yet");
     let place = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/peers");
     std::fs::create_dir_all(&place)?;
     let place = place.canonicalize()?;
-    run.progress.says("peers: from npm and PyPI");
-    let node = npm(&place);
-    if let Err(failure) = &node {
-        run.skip("peers from npm", failure.to_string());
+    run.progress
+        .says("peers: from npm, PyPI, Maven Central, the module proxy and crates.io");
+    let fetched = [
+        ("Node.js", npm(&place)),
+        ("Python", pypi(&place)),
+        ("Java", maven(&place)),
+        ("Go", go(&place)),
+        ("Rust", cargo(&place)),
+    ];
+    for (language, result) in &fetched {
+        if let Err(failure) = result {
+            run.skip(format!("peers of {language}"), failure.to_string());
+        }
     }
-    let python = pypi(&place);
-    if let Err(failure) = &python {
-        run.skip("peers from PyPI", failure.to_string());
-    }
-    for (name, version) in NODE.iter().chain(&PYTHON) {
+    let has = |language: &str| {
+        let found = fetched.iter().find(|(of, _)| *of == language);
+        found.is_some_and(|(_, result)| result.is_ok())
+    };
+    let versions = NODE.iter().chain(&PYTHON).chain(&JAVA).chain([&GO, &RUST]);
+    for (name, version) in versions {
         let versions = &mut run.record.machine.versions;
         versions.insert((*name).to_owned(), format!("{name} {version}"));
     }
-    for (language, library, known) in LIBRARIES {
-        let interpreter = match language {
-            "Node.js" if node.is_ok() => (PathBuf::from("node"), "verify.mjs"),
-            "Python" if python.is_ok() => (place.join("venv/bin/python"), "verify.py"),
-            _ => continue,
-        };
-        for &algorithm in known {
-            verify(run, &place, language, library, algorithm, &interpreter)?;
+    for (language, library, known) in LIBRARIES.iter().filter(|row| has(row.0)) {
+        for &algorithm in *known {
+            verify(run, &place, language, library, algorithm)?;
         }
     }
-    if node.is_ok() {
-        provider(run, &place)?;
+    if has("Node.js") {
+        provider(run, &place, &OIDC_PROVIDER)?;
+    }
+    if has("Java") {
+        provider(run, &place, &SPRING)?;
     }
     run.progress.done(plan(&run.options));
     Ok(())
 }
+
+/// The program that verifies with a language's libraries; its arguments follow.
+fn verifying(language: &str, place: &Path) -> Command {
+    let script = |interpreter: PathBuf, name: &str| {
+        let mut command = Command::new(interpreter);
+        command.arg(scripts().join(name));
+        command
+    };
+    match language {
+        "Node.js" => script("node".into(), "verify.mjs"),
+        "Python" => script(place.join("venv/bin/python"), "verify.py"),
+        "Java" => java(place, "Verify.java"),
+        "Go" => Command::new(place.join("go-verify")),
+        _ => Command::new(place.join("rust/release/verify")),
+    }
+}
+
+/// A source file of Java, which the virtual machine compiles.
+fn java(place: &Path, source: &str) -> Command {
+    let mut java = Command::new("java");
+    java.arg("-cp").arg(place.join("java/*"));
+    java.arg(scripts().join("java").join(source));
+    java
+}
+
+fn maven(place: &Path) -> Result<(), Failure> {
+    let mut maven = Command::new("mvn");
+    maven
+        .args(["-q", "-B", "-f"])
+        .arg(scripts().join("java/pom.xml"))
+        .arg("org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies")
+        .arg(format!(
+            "-DoutputDirectory={}",
+            place.join("java").display()
+        ));
+    done(&mut maven)
+}
+
+fn go(place: &Path) -> Result<(), Failure> {
+    let mut go = Command::new("go");
+    go.args(["build", "-o"]).arg(place.join("go-verify"));
+    done(go.arg(".").current_dir(scripts().join("go")))
+}
+
+fn cargo(place: &Path) -> Result<(), Failure> {
+    let mut cargo = Command::new("cargo");
+    cargo
+        .args([
+            "build",
+            "--quiet",
+            "--release",
+            "--locked",
+            "--manifest-path",
+        ])
+        .arg(scripts().join("rust/Cargo.toml"))
+        .arg("--target-dir")
+        .arg(place.join("rust"));
+    done(&mut cargo)
+}
+
+/// A provider that is started here.
+struct Peer {
+    name: &'static str,
+    version: &'static str,
+    /// Its token endpoint.
+    path: &'static str,
+    /// Starts it; a directory follows, where it finds its keys and writes its port.
+    command: fn(&Path) -> Command,
+}
+
+const OIDC_PROVIDER: Peer = Peer {
+    name: NODE[0].0,
+    version: NODE[0].1,
+    path: "/token",
+    command: |_| {
+        let mut node = Command::new("node");
+        node.arg(scripts().join("provider.mjs"));
+        node
+    },
+};
+
+const SPRING: Peer = Peer {
+    name: "Spring Authorization Server",
+    version: JAVA[1].1,
+    path: "/oauth2/token",
+    command: |place| java(place, "Provider.java"),
+};
 
 fn scripts() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("peers")
@@ -184,7 +303,6 @@ fn verify(
     language: &str,
     library: &str,
     algorithm: Algorithm,
-    (interpreter, script): &(PathBuf, &str),
 ) -> Result<(), Failure> {
     const TOKENS: usize = 64;
     let label = algorithm.name();
@@ -194,13 +312,7 @@ fn verify(
     let public = key.public().ok_or("an asymmetric key")?.clone();
     let directory = tempfile::tempdir()?;
     let keys = vec![Jwk::for_signatures(public, algorithm, "k1")];
-    let mut set = Vec::new();
-    JwkSet { keys: keys.clone() }.write(&mut set);
-    let set: serde_json::Value = serde_json::from_slice(&set)?;
-    std::fs::write(
-        directory.path().join("jwk.json"),
-        serde_json::to_vec(&set["keys"][0])?,
-    )?;
+    std::fs::write(directory.path().join("jwk.json"), first_of(keys.clone())?)?;
     let signer = JwtSigner::new(key, "k1");
     let now = SystemTime::UNIX_EPOCH.elapsed()?.as_secs();
     let token = |n: usize| {
@@ -236,8 +348,7 @@ fn verify(
             count += TOKENS as u32;
         }
         ours.push(begun.elapsed().as_secs_f64() * 1e6 / f64::from(count));
-        let output = Command::new(interpreter)
-            .arg(scripts().join(script))
+        let output = verifying(language, place)
             .arg(library)
             .arg(directory.path())
             .args([label, &time.as_secs_f64().to_string()])
@@ -260,6 +371,14 @@ fn verify(
     Ok(())
 }
 
+/// The first of some public keys, as JSON.
+fn first_of(keys: Vec<Jwk>) -> Result<Vec<u8>, Failure> {
+    let mut set = Vec::new();
+    JwkSet { keys }.write(&mut set);
+    let set: serde_json::Value = serde_json::from_slice(&set)?;
+    Ok(serde_json::to_vec(&set["keys"][0])?)
+}
+
 /// `PRIVATE KEY` of RFC 7468 section 10.
 fn pem(pkcs8: &[u8]) -> String {
     let text = base64url::encode(pkcs8).replace('-', "+").replace('_', "/");
@@ -267,26 +386,31 @@ fn pem(pkcs8: &[u8]) -> String {
     format!("-----BEGIN PRIVATE KEY-----\n{text}{padding}\n-----END PRIVATE KEY-----\n")
 }
 
-/// `client_credentials` of the certified provider beside ours: the most that is answered rightly of
-/// a rate that is too great, by the same open load, in turns.
-fn provider(run: &mut Run, place: &Path) -> Result<(), Failure> {
-    run.progress.says("peers: oidc-provider");
-    let (name, version) = NODE[0];
+/// `client_credentials` of another provider beside ours: the most that is answered rightly of a
+/// rate that is too great, by the same open load, in turns.
+fn provider(run: &mut Run, place: &Path, peer: &Peer) -> Result<(), Failure> {
+    let Peer {
+        name,
+        version,
+        path,
+        command,
+    } = *peer;
+    run.progress.says(&format!("peers: {name}"));
     let ca = DevelopmentCa::generate()?;
     let (chain, key) = ca.issue_server(&["localhost".to_owned(), "127.0.0.1".to_owned()])?;
     let signing = SigningKey::generate(Algorithm::Es256)?;
     let public = signing.public().ok_or("an asymmetric key")?.clone();
     let jwk = Jwk::for_signatures(public, Algorithm::Es256, "k1");
     let private = pem(signing.to_private()?.expose());
+    let known = first_of(vec![jwk.clone()])?;
     let peer = Server::program(|directory| {
         std::fs::write(directory.join("chain.pem"), &chain)?;
         std::fs::write(directory.join("key.pem"), key.expose())?;
         std::fs::write(directory.join("signing.pem"), &private)?;
-        let mut node = Command::new("node");
-        node.arg(scripts().join("provider.mjs"))
-            .arg(directory)
-            .current_dir(place);
-        Ok(node)
+        std::fs::write(directory.join("jwk.json"), &known)?;
+        let mut command = command(place);
+        command.arg(directory).current_dir(place);
+        Ok(command)
     })?;
     let port = peer.port()?;
     let target = Target::new(port, ca.cert_pem().as_bytes(), None)?;
@@ -294,7 +418,7 @@ fn provider(run: &mut Run, place: &Path) -> Result<(), Failure> {
     // RFC 6749 section 2.3.1: both are form-encoded first.
     let secret = SECRET.replace(' ', "%20");
     let keys = JwkSet { keys: vec![jwk] };
-    let theirs = client_credentials_of(&[port], &issuer, "bench", &secret, keys);
+    let theirs = client_credentials_of(&[port], path, &issuer, "bench", &secret, keys);
     let site = Site::start(1, None)?;
     let kind: &Kind = &TABLE[0];
     let ours = (kind.prepare)(&site, 0)?;

@@ -43,11 +43,13 @@ pub(super) fn tokens(site: &Site, _: u64) -> Result<Box<dyn Scenario>, Failure> 
     }))
 }
 
-/// The same of any server with this issuer, whose nodes listen at these ports: for peers. Client
-/// and secret are form-encoded already (RFC 6749 section 2.3.1).
+/// The same of any server with this issuer, whose nodes listen at these ports and have their token
+/// endpoint at `path`: for peers. Client and secret are form-encoded already (RFC 6749 section
+/// 2.3.1).
 #[must_use]
 pub fn of(
     ports: &[u16],
+    path: &str,
     issuer: &str,
     client_id: &str,
     secret: &str,
@@ -57,7 +59,7 @@ pub fn of(
     let headers = authorization(&format!("Basic {pair}"));
     let requests = ports.iter().map(|port| {
         let host = format!("localhost:{port}");
-        post(&host, "/token", &headers, "grant_type=client_credentials")
+        post(&host, path, &headers, "grant_type=client_credentials")
     });
     Box::new(Tokens {
         requests: requests.collect(),
