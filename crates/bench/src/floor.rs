@@ -1,5 +1,5 @@
-//! What an operation cannot be faster than: the same client's round trips to a bare echo over TLS,
-//! and every signature, check and flush that the protocol makes unavoidable.
+//! What an operation cannot be faster than: the same client's round trips to a bare echo over TLS
+//! that makes every signature and check, and every flush, that the protocol makes unavoidable.
 
 use std::{
     os::unix::fs::FileExt,
@@ -9,11 +9,10 @@ use std::{
 
 use bytes::Bytes;
 use http::StatusCode;
-use signet_crypto::{Algorithm, SigningKey};
+use signet_crypto::Algorithm;
 
 use crate::{
     client::{Connection, Failure, Target},
-    summary::Summary,
 };
 
 /// What a floor consists of.
@@ -44,50 +43,24 @@ impl Floor {
         parts.join(" + ")
     }
 
-    /// The bare signatures and their checks, in this run; microseconds.
-    ///
-    /// # Errors
-    /// A key that could not be made, or does not sign.
-    pub fn signatures_us(&self) -> Result<f64, Failure> {
-        let mut total = 0.0;
-        for (algorithm, checked) in &self.signatures {
-            total += bare_us(*algorithm, *checked)?;
-        }
-        Ok(total)
+    /// What the echo is asked for, so that it signs and checks: see [`crate::echo`].
+    #[must_use]
+    pub fn path(&self) -> String {
+        let parts = self.signatures.iter().map(|(algorithm, checked)| {
+            let act = if *checked { "check" } else { "sign" };
+            format!("/{act}/{}", algorithm.name())
+        });
+        let path: String = parts.collect();
+        if path.is_empty() { "/".into() } else { path }
     }
 }
 
-/// One signature, or its check; microseconds.
-fn bare_us(algorithm: Algorithm, checked: bool) -> Result<f64, Failure> {
-    const TIMES: u64 = 300;
-    let key = SigningKey::generate(algorithm)?;
-    let check = key.verifying_key()?;
-    let mut times = Vec::new();
-    for n in 0..TIMES {
-        let mut message = vec![b'm'; 400];
-        message[..8].copy_from_slice(&n.to_le_bytes());
-        let mut signature = Vec::new();
-        let start = Instant::now();
-        key.sign_into(&message, &mut signature)?;
-        let signed = start.elapsed();
-        let start = Instant::now();
-        check.verify(&message, &signature)?;
-        let taken = if checked { start.elapsed() } else { signed };
-        times.push(taken.as_secs_f64() * 1e6);
-    }
-    // How often ML-DSA tries depends on the message (FIPS 204 section 6.2), in the server too:
-    // there the mean counts. Elsewhere all messages cost the same, and what is above is a
-    // neighbour's.
-    let times = Summary::of(times);
-    let tries = algorithm.name().starts_with("ML-DSA") && !checked;
-    Ok(if tries { times.mean } else { times.median })
-}
-
-/// The round trips and flushes of a floor, taken in turns with what they are the floor of.
+/// A floor, taken in turns with what they are the floor of.
 pub struct Bare {
     connection: Connection,
     body: Bytes,
     trips: usize,
+    path: String,
     flushes: usize,
     flush: Flush,
 }
@@ -102,6 +75,7 @@ impl Bare {
             connection: echo.connect().await?,
             body: Bytes::from(vec![b'x'; floor.body]),
             trips: floor.trips,
+            path: floor.path(),
             flushes: floor.flushes,
             flush: Flush::new(directory)?,
         })
@@ -113,8 +87,10 @@ impl Bare {
     /// An echo that does not answer, or a disk that does not write.
     pub async fn once(&mut self) -> Result<Duration, Failure> {
         let start = Instant::now();
-        for _ in 0..self.trips {
-            let answer = self.connection.form("/", None, self.body.clone()).await?;
+        for trip in 1..=self.trips {
+            // The last one has the signatures.
+            let path = if trip == self.trips { &*self.path } else { "/" };
+            let answer = self.connection.form(path, None, self.body.clone()).await?;
             if answer.status != StatusCode::OK {
                 return Err(format!("the echo answers {}", answer.status).into());
             }

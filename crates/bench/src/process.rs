@@ -1,10 +1,12 @@
 //! The servers under test, each a process of its own: CPU time is read from the kernel's account of
 //! it.
 
+use std::collections::HashMap;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::{
@@ -16,9 +18,42 @@ use crate::{
 pub struct Server {
     child: Child,
     directory: tempfile::TempDir,
+    ran: Mutex<Ran>,
+}
+
+/// What each thread of a process had run when it was last looked at, in nanoseconds. A thread that
+/// ends takes its account with it: what it ran before stays part of the sum.
+#[derive(Default)]
+struct Ran {
+    last: HashMap<String, u64>,
+    /// Of threads whose number another has now.
+    earlier: u64,
+}
+
+impl Ran {
+    /// A thread has run so long.
+    fn see(&mut self, thread: String, ns: u64) {
+        let last = self.last.entry(thread).or_default();
+        if ns < *last {
+            self.earlier += *last;
+        }
+        *last = ns;
+    }
+
+    fn sum(&self) -> u64 {
+        self.earlier + self.last.values().sum::<u64>()
+    }
 }
 
 impl Server {
+    fn of(child: Child, directory: tempfile::TempDir) -> Server {
+        Server {
+            child,
+            directory,
+            ran: Mutex::default(),
+        }
+    }
+
     /// The echo floor: this executable, started again.
     pub fn echo() -> Result<Server, Failure> {
         let directory = tempfile::tempdir()?;
@@ -27,7 +62,7 @@ impl Server {
             .arg(directory.path())
             .stdin(Stdio::null())
             .spawn()?;
-        let server = Server { child, directory };
+        let server = Server::of(child, directory);
         wait_for(&server.directory.path().join("port"))?;
         Ok(server)
     }
@@ -40,13 +75,26 @@ impl Server {
 
     /// As [`Server::signet`], over an engine, and with the token of a cluster that it joins.
     pub fn node(engine: Engine<'_>, join: Option<&str>) -> Result<Server, Failure> {
+        Server::with(engine, join, &[])
+    }
+
+    /// As [`Server::signet`], with these variables in its environment.
+    pub fn with_environment(variables: &[(&str, &Path)]) -> Result<Server, Failure> {
+        Server::with(Engine::Embedded, None, variables)
+    }
+
+    fn with(
+        engine: Engine<'_>,
+        join: Option<&str>,
+        variables: &[(&str, &Path)],
+    ) -> Result<Server, Failure> {
         let directory = tempfile::tempdir()?;
         let port = std::net::TcpListener::bind(("127.0.0.1", 0))?
             .local_addr()?
             .port();
         std::fs::write(directory.path().join("port"), port.to_string())?;
-        let child = serve(directory.path(), port, engine, join)?;
-        let server = Server { child, directory };
+        let child = serve(directory.path(), port, engine, join, variables)?;
+        let server = Server::of(child, directory);
         server.wait_for("dev.json")?;
         Ok(server)
     }
@@ -96,7 +144,7 @@ impl Server {
             .stdout(log.try_clone()?)
             .stderr(log)
             .spawn()?;
-        let server = Server { child, directory };
+        let server = Server::of(child, directory);
         while !ready(address, scheme) {
             if begun.elapsed() > Duration::from_secs(10) {
                 let log = String::from_utf8_lossy(&server.file("log")?).into_owned();
@@ -156,16 +204,20 @@ impl Server {
         Ok(line.trim().parse()?)
     }
 
-    /// The time that its threads ran, in nanoseconds: finer than [`Server::cpu_us`], and without
-    /// the threads that have ended.
+    /// The time that its threads ran, in nanoseconds: finer than [`Server::cpu_us`]. Of threads
+    /// that have ended it has what they had run at the call before.
     pub fn ran_ns(&self) -> Result<u64, Failure> {
-        let mut ran = 0;
+        let mut ran = self.ran.lock().unwrap_or_else(PoisonError::into_inner);
         for task in std::fs::read_dir(format!("/proc/{}/task", self.child.id()))?.flatten() {
             let said = std::fs::read_to_string(task.path().join("schedstat")).unwrap_or_default();
             let first = said.split_whitespace().next();
-            ran += first.and_then(|ns| ns.parse::<u64>().ok()).unwrap_or(0);
+            let Some(ns) = first.and_then(|ns| ns.parse::<u64>().ok()) else {
+                // It ended between the listing and the look.
+                continue;
+            };
+            ran.see(task.file_name().to_string_lossy().into_owned(), ns);
         }
-        Ok(ran)
+        Ok(ran.sum())
     }
 
     /// Resident memory, in bytes.
@@ -199,8 +251,8 @@ impl Stopped {
     pub fn start(self, engine: Engine<'_>) -> Result<(Server, Duration), Failure> {
         let Stopped { directory, port } = self;
         let begun = Instant::now();
-        let child = serve(directory.path(), port, engine, None)?;
-        let mut server = Server { child, directory };
+        let child = serve(directory.path(), port, engine, None, &[])?;
+        let mut server = Server::of(child, directory);
         // The last thing that it says of its start.
         while !String::from_utf8_lossy(&server.file("log")?).contains("Signet is ready") {
             if begun.elapsed() > Duration::from_secs(600) || server.child.try_wait()?.is_some() {
@@ -217,10 +269,12 @@ fn serve(
     port: u16,
     engine: Engine<'_>,
     join: Option<&str>,
+    variables: &[(&str, &Path)],
 ) -> Result<Child, Failure> {
     let log = std::fs::File::create(directory.join("log"))?;
     let mut command = Command::new(binary()?);
     command
+        .envs(variables.iter().copied())
         .args(["serve", "--dev", "--listen"])
         .arg(format!("127.0.0.1:{port}"))
         .arg("--data-dir")
@@ -251,7 +305,7 @@ impl Server {
             .stdout(log.try_clone()?)
             .stderr(log)
             .spawn()?;
-        let server = Server { child, directory };
+        let server = Server::of(child, directory);
         server.wait_for("port")?;
         Ok(server)
     }
@@ -323,12 +377,35 @@ fn ready(address: SocketAddr, scheme: Scheme) -> bool {
 }
 
 fn wait_for(path: &Path) -> Result<(), Failure> {
+    // A peer makes its database first.
+    const LONGEST: Duration = Duration::from_secs(120);
     let start = Instant::now();
     while !path.exists() {
-        if start.elapsed() > Duration::from_secs(30) {
-            return Err(format!("{} did not appear within 30 seconds", path.display()).into());
+        if start.elapsed() > LONGEST {
+            let seconds = LONGEST.as_secs();
+            let path = path.display();
+            return Err(format!("{path} did not appear within {seconds} seconds").into());
         }
         std::thread::sleep(Duration::from_millis(5));
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_ended_threads_ran_stays_part_of_the_sum() {
+        let mut ran = Ran::default();
+        ran.see("1".into(), 100);
+        ran.see("2".into(), 900);
+        assert_eq!(ran.sum(), 1_000);
+        // The second has ended.
+        ran.see("1".into(), 150);
+        assert_eq!(ran.sum(), 1_050);
+        // Another thread has its number.
+        ran.see("2".into(), 10);
+        assert_eq!(ran.sum(), 1_060);
+    }
 }

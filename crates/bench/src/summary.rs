@@ -65,12 +65,6 @@ impl Summary {
         }
     }
 
-    /// The same with this added to every sample: a floor that is made of parts measured apart.
-    #[must_use]
-    pub fn plus(&self, addend: f64) -> Summary {
-        Summary::of(self.samples.iter().map(|sample| sample + addend).collect())
-    }
-
     /// How far the median of another series like this one may lie from it by chance, as a part of
     /// the median: the standard error of the median of a normal distribution whose spread the
     /// quartiles give. The quartiles of a normal distribution are 1.349 standard deviations apart.

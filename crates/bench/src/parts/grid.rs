@@ -369,14 +369,13 @@ impl Grid<'_> {
             values.push(value * 1e6 / count as f64);
             floors.push(round * 1e6 / count as f64);
         }
-        let signatures = floor.signatures_us()?;
         let operations = f64::from(TURNS) * count as f64;
         let ours = Summary::of(values);
         let mut row = Row::new("grid", name, Unit::Microseconds, ours);
-        row = row.floor(floor.words(), Summary::of(floors).plus(signatures));
+        row = row.floor(floor.words(), Summary::of(floors));
         row.cpu = Some(Cpu {
             ours: cpu as f64 / operations,
-            floor: Some(floor_cpu as f64 / 1000.0 / operations + signatures),
+            floor: Some(floor_cpu as f64 / 1000.0 / operations),
         });
         Ok(row)
     }
