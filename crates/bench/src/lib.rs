@@ -14,6 +14,7 @@ pub mod echo;
 pub mod engine;
 pub mod floor;
 pub mod flow;
+pub mod heap;
 pub mod hot;
 pub mod instructions;
 pub mod load;
