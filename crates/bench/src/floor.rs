@@ -11,9 +11,7 @@ use bytes::Bytes;
 use http::StatusCode;
 use signet_crypto::Algorithm;
 
-use crate::{
-    client::{Connection, Failure, Target},
-};
+use crate::client::{Connection, Failure, Target};
 
 /// What a floor consists of.
 #[derive(Clone, Debug)]

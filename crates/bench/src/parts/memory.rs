@@ -120,7 +120,9 @@ fn heap(run: &mut Run) -> Result<(), Failure> {
             "grant_types": ["authorization_code", "refresh_token"],
             "scope": "openid profile offline_access",
         });
-        let web = provider.register(method, Algorithm::Es256, metadata).await?;
+        let web = provider
+            .register(method, Algorithm::Es256, metadata)
+            .await?;
         let mut flow = CodeFlow::new(&provider, &web, REDIRECT).await?;
         allocations(run, &counter, "authorization_code", &mut flow).await?;
         let mut refresh = Refresh::new(&mut flow, &web).await?;

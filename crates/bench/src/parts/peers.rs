@@ -439,6 +439,11 @@ fn provider(run: &mut Run, place: &Path, peer: &Peer) -> Result<(), Failure> {
             their_rates.push(their_rate);
         }
     }
+    if their_rates.iter().all(|rate| *rate == 0.0) {
+        let why = "none of its answers came in time, at a rate that is too great for it";
+        run.skip(name, why);
+        return Ok(());
+    }
     let row_name = "client_credentials/client_secret_basic/ES256, most answered";
     let mut row = Row::new("peers", row_name, Unit::PerSecond, Summary::of(our_rates));
     row.peer = Some(Named {
