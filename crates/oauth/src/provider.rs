@@ -118,6 +118,9 @@ pub struct Provider {
     /// What people call it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
+    /// Where the picture of its button is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub logo_uri: Option<String>,
     /// What it was made from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preset: Option<Preset>,
@@ -219,6 +222,7 @@ impl Provider {
         Provider {
             name: name.into(),
             label: None,
+            logo_uri: None,
             preset: None,
             protocol: Protocol::Openid,
             issuer: issuer.into(),
@@ -334,6 +338,9 @@ impl Provider {
         };
         if !is_url(&self.issuer) || self.issuer.contains('?') {
             return Err("issuer must be an absolute https URL without query and fragment");
+        }
+        if self.logo_uri.as_deref().is_some_and(|url| !is_url(url)) {
+            return Err("logo_uri must be an absolute https URL without fragment");
         }
         let endpoints = [
             &self.authorization_endpoint,

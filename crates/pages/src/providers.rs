@@ -12,8 +12,8 @@ pub struct ProviderButton {
     pub decision: String,
     /// What people call the provider.
     pub label: String,
-    /// Which drawing stands before it; none: the label's first letter.
-    pub logo: Option<&'static str>,
+    /// Where this server has its picture, below the issuer; none: the label's first letter.
+    pub picture: Option<String>,
 }
 
 /// The buttons, behind an "or" where none was said yet.
@@ -22,14 +22,17 @@ pub(super) fn buttons(t: &Face, providers: &[ProviderButton], or: bool) -> Marku
         @if or && !providers.is_empty() { p .or { (t.text("page-or")) } }
         @for provider in providers {
             button type="submit" name="decision" value=(provider.decision) formnovalidate {
-                (logo(provider)) (t.html("provider-continue", &[("provider", plain(&provider.label))]))
+                (logo(t, provider)) (t.html("provider-continue", &[("provider", plain(&provider.label))]))
             }
         }
     }
 }
 
-/// A letter in a circle: every provider has one, and nobody's trade mark is drawn.
-fn logo(provider: &ProviderButton) -> Markup {
+/// The picture that an operator named, or a letter in a circle: nobody's trade mark is drawn here.
+fn logo(t: &Face, provider: &ProviderButton) -> Markup {
+    if let Some(path) = &provider.picture {
+        return html! { img src={ (t.base) (path) } alt="" width="20" height="20"; " " };
+    }
     let letter: String = provider
         .label
         .chars()
@@ -37,8 +40,7 @@ fn logo(provider: &ProviderButton) -> Markup {
         .flat_map(char::to_uppercase)
         .collect();
     html! {
-        svg width="20" height="20" viewBox="0 0 20 20" aria-hidden="true" focusable="false"
-            data-provider=[provider.logo] {
+        svg width="20" height="20" viewBox="0 0 20 20" aria-hidden="true" focusable="false" {
             circle cx="10" cy="10" r="9.25" fill="none" stroke="currentColor" stroke-width="1.5" {}
             text x="10" y="14" text-anchor="middle" font-size="11" font-weight="600" fill="currentColor" { (letter) }
         }
@@ -134,7 +136,7 @@ pub(super) fn account_links(t: &Face, interaction: &str, view: &ProviderLinks<'_
                         input type="hidden" name="interaction" value=(interaction);
                         @for provider in view.others {
                             button type="submit" name="decision" value=(provider.decision) {
-                                (logo(provider)) (t.html("provider-account-link", &[("provider", plain(&provider.label))]))
+                                (logo(t, provider)) (t.html("provider-account-link", &[("provider", plain(&provider.label))]))
                             }
                         }
                     }
@@ -155,7 +157,7 @@ mod tests {
         let button = ProviderButton {
             decision: hostile.to_owned(),
             label: hostile.to_owned(),
-            logo: None,
+            picture: None,
         };
         let link = ProviderLink {
             id: hostile.to_owned(),

@@ -44,6 +44,8 @@ pub(super) struct ProviderDocument {
     #[serde(skip_serializing_if = "Option::is_none")]
     label: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    logo_uri: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     preset: Option<&'static str>,
     /// `openid` or `oauth2`
     protocol: &'static str,
@@ -99,6 +101,7 @@ impl ProviderDocument {
             name: provider.name.clone(),
             revision: provider.revision,
             label: provider.label.clone(),
+            logo_uri: provider.logo_uri.clone(),
             preset: provider.preset.map(Preset::as_str),
             protocol: provider.protocol.as_str(),
             issuer: provider.issuer.clone(),
@@ -150,6 +153,8 @@ pub(super) struct ProviderChange {
     pub(super) client_secret: Option<String>,
     /// What buttons call it.
     label: Option<String>,
+    /// Where the picture of its buttons is; this server fetches it, and shows it itself.
+    logo_uri: Option<String>,
     /// `github`, `google`, `microsoft`, `gitlab` or `apple`
     preset: Option<String>,
     /// `openid` (the default) or `oauth2`
@@ -254,6 +259,7 @@ impl ProviderChange {
         )?;
         provider.client_id = self.client_id;
         provider.label = self.label;
+        provider.logo_uri = self.logo_uri;
         provider.scope = self.scope.unwrap_or(provider.scope);
         let endpoints = [
             (

@@ -4,7 +4,7 @@ use crate::{
     budgets::Budgets,
     delta::{Configuration, Delta},
     keys::{self, KeysError, SealingFile, ShareSealingKeys, SigningKeys},
-    outbound::{ClientKeysCache, ClientLogos},
+    outbound::{ClientKeysCache, Logos},
     streams::Streams,
     user_services::{UserServiceOptions, UserServices},
 };
@@ -74,7 +74,7 @@ pub struct Realm {
     /// Clients' public keys.
     pub client_keys: Arc<ClientKeysCache>,
     /// Clients' pictures.
-    pub client_logos: ClientLogos,
+    pub logos: Logos,
     /// What was fetched of identity providers.
     pub upstream: crate::known_providers::Known,
 }
@@ -118,7 +118,7 @@ impl Realm {
             budgets: Budgets::default(),
             revocation_streams: Streams::default(),
             client_keys: Arc::default(),
-            client_logos: ClientLogos::default(),
+            logos: Logos::default(),
             upstream: crate::known_providers::Known::default(),
         })
     }

@@ -45,7 +45,10 @@ pub fn buttons(visit: &BrowserRequest) -> Vec<ProviderButton> {
         .map(|provider| ProviderButton {
             decision: format!("{DECISION}{}", provider.name),
             label: provider.shown().to_owned(),
-            logo: provider.preset.map(|preset| preset.as_str()),
+            picture: provider
+                .logo_uri
+                .is_some()
+                .then(|| format!("/provider-logo/{}", provider.name)),
         })
         .collect()
 }

@@ -1,6 +1,7 @@
-//! `/client-logo/...`: a client's picture, fetched and kept by this server.
+//! `/client-logo/...` and `/provider-logo/...`: pictures of clients and of identity providers,
+//! fetched and kept by this server.
 //!
-//! A page that loaded it from where the client keeps it would tell that place who is logging in,
+//! A page that loaded one from where its owner keeps it would tell that place who is logging in,
 //! from where and when, before the person has agreed to anything. So the server fetches it, and
 //! nobody but an administrator chose from where: of a client that registered itself none is shown,
 //! because a picture can say what a name may not.
@@ -16,10 +17,21 @@ use crate::http::{Context, Response, Router};
 
 /// The route.
 pub(crate) fn routes(router: &mut Router) {
-    router.get("/client-logo/{client}", logo);
+    router.get("/client-logo/{client}", of_client);
+    router.get("/provider-logo/{provider}", of_provider);
 }
 
-async fn logo(context: Context) -> Response {
+async fn of_provider(context: Context) -> Response {
+    let snapshot = context.snapshot.clone();
+    let name = context.param("provider");
+    let provider = name.and_then(|name| snapshot.registry.providers.usable(name));
+    match provider.and_then(|provider| provider.logo_uri.as_deref()) {
+        Some(url) => picture(context, url).await,
+        None => home::not_found(context).await,
+    }
+}
+
+async fn of_client(context: Context) -> Response {
     let client = context.param("client");
     let client_id = client
         .and_then(|text| base64url::decode(text.as_bytes()).ok())
@@ -27,11 +39,15 @@ async fn logo(context: Context) -> Response {
     let snapshot = context.snapshot.clone();
     let record: Option<&Arc<Client>> =
         client_id.and_then(|client_id| snapshot.registry.clients.get(&client_id));
-    let Some(url) = record.and_then(|client| client.shown_logo()) else {
-        return home::not_found(context).await;
-    };
+    match record.and_then(|client| client.shown_logo()) {
+        Some(url) => picture(context, url).await,
+        None => home::not_found(context).await,
+    }
+}
+
+async fn picture(context: Context, url: &str) -> Response {
     let (realm, now) = (context.realm.clone(), context.now());
-    match realm.client_logos.of(&realm.host.outbound, url, now).await {
+    match realm.logos.of(&realm.host.outbound, url, now).await {
         Some(logo) => {
             let mut response = home::picture(logo.media_type, logo.bytes);
             // Pages of this server show it, and no others (Fetch, cross-origin resource policy).

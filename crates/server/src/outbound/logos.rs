@@ -1,4 +1,4 @@
-//! Clients' pictures (`logo_uri`), fetched and kept: one fetch for many requests, at most once a
+//! Pictures of clients and identity providers (`logo_uri`), fetched and kept: one fetch for many requests, at most once a
 //! day, and not soon again where it brought nothing.
 
 use std::collections::HashMap;
@@ -40,13 +40,14 @@ impl Kept {
 /// One address; whoever fetches holds it, and others wait for the same answer.
 type Place = Arc<tokio::sync::Mutex<Option<Kept>>>;
 
-/// The pictures of a realm's clients that this node has: nothing that another node needs.
+/// The pictures of a realm's clients and providers that this node has: nothing that another node
+/// needs.
 #[derive(Default)]
-pub struct ClientLogos {
+pub struct Logos {
     places: Mutex<HashMap<String, Place>>,
 }
 
-impl ClientLogos {
+impl Logos {
     fn place(&self, url: &str) -> Place {
         let mut places = self.places.lock().unwrap_or_else(PoisonError::into_inner);
         if places.len() >= MAX_LOGOS && !places.contains_key(url) {
@@ -66,7 +67,7 @@ impl ClientLogos {
             Ok(body) if body.len() <= MAX_LOGO_BYTES => Picture::of(body.to_vec()),
             Ok(_) => None,
             Err(error) => {
-                tracing::info!(%error, "a client's logo_uri could not be fetched");
+                tracing::info!(%error, "a logo_uri could not be fetched");
                 None
             }
         };
@@ -99,7 +100,7 @@ mod tests {
 
     #[test]
     fn the_places_are_bounded() {
-        let logos = ClientLogos::default();
+        let logos = Logos::default();
         for n in 0..3 * MAX_LOGOS {
             logos.place(&format!("https://client.example/{n}"));
         }

@@ -1,5 +1,5 @@
-//! A client's picture: fetched by the server, kept, and shown for clients that an administrator
-//! made.
+//! Pictures of clients and of identity providers: fetched by the server, kept, and shown for those
+//! that an administrator made.
 
 use std::io::{Read, Write};
 use std::sync::{
@@ -10,12 +10,13 @@ use std::sync::{
 use serde_json::json;
 
 use crate::common::{
-    Server,
+    Server, block_on,
     client::Call,
     made::REDIRECT,
     people::{Mail, parameters, request, start},
 };
 use signet_jose::base64url;
+use signet_oauth::provider::{Provider, ProviderAuth};
 use signet_server::outbound::{LOGO_LIFETIME, LOGO_RETRY, MAX_LOGO_BYTES};
 
 const PNG: &[u8] = b"\x89PNG\r\n\x1a\n a picture";
@@ -147,4 +148,28 @@ fn a_client_that_registered_itself_has_no_picture() {
         Call::get(nobody).send(&server).expect(404);
     }
     assert_eq!(place.count(), 0);
+}
+
+#[test]
+fn the_button_of_a_provider_has_its_picture_from_here() {
+    let (mail, place) = (Mail::new(), Place::start());
+    let server = server(&mail, &place);
+    let corp = Provider {
+        client_id: "us".into(),
+        auth: ProviderAuth::PrivateKeyJwt,
+        logo_uri: Some(place.url.clone()),
+        ..Provider::new("corp", "https://corp.example")
+    };
+    let unfit = Provider {
+        logo_uri: Some("javascript:alert(1)".into()),
+        ..corp.clone()
+    };
+    assert!(unfit.check().is_err());
+    block_on(server.realm.write_provider(corp, None)).expect("written");
+    let text = Call::get(&request(&[])).send(&server).expect(200).text();
+    assert!(text.contains("src=\"/provider-logo/corp\""), "{text}");
+    assert!(!text.contains(&place.url), "{text}");
+    let shown = Call::get("/provider-logo/corp").send(&server).expect(200);
+    assert_eq!(shown.body, PNG);
+    Call::get("/provider-logo/other").send(&server).expect(404);
 }
