@@ -2,11 +2,11 @@
 //!
 //! All of it runs on one thread with a runtime of its own; whoever sends or calls may be on any
 //! other. Who exchanges many small messages may run there, too ([`Links::run`]): waking another
-//! thread costs more than most of them. Both nodes of a pair connect; where two connections meet, the one that the node with the
-//! smaller name made stays, unless the other one is of a later start of that node. A connection
-//! that is lost is made again, with a backoff that is drawn by lot; addresses are tried in turn,
-//! and names are resolved anew each time, so that one name may stand for several nodes: the key
-//! decides which of them is the right one.
+//! thread costs more than most of them. Both nodes of a pair connect; where two connections meet,
+//! the one that the node with the smaller name made stays, unless the other one is of a later start
+//! of that node. A connection that is lost is made again, with a backoff that is drawn by lot;
+//! addresses are tried in turn, and names are resolved anew each time, so that one name may stand
+//! for several nodes: the key decides which of them is the right one.
 //!
 //! Messages are cut into fragments and sent by urgency ([`frame`]), from queues that are bounded:
 //! a node that takes less than it is sent has its frames refused at the sender, and after a while

@@ -1,5 +1,5 @@
-//! Pictures of clients and identity providers (`logo_uri`), fetched and kept: one fetch for many requests, at most once a
-//! day, and not soon again where it brought nothing.
+//! Pictures of clients and identity providers (`logo_uri`), fetched and kept: one fetch for many
+//! requests, at most once a day, and not soon again where it brought nothing.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -38,8 +38,8 @@ pub struct Brand {
     /// File with a style sheet that comes after the house's own, at most 32 KiB. It can load
     /// nothing: the content security policy forbids it.
     pub css: Option<PathBuf>,
-    /// By `client_id`: how the pages and mails look that are shown for a client. What is left out is
-    /// the realm's; a name without a logo, or a logo without a name, stands by itself.
+    /// By `client_id`: how the pages and mails look that are shown for a client. What is left out
+    /// is the realm's; a name without a logo, or a logo without a name, stands by itself.
     pub clients: BTreeMap<String, Brand>,
 }
 
