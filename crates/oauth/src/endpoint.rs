@@ -94,6 +94,8 @@ pub enum EndpointId {
     DeviceVerification,
     /// OpenID RP-Initiated Logout
     Logout,
+    /// OpenID Connect Session Management section 3.2
+    CheckSession,
     /// an administrator's password for a token of the command line
     PasswordLogin,
     /// what agents say, signed: revocations and declarations of refusal
@@ -129,6 +131,7 @@ pub const ENDPOINTS: &[Endpoint] = {
         row(AgentStatements,     "/agent-statements",                 &[Post],             Some("signet_agent_statements_endpoint"), false, Cors::No),
         row(PasswordLogin,       "/password-login",                   &[Post],             None,                                  false, Cors::No),
         row(Logout,              "/logout",                           &[Get, Post],        Some("end_session_endpoint"),          false, Cors::No),
+        row(CheckSession,        "/check-session",                    &[Get],              Some("check_session_iframe"),          false, Cors::No),
     ]
 };
 
@@ -228,7 +231,10 @@ mod tests {
         for e in ENDPOINTS.iter().filter(|e| {
             matches!(
                 e.id,
-                EndpointId::Authorize | EndpointId::DeviceVerification | EndpointId::Logout
+                EndpointId::Authorize
+                    | EndpointId::DeviceVerification
+                    | EndpointId::Logout
+                    | EndpointId::CheckSession
             )
         }) {
             assert!(!e.mtls_alias && e.cors == Cors::No);

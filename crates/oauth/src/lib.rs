@@ -49,6 +49,7 @@ pub mod revoke;
 pub mod scope;
 pub mod sealed;
 pub mod session;
+pub mod session_state;
 pub mod settings;
 pub mod standard_claims;
 pub mod target;

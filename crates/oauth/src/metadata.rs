@@ -117,6 +117,8 @@ pub fn is_served(id: EndpointId, settings: &Settings) -> bool {
         EndpointId::Register => settings.registration.enabled && settings.registration.open,
         EndpointId::RegisterClient => settings.registration.enabled,
         EndpointId::AgentStatements => settings.agents.enabled,
+        // Without https browsers do not keep the cookie that it reads.
+        EndpointId::CheckSession => settings.issuer.starts_with("https://"),
         EndpointId::OauthMetadata
         | EndpointId::OpenidMetadata
         | EndpointId::Jwks

@@ -11,6 +11,7 @@ mod account;
 mod agents;
 mod brand;
 mod button;
+mod check_session;
 mod consent;
 mod device;
 mod error;
@@ -44,6 +45,7 @@ pub use brand::{
     Brand, BrandParts, Brands, MAX_BRAND_NAME_BYTES, MAX_CSS_BYTES, MIN_CONTRAST, Picture,
 };
 pub use button::MethodButton;
+pub use check_session::{CHECK_SESSION_POLICY, check_session};
 pub use consent::{ConsentPage, ScopeLine, consent};
 pub use device::{device_confirm, device_done, device_enter};
 pub use error::error;

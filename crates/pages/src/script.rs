@@ -47,9 +47,19 @@ pub(super) static AFTER_LOGOUT: LazyLock<Script> =
 pub(super) static MOMENT: LazyLock<Script> =
     LazyLock::new(|| Script::new("moment", include_str!("moment.js")));
 
+/// Compares what an application knows of the browser's session with what it is.
+pub(super) static CHECK_SESSION: LazyLock<Script> =
+    LazyLock::new(|| Script::new("check-session", include_str!("check-session.js")));
+
 /// The script of a path `assets/...`.
 pub fn script(path: &str) -> Option<&'static Script> {
-    let all = [&*PASSKEY, &*PASSWORD, &*AFTER_LOGOUT, &*MOMENT];
+    let all = [
+        &*PASSKEY,
+        &*PASSWORD,
+        &*AFTER_LOGOUT,
+        &*MOMENT,
+        &*CHECK_SESSION,
+    ];
     all.into_iter().find(|script| script.path == path)
 }
 

@@ -324,6 +324,8 @@ impl BrowserRequest {
     /// Adds the cookies.
     pub fn finish(self, mut response: Response) -> Response {
         self.browser.keep(&self.context.realm, &mut response);
+        let row = self.present.as_ref().map(|present| &present.found.row);
+        cookie::keep_state(&self.context, row, &mut response);
         for cookie in self.cookies {
             response.headers_mut().append(header::SET_COOKIE, cookie);
         }

@@ -1,4 +1,4 @@
-//! The four cookies, all `__Host-`, `Secure`, `HttpOnly` and `SameSite=Lax`.
+//! The five cookies, all `__Host-` and `Secure`; all but the state's `HttpOnly` and `SameSite=Lax`.
 //!
 //! | cookie | what is in it | how long |
 //! |---|---|---|
@@ -6,15 +6,21 @@
 //! | browser | 128 random bits that sealed interactions are bound to | the browser's session |
 //! | device | sealed: a device id, and accounts that logged in here | a year |
 //! | language | the tag of a language, where one was chosen in the menu | a year |
+//! | state | whether it is another session ([`crate::browser_state`]): no secret | the browser's session |
 //!
 //! A realm's cookies carry its name, so that realms under one host name do not meet each other's:
 //! `__Host-` cookies belong to the whole host (RFC 6265bis section 4.1.3.2), whatever path the
 //! issuer has. The default realm's have no name behind them.
 //!
+//! The state's is read by a script of ours in a frame of other sites' pages (OpenID Connect Session
+//! Management): `SameSite=None`, and not `Partitioned`, for what is set here, in a window of our
+//! own, would be another partition's than what the frame sees.
+//!
 //! `Lax` lets a client's redirect to `/authorize` find the session and keeps cross-site forms
 //! without it.
 
-use crate::session::SessionId;
+use crate::browser_state;
+use crate::session::{SessionId, SessionRow};
 use std::borrow::Cow;
 
 use http::{HeaderValue, header};
@@ -42,6 +48,8 @@ pub enum Cookie {
     Device,
     /// The language that was chosen in the menu.
     Language,
+    /// Whether it is another session than a client knows.
+    State,
 }
 
 impl Cookie {
@@ -52,6 +60,7 @@ impl Cookie {
             Cookie::Browser => "__Host-signet-browser",
             Cookie::Device => "__Host-signet-device",
             Cookie::Language => "__Host-signet-language",
+            Cookie::State => "__Host-signet-state",
         };
         match realm.is_default() {
             true => Cow::Borrowed(name),
@@ -72,7 +81,13 @@ const DEVICE_PURPOSE: Purpose = Purpose::Other("device-cookie");
 /// Sets a cookie. `max_age` in seconds; None: until the browser is closed.
 fn set(response: &mut Response, realm: &Realm, cookie: Cookie, value: &str, max_age: Option<u64>) {
     let name = cookie.name(realm.id());
-    let mut text = format!("{name}={value}; Path=/; Secure; HttpOnly; SameSite=Lax");
+    let scope = match cookie {
+        Cookie::Session | Cookie::Browser | Cookie::Device | Cookie::Language => {
+            "HttpOnly; SameSite=Lax"
+        }
+        Cookie::State => "SameSite=None",
+    };
+    let mut text = format!("{name}={value}; Path=/; Secure; {scope}");
     if let Some(seconds) = max_age {
         text.push_str(&format!("; Max-Age={seconds}"));
     }
@@ -122,6 +137,22 @@ pub fn set_session(response: &mut Response, realm: &Realm, id: &SessionId) {
     if let Ok(sealed) = realm.keyring().seal(Purpose::SessionCookie, id.as_bytes()) {
         let sealed = base64url::encode(&sealed);
         set(response, realm, Cookie::Session, &sealed, None);
+    }
+}
+
+/// Sets the state that a client's page asks about, if it is not what the browser has. `row`: of the
+/// session that is in force. A request without any session's cookie changes nothing: of a frame or
+/// a form of another site the browser keeps that one back, and sends this one.
+pub fn keep_state(context: &Context, row: Option<&SessionRow>, response: &mut Response) {
+    let had = context.cookie(&Cookie::State.name(context.realm.id()));
+    let sent = context.cookie(&Cookie::Session.name(context.realm.id()));
+    let state = match row {
+        Some(row) => browser_state::of(row),
+        None if had.is_some() && sent.is_some() => browser_state::NOBODY.to_owned(),
+        None => return,
+    };
+    if had != Some(&*state) {
+        set(response, &context.realm, Cookie::State, &state, None);
     }
 }
 

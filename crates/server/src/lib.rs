@@ -28,6 +28,7 @@ pub mod admin;
 pub mod agents;
 pub mod attempts;
 pub mod browser_request;
+pub mod browser_state;
 pub mod budgets;
 pub mod cookie;
 mod credentials;

@@ -39,6 +39,7 @@ mod revocation_stream;
 mod scim;
 mod second_factor;
 mod session_end;
+mod session_management;
 mod several_nodes;
 mod steady_size;
 mod store_failure;

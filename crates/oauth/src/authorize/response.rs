@@ -17,9 +17,12 @@ pub enum Response {
     },
 }
 
-/// The answer with a code (RFC 6749 section 4.1.2).
-pub fn success(to: &ReturnTo, code: &str, issuer: &str) -> Response {
-    respond(to, vec![("code", code.to_owned())], issuer)
+/// The answer with a code (RFC 6749 section 4.1.2), and with what the client may ask about the
+/// browser's session by (OpenID Connect Session Management section 2).
+pub fn success(to: &ReturnTo, code: &str, session_state: Option<String>, issuer: &str) -> Response {
+    let mut fields = vec![("code", code.to_owned())];
+    fields.extend(session_state.map(|state| ("session_state", state)));
+    respond(to, fields, issuer)
 }
 
 /// The answer with an error (RFC 6749 section 4.1.2.1). Only the public half goes out.
@@ -74,7 +77,7 @@ mod tests {
     #[test]
     fn a_success_carries_code_state_and_iss() {
         assert_eq!(
-            success(&to("https://rp.example/cb", ResponseMode::QUERY), "c+1", "https://id.example"),
+            success(&to("https://rp.example/cb", ResponseMode::QUERY), "c+1", None, "https://id.example"),
             Response::Redirect(
                 "https://rp.example/cb?code=c%2B1&state=a%20b%26c%3Dd%22%27&iss=https%3A%2F%2Fid.example".into()
             )
@@ -82,10 +85,34 @@ mod tests {
     }
 
     #[test]
+    fn every_response_mode_carries_the_session_state() {
+        let state = || Some("hash.salt".to_owned());
+        let Response::Redirect(url) = success(
+            &to("https://rp.example/cb", ResponseMode::QUERY),
+            "c",
+            state(),
+            "i",
+        ) else {
+            panic!("query mode redirects");
+        };
+        assert!(url.contains("&session_state=hash.salt&"), "{url}");
+        let Response::FormPost { fields, .. } = success(
+            &to("https://rp.example/cb", ResponseMode::FORM_POST),
+            "c",
+            state(),
+            "i",
+        ) else {
+            panic!("form_post answers with a form");
+        };
+        assert!(fields.contains(&("session_state", "hash.salt".to_owned())));
+    }
+
+    #[test]
     fn a_registered_query_is_kept() {
         let Response::Redirect(url) = success(
             &to("https://rp.example/cb?x=1", ResponseMode::QUERY),
             "c",
+            None,
             "i",
         ) else {
             panic!("query mode redirects");

@@ -12,6 +12,7 @@ use signet_oauth::authorize::{
     response::{self, Response as Answer},
 };
 use signet_oauth::client::Client;
+use signet_oauth::endpoint::EndpointId;
 use signet_oauth::error::{ErrorCode, OAuthError};
 use signet_oauth::id::{CodeId, GrantId};
 use signet_oauth::params::Params;
@@ -24,6 +25,7 @@ use std::pin::pin;
 use super::rules;
 use crate::access;
 use crate::browser_request::{BrowserRequest, error_page, face_of};
+use crate::browser_state;
 use crate::consent;
 use crate::http::{Context, Response};
 use crate::interaction::{self, Goal, Interaction, Page};
@@ -400,11 +402,24 @@ async fn grant(
         .scope(&scope);
     let event = access::let_in(event, granted.rule());
     context.realm.audit().record(event.operation("code"));
-    let answer = answer(
-        &visit.face(),
-        response::success(&request.return_to, &code, &settings.issuer),
-    );
+    let state = session_state(&visit, request);
+    let back = response::success(&request.return_to, &code, state, &settings.issuer);
+    let answer = answer(&visit.face(), back);
     visit.finish(answer)
+}
+
+/// What a client of OpenID Connect may ask about the browser's session by.
+fn session_state(visit: &BrowserRequest, request: &AuthorizationRequest) -> Option<String> {
+    let settings = &visit.context.snapshot.settings;
+    let asked = request.scope.contains("openid")
+        && signet_oauth::metadata::is_served(EndpointId::CheckSession, settings);
+    let row = &visit.present().filter(|_| asked)?.found.row;
+    signet_oauth::session_state::session_state(
+        &request.client_id,
+        &request.return_to.redirect_uri,
+        &browser_state::of(row),
+        &signet_crypto::random::bytes(),
+    )
 }
 
 /// What may lead to a code once: a pushed request (RFC 9126 section 4), or else the pages that a

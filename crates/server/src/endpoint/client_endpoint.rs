@@ -281,6 +281,7 @@ impl ClientRequest {
             | EndpointId::RegisterClient
             | EndpointId::DeviceVerification
             | EndpointId::Logout
+            | EndpointId::CheckSession
             | EndpointId::AgentStatements => Action::TOKEN,
         };
         // These say "not yet" and decide nothing.

@@ -3,6 +3,7 @@
 mod agent_chain;
 mod agent_statements;
 pub mod authorize;
+mod check_session;
 mod client_endpoint;
 mod compact_keys;
 mod device;
@@ -94,6 +95,7 @@ fn add(router: &mut Router, endpoint: &Endpoint) {
             .get(path, authorize::show)
             .post(path, authorize::submit),
         EndpointId::DeviceVerification => router.get(path, device::show).post(path, device::submit),
+        EndpointId::CheckSession => router.get(path, check_session::show),
         EndpointId::Logout => router.get(path, logout::show).post(path, logout::submit),
         EndpointId::AgentStatements => router.post(path, agent_statements::submit),
         EndpointId::PasswordLogin => router.post(path, password_login::submit),

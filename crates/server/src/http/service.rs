@@ -15,6 +15,7 @@ use signet_http::{
     addresses::Addresses, answer::Answer, response,
 };
 use signet_oauth::endpoint::Cors;
+use signet_pages::CHECK_SESSION_POLICY;
 use std::{net::IpAddr, ops::Range, sync::Arc, time::Instant};
 
 /// What all connections share.
@@ -281,14 +282,18 @@ impl Service {
             .get(header::CONTENT_TYPE)
             .is_some_and(|t| t.as_bytes().starts_with(b"text/html"));
         if is_page {
-            headers
-                .entry(header::CONTENT_SECURITY_POLICY)
-                .or_insert(HeaderValue::from_static(
-                    "default-src 'none'; frame-ancestors 'none'; base-uri 'none'",
-                ));
-            headers
-                .entry(header::X_FRAME_OPTIONS)
-                .or_insert(HeaderValue::from_static("DENY"));
+            let policy =
+                headers
+                    .entry(header::CONTENT_SECURITY_POLICY)
+                    .or_insert(HeaderValue::from_static(
+                        "default-src 'none'; frame-ancestors 'none'; base-uri 'none'",
+                    ));
+            // The one page for frames has no other way to say so than to be without this header.
+            if policy != CHECK_SESSION_POLICY {
+                headers
+                    .entry(header::X_FRAME_OPTIONS)
+                    .or_insert(HeaderValue::from_static("DENY"));
+            }
         }
     }
 }

@@ -4,7 +4,7 @@ use super::{
     Server,
     client::{Call, Reply, escape},
 };
-use signet_server::cookie::Cookie;
+use signet_server::{cookie::Cookie, state::RealmId};
 use std::collections::BTreeMap;
 
 /// Its own cookies, and nothing else.
@@ -135,7 +135,13 @@ impl<'s> Browser<'s> {
     fn keep(&mut self, reply: &Reply) {
         for cookie in reply.headers.get_all("set-cookie") {
             let cookie = cookie.to_str().unwrap();
-            for attribute in ["Path=/", "Secure", "HttpOnly", "SameSite=Lax"] {
+            // The one that a script of ours reads in a frame has no secret in it.
+            let scope =
+                match cookie.starts_with(Cookie::State.name(&RealmId::default_realm()).as_ref()) {
+                    true => ["SameSite=None", "Path=/"],
+                    false => ["SameSite=Lax", "HttpOnly"],
+                };
+            for attribute in ["Path=/", "Secure"].iter().chain(&scope) {
                 assert!(cookie.contains(attribute), "{cookie}");
             }
             assert!(cookie.starts_with("__Host-"), "{cookie}");

@@ -1,0 +1,24 @@
+//! `/check-session`: the page of OpenID Connect Session Management 1.0 section 3.2
+//! (`check_session_iframe`).
+
+use http::{HeaderValue, StatusCode, header};
+
+use crate::cookie::Cookie;
+use crate::http::{Context, Response, context::path_of, response};
+use crate::page;
+
+/// GET.
+pub(super) async fn show(context: Context) -> Response {
+    let base = path_of(&context.snapshot.settings.issuer);
+    let cookie = Cookie::State.name(context.realm.id());
+    let mut response = response::html(StatusCode::OK, page::check_session(base, &cookie));
+    let headers = response.headers_mut();
+    let policy = HeaderValue::from_static(page::CHECK_SESSION_POLICY);
+    headers.insert(header::CONTENT_SECURITY_POLICY, policy);
+    // For pages that load nothing of other sites but what says that it may be.
+    headers.insert(
+        "cross-origin-resource-policy",
+        HeaderValue::from_static("cross-origin"),
+    );
+    response
+}
