@@ -245,6 +245,9 @@ async fn one(
     at_once: &Semaphore,
 ) -> Result<(), StoreError> {
     let (store, now) = (&*realm.store, realm.now());
+    if claimed.is_of_account() {
+        return account(realm, claimed).await;
+    }
     if claimed.notice.state == NoticeState::Watching {
         let Notice { user_id, sid, .. } = &claimed.notice;
         if !session::goes_on(store, user_id, sid, now).await? {
@@ -298,6 +301,22 @@ async fn one(
     }
     claimed.sent(store, outcome, hopeless, realm.now()).await?;
     Ok(())
+}
+
+/// An account that was to expire about now: once it has, everything of it ends, as of a disabled
+/// one.
+async fn account(realm: &Realm, claimed: Claimed) -> Result<(), StoreError> {
+    let (store, now) = (&*realm.store, realm.now());
+    let user_id = &claimed.notice.user_id;
+    let user = realm.people.users.by_id(user_id, now).await?;
+    match user.and_then(|user| user.expires_at) {
+        Some(end) if end <= now => {
+            realm.revoke_everything_of(user_id).await?;
+            claimed.drop_it(store, now).await
+        }
+        Some(end) => claimed.watch_on(store, end, now).await,
+        None => claimed.drop_it(store, now).await,
+    }
 }
 
 /// Where a notice goes, and the form that says it. Err: there is nobody to tell, or no key.

@@ -1,16 +1,21 @@
 //! What clients are told when a session ends: OpenID Connect Back-Channel Logout 1.0.
 use crate::common::{
-    SECRET, Server, block_on,
+    SECRET, Server, Setup, block_on,
     browser::Browser,
     client,
     client::{Call, Reply},
-    people::{Mail, PASSWORD, VERIFIER, request, start},
+    cluster::Cluster,
+    people::{CHEAP, Mail, PASSWORD, VERIFIER, add_user, people, request, start},
+    scope,
 };
-use serde_json::Value;
+use http::Method;
+use serde_json::{Value, json};
+use signet_directory::passwords::PasswordOptions;
 use signet_oauth::client::Client;
 use signet_server::{
     logout_notice,
     logout_notices::{self, MAX_HELD, Sender},
+    session,
 };
 use std::{
     io::{BufRead, BufReader, Read, Write},
@@ -164,10 +169,77 @@ fn a_client_is_told_once_by_a_signed_token_of_the_session_that_ended() {
     assert!(claims.get("nonce").is_none());
 }
 
+/// By the admin API, with this body.
+fn admin(server: &Server, method: Method, path: &str, body: Option<Value>) -> Reply {
+    let form = [
+        ("grant_type", "client_credentials"),
+        ("scope", "signet:admin"),
+    ];
+    let token = Call::post("/token").basic("operator", SECRET).form(&form);
+    let token = token.send(server).expect(200).member("access_token");
+    let call = Call::new(method.clone(), path).bearer(&token);
+    let reply = match body {
+        None => call.send(server),
+        Some(body) if method == Method::PUT => {
+            let read = Call::get(path).bearer(&token).send(server).expect(200);
+            let etag = read.header("etag").to_owned();
+            call.header("if-match", &etag).json(&body).send(server)
+        }
+        Some(body) => call.json(&body).send(server),
+    };
+    assert!(
+        (200..300).contains(&reply.status),
+        "{path}: {}",
+        reply.text()
+    );
+    reply
+}
+
+/// The `sid` of alice's session.
+fn sid(server: &Server) -> String {
+    let user_id = alice(server);
+    let found = session::list(&*server.realm.store, &user_id, server.realm.now());
+    block_on(found).unwrap().remove(0).1.sid
+}
+
 #[test]
-fn every_way_a_session_ends_is_told() {
+fn every_way_a_session_ends_is_told_and_an_administrator_sees_that_it_was() {
     type End = fn(&Server, &mut Browser<'_>);
-    let ways: [(&str, End); 5] = [
+    let ways: [(&str, End); 11] = [
+        // `signet session remove`
+        ("an administrator ends the session", |server, _| {
+            let path = format!("/admin/v1/users/{}/sessions/{}", alice(server), sid(server));
+            admin(server, Method::DELETE, &path, None);
+        }),
+        // `signet revoke --session`
+        ("an administrator revokes the session", |server, _| {
+            let body = json!({ "session": sid(server) });
+            admin(server, Method::POST, "/admin/v1/revocations", Some(body));
+        }),
+        // `signet revoke --user`
+        (
+            "an administrator revokes everything of the person",
+            |server, _| {
+                let body = json!({ "user": alice(server) });
+                admin(server, Method::POST, "/admin/v1/revocations", Some(body));
+            },
+        ),
+        ("an administrator disables the account", |server, _| {
+            let path = format!("/admin/v1/users/{}", alice(server));
+            let body = json!({ "admin": false, "enabled": false, "profile": {} });
+            admin(server, Method::PUT, &path, Some(body));
+        }),
+        ("the account expires", |server, _| {
+            let path = format!("/admin/v1/users/{}", alice(server));
+            let end = server.realm.now() + 100;
+            let body = json!({ "admin": false, "enabled": true, "profile": {}, "expires_at": end });
+            admin(server, Method::PUT, &path, Some(body));
+            server.pass(101);
+        }),
+        ("the account is removed", |server, _| {
+            let path = format!("/admin/v1/users/{}", alice(server));
+            admin(server, Method::DELETE, &path, None);
+        }),
         ("the person, at the account page", |_, browser| {
             let page = browser.get("/account");
             let (sealed, sid) = (page.field("interaction"), page.field("sid"));
@@ -196,14 +268,19 @@ fn every_way_a_session_ends_is_told() {
             server.pass(idle + 1);
         }),
         ("somebody else logs in", |server, browser| {
-            crate::common::people::add_user(server, "bob");
+            add_user(server, "bob");
             let page = browser.get(&request(&[("prompt", "login")]));
             browser.log_in(&page, "bob", PASSWORD);
         }),
     ];
     for (way, end) in ways {
         let (mail, party) = (Mail::new(), Party::new(200));
-        let server = start(&mail, |setup| setup.clients[0] = told_at("web", &party));
+        let server = start(&mail, |setup| {
+            setup.clients[0] = told_at("web", &party);
+            let mut operator = client("operator");
+            operator.scope = scope("signet:admin");
+            setup.clients.push(operator);
+        });
         let mut browser = Browser::new(&server);
         let (_, said) = parts(&tokens(&server, &mut browser).member("id_token"));
         end(&server, &mut browser);
@@ -212,7 +289,78 @@ fn every_way_a_session_ends_is_told() {
         assert_eq!(told.len(), 1, "{way}");
         assert_eq!(told[0].1["sid"], said["sid"], "{way}");
         assert_eq!(told[0].1["sub"], said["sub"], "{way}");
+        let shown = admin(&server, Method::GET, "/admin/v1/logouts", None).json();
+        let shown = &shown["items"];
+        assert_eq!(shown.as_array().map(Vec::len), Some(1), "{way}: {shown}");
+        assert_eq!(shown[0]["state"], "delivered", "{way}");
+        assert_eq!(shown[0]["sid"], said["sid"], "{way}");
     }
+}
+
+#[test]
+fn what_was_made_before_an_accounts_end_was_said_ends_with_it() {
+    let mail = Mail::new();
+    let server = start(&mail, |setup| {
+        let mut operator = client("operator");
+        operator.scope = scope("signet:admin");
+        setup.clients.push(operator);
+    });
+    let mut browser = Browser::new(&server);
+    let token = tokens(&server, &mut browser).member("access_token");
+    let is_active = || {
+        let asked = Call::post("/introspect").basic("web", SECRET);
+        let said = asked.form(&[("token", &token)]).send(&server).expect(200);
+        said.json()["active"] == true
+    };
+    let path = format!("/admin/v1/users/{}", alice(&server));
+    let set = |end: u64| {
+        let body = json!({ "admin": false, "enabled": true, "profile": {}, "expires_at": end });
+        admin(&server, Method::PUT, &path, Some(body));
+    };
+    let now = server.realm.now();
+    // Later, and then sooner again, and then later: what the record says at the time counts.
+    set(now + 100);
+    set(now + 200);
+    deliver(&server);
+    assert!(is_active());
+    server.pass(101);
+    deliver(&server);
+    assert!(is_active(), "its end was put off");
+    server.pass(100);
+    deliver(&server);
+    assert!(!is_active());
+    Call::get("/userinfo")
+        .bearer(&token)
+        .send(&server)
+        .expect(401);
+    // Nothing of it comes back with the account.
+    set(0);
+    assert!(!is_active());
+    browser.get("/account").expect("name=\"password\"");
+}
+
+#[test]
+fn a_session_that_ends_on_one_node_is_told_of_by_the_other() {
+    let (mail, party) = (Mail::new(), Party::new(200));
+    let cluster = Cluster::of(2, || Setup {
+        clients: vec![told_at("web", &party)],
+        people: people(&mail),
+        passwords: PasswordOptions {
+            cost: CHEAP,
+            ..PasswordOptions::default()
+        },
+        ..Setup::default()
+    });
+    let (one, two) = (cluster.node(0), cluster.node(1));
+    add_user(one, "alice");
+    let mut browser = Browser::new(one);
+    let (_, said) = parts(&tokens(one, &mut browser).member("id_token"));
+    block_on(one.realm.revoke_everything_of(&alice(one))).unwrap();
+    deliver(two);
+    deliver(one);
+    let told = party.tokens();
+    assert_eq!(told.len(), 1, "one of them told it");
+    assert_eq!(told[0].1["sid"], said["sid"]);
 }
 
 #[test]

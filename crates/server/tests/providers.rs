@@ -21,7 +21,9 @@ use signet_oauth::{
     provider::{AnswerBy, ClaimRow, GroupRow, Preset, Provider, ProviderAuth},
     redirect_uri::RedirectUri,
 };
-use signet_server::{cookie::Cookie, groups::GroupDraft, providers::seal_secret};
+use signet_server::{
+    cookie::Cookie, groups::GroupDraft, logout_notice, providers::seal_secret, session,
+};
 use signet_store::{Change, Key, Op, Table};
 use std::{
     collections::BTreeMap,
@@ -1087,8 +1089,27 @@ fn a_logout_at_the_provider_ends_the_sessions_that_came_of_it_once() {
         .expect_error(400, "invalid_request");
     }
     assert!(is_in(&mut one) && is_in(&mut other));
+    // A client takes part in the first of them.
+    let store = &*down.realm.store;
+    let (sessions, _) = block_on(session::page(store, None, 10, now)).unwrap();
+    let of_s1 = sessions.iter().find(|row| {
+        let upstream = row.upstream.as_ref();
+        upstream.and_then(|upstream| upstream.sid.as_deref()) == Some("s1")
+    });
+    let (sid, user_id) = of_s1.map(|row| (&*row.sid, &*row.user_id)).unwrap();
+    let noted = logout_notice::seen(store, (sid, user_id, "web"), now + 1_000, now);
+    let mut noted = block_on(noted).unwrap().into_iter();
+    let change = Change {
+        first: noted.next().unwrap(),
+        then: noted.collect(),
+    };
+    block_on(store.commit(change, now)).unwrap();
     logout(&|_| ()).expect(200);
     assert!(!is_in(&mut one) && is_in(&mut other));
+    // It is passed on to the client.
+    let (passed_on, _) = block_on(logout_notice::page(store, None, 10, now)).unwrap();
+    let passed_on: Vec<(&str, &str)> = passed_on.iter().map(|n| (&*n.client_id, &*n.sid)).collect();
+    assert_eq!(passed_on, [("web", sid)]);
     logout(&|_| ()).expect_error(400, "invalid_request");
     logout(&|claims| {
         claims["jti"] = "j2".into();

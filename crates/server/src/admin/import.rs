@@ -125,11 +125,16 @@ async fn import(realm: Arc<Realm>, Json(wanted): Json<Import>) -> Result<Json<Re
     let mut results = Vec::with_capacity(wanted.users.len());
     for user in wanted.users {
         results.push(match one(&realm, user).await? {
-            Ok(Imported::Made(user)) => ImportResult {
-                outcome: Outcome::Made,
-                id: Some(user.id),
-                error: None,
-            },
+            Ok(Imported::Made(user)) => {
+                if let Some(at) = user.expires_at {
+                    realm.watch_expiry(&user.id, at).await?;
+                }
+                ImportResult {
+                    outcome: Outcome::Made,
+                    id: Some(user.id),
+                    error: None,
+                }
+            }
             Ok(Imported::There(user)) => ImportResult {
                 outcome: Outcome::Existing,
                 id: Some(user.id),

@@ -172,6 +172,9 @@ async fn create(
         profile: wanted.profile,
     };
     let user = realm.people.users.create(new, realm.now()).await?;
+    if let Some(at) = user.expires_at {
+        realm.watch_expiry(&user.id, at).await?;
+    }
     shown(&realm, &user.id).await.map(Created)
 }
 
@@ -226,6 +229,9 @@ async fn replace(
     let replaced = match ends {
         true => realm.replace_user_and_end_everything(found, change).await?,
         false => {
+            if let Some(at) = expires_at.filter(|_| expires_at != found.user.expires_at) {
+                realm.watch_expiry(&id.0, at).await?;
+            }
             let users = &realm.people.users;
             users.change_found(found, realm.now(), change).await?
         }

@@ -193,6 +193,17 @@ impl Realm {
         }
     }
 
+    /// Has everything of an account ended when it expires, Unix seconds: to be called before its
+    /// record says so. Where the record says otherwise at that time, that counts.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn watch_expiry(&self, user_id: &str, expires_at: u64) -> Result<(), StoreError> {
+        let now = self.now();
+        let watch = directory::logout_notice::watch_account(user_id, expires_at, now);
+        self.store.commit(Change::new(watch), now).await.map(drop)
+    }
+
     /// Ends everything of a client that was made up to now.
     ///
     /// # Errors
