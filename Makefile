@@ -7,7 +7,7 @@ ARGS ?=
 .DEFAULT_GOAL := help
 SIM_RUNS ?= 100000
 
-.PHONY: help run cluster sim test setup lint unit clients faults faults-quick fuzz bench bench-programs instructions build clean
+.PHONY: help run cluster sim test test-engines setup lint unit clients faults faults-quick fuzz bench bench-programs instructions build clean
 
 help: ## this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -36,6 +36,11 @@ lint: ## formatting, comments at 100 columns, clippy, and what is linked: unused
 
 unit: ## the Rust tests of every crate, real server processes among them
 	$(CARGO) test --workspace --locked
+
+test-engines: ## the store over a real Apache Cassandra: downloads 64 MB, needs Java 17, two minutes (NODES=3: three servers, one of them killed)
+	@scripts/setup-cassandra.sh
+	$(CARGO) test --locked -p signet-cassandra --test it
+	$(if $(filter 3,$(NODES)),$(CARGO) run --locked -p signet-cassandra --example three_nodes)
 
 clients: ## real client libraries, a real browser and real reverse proxies against the running binary
 	$(CARGO) build --locked -p signet

@@ -1,6 +1,10 @@
 #!/usr/bin/env bash
 # Downloads Apache Cassandra's server for the tests: its jars from Maven Central, each checked against tests/cassandra/jars.sha256.
 set -euo pipefail
+if ! command -v java >/dev/null 2>&1; then
+    echo "These tests need Java 17: apt-get install openjdk-17-jre-headless" >&2
+    exit 2
+fi
 cd "$(dirname "$0")/../tests/cassandra"
 central=https://repo1.maven.org/maven2
 stamp=$(sha256sum jars.sha256 | cut -d' ' -f1)

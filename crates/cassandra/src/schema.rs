@@ -1,8 +1,10 @@
 //! The keyspace's tables, by numbered steps. The keyspace itself is the operator's to make: how
 //! often a row is kept, and where, is theirs to say.
 use crate::{CassandraError, Options, error::Trouble, session};
-use scylla::client::session::Session as Driver;
+use scylla::{client::session::Session as Driver, response::query_result::QueryResult};
 use signet_store::schema::{Migration, SchemaMismatch, SchemaStatus, nothing};
+use std::time::Duration;
+use tokio::time::sleep;
 
 /// The steps, oldest first.
 pub const MIGRATIONS: &[Migration] = &[Migration {
@@ -26,9 +28,21 @@ fn rows() -> Vec<String> {
     ]
 }
 
-async fn ask(driver: &Driver, text: &str) -> Result<(), Trouble> {
-    driver.query_unpaged(text, ()).await?;
-    Ok(())
+/// How often a statement is asked for, and how long is waited in between: servers that have just
+/// met refuse what they do not all know yet.
+const TRIES: (u32, Duration) = (20, Duration::from_millis(500));
+
+/// Does a statement that may be done twice.
+async fn ask(driver: &Driver, text: &str) -> Result<QueryResult, Trouble> {
+    let (most, pause) = TRIES;
+    let mut tries = 1;
+    loop {
+        match driver.query_unpaged(text, ()).await.map_err(Trouble::from) {
+            Err(Trouble::Unknown(_) | Trouble::NotDone(_)) if tries < most => tries += 1,
+            answer => return answer,
+        }
+        sleep(pause).await;
+    }
 }
 
 /// Connects to the keyspace.
@@ -40,7 +54,7 @@ pub(crate) async fn enter(options: &Options) -> Result<Driver, CassandraError> {
 }
 
 pub(crate) async fn found(driver: &Driver) -> Result<u32, CassandraError> {
-    let result = match driver.query_unpaged(FOUND, ()).await.map_err(Trouble::from) {
+    let result = match ask(driver, FOUND).await {
         Ok(result) => result,
         // The table is not there.
         Err(Trouble::Refused(text)) if text.contains("schema_version") => return Ok(0),

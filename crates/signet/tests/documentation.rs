@@ -7,7 +7,7 @@ fn root() -> PathBuf {
 }
 
 /// The server's crates, from the sockets down; each limit is named by its crate.
-const CRATES: [&str; 16] = [
+const CRATES: [&str; 17] = [
     "scim",
     "server",
     "registry",
@@ -22,6 +22,7 @@ const CRATES: [&str; 16] = [
     "webauthn",
     "crypto",
     "store",
+    "cassandra",
     "consensus",
     "cluster",
 ];
