@@ -2,7 +2,7 @@
 //! goes on at the quorum of the other two; it comes back. Says what was done, and ends with 1 where
 //! a single-use value was used twice or something that was answered is lost.
 //!
-//! `make test-engines NODES=3` runs it. It takes about two minutes and 3 GB of memory.
+//! `make test-engines` runs it. It takes about two minutes and 3 GB of memory.
 #![allow(clippy::print_stdout, reason = "it is a program for people")]
 #[path = "../tests/server.rs"]
 #[allow(dead_code, reason = "the tests use all of it")]

@@ -52,7 +52,7 @@ const EXAMPLES: &[Example] = &[
     },
     Example {
         row: "a member of a client's record",
-        names: &["logo_uri"],
+        names: &["software_id"],
         users: &[],
     },
     Example {
