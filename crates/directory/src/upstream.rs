@@ -40,7 +40,12 @@ pub struct UpstreamLink {
 impl UpstreamLink {
     /// The credential's id: a hash, for subjects may be long.
     pub fn id(&self) -> String {
-        id_of(&self.issuer, &self.subject)
+        UpstreamLink::id_for(&self.issuer, &self.subject)
+    }
+
+    /// The id of the credential that links this person of this issuer.
+    pub fn id_for(issuer: &str, subject: &str) -> String {
+        id_of(issuer, subject)
     }
 }
 

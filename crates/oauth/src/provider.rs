@@ -175,6 +175,12 @@ pub struct Provider {
     /// Who logs out here is logged out there, too (OpenID Connect RP-Initiated Logout 1.0).
     #[serde(default)]
     pub logout: bool,
+    /// The refresh tokens that it gives are kept, sealed.
+    #[serde(default)]
+    pub keep_refresh_token: bool,
+    /// Clients that may exchange a person's access token for an access token of the provider.
+    #[serde(default)]
+    pub exchange_clients: Vec<String>,
     /// Mail domains whose people log in there.
     #[serde(default)]
     pub domains: Vec<String>,
@@ -242,6 +248,8 @@ impl Provider {
             enabled: true,
             hidden: false,
             logout: false,
+            keep_refresh_token: false,
+            exchange_clients: Vec::new(),
             domains: Vec::new(),
             claims: Vec::new(),
             groups: Vec::new(),
@@ -378,6 +386,18 @@ impl Provider {
         );
         if secret && self.sealed_secret.is_none() {
             return Err("this authentication method needs the client secret");
+        }
+        // Of a client that shows nothing a refresh token is worth as much to whoever finds it.
+        if self.keep_refresh_token && self.auth == ProviderAuth::None {
+            return Err("keep_refresh_token needs a client that authenticates at the provider");
+        }
+        if !self.exchange_clients.is_empty() && !self.keep_refresh_token {
+            return Err("exchange_clients needs keep_refresh_token");
+        }
+        if self.exchange_clients.len() > MAX_PROVIDER_ROWS
+            || !self.exchange_clients.iter().all(|client| short(client))
+        {
+            return Err("exchange_clients are at most 64 client ids");
         }
         if self.domains.len() > MAX_PROVIDER_DOMAINS || !self.domains.iter().all(|d| is_domain(d)) {
             return Err("domains are at most 256 domain names in lower case");

@@ -17,7 +17,7 @@ use crate::{
     device_authorization::StoredDevice,
     dpop_policy,
     error::{ErrorCode, OAuthError},
-    grant::{GRANTS, Grant, GrantRequest, Needs},
+    grant::{GRANTS, Grant, GrantRequest, Needs, UpstreamExchange, decide_upstream},
     request::{Context, Request},
 };
 
@@ -130,6 +130,42 @@ pub fn decide_begun(
         .chain(possession.map(|possession| possession.once));
     decision.once.splice(0..0, first);
     Ok(decision)
+}
+
+/// Decides an exchange for a provider's token ([`crate::grant::is_upstream`]), of a request that
+/// [`begin`] let in; in the place of [`decide_begun`]. `lookup` as there.
+///
+/// # Errors
+/// What the client is told; nothing was spent.
+pub fn decide_upstream_begun(
+    begun: Begun,
+    context: &Context<'_>,
+    request: &Request<'_>,
+    credentials: &Credentials<'_>,
+    lookup: &dyn TokenLookup,
+) -> Result<UpstreamExchange, OAuthError> {
+    let client: &Client = &begun.authenticated.client;
+    let possession = dpop_policy::check(context, request.dpop, request.htm, request.htu)?;
+    let confirmation = dpop_policy::bind(client, possession.as_ref(), request.certificate)?;
+    let mut exchange = decide_upstream(&GrantRequest {
+        context,
+        client,
+        params: request.params,
+        credentials,
+        certificate: request.certificate,
+        confirmation,
+        lookup,
+        device: None,
+        chain: None,
+    })?;
+    let possession = possession.map(|possession| possession.once);
+    exchange.once = begun
+        .authenticated
+        .once
+        .into_iter()
+        .chain(possession)
+        .collect();
+    Ok(exchange)
 }
 
 /// Both steps at once, for a caller that has everything: [`begin`], then [`decide_begun`].

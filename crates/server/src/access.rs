@@ -10,6 +10,7 @@ use signet_oauth::{
     client::GrantType,
     decision::Decision,
     error::{ErrorCode, OAuthError},
+    scope::ScopeSet,
     session::UserClaims,
 };
 
@@ -47,21 +48,52 @@ pub fn of_token(
     person: Option<&UserClaims>,
     grant_type: &str,
 ) -> Result<Option<String>, OAuthError> {
+    let token = &decision.issue.access_token;
+    let power = Power {
+        sub: &token.sub,
+        client_id: &token.client_id,
+        scope: &token.scope,
+        audience: &token.audience,
+    };
+    of_power(context, &power, person, grant_type)
+}
+
+/// What somebody gets.
+pub struct Power<'a> {
+    /// Of whom.
+    pub sub: &'a str,
+    /// The client that gets it.
+    pub client_id: &'a str,
+    /// What it is good for.
+    pub scope: &'a ScopeSet,
+    /// Where.
+    pub audience: &'a [String],
+}
+
+/// As [`of_token`], of what is not a token of this issuer.
+///
+/// # Errors
+/// As there.
+pub fn of_power(
+    context: &Context,
+    power: &Power<'_>,
+    person: Option<&UserClaims>,
+    grant_type: &str,
+) -> Result<Option<String>, OAuthError> {
     let snapshot = &context.snapshot;
     let access = snapshot.registry.access(snapshot.settings.access);
     if access.is_open() {
         return Ok(None);
     }
-    let token = &decision.issue.access_token;
-    let client = snapshot.registry.clients.get(&token.client_id);
+    let client = snapshot.registry.clients.get(power.client_id);
     // The application of a public client is where its person is, and a client that speaks for
     // itself is where it is.
     let is_there = person.is_none() || client.is_some_and(|client| client.is_public());
     let verdict = access.decide(&Question {
         person: person.map(|person| (person.sub.as_str(), &person.held)),
-        client_id: &token.client_id,
-        scope: &token.scope,
-        audience: &token.audience,
+        client_id: power.client_id,
+        scope: power.scope,
+        audience: power.audience,
         origin: match is_there {
             true => Origin::Address(context.peer),
             false => Origin::Earlier,
@@ -76,8 +108,8 @@ pub fn of_token(
     let error = refusal(grant_type).with_hint(verdict.rule.unwrap_or("the mode of the realm"));
     let event = context
         .event(signet_audit::Action::ACCESS)
-        .subject(&token.sub)
-        .client(&token.client_id)
+        .subject(power.sub)
+        .client(power.client_id)
         .method(grant_type)
         .refused(error.code.as_str());
     context.realm.audit().record(noted(event, verdict.rule));

@@ -67,6 +67,7 @@ pub mod tasks;
 pub mod terminate;
 pub mod time;
 pub mod upstream;
+pub mod upstream_tokens;
 mod user_passkeys;
 pub mod user_services;
 pub mod verified_tokens;

@@ -6,6 +6,7 @@ use crate::{
     providers::ProviderError,
     registry::RegistryError,
     state::Realm,
+    upstream_tokens,
 };
 use signet_audit::AuditError;
 use signet_cluster::NodeId;
@@ -33,8 +34,8 @@ pub enum RewrapError {
     /// The audit trail's key.
     #[error(transparent)]
     Audit(#[from] AuditError),
-    /// The secret of a person's code app.
-    #[error("the secret of a code app could not be written: {0}")]
+    /// The secret of a person's code app, or a provider's refresh token.
+    #[error("the secret of a code app or a provider's refresh token could not be written: {0}")]
     Factor(#[from] UserError),
     /// A client's record.
     #[error("a client could not be written: {0}")]
@@ -114,6 +115,7 @@ pub async fn rotate_sealing_key(
     let clients = rewrap_clients(realm, &ring).await?;
     let factors = totp::rewrap(&realm.people.users, &ring, now).await?;
     realm.rewrap_providers(&ring).await?;
+    upstream_tokens::rewrap(realm, &ring).await?;
     realm.audit().rewrap(&ring).await?;
     let forgotten_before = now.saturating_sub(longest_sealed(realm).saturating_add(MARGIN));
     let sealing_keys = on_file(file, move |file| {

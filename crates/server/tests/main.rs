@@ -45,4 +45,5 @@ mod steady_size;
 mod store_failure;
 mod tls;
 mod token_life;
+mod upstream_tokens;
 mod what_ends_what;

@@ -40,7 +40,7 @@ struct Pair {
     _mail: Mail,
 }
 
-fn write(down: &Server, provider: Provider) {
+pub fn write(down: &Server, provider: Provider) {
     let keyring = down.realm.keyring().clone();
     let secret = Secret::new(SECRET.to_owned());
     let sealed_secret = seal_secret(&keyring, &provider.name, &secret);
@@ -774,18 +774,18 @@ fn providers_are_administered_and_their_secrets_never_shown() {
 }
 
 /// A provider that lies, over plain HTTP on loopback.
-struct Liar {
-    issuer: String,
-    says: Arc<Mutex<Lie>>,
-    signer: JwtSigner,
+pub struct Liar {
+    pub issuer: String,
+    pub says: Arc<Mutex<Lie>>,
+    pub signer: JwtSigner,
 }
 
 /// What it says at the moment.
 #[derive(Clone, Default)]
-struct Lie {
-    metadata: Value,
+pub struct Lie {
+    pub metadata: Value,
     jwks: Value,
-    token: Value,
+    pub token: Value,
     /// what its API answers, by path
     api: BTreeMap<&'static str, Value>,
     /// bytes behind the token answer
@@ -795,7 +795,7 @@ struct Lie {
 }
 
 impl Liar {
-    fn start() -> Liar {
+    pub fn start() -> Liar {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let issuer = format!("http://127.0.0.1:{}", listener.local_addr().unwrap().port());
         let key = SigningKey::generate(Algorithm::Es256).unwrap();
@@ -846,7 +846,7 @@ impl Liar {
         }
     }
 
-    fn claims(&self, nonce: &str, now: u64) -> Value {
+    pub fn claims(&self, nonce: &str, now: u64) -> Value {
         json!({
             "iss": self.issuer, "sub": "mallory", "aud": "signet", "nonce": nonce,
             "iat": now, "exp": now + 60,
@@ -854,7 +854,7 @@ impl Liar {
         })
     }
 
-    fn sign(&self, claims: &Value) -> String {
+    pub fn sign(&self, claims: &Value) -> String {
         let mut out = Vec::new();
         self.signer
             .sign_into(Typ::Jwt, claims.to_string().as_bytes(), &mut out)
@@ -862,7 +862,7 @@ impl Liar {
         String::from_utf8(out).unwrap()
     }
 
-    fn gives(&self, id_token: &str) {
+    pub fn gives(&self, id_token: &str) {
         let token = json!({ "access_token": "at", "token_type": "Bearer", "id_token": id_token });
         self.says.lock().unwrap().token = token;
     }
@@ -1137,7 +1137,7 @@ fn a_logout_at_the_provider_ends_the_sessions_that_came_of_it_once() {
     logout(&retried).expect_error(400, "invalid_request");
 }
 
-fn lied_to(liar: &Liar) -> (Server, Mail) {
+pub fn lied_to(liar: &Liar) -> (Server, Mail) {
     let mail = Mail::new();
     let down = start(&mail, |setup| {
         setup.outbound.timeout = Duration::from_millis(1500)
@@ -1154,7 +1154,7 @@ fn lied_to(liar: &Liar) -> (Server, Mail) {
 
 /// Presses the button, and gives the browser with what the provider was asked.
 #[track_caller]
-fn sent_away<'s>(down: &'s Server) -> (Browser<'s>, String, String) {
+pub fn sent_away<'s>(down: &'s Server) -> (Browser<'s>, String, String) {
     let mut here = Browser::new(down);
     let login = here.get(&request(&[]));
     let away = here.press(
@@ -1170,7 +1170,7 @@ fn sent_away<'s>(down: &'s Server) -> (Browser<'s>, String, String) {
     (here, state, nonce)
 }
 
-fn back(state: &str, more: &str) -> String {
+pub fn back(state: &str, more: &str) -> String {
     format!("/providers/corp/callback?code=c&state={state}{more}")
 }
 

@@ -10,9 +10,12 @@ mod device_code;
 mod person;
 mod refresh_token;
 mod token_exchange;
+mod upstream_exchange;
 
 pub use agent_chain::SCOPE_ACTION;
 pub use token_exchange::{ACCESS_TOKEN_TYPE, JWT_TYPE, SUBJECT_TOKEN_TYPES};
+pub(crate) use upstream_exchange::decide as decide_upstream;
+pub use upstream_exchange::{UPSTREAM_TOKEN_TYPE, UpstreamExchange, is_upstream};
 
 use crate::{
     access_token::TokenLookup,

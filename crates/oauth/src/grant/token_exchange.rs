@@ -132,7 +132,7 @@ pub(super) fn decide(request: &GrantRequest<'_>) -> Result<Decision, OAuthError>
 
 /// RFC 8693 section 2.2.2: a subject or actor token that is not good, for whatever reason, is
 /// `invalid_request`. One text for all reasons.
-fn refused(hint: &'static str) -> OAuthError {
+pub(super) fn refused(hint: &'static str) -> OAuthError {
     OAuthError::invalid_request("the subject or actor token cannot be exchanged by this client")
         .with_hint(hint)
 }
@@ -144,14 +144,14 @@ pub(super) fn issued_token_type(params: &Params) -> Result<&'static str, OAuthEr
         .map_or(Ok(ACCESS_TOKEN_TYPE), token_type)
 }
 
-fn token_type(kind: &str) -> Result<&'static str, OAuthError> {
+pub(super) fn token_type(kind: &str) -> Result<&'static str, OAuthError> {
     SUBJECT_TOKEN_TYPES
         .into_iter()
         .find(|known| *known == kind)
         .ok_or_else(|| OAuthError::invalid_request("the token type is not supported"))
 }
 
-fn presented(
+pub(super) fn presented(
     request: &GrantRequest<'_>,
     token: &str,
     kind: &'static str,
@@ -173,7 +173,7 @@ fn presented(
     })
 }
 
-fn check_context(
+pub(super) fn check_context(
     request: &GrantRequest<'_>,
     subject: &VerifiedAccessToken,
     actor: Option<&VerifiedAccessToken>,

@@ -77,6 +77,8 @@ pub(super) struct ProviderDocument {
     enabled: bool,
     hidden: bool,
     logout: bool,
+    keep_refresh_token: bool,
+    exchange_clients: Vec<String>,
     domains: Vec<String>,
     claims: Vec<ClaimModel>,
     groups: Vec<GroupModel>,
@@ -120,6 +122,8 @@ impl ProviderDocument {
             enabled: provider.enabled,
             hidden: provider.hidden,
             logout: provider.logout,
+            keep_refresh_token: provider.keep_refresh_token,
+            exchange_clients: provider.exchange_clients.clone(),
             domains: provider.domains.clone(),
             claims: claims.collect(),
             groups: groups.collect(),
@@ -191,6 +195,11 @@ pub(super) struct ProviderChange {
     hidden: bool,
     /// Who logs out here is logged out there, too; false unless given.
     logout: bool,
+    /// The refresh tokens that it gives are kept, sealed; false unless given.
+    keep_refresh_token: bool,
+    /// Clients that may exchange a person's access token for one of the provider (RFC 8693); none
+    /// unless given.
+    exchange_clients: Vec<String>,
     /// Mail domains whose people log in there.
     domains: Vec<String>,
     /// What of its claims is taken over at each login.
@@ -282,6 +291,8 @@ impl ProviderChange {
         provider.enabled = self.enabled.unwrap_or(true);
         provider.hidden = self.hidden;
         provider.logout = self.logout;
+        provider.keep_refresh_token = self.keep_refresh_token;
+        provider.exchange_clients = self.exchange_clients;
         provider.domains = self.domains;
         let claims = self.claims.into_iter();
         provider.claims = claims

@@ -1,6 +1,6 @@
 //! What the endpoints that clients call directly have in common: the form, the headers that must be
 //! alone, client authentication with its keys, and how an error leaves.
-use super::rules;
+use super::{rules, upstream_exchange};
 use crate::{
     attempts::{self, Kind, Refused},
     budgets::Act,
@@ -20,6 +20,7 @@ use signet_oauth::{
     dpop_policy,
     endpoint::EndpointId,
     error::{ErrorCode, OAuthError},
+    grant,
     params::Params,
     request::{self, PeerCertificate, Request},
 };
@@ -302,6 +303,14 @@ impl ClientRequest {
         let grant_type = self.params.get("grant_type");
         if let Some(grant_type) = grant_type.and_then(GrantType::from_name) {
             event = event.method(grant_type.as_str());
+        }
+        if grant::is_upstream(&self.params) {
+            event = event.operation(upstream_exchange::OPERATION);
+            let named = self.params.all("audience");
+            let known = named.iter().find_map(|name| registry.providers.get(name));
+            if let Some(known) = known {
+                event = event.target(&known.name);
+            }
         }
         self.context.realm.audit().record(event);
     }

@@ -23,6 +23,7 @@ pub mod revocation_stream;
 mod revoke;
 mod rules;
 mod token;
+mod upstream_exchange;
 mod userinfo;
 
 use crate::http::{RouteFacts, Router};

@@ -11,6 +11,7 @@ use signet_verify::jose::Value;
 use crate::http::{Context, Response, response};
 use crate::session;
 use crate::upstream::{Asking, Trouble};
+use crate::upstream_tokens;
 use signet_audit::Action;
 
 /// How long a logout token's `jti` is remembered, seconds: longer than one is good for.
@@ -102,7 +103,12 @@ async fn end(context: &Context, provider: &Provider, token: &str) -> Result<u64,
     let users = &realm.people.users;
     let found = users.by_upstream(&provider.issuer, sub, now).await;
     let sessions = match found.map_err(StoreError::from)? {
-        Some(user) => session::list(&*realm.store, &user.id, now).await?,
+        Some(user) => {
+            let person = (&*provider.issuer, sub);
+            let gone = upstream_tokens::logged_out(realm, &user.id, person, sid).await;
+            gone.map_err(StoreError::from)?;
+            session::list(&*realm.store, &user.id, now).await?
+        }
         None => Vec::new(),
     };
     let mut ended = 0;

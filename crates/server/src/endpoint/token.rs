@@ -3,7 +3,7 @@
 //! change is being written, and waits for it.
 //!
 //! `client_credentials` with a secret takes no lock, asks no store and parses no JSON.
-use super::{agent_chain::Chain, client_endpoint::ClientRequest};
+use super::{agent_chain::Chain, client_endpoint::ClientRequest, upstream_exchange};
 use crate::{
     access,
     grants::{self, GrantRow},
@@ -20,6 +20,7 @@ use signet_oauth::{
     device_authorization::{DeviceRecord, StoredDevice},
     endpoint::EndpointId,
     error::{ErrorCode, OAuthError},
+    grant,
     token::{self, LookedUp},
 };
 use signet_store::{Change, Key, Op, Row, Table, moment::at_one_moment};
@@ -57,6 +58,9 @@ async fn answer(call: &ClientRequest) -> Result<Vec<u8>, OAuthError> {
             ErrorCode::TemporarilyUnavailable,
             "this node has not heard from the others since it started",
         ));
+    }
+    if grant::is_upstream(&call.params) {
+        return Box::pin(upstream_exchange::answer(call)).await;
     }
     let request = call.request();
     let credentials = Credentials::of(&request)?;

@@ -7,13 +7,15 @@
 mod hint;
 mod metadata;
 mod person;
+mod refresh_token;
 mod token;
 mod verify;
 
 pub use crate::known_providers::Metadata;
 pub use hint::open_id_token;
 pub use person::{Person, claim};
-pub use token::{Tokens, challenge};
+pub(crate) use refresh_token::open_refresh_token;
+pub use token::{NotRefreshed, Tokens, challenge};
 
 use std::net::IpAddr;
 

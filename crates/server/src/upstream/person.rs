@@ -4,6 +4,7 @@ use serde_json::Value;
 use signet_oauth::provider::{Protocol, Provider};
 
 use super::hint::seal_id_token;
+use super::refresh_token::seal_refresh_token;
 use super::verify::Asked;
 use super::{Asking, Metadata, Tokens, Trouble};
 
@@ -36,6 +37,9 @@ pub struct Person {
     /// The ID token, sealed, where a logout here goes on there.
     #[serde(default)]
     pub sealed_id_token: Option<String>,
+    /// The refresh token, sealed, where such are kept.
+    #[serde(default)]
+    pub sealed_refresh_token: Option<String>,
 }
 
 /// A claim by its name, where a full stop leads into an object.
@@ -88,6 +92,7 @@ impl Person {
             amr: amr.take(16).map(str::to_owned).collect(),
             claims,
             sealed_id_token: None,
+            sealed_refresh_token: None,
         })
     }
 }
@@ -103,10 +108,15 @@ impl Asking<'_> {
         tokens: &Tokens,
         nonce: &str,
     ) -> Result<Person, Trouble> {
-        match self.provider.protocol {
-            Protocol::Openid => self.of_id_token(metadata, tokens, nonce).await,
-            Protocol::Oauth2 => self.of_api(metadata, tokens).await,
-        }
+        let mut person = match self.provider.protocol {
+            Protocol::Openid => self.of_id_token(metadata, tokens, nonce).await?,
+            Protocol::Oauth2 => self.of_api(metadata, tokens).await?,
+        };
+        let token = tokens.refresh_token.as_ref();
+        let keyring = self.realm.keyring();
+        person.sealed_refresh_token =
+            seal_refresh_token(&keyring, self.provider, &person.subject, token);
+        Ok(person)
     }
 
     async fn of_id_token(

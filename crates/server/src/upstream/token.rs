@@ -6,6 +6,7 @@ use signet_crypto::{Algorithm, Secret, SigningKey, hash::sha256};
 use signet_jose::base64url;
 use signet_jose::jwt::{JwtSigner, Typ};
 use signet_oauth::provider::ProviderAuth;
+use signet_oauth::scope::ScopeSet;
 
 use super::{Asking, Metadata, Trouble};
 use crate::outbound::{Call, Reply};
@@ -15,6 +16,8 @@ use crate::providers::open_secret;
 const ASSERTION_LIFETIME: u64 = 60;
 /// The longest token that is taken from a provider, in bytes.
 const MAX_TOKEN: usize = 16 * 1024;
+/// The longest refresh token that is kept of a provider, in bytes
+const MAX_REFRESH_TOKEN: usize = 4096;
 const JSON: &str = "application/json";
 
 /// What a provider gave.
@@ -23,8 +26,59 @@ pub struct Tokens {
     pub access_token: Secret<String>,
     /// Who the person is.
     pub id_token: Option<String>,
+    /// For more access tokens.
+    pub refresh_token: Option<Secret<String>>,
+    /// How long the access token lives, seconds, where that was said.
+    pub expires_in: Option<u64>,
+    /// What it is good for, where that was said.
+    pub scope: Option<String>,
     /// The key that they are bound to (RFC 9449), where they are.
     pub proof_key: Option<ProofKey>,
+}
+
+/// Why a provider gave no other access token.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum NotRefreshed {
+    /// The refresh token is good no more.
+    #[error("the refresh token is good no more")]
+    Ended,
+    /// The scope that was asked for is not one that the person gave.
+    #[error("the scope is wider than what was given")]
+    Scope,
+    /// It may be good later.
+    #[error("not now: {0}")]
+    Later(Trouble),
+    /// Anything else: somebody has to mend something.
+    #[error(transparent)]
+    Trouble(Trouble),
+}
+
+impl NotRefreshed {
+    /// By RFC 6749 section 5.2.
+    fn of(trouble: Trouble) -> NotRefreshed {
+        let code = match &trouble {
+            Trouble::Refused(code) => code.as_str(),
+            Trouble::TooMany | Trouble::Fetch(_) => return NotRefreshed::Later(trouble),
+            Trouble::Metadata(_) | Trouble::Answer(_) | Trouble::Token(_) | Trouble::Own(_) => {
+                return NotRefreshed::Trouble(trouble);
+            }
+        };
+        match code {
+            // GitHub's own name for it is the second.
+            "invalid_grant" | "bad_refresh_token" => NotRefreshed::Ended,
+            "invalid_scope" => NotRefreshed::Scope,
+            "temporarily_unavailable" | "server_error" | "slow_down" => {
+                NotRefreshed::Later(trouble)
+            }
+            _ => NotRefreshed::Trouble(trouble),
+        }
+    }
+}
+
+impl From<Trouble> for NotRefreshed {
+    fn from(trouble: Trouble) -> NotRefreshed {
+        NotRefreshed::of(trouble)
+    }
 }
 
 /// A key of DPoP proofs, made for one login.
@@ -74,6 +128,13 @@ struct Answer {
     token_type: Option<String>,
     id_token: Option<String>,
     error: Option<String>,
+    // What is of no use in them is passed over.
+    #[serde(default)]
+    refresh_token: serde_json::Value,
+    #[serde(default)]
+    expires_in: serde_json::Value,
+    #[serde(default)]
+    scope: serde_json::Value,
 }
 
 impl Asking<'_> {
@@ -99,6 +160,43 @@ impl Asking<'_> {
             ("code_verifier", verifier),
         ];
         self.token(metadata, &fields, proof_key).await
+    }
+
+    /// Asks for another access token (RFC 6749 section 6): `scope` narrows it. It is a bearer
+    /// token, for whoever it is handed on to has no key of ours: a client that authenticates, and no
+    /// other keeps refresh tokens here, need not show the key of the login (RFC 9449 section 5).
+    ///
+    /// # Errors
+    /// See [`NotRefreshed`].
+    pub async fn refresh(
+        &self,
+        metadata: &Metadata,
+        refresh_token: &Secret<String>,
+        scope: Option<&str>,
+    ) -> Result<Tokens, NotRefreshed> {
+        let mut fields = vec![
+            ("grant_type", "refresh_token"),
+            ("refresh_token", refresh_token.expose().as_str()),
+        ];
+        fields.extend(scope.map(|scope| ("scope", scope)));
+        let url = &metadata.token_endpoint;
+        let (authorization, form) = self.form(metadata, &fields)?;
+        let call = Call {
+            url,
+            accept: JSON,
+            authorization,
+            dpop: None,
+            form: Some(form),
+        };
+        let reply = self.call(&call).await?;
+        // What it says beside that is a proxy's page as often as not.
+        if reply.status == 429 || reply.status >= 500 {
+            return Err(NotRefreshed::Later(Trouble::Refused(format!(
+                "status {}",
+                reply.status
+            ))));
+        }
+        read(&reply, None).map_err(NotRefreshed::of)
     }
 
     async fn token(
@@ -289,6 +387,11 @@ fn read(reply: &Reply, proof_key: Option<ProofKey>) -> Result<Tokens, Trouble> {
             "the token endpoint gave no usable access token",
         ));
     }
+    let refresh_token = answer.refresh_token.as_str();
+    let refresh_token =
+        refresh_token.filter(|token| fits(token) && token.len() <= MAX_REFRESH_TOKEN);
+    let scope = answer.scope.as_str();
+    let scope = scope.filter(|scope| ScopeSet::parse(scope).is_ok());
     let kind = answer.token_type.unwrap_or_default();
     // RFC 9449 section 5: a provider that does not bind the token says Bearer.
     let proof_key = match kind.to_ascii_lowercase().as_str() {
@@ -303,6 +406,9 @@ fn read(reply: &Reply, proof_key: Option<ProofKey>) -> Result<Tokens, Trouble> {
     Ok(Tokens {
         access_token: Secret::new(access_token),
         id_token: answer.id_token,
+        refresh_token: refresh_token.map(|token| Secret::new(token.to_owned())),
+        expires_in: answer.expires_in.as_u64(),
+        scope: scope.map(str::to_owned),
         proof_key,
     })
 }

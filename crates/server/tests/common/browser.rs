@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 /// Its own cookies, and nothing else.
 pub struct Browser<'s> {
-    server: &'s Server,
+    pub server: &'s Server,
     pub cookies: BTreeMap<String, String>,
     /// The address it seems to come from, where the server believes the header.
     pub from: Option<String>,

@@ -11,6 +11,7 @@ use crate::interaction::{Arrival, Interaction};
 use crate::login::Failure;
 use crate::session::Upstream;
 use crate::upstream::Person;
+use crate::upstream_tokens;
 use signet_audit::Action;
 use signet_directory::{Linked, StoredAttribute, UpstreamLink, User, UserDraft, Value};
 use signet_oauth::people::MAX_ATTRIBUTES;
@@ -202,13 +203,15 @@ pub(super) async fn link(
     realm.audit().act(event, linked, Failure::code).await
 }
 
-/// What the record's tables take over of the provider's claims, at each login.
+/// What is taken over of the provider's at each login: its refresh token, and what the record's
+/// tables say of its claims.
 pub(super) async fn take_over(
     visit: &BrowserRequest,
     user: &User,
     provider: &Provider,
     person: &Person,
 ) -> Result<User, Failure> {
+    upstream_tokens::arrived(&visit.context.realm, &user.id, provider, person).await?;
     let schema = &visit.context.snapshot.registry.people;
     let mapped = Mapped::of(provider, person, |name| {
         schema.attributes.get(name).cloned()

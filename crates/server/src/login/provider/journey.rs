@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 use signet_crypto::seal::Purpose;
 use signet_jose::base64url;
 use signet_oauth::authorize::response::with_query;
-use signet_oauth::provider::{AnswerBy, Protocol, Provider};
+use signet_oauth::provider::{AnswerBy, Preset, Protocol, Provider};
+use signet_oauth::scope::OFFLINE_ACCESS;
 use signet_store::{Change, Key, Op, StoreError, Table};
 
 use super::asking;
@@ -149,6 +150,10 @@ fn url(
     if provider.answer_by == AnswerBy::FormPost {
         fields.push(("response_mode", AnswerBy::FormPost.as_str().to_owned()));
     }
+    // Google gives refresh tokens for this, and not for a scope.
+    if provider.keep_refresh_token && provider.preset == Some(Preset::Google) {
+        fields.push(("access_type", "offline".to_owned()));
+    }
     let request = interaction.request();
     let hint = request.and_then(|request| request.login_hint.as_deref());
     let hint = Some(typed).filter(|typed| !typed.is_empty()).or(hint);
@@ -158,7 +163,16 @@ fn url(
             fields.push(("max_age", max_age.to_string()));
         }
         let select = request.is_some_and(|request| request.prompts.select_account);
-        let prompts = [(journey.anew, "login"), (select, "select_account")];
+        // OpenID Connect Core section 11: without it `offline_access` is passed over. Microsoft
+        // takes it without, and would ask at every login.
+        let consent = provider.keep_refresh_token
+            && provider.preset != Some(Preset::Microsoft)
+            && provider.scope.split(' ').any(|word| word == OFFLINE_ACCESS);
+        let prompts = [
+            (journey.anew, "login"),
+            (select, "select_account"),
+            (consent, "consent"),
+        ];
         let prompts: Vec<&str> = prompts
             .iter()
             .filter(|(set, _)| *set)

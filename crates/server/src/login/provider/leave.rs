@@ -12,6 +12,7 @@ use super::asking;
 use super::journey::bound_to;
 use crate::browser_request::BrowserRequest;
 use crate::upstream::open_id_token;
+use crate::upstream_tokens;
 use signet_directory::CredentialKind;
 
 const RETURN: Purpose = Purpose::Other("provider-logged-out");
@@ -85,7 +86,16 @@ pub(crate) async fn onward(
         Some(hint) => with_query(&short, &[("id_token_hint", hint.expose().as_str())]),
         None => short.clone(),
     };
-    [url, short].into_iter().find(|url| url.len() <= MAX_URL)
+    let url = [url, short].into_iter().find(|url| url.len() <= MAX_URL)?;
+    // With the session there ends what it gave; one that could not be removed is the provider's to
+    // refuse.
+    let person = (&*upstream.issuer, &*upstream.subject);
+    let (realm, sid) = (&visit.context.realm, upstream.sid.as_deref());
+    let gone = upstream_tokens::logged_out(realm, &present.user.id, person, sid).await;
+    if let Err(error) = gone {
+        tracing::warn!(provider = %provider.name, %error, "a provider's refresh token was not removed");
+    }
+    Some(url)
 }
 
 /// Somebody who comes back from a logout there. None: they were not sent by this browser's logout

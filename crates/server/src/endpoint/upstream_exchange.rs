@@ -1,0 +1,171 @@
+//! `/token`, where a client exchanges a person's access token for one of an identity provider
+//! (RFC 8693). The rules are those of `signet_oauth::grant`; the provider is asked for the token
+//! with the refresh token that is kept of the person ([`crate::upstream_tokens`]).
+use super::client_endpoint::ClientRequest;
+use crate::{
+    access::{self, Power},
+    upstream::{Tokens, Trouble},
+    upstream_tokens::{Exchange, NotExchanged},
+};
+use signet_audit::{Action, Event};
+use signet_directory::User;
+use signet_jose::json::Writer;
+use signet_oauth::{
+    client::GrantType,
+    client_auth::Credentials,
+    error::{ErrorCode, OAuthError},
+    grant::{UPSTREAM_TOKEN_TYPE, UpstreamExchange},
+    id::GrantId,
+    token,
+};
+use std::sync::Arc;
+
+/// What the audit trail calls it.
+pub(super) const OPERATION: &str = "upstream-exchange";
+
+pub(super) async fn answer(call: &ClientRequest) -> Result<Vec<u8>, OAuthError> {
+    let exchange = decide(call).await?;
+    call.context.note_client(&exchange.client_id);
+    if call.snapshot().settings.registration.open {
+        call.context.realm.mark_used(&exchange.client_id).await;
+    }
+    let user = person(call, &exchange.subject.sub).await?;
+    let rule = allowed(call, &exchange, &user)?;
+    call.commit(&exchange.once, Vec::new()).await?;
+    let asked = Exchange {
+        realm: Arc::clone(&call.context.realm),
+        provider: Arc::clone(&exchange.provider),
+        peer: call.context.peer,
+        scope: exchange.scope.clone(),
+    };
+    // In a task of its own: it goes on where the client does not wait, for the provider's next
+    // refresh token is written at its end.
+    let run = tokio::spawn(async move { asked.run(&user).await });
+    let stopping = |_| OAuthError::new(ErrorCode::ServerError, "the server is stopping");
+    let tokens = run.await.map_err(stopping)?;
+    let tokens = tokens.map_err(|error| refused(call, &exchange, &error))?;
+    let event = access::let_in(issued(call, &exchange), rule.as_deref());
+    // What it is for is worth more than the rule that let it through.
+    let event = event.target(&exchange.provider.name);
+    call.context.realm.audit().record(event);
+    Ok(body(&tokens))
+}
+
+async fn decide(call: &ClientRequest) -> Result<UpstreamExchange, OAuthError> {
+    let request = call.request();
+    let credentials = Credentials::of(&request)?;
+    let keys = call.keys(&credentials).await;
+    call.decide(|rules| {
+        let begun = token::begin(rules, &request, &credentials, keys.as_deref())?;
+        let tokens = &call.context.realm.host.verified_tokens;
+        let lookup = tokens.before(rules, &call.snapshot().keys);
+        token::decide_upstream_begun(begun, rules, &request, &credentials, &lookup)
+    })
+}
+
+/// The person as the directory has them now.
+async fn person(call: &ClientRequest, sub: &str) -> Result<User, OAuthError> {
+    let users = &call.context.realm.people.users;
+    match users.by_id(sub, call.now()).await {
+        Ok(Some(user)) if user.enabled => Ok(user),
+        // RFC 8693 section 2.2.2.
+        Ok(_) => Err(
+            OAuthError::invalid_request("the subject token's person cannot be acted for")
+                .with_hint("the user is gone or disabled"),
+        ),
+        Err(error) => Err(call.store_failed(&error.into())),
+    }
+}
+
+/// Whether access rules let the person in here with what the subject token is good for.
+fn allowed(
+    call: &ClientRequest,
+    exchange: &UpstreamExchange,
+    user: &User,
+) -> Result<Option<String>, OAuthError> {
+    let subject = &exchange.subject;
+    let power = Power {
+        sub: &subject.sub,
+        client_id: &exchange.client_id,
+        scope: &subject.scope,
+        audience: &subject.audience,
+    };
+    let claims = user.claims();
+    access::of_power(
+        &call.context,
+        &power,
+        Some(&claims),
+        GrantType::TokenExchange.as_str(),
+    )
+}
+
+fn issued<'a>(call: &'a ClientRequest, exchange: &'a UpstreamExchange) -> Event<'a> {
+    let subject = &exchange.subject;
+    let event = call
+        .context
+        .event(Action::TOKEN)
+        .operation(OPERATION)
+        .method(GrantType::TokenExchange.as_str())
+        .subject(&subject.sub)
+        .client(&exchange.client_id)
+        .grant(subject.grant_id.as_ref().map(GrantId::as_bytes))
+        .session(subject.sid.as_deref());
+    match &exchange.scope {
+        Some(scope) => event.scope(scope),
+        None => event,
+    }
+}
+
+/// What the client is told: whether the person, time, or somebody who runs a server helps.
+fn refused(call: &ClientRequest, exchange: &UpstreamExchange, error: &NotExchanged) -> OAuthError {
+    let provider = &exchange.provider.name;
+    let told = match error {
+        NotExchanged::NotKept | NotExchanged::Ended => OAuthError::new(
+            ErrorCode::InteractionRequired,
+            "the person must log in at this provider again",
+        ),
+        NotExchanged::Scope => OAuthError::new(
+            ErrorCode::InvalidScope,
+            "the provider does not give this scope",
+        ),
+        NotExchanged::Busy | NotExchanged::Later(_) | NotExchanged::Store(_) => {
+            tracing::info!(%provider, %error, request_id = %call.context.request_id, "an exchange for a provider's token has to wait");
+            OAuthError::new(
+                ErrorCode::TemporarilyUnavailable,
+                "the provider cannot be asked at the moment",
+            )
+        }
+        NotExchanged::Trouble(trouble) => {
+            tracing::warn!(%provider, error = %trouble, request_id = %call.context.request_id, "an exchange for a provider's token failed");
+            let text = match trouble {
+                Trouble::Refused(_) => "the provider refused this server",
+                Trouble::Answer(_) | Trouble::Metadata(_) | Trouble::Token(_) => {
+                    "the provider's answer is not right"
+                }
+                Trouble::Own(_) | Trouble::TooMany | Trouble::Fetch(_) => {
+                    "the provider could not be asked"
+                }
+            };
+            OAuthError::new(ErrorCode::ServerError, text)
+        }
+    };
+    told.with_hint(format!("{provider}: {error}"))
+}
+
+/// RFC 8693 section 2.2.1. There is no refresh token: that is this server's.
+fn body(tokens: &Tokens) -> Vec<u8> {
+    let mut out = Vec::with_capacity(512);
+    Writer::new(&mut out).object(|w| {
+        w.member("access_token")
+            .string(tokens.access_token.expose());
+        w.member("issued_token_type").string(UPSTREAM_TOKEN_TYPE);
+        w.member("token_type").string("Bearer");
+        if let Some(seconds) = tokens.expires_in {
+            w.member("expires_in").number(seconds);
+        }
+        if let Some(scope) = &tokens.scope {
+            w.member("scope").string(scope);
+        }
+    });
+    out
+}
