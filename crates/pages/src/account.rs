@@ -364,15 +364,23 @@ pub fn recover(t: &Face, interaction: &str, typed: &str, problem: Option<Notice>
     })
 }
 
-/// The same answer for every name.
-pub fn recover_sent(t: &Face, minutes: u64) -> Html {
+/// The same answer for every name. `back`: the sealed interaction of a login that goes on from
+/// here, where there is one.
+pub fn recover_sent(t: &Face, minutes: u64, back: Option<&str>) -> Html {
     Frame::own(t, t.text("account-recover-sent-heading")).render(html! {
         h1 { (t.text("account-recover-sent-heading")) }
         p .soft {
             (t.with("account-recover-sent", &[("minutes", minutes.into())]))
             " " (t.text("login-code-spam"))
         }
-        p { a .alone href="../account" { (t.text("account-recover-back")) } }
+        @if let Some(interaction) = back {
+            form method="post" action="../interaction" {
+                input type="hidden" name="interaction" value=(interaction);
+                button type="submit" name="decision" value="allow" { (t.text("account-recover-back")) }
+            }
+        } @else {
+            p { a .alone href="../account" { (t.text("account-recover-back")) } }
+        }
     })
 }
 

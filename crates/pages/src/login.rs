@@ -34,6 +34,9 @@ pub struct LoginPage<'a> {
     pub local: bool,
     /// Whether a lost password can be recovered by mail.
     pub recovery: bool,
+    /// Whether the login is for something beyond this server's own pages: a recovery comes back
+    /// to it.
+    pub leads_on: bool,
     /// Whether there is somebody to go back to.
     pub can_cancel: bool,
     /// What went wrong before.
@@ -89,7 +92,12 @@ pub fn login(t: &Face, page: &LoginPage<'_>) -> Html {
                 autofocus[page.username.is_empty()] aria-invalid=[invalid.then_some("true")] aria-describedby=[problem];
             div .labels {
                 label for="password" { (t.text("login-password")) }
-                @if page.recovery { a .small href="account/recover" { (t.text("login-forgotten")) } }
+                @if page.recovery && page.leads_on {
+                    // Of a form of its own: what was typed here is not sent along.
+                    button .small type="submit" form="forgotten" { (t.text("login-forgotten")) }
+                } @else if page.recovery {
+                    a .small href="account/recover" { (t.text("login-forgotten")) }
+                }
             }
             (password_field::current(t, &PasswordField { autofocus: !page.username.is_empty(), problem }))
             button .main type="submit" name="decision" value="allow" { (t.text("login-submit")) }
@@ -101,6 +109,11 @@ pub fn login(t: &Face, page: &LoginPage<'_>) -> Html {
             (buttons(t, page.providers, page.methods.is_empty()))
             @if page.can_cancel {
                 button .text type="submit" name="decision" value="cancel" formnovalidate { (t.text("page-cancel")) }
+            }
+        }
+        @if page.recovery && page.leads_on {
+            form #forgotten method="post" action="account/recover" {
+                input type="hidden" name="interaction" value=(page.interaction);
             }
         }
         (links(t, &page.links))

@@ -229,6 +229,14 @@ impl Interaction {
         Interaction::new(Goal::Authorize(Box::new(request)), lifetime, now)
     }
 
+    /// Whether it leads beyond this server's own pages.
+    pub fn leads_on(&self) -> bool {
+        match self.goal {
+            Goal::Authorize(_) | Goal::Device(_) => true,
+            Goal::Account | Goal::Logout { .. } | Goal::Recover => false,
+        }
+    }
+
     /// What the rules may count as done, for the session that is there now.
     pub fn progress(&self, row: Option<&SessionRow>, consented_now: bool) -> Progress {
         let done = |proof: &Option<SessionStamp>| match (proof, row) {

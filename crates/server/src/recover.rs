@@ -4,6 +4,11 @@
 //! replace; it works until that password has changed, which its first use does. Opening it changes
 //! nothing (mail programs open links), the form behind it does. The answer to the request for a
 //! link is the same for every name.
+//!
+//! Who began at a login that leads on to an application comes back to it. The login's state is
+//! sealed for the browser and waits in a row of the store that the link names: in the same browser,
+//! in whichever tab, the login goes on with the new password. In another one it cannot, for the
+//! application waits in the first; there the person is told so.
 
 use http::StatusCode;
 use serde::{Deserialize, Serialize};
@@ -12,15 +17,16 @@ use signet_crypto::seal::Purpose;
 use signet_jose::base64url;
 use signet_oauth::error::{ErrorCode, OAuthError};
 use signet_oauth::params::Params;
-use signet_store::StoreError;
+use signet_store::{Change, Key, Op, StoreError, Table};
 
 use crate::attempts::Kind;
 use crate::browser_request::{BrowserRequest, error_page};
 use crate::http::{Context, Response};
-use crate::interaction::{Goal, Page};
+use crate::interaction::{Goal, Interaction, Page};
 use crate::letters;
 use crate::login::Failure;
 use crate::login::budgets::{Budgets, Standing};
+use crate::login::flow;
 use crate::page::{self, Notice};
 use crate::security_mail::{self, SecurityEvent};
 use signet_audit::Action;
@@ -42,6 +48,53 @@ struct Link {
     /// makes the link good for once.
     password_changed_at: u64,
     ends_at: u64,
+    /// The row of the login that it began at.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    begun: Option<[u8; 16]>,
+}
+
+fn begun_key(id: &[u8; 16]) -> Key {
+    Key::new(Table::Once, [b"recovery begun ".as_slice(), id].concat())
+}
+
+/// The login that a recovery began at, where its row is there.
+enum Begun {
+    /// It goes on.
+    Here(Box<Interaction>),
+    /// It waits in another browser.
+    Elsewhere,
+    /// Its time is over.
+    Gone,
+}
+
+async fn begun(visit: &BrowserRequest, id: &[u8; 16]) -> Result<Begun, StoreError> {
+    let (store, now) = (&visit.context.realm.store, visit.context.now());
+    let Some(row) = store.get(&begun_key(id), now).await? else {
+        return Ok(Begun::Gone);
+    };
+    let sealed = String::from_utf8(row.value).ok();
+    let opened = sealed.and_then(|sealed| visit.open_sealed(&sealed));
+    Ok(opened.map_or(Begun::Elsewhere, |interaction| {
+        Begun::Here(Box::new(interaction))
+    }))
+}
+
+/// GET `/interaction?recovered=ID`: the login goes on, with the new password.
+pub(crate) async fn go_on(visit: BrowserRequest, id: &str) -> Response {
+    let id = base64url::decode(id.as_bytes()).ok();
+    let id = id.and_then(|id| <[u8; 16]>::try_from(id).ok());
+    let found = match id {
+        Some(id) => begun(&visit, &id).await,
+        None => Ok(Begun::Gone),
+    };
+    match found {
+        Ok(Begun::Here(interaction)) => {
+            let notice = Notice::Done("account-reset-done");
+            flow::show(visit, *interaction, Some(notice))
+        }
+        Ok(Begun::Elsewhere | Begun::Gone) => visit.start_again(),
+        Err(error) => visit.unavailable(&error),
+    }
 }
 
 /// GET: asks for the name, or, with a link, for the new password.
@@ -54,7 +107,7 @@ pub async fn show(context: Context) -> Response {
         return not_offered(visit);
     }
     let Some(token) = params.get("token") else {
-        return ask(visit, StatusCode::OK, "", None);
+        return ask(visit, StatusCode::OK, "", None, None);
     };
     match open(&visit, token).await {
         Ok(Some((_, user))) => {
@@ -67,7 +120,7 @@ pub async fn show(context: Context) -> Response {
             );
             visit.page(html)
         }
-        Ok(None) => ask(visit, StatusCode::OK, "", Some(Notice::Error(ENDED))),
+        Ok(None) => ask(visit, StatusCode::OK, "", Some(Notice::Error(ENDED)), None),
         Err(error) => visit.unavailable(&error),
     }
 }
@@ -77,14 +130,29 @@ fn not_offered(visit: BrowserRequest) -> Response {
     visit.error(&OAuthError::new(ErrorCode::NotFound, "error-no-mail"))
 }
 
-fn ask_page(visit: &BrowserRequest, typed: &str, notice: Option<Notice>) -> page::Html {
-    let mut interaction = visit.interaction(Goal::Recover);
+/// `begun`: the login that it began at.
+fn ask_page(
+    visit: &BrowserRequest,
+    typed: &str,
+    notice: Option<Notice>,
+    begun: Option<&Interaction>,
+) -> page::Html {
+    let mut interaction = match begun {
+        Some(begun) => begun.clone(),
+        None => visit.interaction(Goal::Recover),
+    };
     interaction.page = Page::Recover;
     page::recover(&visit.face(), &visit.seal(&interaction), typed, notice)
 }
 
-fn ask(visit: BrowserRequest, status: StatusCode, typed: &str, notice: Option<Notice>) -> Response {
-    let html = ask_page(&visit, typed, notice);
+fn ask(
+    visit: BrowserRequest,
+    status: StatusCode,
+    typed: &str,
+    notice: Option<Notice>,
+    begun: Option<&Interaction>,
+) -> Response {
+    let html = ask_page(&visit, typed, notice, begun);
     visit.page_with(status, html)
 }
 
@@ -105,26 +173,34 @@ pub async fn submit(mut context: Context) -> Response {
         return reset(visit, token, &form).await;
     }
     match visit.open(&form) {
+        // From the login page.
+        Some(interaction) if interaction.page == Page::Login && interaction.leads_on() => {
+            ask(visit, StatusCode::OK, "", None, Some(&interaction))
+        }
         Some(interaction) if interaction.page == Page::Recover => {
             let typed = form.get("username").unwrap_or("").trim();
             if typed.is_empty() || typed.len() > MAX_EMAIL_BYTES {
                 let notice = Notice::Error("account-recover-name");
-                return ask(visit, StatusCode::OK, "", Some(notice));
+                return ask(visit, StatusCode::OK, "", Some(notice), Some(&interaction));
             }
-            send(visit, typed).await
+            send(visit, typed, interaction).await
         }
         _ => visit.start_again(),
     }
 }
 
-async fn send(visit: BrowserRequest, typed: &str) -> Response {
-    match try_send(&visit, typed).await {
+async fn send(visit: BrowserRequest, typed: &str, mut interaction: Interaction) -> Response {
+    match try_send(&visit, typed, &interaction).await {
         Ok(()) => {
-            let html = page::recover_sent(&visit.face(), LIFETIME / 60);
+            // A method's page, from which one comes back to the login page.
+            interaction.page = Page::Method;
+            interaction.pending = None;
+            let back = interaction.leads_on().then(|| visit.seal(&interaction));
+            let html = page::recover_sent(&visit.face(), LIFETIME / 60, back.as_deref());
             visit.page(html)
         }
         Err(failure) => refused(visit, failure, |visit, notice| {
-            ask_page(visit, typed, Some(notice))
+            ask_page(visit, typed, Some(notice), Some(&interaction))
         }),
     }
 }
@@ -140,7 +216,7 @@ fn refused(
             let html = html(&visit, Notice::Error(text));
             visit.page(html)
         }
-        Failure::Expired(text) => ask(visit, StatusCode::OK, "", Some(Notice::Error(text))),
+        Failure::Expired(text) => ask(visit, StatusCode::OK, "", Some(Notice::Error(text)), None),
         Failure::LoginRequired => visit.start_again(),
         Failure::Later(status, retry_after, text) => {
             let html = html(&visit, Notice::Error(text));
@@ -150,7 +226,29 @@ fn refused(
     }
 }
 
-async fn try_send(visit: &BrowserRequest, typed: &str) -> Result<(), Failure> {
+/// Keeps the login that a recovery began at for as long as its link works.
+async fn keep(visit: &BrowserRequest, interaction: &Interaction) -> Result<[u8; 16], StoreError> {
+    let (store, now) = (&visit.context.realm.store, visit.context.now());
+    let (id, ends_at) = (signet_crypto::random::bytes(), now + LIFETIME);
+    let waiting = Interaction {
+        page: Page::Login,
+        ends_at: interaction.ends_at.max(ends_at),
+        ..interaction.clone()
+    };
+    let insert = Op::Insert {
+        key: begun_key(&id),
+        value: visit.seal(&waiting).into_bytes(),
+        end: Some(ends_at),
+    };
+    store.commit(Change::new(insert), now).await?;
+    Ok(id)
+}
+
+async fn try_send(
+    visit: &BrowserRequest,
+    typed: &str,
+    interaction: &Interaction,
+) -> Result<(), Failure> {
     let context = &visit.context;
     let (realm, now) = (&context.realm, context.now());
     let users = &realm.people.users;
@@ -158,6 +256,11 @@ async fn try_send(visit: &BrowserRequest, typed: &str) -> Result<(), Failure> {
     let budgets = Budgets::of(visit, Kind::Mail, user.as_ref(), typed);
     let standing = budgets.begin(visit).await?;
     budgets.wrong(visit).await?;
+    // Whoever was named: it costs the same.
+    let begun = match interaction.leads_on() {
+        true => Some(keep(visit, interaction).await?),
+        false => None,
+    };
     // Where the account's mails are used up, none is sent, and the answer is the same.
     let user = user.filter(|user| user.enabled && standing == Standing::Open);
     // A password that a directory keeps is set there.
@@ -173,6 +276,7 @@ async fn try_send(visit: &BrowserRequest, typed: &str) -> Result<(), Failure> {
         email,
         password_changed_at: user.password_changed_at,
         ends_at: now + LIFETIME,
+        begun,
     };
     // Invariant: strings, bytes and numbers always serialize.
     let plain = serde_json::to_vec(&link).expect("a link serializes");
@@ -240,7 +344,7 @@ async fn find(visit: &BrowserRequest, token: &str) -> Result<Option<(Link, User)
 async fn reset(visit: BrowserRequest, token: &str, form: &Params) -> Response {
     let user = match open(&visit, token).await {
         Ok(Some(found)) => found,
-        Ok(None) => return ask(visit, StatusCode::OK, "", Some(Notice::Error(ENDED))),
+        Ok(None) => return ask(visit, StatusCode::OK, "", Some(Notice::Error(ENDED)), None),
         Err(error) => return visit.unavailable(&error),
     };
     match try_reset(&visit, &user, form).await {
@@ -249,7 +353,19 @@ async fn reset(visit: BrowserRequest, token: &str, form: &Params) -> Response {
             security_mail::send(&visit, &user.1, told).await;
             // The login page follows: whoever has the mail shows that they know the new password,
             // too.
-            let url = visit.url(super::account::AFTER_RESET);
+            let begun = match &user.0.begun {
+                Some(id) => begun(&visit, id).await.map(|found| (Some(id), found)),
+                None => Ok((None, Begun::Gone)),
+            };
+            let path = match begun {
+                Ok((Some(id), Begun::Here(_))) => {
+                    format!("/interaction?recovered={}", base64url::encode(id))
+                }
+                Ok((_, Begun::Elsewhere)) => super::account::AFTER_RESET_ELSEWHERE.to_owned(),
+                Ok((_, Begun::Here(_) | Begun::Gone)) => super::account::AFTER_RESET.to_owned(),
+                Err(error) => return visit.unavailable(&error),
+            };
+            let url = visit.url(&path);
             visit.redirect(&url)
         }
         Err(failure) => refused(visit, failure, |visit, notice| {

@@ -33,6 +33,7 @@ mod password_login;
 mod people_claims;
 mod providers;
 mod realms;
+mod recovery;
 mod registration;
 mod remembered_tokens;
 mod revocation_stream;

@@ -32,16 +32,26 @@ const PASSWORD_CHANGED: &str = "account-password-changed";
 
 /// Where a recovery leads: the login page says that the password was set.
 pub(crate) const AFTER_RESET: &str = "/account?password=set";
+/// Likewise, where what the recovery began at waits in another browser.
+pub(crate) const AFTER_RESET_ELSEWHERE: &str = "/account?password=set-elsewhere";
 
 /// GET.
 pub async fn show(context: Context) -> Response {
-    match BrowserRequest::begin(context).await {
-        Ok(visit) if visit.present().is_none() && visit.context.query() == "password=set" => {
+    let visit = match BrowserRequest::begin(context).await {
+        Ok(visit) => visit,
+        Err(response) => return response,
+    };
+    let recovered = match visit.context.query() {
+        "password=set" => Some("account-reset-done"),
+        "password=set-elsewhere" => Some("account-reset-elsewhere"),
+        _ => None,
+    };
+    match recovered {
+        Some(text) if visit.present().is_none() => {
             let interaction = visit.interaction(Goal::Account);
-            flow::show(visit, interaction, Some(Notice::Done("account-reset-done")))
+            flow::show(visit, interaction, Some(Notice::Done(text)))
         }
-        Ok(visit) => overview(visit, None).await,
-        Err(response) => response,
+        Some(_) | None => overview(visit, None).await,
     }
 }
 

@@ -8,6 +8,7 @@ use crate::browser_request::{BrowserRequest, error_page};
 use crate::http::{Context, Response};
 use crate::interaction::{Goal, Interaction, Page, open_resume};
 use crate::login::flow::{self, Outcome};
+use crate::recover;
 
 /// GET: goes on with a request that was posted.
 pub(super) async fn show(mut context: Context) -> Response {
@@ -18,6 +19,12 @@ pub(super) async fn show(mut context: Context) -> Response {
     if let Some(sealed) = params.get("answer") {
         return match BrowserRequest::begin(context).await {
             Ok(visit) => super::providers::answered(visit, sealed).await,
+            Err(response) => response,
+        };
+    }
+    if let Some(id) = params.get("recovered") {
+        return match BrowserRequest::begin(context).await {
+            Ok(visit) => recover::go_on(visit, id).await,
             Err(response) => response,
         };
     }

@@ -125,6 +125,8 @@ pub struct MethodPage<'a> {
     pub request: Option<&'a AuthorizationRequest>,
     /// Whether there is a client to go back to.
     pub can_cancel: bool,
+    /// Whether the login leads beyond this server's own pages.
+    pub leads_on: bool,
     /// It is a further step of a login: whose.
     pub second: Option<&'a User>,
     /// The other methods that would do, where it is a further step.

@@ -291,6 +291,7 @@ fn render(
         typed: &who.user.username,
         request,
         can_cancel: request.is_some(),
+        leads_on: interaction.leads_on(),
         second: Some(&who.user),
         others: &others,
         can_remember: method.is_some_and(|method| method.is_enrolled()),

@@ -163,8 +163,8 @@ impl Asking<'_> {
     }
 
     /// Asks for another access token (RFC 6749 section 6): `scope` narrows it. It is a bearer
-    /// token, for whoever it is handed on to has no key of ours: a client that authenticates, and no
-    /// other keeps refresh tokens here, need not show the key of the login (RFC 9449 section 5).
+    /// token, for whoever it is handed on to has no key of ours. A client that authenticates need
+    /// not show the key of the login (RFC 9449 section 5), and no other keeps refresh tokens here.
     ///
     /// # Errors
     /// See [`NotRefreshed`].

@@ -48,3 +48,4 @@ account-recover-back = Zpět na přihlášení
 account-reset-title = Nastavit nové heslo
 account-reset-text = Pro účet { $name }. Tím skončí všechny relace a všechny tokeny účtu.
 account-reset-done = Nové heslo je nastaveno. Přihlaste se jím.
+account-reset-elsewhere = Nové heslo je nastaveno. Vraťte se do prohlížeče, ve kterém jste začali, a přihlaste se jím tam: odtud budete pokračovat do aplikace. Nebo se přihlaste zde ke svému účtu.

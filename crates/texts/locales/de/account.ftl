@@ -48,3 +48,4 @@ account-recover-back = Zurück zur Anmeldung
 account-reset-title = Neues Passwort festlegen
 account-reset-text = Für { $name }. Das beendet alle Sitzungen und Token des Kontos.
 account-reset-done = Das neue Passwort ist gesetzt. Melden Sie sich damit an.
+account-reset-elsewhere = Das neue Passwort ist gesetzt. Gehen Sie zu dem Browser zurück, in dem Sie begonnen haben, und melden Sie sich dort damit an: von dort geht es weiter zur Anwendung. Oder melden Sie sich hier bei Ihrem Konto an.

@@ -48,3 +48,4 @@ account-recover-back = Volver al inicio de sesión
 account-reset-title = Establecer una contraseña nueva
 account-reset-text = Para { $name }. Esto finaliza todas las sesiones y todos los tokens de la cuenta.
 account-reset-done = La nueva contraseña está establecida. Inicie sesión con ella.
+account-reset-elsewhere = La nueva contraseña está establecida. Vuelva al navegador en el que empezó e inicie sesión allí con ella: desde allí seguirá a la aplicación. O inicie sesión aquí en su cuenta.

@@ -48,3 +48,4 @@ account-recover-back = Retour à la connexion
 account-reset-title = Définir un nouveau mot de passe
 account-reset-text = Pour { $name }. Cela termine toutes les sessions et tous les jetons du compte.
 account-reset-done = Le nouveau mot de passe est défini. Connectez-vous avec celui-ci.
+account-reset-elsewhere = Le nouveau mot de passe est défini. Retournez au navigateur où vous avez commencé et connectez-vous-y avec celui-ci : vous poursuivrez vers l’application. Ou connectez-vous ici à votre compte.

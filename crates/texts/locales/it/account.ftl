@@ -48,3 +48,4 @@ account-recover-back = Torna all’accesso
 account-reset-title = Imposta una nuova password
 account-reset-text = Per { $name }. Questo termina tutte le sessioni e tutti i token dell’account.
 account-reset-done = La nuova password è impostata. Acceda con quella.
+account-reset-elsewhere = La nuova password è impostata. Torni al browser in cui ha iniziato e acceda lì con quella: da lì proseguirà verso l’applicazione. Oppure acceda qui al suo account.

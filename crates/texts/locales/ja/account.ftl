@@ -48,3 +48,4 @@ account-recover-back = ログインに戻る
 account-reset-title = 新しいパスワードの設定
 account-reset-text = 対象: { $name }。アカウントのすべてのセッションとトークンが終了します。
 account-reset-done = 新しいパスワードを設定しました。それでログインしてください。
+account-reset-elsewhere = 新しいパスワードを設定しました。操作を始めたブラウザーに戻り、そこで新しいパスワードでログインすると、アプリケーションに進めます。または、ここで自分のアカウントにログインしてください。

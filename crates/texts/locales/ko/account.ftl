@@ -48,3 +48,4 @@ account-recover-back = 로그인으로 돌아가기
 account-reset-title = 새 비밀번호 설정
 account-reset-text = { $name } 계정입니다. 계정의 모든 세션과 토큰이 종료됩니다.
 account-reset-done = 새 비밀번호를 설정했습니다. 그 비밀번호로 로그인하세요.
+account-reset-elsewhere = 새 비밀번호를 설정했습니다. 시작한 브라우저로 돌아가 그곳에서 새 비밀번호로 로그인하면 애플리케이션으로 이어집니다. 또는 여기에서 계정에 로그인하세요.

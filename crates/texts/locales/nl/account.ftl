@@ -48,3 +48,4 @@ account-recover-back = Terug naar het inloggen
 account-reset-title = Nieuw wachtwoord instellen
 account-reset-text = Voor { $name }. Dit beëindigt alle sessies en alle tokens van het account.
 account-reset-done = Het nieuwe wachtwoord is ingesteld. Log ermee in.
+account-reset-elsewhere = Het nieuwe wachtwoord is ingesteld. Ga terug naar de browser waarin u begon en log daar ermee in: vandaar gaat u verder naar de toepassing. Of log hier in op uw account.

@@ -48,3 +48,4 @@ account-recover-back = Powrót do logowania
 account-reset-title = Ustaw nowe hasło
 account-reset-text = Dla konta { $name }. To kończy wszystkie sesje i unieważnia wszystkie tokeny konta.
 account-reset-done = Nowe hasło zostało ustawione. Zaloguj się nim.
+account-reset-elsewhere = Nowe hasło zostało ustawione. Wróć do przeglądarki, w której rozpoczęto, i zaloguj się tam nim: stamtąd przejdziesz do aplikacji. Albo zaloguj się tutaj na swoje konto.

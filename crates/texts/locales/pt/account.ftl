@@ -48,3 +48,4 @@ account-recover-back = Voltar ao login
 account-reset-title = Definir uma nova senha
 account-reset-text = Para { $name }. Isto encerra todas as sessões e todos os tokens da conta.
 account-reset-done = A nova senha foi definida. Entre com ela.
+account-reset-elsewhere = A nova senha foi definida. Volte ao navegador em que começou e entre lá com ela: dali você segue para o aplicativo. Ou entre aqui na sua conta.

@@ -48,3 +48,4 @@ account-recover-back = Girişe dön
 account-reset-title = Yeni parola belirle
 account-reset-text = { $name } için. Bu, hesabın tüm oturumlarını ve belirteçlerini sonlandırır.
 account-reset-done = Yeni parola ayarlandı. Onunla oturum açın.
+account-reset-elsewhere = Yeni parola ayarlandı. Başladığınız tarayıcıya dönün ve orada onunla oturum açın: oradan uygulamaya devam edersiniz. Ya da burada hesabınızda oturum açın.

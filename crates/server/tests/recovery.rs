@@ -1,0 +1,173 @@
+//! A forgotten password, in the middle of a login for an application: who recovers it comes back to
+//! the application. (A lost factor is made good by a recovery code in the login itself:
+//! `second_factor::recovery_codes_are_shown_once_hashed_at_rest_and_work_once_each`.)
+use crate::common::{
+    Server,
+    browser::{Browser, Page},
+    people::{Mail, PASSWORD, request, start},
+};
+
+const NEW: &str = "four other words entirely";
+const CALLBACK: &str = "https://client.example/cb";
+
+/// Presses "forgotten" on the login page of an application's request.
+#[track_caller]
+fn forgotten(browser: &mut Browser<'_>) -> Page {
+    let login = browser.get(&request(&[]));
+    assert!(
+        login.text().contains("form=\"forgotten\""),
+        "{}",
+        login.text()
+    );
+    let interaction = login.field("interaction");
+    let page = browser.post("/account/recover", &[("interaction", &interaction)]);
+    assert!(page.offers("email"), "{}", page.text());
+    page
+}
+
+#[track_caller]
+fn sent(browser: &mut Browser<'_>, name: &str) -> Page {
+    let page = forgotten(browser);
+    // Nothing typed: the same page again, with the login still behind it.
+    let page = browser.press(&page, "email", &[("username", " ")]);
+    let sent = browser.press(&page, "email", &[("username", name)]);
+    sent.expect("If the account exists")
+}
+
+#[track_caller]
+fn link(mail: &mut Mail) -> String {
+    let mails = mail.fresh();
+    assert_eq!(mails.len(), 1, "{mails:?}");
+    let start = mails[0].find("/account/recover?token=").unwrap();
+    let link = mails[0][start..].split_whitespace().next().unwrap();
+    link.to_owned()
+}
+
+/// What leads back to the login, from the page that says that a mail was sent. The menu of
+/// languages has nothing to go on with.
+#[track_caller]
+fn sealed_of(page: &Page) -> String {
+    let text = page.text();
+    let (_, form) = text.split_once("action=\"../interaction\"").unwrap();
+    let (_, value) = form.split_once("name=\"interaction\" value=\"").unwrap();
+    value.split('"').next().unwrap().to_owned()
+}
+
+/// Opens the link and sets the password.
+#[track_caller]
+fn set(browser: &mut Browser<'_>, link: &str) -> Page {
+    let page = browser.get(link).expect("Set a new password");
+    browser.press(&page, "password", &[("new_password", NEW)])
+}
+
+/// Logs in, and goes on to the application.
+#[track_caller]
+fn to_application(browser: &mut Browser<'_>, login: &Page) {
+    let mut page = browser.log_in(login, "alice", NEW);
+    if page.offers("allow") {
+        page = browser.press(&page, "allow", &[]);
+    }
+    assert!(
+        page.url.starts_with(CALLBACK),
+        "{}: {}",
+        page.url,
+        page.text()
+    );
+    assert!(page.param("code").is_some());
+    assert_eq!(page.param("state").as_deref(), Some("st&te"));
+}
+
+fn server(mail: &Mail) -> Server {
+    start(mail, |_| {})
+}
+
+#[test]
+fn in_the_same_browser_the_login_goes_on_to_the_application() {
+    let mut mail = Mail::new();
+    let server = server(&mail);
+    let mut browser = Browser::new(&server);
+    sent(&mut browser, "alice");
+    let link = link(&mut mail);
+    // Late, and yet within the link's time: what the login waits in lasts as long.
+    server.pass(25 * 60);
+    let login = set(&mut browser, &link).expect("Log in with it");
+    assert!(
+        login.url.starts_with("/interaction?recovered="),
+        "{}",
+        login.url
+    );
+    // The application's login page: it can be cancelled, and the old password does not do.
+    assert!(login.offers("cancel"));
+    let refused = browser
+        .log_in(&login, "alice", PASSWORD)
+        .expect("is not right");
+    to_application(&mut browser, &refused);
+}
+
+#[test]
+fn another_browser_is_told_to_go_back_and_the_first_one_goes_on() {
+    let mut mail = Mail::new();
+    let server = server(&mail);
+    let mut browser = Browser::new(&server);
+    let waiting = sent(&mut browser, "alice");
+    let link = link(&mut mail);
+    let mut other = Browser::new(&server);
+    let told = set(&mut other, &link).expect("Go back to the browser where you began");
+    assert!(!told.offers("cancel"), "nothing of the application is here");
+    other.log_in(&told, "alice", NEW).expect("Your account");
+    // The form's address is that of every login page.
+    assert!(waiting.text().contains("action=\"../interaction\""));
+    let sealed = sealed_of(&waiting);
+    let fields = [("interaction", &*sealed), ("decision", "allow")];
+    let login = browser.post("/interaction", &fields);
+    assert!(login.offers("cancel"), "{}", login.text());
+    to_application(&mut browser, &login);
+}
+
+#[test]
+fn what_waits_opens_in_its_own_browser_alone_and_says_nothing_of_names() {
+    let mut mail = Mail::new();
+    let server = server(&mail);
+    let mut browser = Browser::new(&server);
+    sent(&mut browser, "alice");
+    let login = set(&mut browser, &link(&mut mail));
+    let url = login.url.clone();
+    let mut attacker = Browser::new(&server);
+    attacker.get(&request(&[]));
+    for target in [
+        &*url,
+        "/interaction?recovered=AAAA",
+        "/interaction?recovered=",
+    ] {
+        let page = attacker.get(target);
+        assert!(!page.offers("cancel"), "{}", page.text());
+    }
+    assert!(browser.get(&url).offers("cancel"));
+    // The answer is the same for a name that nobody has.
+    let shown = |name: &str| {
+        let page = sent(&mut Browser::new(&server), name);
+        (
+            page.reply.status,
+            page.text().replace(&sealed_of(&page), ""),
+        )
+    };
+    assert_eq!(shown("alice"), shown("nobody"));
+    // A form of another page does not begin a recovery.
+    let account = browser.get("/account");
+    let interaction = account.field("interaction");
+    let page = browser.post("/account/recover", &[("interaction", &interaction)]);
+    assert!(!page.offers("email"), "{}", page.text());
+}
+
+#[test]
+fn a_login_for_the_account_page_has_the_link_of_before() {
+    let mail = Mail::new();
+    let server = server(&mail);
+    let login = Browser::new(&server).get("/account");
+    assert!(
+        login.text().contains("href=\"account/recover\""),
+        "{}",
+        login.text()
+    );
+    assert!(!login.text().contains("forgotten\""));
+}
