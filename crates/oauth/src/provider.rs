@@ -203,7 +203,6 @@ fn yes() -> bool {
 }
 
 const SUB: &str = "sub";
-
 /// What is wrong with a record, in words for whoever wrote it.
 pub type Fault = &'static str;
 
@@ -391,12 +390,11 @@ impl Provider {
         if self.keep_refresh_token && self.auth == ProviderAuth::None {
             return Err("keep_refresh_token needs a client that authenticates at the provider");
         }
-        if !self.exchange_clients.is_empty() && !self.keep_refresh_token {
+        let clients = &self.exchange_clients;
+        if !clients.is_empty() && !self.keep_refresh_token {
             return Err("exchange_clients needs keep_refresh_token");
         }
-        if self.exchange_clients.len() > MAX_PROVIDER_ROWS
-            || !self.exchange_clients.iter().all(|client| short(client))
-        {
+        if clients.len() > MAX_PROVIDER_ROWS || !clients.iter().all(|client| short(client)) {
             return Err("exchange_clients are at most 64 client ids");
         }
         if self.domains.len() > MAX_PROVIDER_DOMAINS || !self.domains.iter().all(|d| is_domain(d)) {
