@@ -125,14 +125,44 @@ pub async fn withdraw(
         .is_some())
 }
 
-/// A user's consents by client id.
+/// A user's consents by client id, at most [`MAX_LISTED`].
 pub async fn list(
     store: &dyn Store,
     user_id: &str,
     now: u64,
 ) -> Result<Vec<(String, Consent)>, StoreError> {
+    list_after(store, user_id, "", now).await
+}
+
+/// All of a user's consents, by client id.
+///
+/// # Errors
+/// The store's.
+pub async fn all(
+    store: &dyn Store,
+    user_id: &str,
+    now: u64,
+) -> Result<Vec<(String, Consent)>, StoreError> {
+    let mut consents: Vec<(String, Consent)> = Vec::new();
+    loop {
+        let last = consents.last().map_or("", |(client_id, _)| client_id);
+        let page = list_after(store, user_id, last, now).await?;
+        if page.is_empty() {
+            return Ok(consents);
+        }
+        consents.extend(page);
+    }
+}
+
+async fn list_after(
+    store: &dyn Store,
+    user_id: &str,
+    after: &str,
+    now: u64,
+) -> Result<Vec<(String, Consent)>, StoreError> {
+    let (user_id, after) = (user_id.as_bytes(), after.as_bytes());
     let rows = store
-        .partition(Table::Consent, user_id.as_bytes(), b"", MAX_LISTED, now)
+        .partition(Table::Consent, user_id, after, MAX_LISTED, now)
         .await?;
     rows.into_iter()
         .map(|(key, row)| {

@@ -306,6 +306,15 @@ pub fn account(t: &Face, view: &AccountView<'_>) -> Html {
 
         (account_links(t, view.interaction, &view.providers))
 
+        section #data {
+            h2 { (t.text("account-data")) }
+            p .soft { (t.text("account-data-text")) }
+            form method="post" action="account" {
+                (hidden)
+                button type="submit" name="decision" value="export" { (t.text("account-data-export")) }
+            }
+        }
+
         @if let Some(view) = view.agents { section #advanced { (agents(t, view, &hidden)) } }
 
     })
@@ -318,6 +327,7 @@ fn parts(t: &Face, view: &AccountView<'_>) -> Markup {
         (true, "#security", "account-security"),
         (true, "#devices", "account-sessions"),
         (true, "#applications", "account-applications"),
+        (true, "#data", "account-data"),
         (view.agents.is_some(), "#advanced", "account-advanced"),
     ];
     html! {

@@ -31,6 +31,7 @@ mod outside;
 mod passkeys;
 mod password_login;
 mod people_claims;
+mod person_data;
 mod providers;
 mod realms;
 mod recovery;

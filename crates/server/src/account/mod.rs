@@ -1,6 +1,7 @@
 //! `/account`: the person's own password, sessions, consents and agents.
 mod agents;
 mod attributes;
+mod data;
 pub(crate) mod factors;
 mod passkeys;
 mod providers;
@@ -183,6 +184,7 @@ pub async fn submit(context: Context) -> Response {
         Some(decision) if decision.starts_with(providers::LINK) => {
             providers::link(visit, &present, decision).await
         }
+        Some("export") => data::export(visit, &present).await,
         Some("password") => change_password(visit, &present, &form).await,
         _ => overview(visit, None).await,
     }

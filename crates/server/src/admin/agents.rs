@@ -280,14 +280,20 @@ async fn list_of_user(
     realm: Arc<Realm>,
     user: UserId,
 ) -> Result<Json<List<AgentSummary>>, Problem> {
+    let items = of_user(&realm, &user.0).await?;
+    Ok(Json(List { items, next: None }))
+}
+
+/// The identities that a user bound.
+pub(super) async fn of_user(realm: &Realm, user_id: &str) -> Result<Vec<AgentSummary>, Problem> {
     let (store, now) = (&*realm.store, realm.now());
     let mut items = Vec::new();
-    for id in binding::list(store, &user.0, now).await? {
+    for id in binding::list(store, user_id, now).await? {
         if let Some(agent) = registry::get(store, id, now).await? {
-            items.push(summary(&realm, &agent).await?);
+            items.push(summary(realm, &agent).await?);
         }
     }
-    Ok(Json(List { items, next: None }))
+    Ok(items)
 }
 
 async fn stop_of_user(realm: Arc<Realm>, user: UserId) -> Result<Json<StopDocument>, Problem> {

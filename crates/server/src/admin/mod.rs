@@ -19,6 +19,7 @@ mod audit;
 mod caller;
 mod clients;
 mod credentials;
+mod export;
 mod grants;
 mod import;
 mod input;
@@ -43,6 +44,7 @@ mod users;
 mod words;
 
 pub(crate) use caller::token_of;
+pub(crate) use export::{Reader, person_data};
 pub(crate) use problem::Problem;
 pub(crate) use users::{hash as hash_password, remove as remove_user};
 
@@ -67,9 +69,10 @@ use operation::Row;
 
 /// Every operation, in the order of the document.
 fn operations() -> impl Iterator<Item = &'static dyn Row> {
-    let tables: [&[&dyn Row]; 16] = [
+    let tables: [&[&dyn Row]; 17] = [
         clients::OPERATIONS,
         users::OPERATIONS,
+        export::OPERATIONS,
         import::OPERATIONS,
         people::OPERATIONS,
         credentials::OPERATIONS,

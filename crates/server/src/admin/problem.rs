@@ -75,7 +75,7 @@ impl Problem {
         )
     }
 
-    pub(super) fn unavailable() -> Problem {
+    pub(crate) fn unavailable() -> Problem {
         Problem::new(
             StatusCode::SERVICE_UNAVAILABLE,
             "temporarily_unavailable",
@@ -112,7 +112,7 @@ impl Problem {
         self
     }
 
-    pub(super) fn code(&self) -> &'static str {
+    pub(crate) fn code(&self) -> &'static str {
         self.code
     }
 

@@ -49,3 +49,7 @@ account-reset-title = Nastavit nové heslo
 account-reset-text = Pro účet { $name }. Tím skončí všechny relace a všechny tokeny účtu.
 account-reset-done = Nové heslo je nastaveno. Přihlaste se jím.
 account-reset-elsewhere = Nové heslo je nastaveno. Vraťte se do prohlížeče, ve kterém jste začali, a přihlaste se jím tam: odtud budete pokračovat do aplikace. Nebo se přihlaste zde ke svému účtu.
+
+account-data = Vaše údaje
+account-data-text = Vše, co o vás tento server uchovává, v jednom souboru JSON: profil, skupiny, relace, aplikace a způsoby přihlášení, bez čehokoli tajného.
+account-data-export = Stáhnout své údaje

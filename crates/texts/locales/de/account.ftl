@@ -49,3 +49,7 @@ account-reset-title = Neues Passwort festlegen
 account-reset-text = Für { $name }. Das beendet alle Sitzungen und Token des Kontos.
 account-reset-done = Das neue Passwort ist gesetzt. Melden Sie sich damit an.
 account-reset-elsewhere = Das neue Passwort ist gesetzt. Gehen Sie zu dem Browser zurück, in dem Sie begonnen haben, und melden Sie sich dort damit an: von dort geht es weiter zur Anwendung. Oder melden Sie sich hier bei Ihrem Konto an.
+
+account-data = Ihre Daten
+account-data-text = Alles, was dieser Server über Sie aufbewahrt, als eine JSON-Datei: Profil, Gruppen, Sitzungen, Anwendungen und womit Sie sich anmelden, ohne etwas Geheimes.
+account-data-export = Ihre Daten herunterladen

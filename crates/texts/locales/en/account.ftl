@@ -55,3 +55,7 @@ account-reset-title = Set a new password
 account-reset-text = For { $name }. This ends every session and every token of the account.
 account-reset-done = The new password is set. Log in with it.
 account-reset-elsewhere = The new password is set. Go back to the browser where you began and log in there with it: it takes you on to the application. Or log in here to your account.
+
+account-data = Your data
+account-data-text = Everything that this server keeps of you, as one JSON file: your profile, groups, sessions, applications and what you log in with, without anything secret.
+account-data-export = Download your data

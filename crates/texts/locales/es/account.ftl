@@ -49,3 +49,7 @@ account-reset-title = Establecer una contraseña nueva
 account-reset-text = Para { $name }. Esto finaliza todas las sesiones y todos los tokens de la cuenta.
 account-reset-done = La nueva contraseña está establecida. Inicie sesión con ella.
 account-reset-elsewhere = La nueva contraseña está establecida. Vuelva al navegador en el que empezó e inicie sesión allí con ella: desde allí seguirá a la aplicación. O inicie sesión aquí en su cuenta.
+
+account-data = Sus datos
+account-data-text = Todo lo que este servidor guarda de usted, en un archivo JSON: perfil, grupos, sesiones, aplicaciones y con qué inicia sesión, sin nada secreto.
+account-data-export = Descargar sus datos

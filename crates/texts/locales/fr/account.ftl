@@ -49,3 +49,7 @@ account-reset-title = Définir un nouveau mot de passe
 account-reset-text = Pour { $name }. Cela termine toutes les sessions et tous les jetons du compte.
 account-reset-done = Le nouveau mot de passe est défini. Connectez-vous avec celui-ci.
 account-reset-elsewhere = Le nouveau mot de passe est défini. Retournez au navigateur où vous avez commencé et connectez-vous-y avec celui-ci : vous poursuivrez vers l’application. Ou connectez-vous ici à votre compte.
+
+account-data = Vos données
+account-data-text = Tout ce que ce serveur conserve sur vous, dans un fichier JSON : profil, groupes, sessions, applications et moyens de connexion, sans rien de secret.
+account-data-export = Télécharger vos données

@@ -49,3 +49,7 @@ account-reset-title = Imposta una nuova password
 account-reset-text = Per { $name }. Questo termina tutte le sessioni e tutti i token dell’account.
 account-reset-done = La nuova password è impostata. Acceda con quella.
 account-reset-elsewhere = La nuova password è impostata. Torni al browser in cui ha iniziato e acceda lì con quella: da lì proseguirà verso l’applicazione. Oppure acceda qui al suo account.
+
+account-data = I tuoi dati
+account-data-text = Tutto ciò che questo server conserva di te, in un file JSON: profilo, gruppi, sessioni, applicazioni e i modi in cui accedi, senza nulla di segreto.
+account-data-export = Scarica i tuoi dati

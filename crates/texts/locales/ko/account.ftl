@@ -49,3 +49,7 @@ account-reset-title = 새 비밀번호 설정
 account-reset-text = { $name } 계정입니다. 계정의 모든 세션과 토큰이 종료됩니다.
 account-reset-done = 새 비밀번호를 설정했습니다. 그 비밀번호로 로그인하세요.
 account-reset-elsewhere = 새 비밀번호를 설정했습니다. 시작한 브라우저로 돌아가 그곳에서 새 비밀번호로 로그인하면 애플리케이션으로 이어집니다. 또는 여기에서 계정에 로그인하세요.
+
+account-data = 내 데이터
+account-data-text = 이 서버가 보관하는 회원님의 모든 정보를 하나의 JSON 파일로 받습니다: 프로필, 그룹, 세션, 앱, 로그인 수단. 비밀 정보는 포함되지 않습니다.
+account-data-export = 내 데이터 다운로드

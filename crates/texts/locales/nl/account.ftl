@@ -49,3 +49,7 @@ account-reset-title = Nieuw wachtwoord instellen
 account-reset-text = Voor { $name }. Dit beëindigt alle sessies en alle tokens van het account.
 account-reset-done = Het nieuwe wachtwoord is ingesteld. Log ermee in.
 account-reset-elsewhere = Het nieuwe wachtwoord is ingesteld. Ga terug naar de browser waarin u begon en log daar ermee in: vandaar gaat u verder naar de toepassing. Of log hier in op uw account.
+
+account-data = Uw gegevens
+account-data-text = Alles wat deze server van u bewaart, als één JSON-bestand: profiel, groepen, sessies, toepassingen en waarmee u inlogt, zonder iets geheims.
+account-data-export = Uw gegevens downloaden

@@ -49,3 +49,7 @@ account-reset-title = Ustaw nowe hasło
 account-reset-text = Dla konta { $name }. To kończy wszystkie sesje i unieważnia wszystkie tokeny konta.
 account-reset-done = Nowe hasło zostało ustawione. Zaloguj się nim.
 account-reset-elsewhere = Nowe hasło zostało ustawione. Wróć do przeglądarki, w której rozpoczęto, i zaloguj się tam nim: stamtąd przejdziesz do aplikacji. Albo zaloguj się tutaj na swoje konto.
+
+account-data = Twoje dane
+account-data-text = Wszystko, co ten serwer o Tobie przechowuje, w jednym pliku JSON: profil, grupy, sesje, aplikacje i sposoby logowania, bez niczego tajnego.
+account-data-export = Pobierz swoje dane

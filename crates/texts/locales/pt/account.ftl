@@ -49,3 +49,7 @@ account-reset-title = Definir uma nova senha
 account-reset-text = Para { $name }. Isto encerra todas as sessões e todos os tokens da conta.
 account-reset-done = A nova senha foi definida. Entre com ela.
 account-reset-elsewhere = A nova senha foi definida. Volte ao navegador em que começou e entre lá com ela: dali você segue para o aplicativo. Ou entre aqui na sua conta.
+
+account-data = Os seus dados
+account-data-text = Tudo o que este servidor guarda sobre si, num ficheiro JSON: perfil, grupos, sessões, aplicações e como inicia sessão, sem nada de secreto.
+account-data-export = Descarregar os seus dados

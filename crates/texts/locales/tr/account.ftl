@@ -49,3 +49,7 @@ account-reset-title = Yeni parola belirle
 account-reset-text = { $name } için. Bu, hesabın tüm oturumlarını ve belirteçlerini sonlandırır.
 account-reset-done = Yeni parola ayarlandı. Onunla oturum açın.
 account-reset-elsewhere = Yeni parola ayarlandı. Başladığınız tarayıcıya dönün ve orada onunla oturum açın: oradan uygulamaya devam edersiniz. Ya da burada hesabınızda oturum açın.
+
+account-data = Verileriniz
+account-data-text = Bu sunucunun sizinle ilgili sakladığı her şey, tek bir JSON dosyasında: profil, gruplar, oturumlar, uygulamalar ve oturum açma yollarınız; gizli hiçbir şey olmadan.
+account-data-export = Verilerinizi indirin

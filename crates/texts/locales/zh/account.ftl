@@ -49,3 +49,7 @@ account-reset-title = 设置新密码
 account-reset-text = 账户：{ $name }。这将结束该账户的所有会话和令牌。
 account-reset-done = 新密码已设置。请用它登录。
 account-reset-elsewhere = 新密码已设置。请回到您开始操作的浏览器，在那里用它登录，然后即可继续前往应用程序。也可以在此登录您的账户。
+
+account-data = 你的数据
+account-data-text = 此服务器保存的关于你的一切,放在一个 JSON 文件中:个人资料、群组、会话、应用和登录方式,不含任何机密。
+account-data-export = 下载你的数据

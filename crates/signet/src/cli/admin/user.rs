@@ -130,6 +130,16 @@ pub enum UserCommand {
         #[command(flatten)]
         target: Target,
     },
+    /// Print everything that is kept of a user as JSON: profile, attributes, groups, roles, what
+    /// they log in with (and nothing that logs in), sessions, consents, grants, identities at
+    /// providers, agents.
+    #[command(after_help = "Example:\n  signet user export alice > alice.json")]
+    Export {
+        /// User name, mail address or id.
+        name: String,
+        #[command(flatten)]
+        target: Target,
+    },
     /// End every session, grant and token of a user. The account stays.
     #[command(after_help = "Example:\n  signet user revoke alice")]
     Revoke {
@@ -244,6 +254,12 @@ pub fn run(command: UserCommand, output: &Output) -> Result<(), Failure> {
             credentials::remove(&name, &kind, id.as_deref(), &target, output)
         }
         UserCommand::Import { file, target } => import::run(&file, &target, output),
+        UserCommand::Export { name, target } => block_on(Session::with(&target, async |session| {
+            let path = path(&find(session, &name).await?);
+            let data = session.get(&format!("{path}/export")).await?;
+            // A document has one form: people are given the file.
+            output.print(&data, || format!("{data:#}"))
+        }))?,
         UserCommand::Revoke { name, target } => {
             block_on(Session::with(&target, async |session| {
                 let path = path(&find(session, &name).await?);
