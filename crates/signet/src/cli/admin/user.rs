@@ -254,12 +254,14 @@ pub fn run(command: UserCommand, output: &Output) -> Result<(), Failure> {
             credentials::remove(&name, &kind, id.as_deref(), &target, output)
         }
         UserCommand::Import { file, target } => import::run(&file, &target, output),
-        UserCommand::Export { name, target } => block_on(Session::with(&target, async |session| {
-            let path = path(&find(session, &name).await?);
-            let data = session.get(&format!("{path}/export")).await?;
-            // A document has one form: people are given the file.
-            output.print(&data, || format!("{data:#}"))
-        }))?,
+        UserCommand::Export { name, target } => {
+            block_on(Session::with(&target, async |session| {
+                let path = path(&find(session, &name).await?);
+                let data = session.get(&format!("{path}/export")).await?;
+                // A document has one form: people are given the file.
+                output.print(&data, || format!("{data:#}"))
+            }))?
+        }
         UserCommand::Revoke { name, target } => {
             block_on(Session::with(&target, async |session| {
                 let path = path(&find(session, &name).await?);
