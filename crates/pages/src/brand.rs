@@ -492,7 +492,7 @@ mod tests {
         let named = |name: &str| with(|b| b.name = Some(name.into())).unwrap();
         let brands = Brands::new(named("Realm")).with_client("a b&c", named("Shop"));
         assert_eq!(brands.of(Some("a b&c")).name(), "Shop");
-        assert_eq!(brands.of(Some("a b&c")).query, "?client_id=a+b%26c");
+        assert_eq!(brands.of(Some("a b&c")).query, "?client_id=a%20b%26c");
         for other in [Some("a"), Some(""), None] {
             assert_eq!(brands.of(other).name(), "Realm");
         }

@@ -201,11 +201,14 @@ async fn three_development_nodes_started_by_hand_are_one_server() {
     {
         let log = place.join(format!("log-{port}"));
         // The shell becomes the server, so that it can be stopped by its id.
-        let mut started = Started::new(shell(place, &format!("exec {line}")), log);
+        let mut started = Started::new(shell(place, &format!("exec {line}")), log.clone());
         let begun = Instant::now();
         let data = place.join(data);
         while !data.join("dev.json").exists() {
-            assert!(begun.elapsed() < PATIENCE, "{line}");
+            let said = || std::fs::read_to_string(&log).unwrap_or_default();
+            let ended = started.child.try_wait().expect("its state");
+            assert!(ended.is_none(), "{line} ended: {}", said());
+            assert!(begun.elapsed() < PATIENCE, "{line}: {}", said());
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
         let dev = Dev::read(&data);
