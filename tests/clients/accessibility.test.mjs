@@ -253,6 +253,49 @@ test('pages of identity providers, of a temporary password, and of an error that
     }, { viewport: size }),
   ))
 
+test('pages of a new account and of an invitation', () =>
+  web(({ request, redirect }) =>
+    withBrowser(async (page) => {
+      const person = { username: 'felicitas', password: 'five other words of a test' }
+      await page.goto(await request({ prompt: 'create' }))
+      await page.waitForSelector('input[name=email]')
+      await check(page, 'sign-up')
+      await page.fill('input[name=email]', `${person.username}@example.test`)
+      await decide(page, 'email')
+      await page.waitForURL('**/sign-up')
+      await check(page, 'sign-up-sent')
+      const [link] = await mailed(person, /https:\/\/localhost:\d+\/sign-up\?token=[\w.~-]+/)
+      await page.goto(link)
+      await check(page, 'sign-up-link')
+      await page.fill('#name', 'Felicitas')
+      await page.fill('#new_password', person.password)
+      await decide(page, 'allow')
+      await page.waitForURL('**/interaction?signed_up=*')
+      await check(page, 'sign-up-done')
+      // On to the application that asked.
+      await logIn(page, person)
+      await decide(page, 'allow')
+      await page.waitForURL(`${redirect}*`)
+      await page.goto(link)
+      await check(page, 'sign-up-ended')
+
+      const invited = { username: 'gregory', password: 'five other words of a test' }
+      signet(['user', 'invite', invited.username, '--email', `${invited.username}@example.test`])
+      const [invitation] = await mailed(invited, /https:\/\/localhost:\d+\/invitation\?token=[\w.~-]+/)
+      await page.context().clearCookies()
+      await page.goto(invitation)
+      await check(page, 'invitation')
+      await page.fill('#new_password', invited.password)
+      await decide(page, 'allow')
+      await page.waitForURL('**/account?account=made')
+      await logIn(page, invited)
+      await page.waitForSelector('#sessions')
+      await page.goto(invitation)
+      await page.waitForSelector('main#error')
+      await check(page, 'invitation-ended')
+    }, { viewport: size }),
+  ))
+
 test('what was looked at is every page', () => {
-  assert.ok(seen.size >= 33, `${seen.size}: ${[...seen]}`)
+  assert.ok(seen.size >= 40, `${seen.size}: ${[...seen]}`)
 })

@@ -69,7 +69,7 @@ for (const language of languages) {
       await logIn(page)
       await page.waitForSelector('button[name=decision][value=deny]')
       await see('consent')
-      for (const path of ['account', 'device', 'account/recover', 'nothing', 'interaction', 'logout']) {
+      for (const path of ['account', 'device', 'account/recover', 'sign-up', 'nothing', 'interaction', 'logout']) {
         await page.goto(`${dev.issuer}/${path}?ui_locales=${language}`)
         await see(path.replace('/', '-'))
       }

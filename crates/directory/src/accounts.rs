@@ -498,6 +498,8 @@ impl User {
             password_changed_at: 0,
             must_change_password: false,
             expires_at: None,
+            invitation: None,
+            terms: None,
             profile: Profile::default(),
             external_id: None,
             groups: Vec::new(),

@@ -11,7 +11,7 @@ use crate::draft::UserDraft;
 use crate::error::UserError;
 use crate::local::{Local, new_id};
 use crate::name::{fold, folded_email, folded_username};
-use crate::record::{Profile, User};
+use crate::record::{AcceptedTerms, Profile, User};
 
 /// An account as it is brought.
 #[derive(Clone, Debug, Default)]
@@ -36,6 +36,8 @@ pub struct ImportedUser {
     pub expires_at: Option<u64>,
     /// Unix seconds; None: now.
     pub created_at: Option<u64>,
+    /// The terms that the person has accepted.
+    pub terms: Option<AcceptedTerms>,
     /// The rest of the profile.
     pub profile: Profile,
     /// Ids of groups.
@@ -115,6 +117,8 @@ impl Local {
             enabled: given.enabled,
             created_at: given.created_at.unwrap_or(now),
             updated_at: now,
+            invitation: None,
+            terms: given.terms,
             profile: given.profile,
             external_id: None,
             groups: given.groups,

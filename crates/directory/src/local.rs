@@ -10,7 +10,7 @@ use crate::credential::CredentialName;
 use crate::draft::{StoredUser, UserDraft, encode, replacement, rewritten, user_key};
 use crate::error::UserError;
 use crate::name::{fold, folded_email, folded_username};
-use crate::record::{Profile, User};
+use crate::record::{AcceptedTerms, Profile, User};
 
 /// How often a change that lost a race is tried again before [`UserError::Conflict`].
 pub(crate) const MAX_TRIES: usize = 5;
@@ -32,6 +32,8 @@ pub struct NewUser {
     pub expires_at: Option<u64>,
     /// May administer.
     pub admin: bool,
+    /// The terms that the person has accepted.
+    pub terms: Option<AcceptedTerms>,
     /// The rest of the profile.
     pub profile: Profile,
 }
@@ -83,6 +85,8 @@ impl Local {
             password_changed_at: 0,
             must_change_password: false,
             expires_at: new.expires_at,
+            invitation: None,
+            terms: new.terms,
             admin: new.admin,
             enabled: true,
             created_at: now,

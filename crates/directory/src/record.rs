@@ -52,6 +52,12 @@ pub struct User {
     /// Unix seconds from which the account is as a disabled one. None: it does not expire.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<u64>,
+    /// The invitation that the person has not accepted yet: a link of an earlier one is not it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub invitation: Option<Invitation>,
+    /// The terms that the person has accepted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub terms: Option<AcceptedTerms>,
     /// The rest of the profile.
     #[serde(default)]
     pub profile: Profile,
@@ -101,6 +107,24 @@ impl User {
             .filter(move |name| name.kind == kind);
         of_kind.map(|name| name.id.as_str())
     }
+}
+
+/// An invitation to take an account over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct Invitation {
+    /// Unix seconds; no two of an account have the same.
+    pub sent_at: u64,
+    /// Unix seconds from which it can no longer be accepted.
+    pub ends_at: u64,
+}
+
+/// Terms that a person has accepted.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct AcceptedTerms {
+    /// Which, as the configuration named them.
+    pub version: String,
+    /// Unix seconds.
+    pub accepted_at: u64,
 }
 
 /// The person of a directory outside whose account this is.

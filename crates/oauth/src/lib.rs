@@ -51,6 +51,7 @@ pub mod sealed;
 pub mod session;
 pub mod session_state;
 pub mod settings;
+pub mod sign_up;
 pub mod standard_claims;
 pub mod target;
 pub mod token;

@@ -51,7 +51,9 @@ pub fn metadata(settings: &Settings, registry: &Registry, ui_locales: &[&str]) -
         w.member("subject_types_supported").strings(["public"]);
         w.member("acr_values_supported")
             .strings(acr::CLASSES.iter().map(|c| c.name));
-        w.member("prompt_values_supported").strings(PROMPT_VALUES);
+        let prompts = PROMPT_VALUES.into_iter();
+        w.member("prompt_values_supported")
+            .strings(prompts.filter(|value| *value != "create" || settings.sign_up.enabled));
         client_authentication(w, settings);
         for name in [
             "id_token_signing_alg_values_supported",

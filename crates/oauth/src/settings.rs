@@ -8,6 +8,7 @@ use crate::{
     endpoint::{EndpointId, split_issuer},
     names::wire_names,
     passkeys::PasskeySettings,
+    sign_up::SignUpSettings,
     scope::ScopeSet,
     uri::Uri,
 };
@@ -88,6 +89,10 @@ pub struct Settings {
     pub access: Mode,
     /// passkeys
     pub passkeys: PasskeySettings,
+    /// accounts that people make for themselves
+    pub sign_up: SignUpSettings,
+    /// how long an invitation can be accepted; 604800
+    pub invitation_lifetime: u64,
 }
 
 /// Whose chains of agents' grants are exchanged for tokens. Nobody's unless it is enabled, and then
@@ -171,6 +176,8 @@ impl Settings {
             agents: AgentSettings::default(),
             access: Mode::default(),
             passkeys: PasskeySettings::default(),
+            sign_up: SignUpSettings::default(),
+            invitation_lifetime: 7 * DAY,
         }
     }
 
@@ -296,7 +303,7 @@ impl Settings {
 
     /// (name, value, least, most), seconds.
     #[rustfmt::skip]
-    fn lifetimes(&self) -> [(&'static str, u64, u64, u64); 15] {
+    fn lifetimes(&self) -> [(&'static str, u64, u64, u64); 16] {
         const DAY: u64 = 86_400;
         [
             ("code_lifetime",             self.code_lifetime,             5,  600),
@@ -311,6 +318,7 @@ impl Settings {
             ("session_idle_lifetime",     self.session_idle_lifetime,     60, 366 * DAY),
             ("session_absolute_lifetime", self.session_absolute_lifetime, 60, 366 * DAY),
             ("otp_lifetime",              self.otp_lifetime,              60, 3600),
+            ("invitation_lifetime",       self.invitation_lifetime,       3600, 366 * DAY),
             ("dpop_proof_max_age",        self.dpop_proof_max_age,        5,  600),
             ("clock_leeway",              self.clock_leeway,              0,  60),
             ("refresh_retry_window",      self.refresh_retry_window,      0,  60),

@@ -134,6 +134,52 @@ pub fn recovery_link(t: &Face, server: &str, url: &str, minutes: u64) -> Letter 
     letter(t, t.with("mail-recover-subject", &brand), &lines)
 }
 
+/// A link to a page that makes an account.
+pub fn sign_up_link(t: &Face, server: &str, url: &str, minutes: u64) -> Letter {
+    let lines = [
+        Line::of(t.with("mail-sign-up-text", &[("server", server.into())])),
+        button(t, url, "mail-sign-up-button"),
+        Line::of(t.with("mail-recover-once", &[("minutes", minutes.max(1).into())])),
+    ];
+    let brand = [("brand", t.brand.name().into())];
+    letter(t, t.with("mail-sign-up-subject", &brand), &lines)
+}
+
+/// To an address that has an account, where somebody wanted to make one for it.
+pub fn sign_up_known(t: &Face, server: &str, username: &str) -> Letter {
+    let (login, recover) = (
+        format!("{server}/account"),
+        format!("{server}/account/recover"),
+    );
+    let lines = [
+        Line::of(t.with("mail-sign-up-known", &[("server", server.into())])),
+        Line {
+            text: t.with("factors-mail-account", &[("name", username.into())]),
+            html: paragraph(t.html("factors-mail-account", &[("name", strong(username))])),
+        },
+        button(t, &login, "mail-sign-up-login"),
+        Line::of(t.with("mail-sign-up-recover", &[("url", (&recover).into())])),
+        Line::of(t.text("mail-sign-up-ignore")),
+    ];
+    let brand = [("brand", t.brand.name().into())];
+    letter(t, t.with("mail-sign-up-known-subject", &brand), &lines)
+}
+
+/// A link by which somebody accepts an invitation. `until`: Unix seconds.
+pub fn invitation(t: &Face, server: &str, username: &str, url: &str, until: u64) -> Letter {
+    let lines = [
+        Line::of(t.with("mail-invitation-text", &[("server", server.into())])),
+        Line {
+            text: t.with("factors-mail-account", &[("name", username.into())]),
+            html: paragraph(t.html("factors-mail-account", &[("name", strong(username))])),
+        },
+        button(t, url, "mail-invitation-button"),
+        Line::of(t.with("mail-invitation-until", &[("time", (&t.time_text(until)).into())])),
+    ];
+    let brand = [("brand", t.brand.name().into())];
+    letter(t, t.with("mail-invitation-subject", &brand), &lines)
+}
+
 /// What happened to an account, when and from where.
 #[derive(Debug, Clone, Copy)]
 pub struct SecurityFacts<'a> {

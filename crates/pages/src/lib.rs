@@ -32,6 +32,7 @@ mod passkey;
 mod password_field;
 mod providers;
 mod script;
+mod sign_up;
 mod steps;
 mod style;
 pub mod words;
@@ -57,7 +58,10 @@ pub use first_password::{FirstPassword, first_password};
 pub use form_post::form_post;
 pub use layout::{Html, Notice};
 pub use leaving::{LeavingPage, Onward, leaving};
-pub use letter::{Letter, LoginCode, SecurityFacts, login_code, recovery_link, security};
+pub use letter::{
+    Letter, LoginCode, SecurityFacts, invitation, login_code, recovery_link, security, sign_up_known,
+    sign_up_link,
+};
 pub use links::ClientLinks;
 pub use login::{CodePage, LoginPage, SelectPage, code, login, select_account};
 pub use login_link::{link_confirm, link_elsewhere, link_ended};
@@ -66,6 +70,7 @@ pub use not_found::not_found;
 pub use passkey::{PasskeyOffer, PasskeyStep, passkey_offer, passkey_step};
 pub use providers::{ProviderButton, ProviderFirst, ProviderLink, ProviderLinks, provider_first};
 pub use script::{Script, script};
+pub use sign_up::{NewAccountPage, SignUpPage, new_account, sign_up, sign_up_sent};
 pub use steps::{StepPage, choose_step, password_step, recovery_step, totp_step};
 
 /// The icon of the pages, an ICO file.

@@ -34,8 +34,10 @@ pub struct LoginPage<'a> {
     pub local: bool,
     /// Whether a lost password can be recovered by mail.
     pub recovery: bool,
-    /// Whether the login is for something beyond this server's own pages: a recovery comes back
-    /// to it.
+    /// Whether people can make accounts for themselves.
+    pub sign_up: bool,
+    /// Whether the login is for something beyond this server's own pages: a recovery, or
+    /// a new account, comes back to it.
     pub leads_on: bool,
     /// Whether there is somebody to go back to.
     pub can_cancel: bool,
@@ -110,6 +112,14 @@ pub fn login(t: &Face, page: &LoginPage<'_>) -> Html {
             @if page.can_cancel {
                 button .text type="submit" name="decision" value="cancel" formnovalidate { (t.text("page-cancel")) }
             }
+        }
+        @if page.sign_up && page.leads_on {
+            form method="post" action="sign-up" {
+                input type="hidden" name="interaction" value=(page.interaction);
+                button .text #sign-up type="submit" { (t.text("login-sign-up")) }
+            }
+        } @else if page.sign_up {
+            p { a .alone #sign-up href="sign-up" { (t.text("login-sign-up")) } }
         }
         @if page.recovery && page.leads_on {
             form #forgotten method="post" action="account/recover" {

@@ -18,6 +18,7 @@ pub fn routes(router: &mut Router) {
         .get("/", account)
         .get("/account/", without_slash)
         .get("/account/recover/", without_slash)
+        .get("/sign-up/", without_slash)
         .get("/device/", without_slash)
         .get("/favicon.ico", icon)
         .get("/brand/logo", logo)

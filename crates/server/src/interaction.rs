@@ -84,6 +84,8 @@ pub enum Goal {
     },
     /// A new password.
     Recover,
+    /// A new account.
+    SignUp,
 }
 
 /// Which page a form is on.
@@ -117,6 +119,8 @@ pub enum Page {
     AccountStep,
     /// The form that asks for a recovery link.
     Recover,
+    /// The form that asks for a link to make an account.
+    SignUp,
 }
 
 /// Something that was done by the user of a session, at a time: another session, or a later login
@@ -200,6 +204,7 @@ enum WireGoal {
     Account,
     Logout { then: Option<String> },
     Recover,
+    SignUp,
 }
 
 impl Interaction {
@@ -233,7 +238,7 @@ impl Interaction {
     pub fn leads_on(&self) -> bool {
         match self.goal {
             Goal::Authorize(_) | Goal::Device(_) => true,
-            Goal::Account | Goal::Logout { .. } | Goal::Recover => false,
+            Goal::Account | Goal::Logout { .. } | Goal::Recover | Goal::SignUp => false,
         }
     }
 
@@ -291,6 +296,7 @@ impl Interaction {
             Goal::Account => (WireGoal::Account, Vec::new()),
             Goal::Logout { then } => (WireGoal::Logout { then: then.clone() }, Vec::new()),
             Goal::Recover => (WireGoal::Recover, Vec::new()),
+            Goal::SignUp => (WireGoal::SignUp, Vec::new()),
         };
         let wire = Wire {
             id: self.id.unwrap_or_else(signet_crypto::random::bytes),
@@ -331,6 +337,7 @@ impl Interaction {
             WireGoal::Account => Goal::Account,
             WireGoal::Logout { then } => Goal::Logout { then },
             WireGoal::Recover => Goal::Recover,
+            WireGoal::SignUp => Goal::SignUp,
         };
         Some(Interaction {
             id: Some(wire.id),
@@ -355,7 +362,11 @@ impl Interaction {
     pub fn request(&self) -> Option<&AuthorizationRequest> {
         match &self.goal {
             Goal::Authorize(request) => Some(request),
-            Goal::Device(_) | Goal::Account | Goal::Logout { .. } | Goal::Recover => None,
+            Goal::Device(_)
+            | Goal::Account
+            | Goal::Logout { .. }
+            | Goal::Recover
+            | Goal::SignUp => None,
         }
     }
 }

@@ -7,7 +7,7 @@ use crate::page::Letter;
 use crate::state::Realm;
 
 /// Hands a letter over, for a request. See [`hand_over`].
-pub async fn send(context: &Context, user_id: &str, to: &str, what: &str, letter: &Letter) {
+pub async fn send(context: &Context, user_id: Option<&str>, to: &str, what: &str, letter: &Letter) {
     let event = context.event(Action::MAIL);
     hand_over(
         &context.realm,
@@ -21,20 +21,21 @@ pub async fn send(context: &Context, user_id: &str, to: &str, what: &str, letter
     .await;
 }
 
-/// Hands a letter over, where this server can send mail. `what`: its name in the audit trail. A
+/// Hands a letter over, where this server can send mail. `user_id`: whose account it is about, where
+/// there is one. `what`: its name in the audit trail. A
 /// failure is in the log alone: saying so would tell an unauthenticated caller that the address
-/// exists. `now_ms`: Unix milliseconds.
+/// exists. `now_ms`: Unix milliseconds. Whether it was handed over, for who may know.
 pub async fn hand_over(
     realm: &Realm,
     event: Event<'_>,
-    user_id: &str,
+    user_id: Option<&str>,
     to: &str,
     what: &str,
     letter: &Letter,
     now_ms: u64,
-) {
+) -> bool {
     let Some(mailer) = &realm.people.mailer else {
-        return;
+        return false;
     };
     let content = Content {
         subject: &letter.subject,
@@ -42,12 +43,15 @@ pub async fn hand_over(
         html: Some(&letter.html),
     };
     let sent = mailer.send(to, content, now_ms).await;
-    let event = event.operation(what).subject(user_id);
+    let event = event.operation(what);
+    let event = user_id.map_or(event, |user_id| event.subject(user_id));
     realm.audit().record(match &sent {
         Ok(()) => event.happened(),
         Err(_) => event.refused("temporarily_unavailable"),
     });
     if let Err(error) = sent {
         tracing::error!(%error, what, "a mail could not be handed over");
+        return false;
     }
+    true
 }

@@ -5,19 +5,15 @@
 //! nothing (mail programs open links), the form behind it does. The answer to the request for a
 //! link is the same for every name.
 //!
-//! Who began at a login that leads on to an application comes back to it. The login's state is
-//! sealed for the browser and waits in a row of the store that the link names: in the same browser,
-//! in whichever tab, the login goes on with the new password. In another one it cannot, for the
-//! application waits in the first; there the person is told so.
+//! Who began at a login that leads on to an application comes back to it ([`waiting_login`]).
 
 use http::StatusCode;
 use serde::{Deserialize, Serialize};
 use signet_crypto::Secret;
 use signet_crypto::seal::Purpose;
-use signet_jose::base64url;
 use signet_oauth::error::{ErrorCode, OAuthError};
 use signet_oauth::params::Params;
-use signet_store::{Change, Key, Op, StoreError, Table};
+use signet_store::StoreError;
 
 use crate::attempts::Kind;
 use crate::browser_request::{BrowserRequest, error_page};
@@ -26,16 +22,17 @@ use crate::interaction::{Goal, Interaction, Page};
 use crate::letters;
 use crate::login::Failure;
 use crate::login::budgets::{Budgets, Standing};
-use crate::login::flow;
+use crate::mailed_link;
 use crate::page::{self, Notice};
 use crate::security_mail::{self, SecurityEvent};
+use crate::waiting_login::{self, Done, WaitingId};
 use signet_audit::Action;
 use signet_directory::{MAX_EMAIL_BYTES, PasswordOf, User, UserError};
 
+/// Where it is, below the issuer.
+const PATH: &str = "/account/recover";
 /// How long a link works, in seconds.
 const LIFETIME: u64 = 30 * 60;
-/// Longest link value that is opened, in characters.
-const MAX_TOKEN: usize = 2048;
 
 const ENDED: &str = "account-recover-ended";
 
@@ -50,51 +47,7 @@ struct Link {
     ends_at: u64,
     /// The row of the login that it began at.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    begun: Option<[u8; 16]>,
-}
-
-fn begun_key(id: &[u8; 16]) -> Key {
-    Key::new(Table::Once, [b"recovery begun ".as_slice(), id].concat())
-}
-
-/// The login that a recovery began at, where its row is there.
-enum Begun {
-    /// It goes on.
-    Here(Box<Interaction>),
-    /// It waits in another browser.
-    Elsewhere,
-    /// Its time is over.
-    Gone,
-}
-
-async fn begun(visit: &BrowserRequest, id: &[u8; 16]) -> Result<Begun, StoreError> {
-    let (store, now) = (&visit.context.realm.store, visit.context.now());
-    let Some(row) = store.get(&begun_key(id), now).await? else {
-        return Ok(Begun::Gone);
-    };
-    let sealed = String::from_utf8(row.value).ok();
-    let opened = sealed.and_then(|sealed| visit.open_sealed(&sealed));
-    Ok(opened.map_or(Begun::Elsewhere, |interaction| {
-        Begun::Here(Box::new(interaction))
-    }))
-}
-
-/// GET `/interaction?recovered=ID`: the login goes on, with the new password.
-pub(crate) async fn go_on(visit: BrowserRequest, id: &str) -> Response {
-    let id = base64url::decode(id.as_bytes()).ok();
-    let id = id.and_then(|id| <[u8; 16]>::try_from(id).ok());
-    let found = match id {
-        Some(id) => begun(&visit, &id).await,
-        None => Ok(Begun::Gone),
-    };
-    match found {
-        Ok(Begun::Here(interaction)) => {
-            let notice = Notice::Done("account-reset-done");
-            flow::show(visit, *interaction, Some(notice))
-        }
-        Ok(Begun::Elsewhere | Begun::Gone) => visit.start_again(),
-        Err(error) => visit.unavailable(&error),
-    }
+    begun: Option<WaitingId>,
 }
 
 /// GET: asks for the name, or, with a link, for the new password.
@@ -206,7 +159,7 @@ async fn send(visit: BrowserRequest, typed: &str, mut interaction: Interaction) 
 }
 
 /// What was not done, said on the page that it was tried on.
-fn refused(
+pub(crate) fn refused(
     visit: BrowserRequest,
     failure: Failure,
     html: impl FnOnce(&BrowserRequest, Notice) -> page::Html,
@@ -226,24 +179,6 @@ fn refused(
     }
 }
 
-/// Keeps the login that a recovery began at for as long as its link works.
-async fn keep(visit: &BrowserRequest, interaction: &Interaction) -> Result<[u8; 16], StoreError> {
-    let (store, now) = (&visit.context.realm.store, visit.context.now());
-    let (id, ends_at) = (signet_crypto::random::bytes(), now + LIFETIME);
-    let waiting = Interaction {
-        page: Page::Login,
-        ends_at: interaction.ends_at.max(ends_at),
-        ..interaction.clone()
-    };
-    let insert = Op::Insert {
-        key: begun_key(&id),
-        value: visit.seal(&waiting).into_bytes(),
-        end: Some(ends_at),
-    };
-    store.commit(Change::new(insert), now).await?;
-    Ok(id)
-}
-
 async fn try_send(
     visit: &BrowserRequest,
     typed: &str,
@@ -257,10 +192,7 @@ async fn try_send(
     let standing = budgets.begin(visit).await?;
     budgets.wrong(visit).await?;
     // Whoever was named: it costs the same.
-    let begun = match interaction.leads_on() {
-        true => Some(keep(visit, interaction).await?),
-        false => None,
-    };
+    let begun = waiting_login::keep(visit, interaction, LIFETIME).await?;
     // Where the account's mails are used up, none is sent, and the answer is the same.
     let user = user.filter(|user| user.enabled && standing == Standing::Open);
     // A password that a directory keeps is set there.
@@ -278,17 +210,12 @@ async fn try_send(
         ends_at: now + LIFETIME,
         begun,
     };
-    // Invariant: strings, bytes and numbers always serialize.
-    let plain = serde_json::to_vec(&link).expect("a link serializes");
-    let sealed = realm.keyring().seal(Purpose::Recovery, &plain);
-    let sealed = sealed.map_err(|_| StoreError::Unavailable("sealing".into()))?;
     let issuer = &context.snapshot.settings.issuer;
-    let token = base64url::encode(&sealed);
-    let url = format!("{issuer}/account/recover?token={token}");
+    let url = mailed_link::url(realm, PATH, Purpose::Recovery, &link)?;
     let letter = page::recovery_link(&visit.face(), issuer, &url, LIFETIME / 60);
     letters::send(
         context,
-        &link.user_id,
+        Some(&link.user_id),
         &link.email,
         "recovery_link",
         &letter,
@@ -323,16 +250,9 @@ fn record_wrong_link(visit: &BrowserRequest) {
 }
 
 async fn find(visit: &BrowserRequest, token: &str) -> Result<Option<(Link, User)>, StoreError> {
-    if token.len() > MAX_TOKEN {
-        return Ok(None);
-    }
     let (realm, now) = (&visit.context.realm, visit.context.now());
-    let read = || {
-        let sealed = base64url::decode(token.as_bytes()).ok()?;
-        let plain = realm.keyring().open(Purpose::Recovery, &sealed).ok()?;
-        serde_json::from_slice::<Link>(&plain).ok()
-    };
-    let Some(link) = read().filter(|link| now < link.ends_at) else {
+    let read: Option<Link> = mailed_link::open(realm, Purpose::Recovery, token);
+    let Some(link) = read.filter(|link| now < link.ends_at) else {
         return Ok(None);
     };
     let user = realm.people.users.by_id(&link.user_id, now).await?;
@@ -351,22 +271,7 @@ async fn reset(visit: BrowserRequest, token: &str, form: &Params) -> Response {
         Ok(()) => {
             let told = SecurityEvent::Recovered;
             security_mail::send(&visit, &user.1, told).await;
-            // The login page follows: whoever has the mail shows that they know the new password,
-            // too.
-            let begun = match &user.0.begun {
-                Some(id) => begun(&visit, id).await.map(|found| (Some(id), found)),
-                None => Ok((None, Begun::Gone)),
-            };
-            let path = match begun {
-                Ok((Some(id), Begun::Here(_))) => {
-                    format!("/interaction?recovered={}", base64url::encode(id))
-                }
-                Ok((_, Begun::Elsewhere)) => super::account::AFTER_RESET_ELSEWHERE.to_owned(),
-                Ok((_, Begun::Here(_) | Begun::Gone)) => super::account::AFTER_RESET.to_owned(),
-                Err(error) => return visit.unavailable(&error),
-            };
-            let url = visit.url(&path);
-            visit.redirect(&url)
+            waiting_login::after(visit, user.0.begun.as_ref(), Done::Recovered).await
         }
         Err(failure) => refused(visit, failure, |visit, notice| {
             let (face, shortest) = (visit.face(), shortest(visit, &user.1));

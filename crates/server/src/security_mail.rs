@@ -184,7 +184,7 @@ async fn tell(
     letters::hand_over(
         realm,
         record,
-        &user.id,
+        Some(&user.id),
         email,
         event.name(),
         &letter,

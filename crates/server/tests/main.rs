@@ -43,6 +43,7 @@ mod second_factor;
 mod session_end;
 mod session_management;
 mod several_nodes;
+mod sign_up;
 mod steady_size;
 mod store_failure;
 mod tls;

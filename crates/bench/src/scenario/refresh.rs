@@ -21,9 +21,12 @@ use crate::{
 
 /// Of a thousand operations, so many are a replay, and as many a parallel use.
 const PER_MILLE: usize = 10;
-/// Families that are begun before: one a connection, one a replay or parallel use.
-const LEAST: u64 = 128;
-const MOST: u64 = 4000;
+/// Families that are begun before, beside one for each replay and each parallel use: one a
+/// connection, and those that take the place of a family whose last request was not answered.
+const LEAST: u64 = 1_000;
+const MOST: u64 = 5_000;
+/// Families that no replay and no parallel use takes.
+const KEPT: usize = 900;
 
 struct Families {
     /// First tokens of families that nobody has.
@@ -125,7 +128,8 @@ struct Rotation {
 
 impl Rotation {
     fn next_family(&mut self) {
-        self.token = self.take_family();
+        let mut fresh = self.fresh.lock().unwrap_or_else(PoisonError::into_inner);
+        self.token = fresh.pop();
         self.rotated = None;
     }
 
@@ -133,6 +137,9 @@ impl Rotation {
     /// connections would count on the last one.
     fn take_family(&self) -> Option<String> {
         let mut fresh = self.fresh.lock().unwrap_or_else(PoisonError::into_inner);
+        if fresh.len() <= KEPT {
+            return None;
+        }
         fresh.pop()
     }
 

@@ -159,7 +159,7 @@ pub enum Step<'a> {
 pub enum LoginReason {
     /// nobody is
     NoSession,
-    /// `prompt=login`
+    /// `prompt=login`, `prompt=create`
     Prompt,
     /// `max_age` has passed
     MaxAge,
@@ -358,7 +358,7 @@ fn who<'a>(
     let wanted = wanted_class(request);
     let session = facts.session.ok_or((LoginReason::NoSession, wanted))?;
     let now = facts.progress.logged_in_now;
-    if request.prompts.login && !now {
+    if (request.prompts.login || request.prompts.create) && !now {
         return Err((LoginReason::Prompt, wanted));
     }
     // OpenID Connect Core section 3.1.2.1: max_age counts from the last active authentication.

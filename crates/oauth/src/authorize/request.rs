@@ -71,14 +71,16 @@ pub struct Prompts {
     pub consent: bool,
     /// let the person choose the account
     pub select_account: bool,
+    /// make a new account (Initiating User Registration 1.0 section 4)
+    pub create: bool,
 }
 
 /// `prompt_values_supported` (Initiating User Registration 1.0 section 4.2), in the order of the
-/// fields.
-pub const PROMPT_VALUES: [&str; 4] = ["none", "login", "consent", "select_account"];
+/// fields; the last only where people may sign up.
+pub const PROMPT_VALUES: [&str; 5] = ["none", "login", "consent", "select_account", "create"];
 
 impl Prompts {
-    /// Space-separated values. None: an unknown value, or `none` beside another.
+    /// Space-separated values. None: an unknown value, or `none` or `create` beside another.
     pub fn parse(text: &str) -> Option<Prompts> {
         let mut prompts = Prompts::default();
         for value in text.split(' ').filter(|v| !v.is_empty()) {
@@ -87,21 +89,28 @@ impl Prompts {
                 "login" => prompts.login = true,
                 "consent" => prompts.consent = true,
                 "select_account" => prompts.select_account = true,
+                "create" => prompts.create = true,
                 _ => return None,
             }
         }
-        let others = prompts.login || prompts.consent || prompts.select_account;
-        (!(prompts.none && others)).then_some(prompts)
+        let alone = prompts.none || prompts.create;
+        (!alone || prompts.bits().count_ones() == 1).then_some(prompts)
     }
     fn bits(self) -> u64 {
-        [self.none, self.login, self.consent, self.select_account]
-            .into_iter()
-            .enumerate()
-            .map(|(i, set)| u64::from(set) << i)
-            .sum()
+        [
+            self.none,
+            self.login,
+            self.consent,
+            self.select_account,
+            self.create,
+        ]
+        .into_iter()
+        .enumerate()
+        .map(|(i, set)| u64::from(set) << i)
+        .sum()
     }
     fn from_bits(bits: u64) -> Result<Prompts, Undecodable> {
-        if bits > 15 {
+        if bits > 31 {
             return Err(Undecodable);
         }
         let bit = |i: u32| bits >> i & 1 == 1;
@@ -110,6 +119,7 @@ impl Prompts {
             login: bit(1),
             consent: bit(2),
             select_account: bit(3),
+            create: bit(4),
         })
     }
 }
@@ -254,11 +264,20 @@ mod tests {
     }
 
     #[test]
-    fn prompt_none_stands_alone() {
+    fn prompt_none_and_prompt_create_stand_alone() {
         assert!(Prompts::parse("none").unwrap().none);
         let both = Prompts::parse("login select_account").unwrap();
         assert!(both.login && both.select_account && !both.consent);
-        for bad in ["none login", "create", "Login", "login\tconsent"] {
+        assert!(Prompts::parse("create").unwrap().create);
+        for bad in [
+            "none login",
+            "none create",
+            "create login",
+            "consent create",
+            "created",
+            "Login",
+            "login\tconsent",
+        ] {
             assert_eq!(Prompts::parse(bad), None, "{bad}");
         }
     }

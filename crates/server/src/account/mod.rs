@@ -22,6 +22,7 @@ use crate::page::words::{host_of, name_of, scope_text};
 use crate::page::{self, AccountView, ConsentView, LogoutOnward, Notice, SessionView};
 use crate::security_mail::{self, SecurityEvent};
 use crate::session::{self, Found};
+use crate::waiting_login;
 use signet_audit::{Action, Event};
 use signet_directory::passwords::Waiter;
 use signet_directory::{PasswordOf, PasswordVerdict, User, UserError};
@@ -31,23 +32,13 @@ const RECENT: u64 = 600;
 
 const PASSWORD_CHANGED: &str = "account-password-changed";
 
-/// Where a recovery leads: the login page says that the password was set.
-pub(crate) const AFTER_RESET: &str = "/account?password=set";
-/// Likewise, where what the recovery began at waits in another browser.
-pub(crate) const AFTER_RESET_ELSEWHERE: &str = "/account?password=set-elsewhere";
-
 /// GET.
 pub async fn show(context: Context) -> Response {
     let visit = match BrowserRequest::begin(context).await {
         Ok(visit) => visit,
         Err(response) => return response,
     };
-    let recovered = match visit.context.query() {
-        "password=set" => Some("account-reset-done"),
-        "password=set-elsewhere" => Some("account-reset-elsewhere"),
-        _ => None,
-    };
-    match recovered {
+    match waiting_login::said(visit.context.query()) {
         Some(text) if visit.present().is_none() => {
             let interaction = visit.interaction(Goal::Account);
             flow::show(visit, interaction, Some(Notice::Done(text)))

@@ -10,8 +10,9 @@ use crate::state::Realm;
 use schemars::{JsonSchema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 use signet_directory::{
-    Imported, ImportedUser, Profile, StoredAttribute, UserError, Value, check_hash,
+    AcceptedTerms, Imported, ImportedUser, Profile, StoredAttribute, UserError, Value, check_hash,
 };
+use signet_oauth::sign_up::MAX_TERMS_VERSION_BYTES;
 use signet_registry::kinds::RecordKind;
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -61,6 +62,9 @@ struct ImportedDocument {
     expires_at: Option<u64>,
     #[serde(default)]
     created_at: Option<u64>,
+    /// The terms that the person has accepted.
+    #[serde(default)]
+    terms: Option<AcceptedTerms>,
     #[serde(default)]
     profile: Profile,
     /// Names of groups; they must be there.
@@ -200,6 +204,12 @@ async fn checked(
             "directory: the account is kept by {directory}, and is made when its person logs in"
         )));
     }
+    let version = given.terms.as_ref().map(|terms| terms.version.len());
+    if version.is_some_and(|bytes| !(1..=MAX_TERMS_VERSION_BYTES).contains(&bytes)) {
+        return Ok(Err(format!(
+            "terms: the version has 1 to {MAX_TERMS_VERSION_BYTES} bytes"
+        )));
+    }
     if let Some(Err(error)) = given.password_hash.as_deref().map(check_hash) {
         return Ok(Err(format!("password_hash: {error}")));
     }
@@ -243,6 +253,7 @@ async fn checked(
         must_change_password: given.must_change_password,
         expires_at: given.expires_at,
         created_at: given.created_at,
+        terms: given.terms,
         profile: given.profile,
         groups,
         roles,

@@ -3,7 +3,7 @@ use super::people_model::ClaimTable;
 use crate::{grants::GrantRow, groups, keys::KeyInfo, session::SessionRow};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
-use signet_directory::{CredentialKind, Profile, User, Value};
+use signet_directory::{AcceptedTerms, CredentialKind, Invitation, Profile, User, Value};
 use signet_jose::{base64url, json::Writer};
 use signet_oauth::id::GrantId;
 use signet_oauth::{
@@ -151,6 +151,12 @@ pub(super) struct UserDocument {
     /// Unix seconds from which the account is as a disabled one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) expires_at: Option<u64>,
+    /// The invitation that the person has not accepted yet.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) invitation: Option<Invitation>,
+    /// The terms that the person has accepted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) terms: Option<AcceptedTerms>,
     /// The directory that keeps name, address, profile and password, where the account is that of a
     /// person from outside.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -192,6 +198,8 @@ impl UserDocument {
             has_password: user.has(CredentialKind::Password),
             must_change_password: user.must_change_password,
             expires_at: user.expires_at,
+            invitation: user.invitation,
+            terms: user.terms,
             directory: user.link.map(|link| link.directory),
             id: user.id,
             username: user.username,

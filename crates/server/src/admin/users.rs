@@ -11,7 +11,9 @@ use super::{
     people_model::AttributesChange,
     problem::Problem,
 };
+use crate::invitation::{self, InvitationError};
 use crate::state::{Realm, Snapshot};
+use http::StatusCode;
 use schemars::JsonSchema;
 use signet_crypto::Secret;
 use signet_directory::{
@@ -32,6 +34,7 @@ const ROLES: &str = "/admin/v1/users/{user_id}/roles";
 const ENABLE: &str = "/admin/v1/users/{user_id}/enable";
 const DISABLE: &str = "/admin/v1/users/{user_id}/disable";
 const REVOKE: &str = "/admin/v1/users/{user_id}/revoke";
+const INVITATION: &str = "/admin/v1/users/{user_id}/invitation";
 
 /// Users.
 pub const USERS: Noun = Noun {
@@ -57,6 +60,8 @@ pub(super) const OPERATIONS: &[&dyn Row] = &[
     &Operation::new("changeUserRoles", Write, Method::Post, ROLES, "Give a user roles and take others away", run!(change_roles)),
     &Operation::new("enableUser", Write, Method::Post, ENABLE, "Let a user in again", run!(enable)),
     &Operation::new("disableUser", Write, Method::Post, DISABLE, "Keep a user out and end everything of theirs", run!(disable)),
+    &Operation::new("inviteUser", Write, Method::Post, INVITATION, "Mail a user a link by which they set their first password", run!(invite)),
+    &Operation::new("withdrawInvitation", Write, Method::Delete, INVITATION, "Take an invitation back: its link works no more", run!(withdraw_invitation)),
     &Operation::new("revokeUser", Write, Method::Post, REVOKE, "End every session, grant and token of a user", run!(revoke)),
 ];
 
@@ -169,6 +174,7 @@ async fn create(
         must_change_password: wanted.temporary,
         expires_at: wanted.expires_at,
         admin: wanted.admin,
+        terms: None,
         profile: wanted.profile,
     };
     let user = realm.people.users.create(new, realm.now()).await?;
@@ -387,6 +393,41 @@ async fn set_password(
         phc => draft.set_password(phc, now),
     })
     .await
+}
+
+async fn invite(realm: Arc<Realm>, id: UserId) -> Result<Revised<UserDocument>, Problem> {
+    invitation::invite(&realm, &id.0).await?;
+    shown(&realm, &id.0).await
+}
+
+async fn withdraw_invitation(realm: Arc<Realm>, id: UserId) -> Result<(), Problem> {
+    Ok(invitation::withdraw(&realm, &id.0).await?)
+}
+
+impl From<InvitationError> for Problem {
+    fn from(error: InvitationError) -> Problem {
+        match error {
+            InvitationError::NoMail => {
+                Problem::conflict("no_mail", "the server is not configured to send mail")
+            }
+            InvitationError::NoAddress => {
+                Problem::conflict("no_address", "the user has no e-mail address")
+            }
+            InvitationError::Disabled => {
+                Problem::conflict("disabled", "the user is disabled, or has expired")
+            }
+            InvitationError::Accepted => Problem::conflict(
+                "has_password",
+                "the user has a password: who forgot it asks for a link at /account/recover",
+            ),
+            InvitationError::NotSent => Problem::new(
+                StatusCode::SERVICE_UNAVAILABLE,
+                "not_sent",
+                "the mail could not be handed over: send the invitation again".to_owned(),
+            ),
+            InvitationError::User(error) => error.into(),
+        }
+    }
 }
 
 async fn enable(realm: Arc<Realm>, id: UserId) -> Result<Revised<UserDocument>, Problem> {

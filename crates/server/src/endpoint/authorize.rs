@@ -36,6 +36,7 @@ use crate::page::words::{host_of, name_of, scope_lines};
 use crate::page::{
     self, ClientLinks, ConsentPage, Face, Html, LeavingPage, Onward, ScopeLine, SelectPage,
 };
+use crate::sign_up;
 use signet_audit::{Action, Event};
 
 /// Longest sealed request that goes on in a URL, in characters: what every browser and proxy
@@ -237,6 +238,11 @@ pub async fn proceed(visit: BrowserRequest, interaction: Interaction, consented:
         Step::Login { reason, acr } => {
             let mut interaction = interaction;
             interaction.step_up = reason == authorize::LoginReason::StepUp;
+            // The person may have gone on to the login page: they have an account.
+            let asked = matches!(interaction.page, Page::Start | Page::SignUp);
+            if request.prompts.create && asked && sign_up::is_offered(&visit) {
+                return sign_up::ask(visit, interaction, "", None);
+            }
             if let Some(name) = provider::hinted(&visit, &interaction) {
                 return provider::begin(visit, interaction, &name, "").await;
             }

@@ -8,7 +8,7 @@ use crate::browser_request::{BrowserRequest, error_page};
 use crate::http::{Context, Response};
 use crate::interaction::{Goal, Interaction, Page, open_resume};
 use crate::login::flow::{self, Outcome};
-use crate::recover;
+use crate::waiting_login::{self, Done};
 
 /// GET: goes on with a request that was posted.
 pub(super) async fn show(mut context: Context) -> Response {
@@ -22,11 +22,13 @@ pub(super) async fn show(mut context: Context) -> Response {
             Err(response) => response,
         };
     }
-    if let Some(id) = params.get("recovered") {
-        return match BrowserRequest::begin(context).await {
-            Ok(visit) => recover::go_on(visit, id).await,
-            Err(response) => response,
-        };
+    for done in Done::ALL {
+        if let Some(id) = params.get(done.parameter()) {
+            return match BrowserRequest::begin(context).await {
+                Ok(visit) => waiting_login::go_on(visit, id, done).await,
+                Err(response) => response,
+            };
+        }
     }
     let keyring = context.realm.keyring().clone();
     let request = params.get("request");
@@ -80,7 +82,7 @@ pub(super) async fn go_on(visit: BrowserRequest, interaction: Interaction) -> Re
             };
             visit.redirect(&url)
         }
-        Goal::Account | Goal::Logout { .. } | Goal::Recover => {
+        Goal::Account | Goal::Logout { .. } | Goal::Recover | Goal::SignUp => {
             let url = visit.url("/account");
             visit.redirect(&url)
         }

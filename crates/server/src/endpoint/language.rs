@@ -6,6 +6,7 @@ use super::authorize;
 use crate::browser_request::{BrowserRequest, error_page};
 use crate::http::{Context, Response};
 use crate::interaction::{Goal, Interaction};
+use crate::sign_up;
 
 /// POST.
 pub(super) async fn submit(mut context: Context) -> Response {
@@ -38,6 +39,7 @@ async fn go_on(visit: BrowserRequest, interaction: Interaction) -> Response {
         }
         Goal::Device(None) => to(visit, "/device"),
         Goal::Recover => to(visit, "/account/recover"),
+        Goal::SignUp => to(visit, sign_up::PATH),
         Goal::Account | Goal::Logout { .. } => to(visit, "/account"),
     }
 }

@@ -28,7 +28,7 @@ mod userinfo;
 
 use crate::http::{RouteFacts, Router};
 use crate::login::link;
-use crate::{account, recover};
+use crate::{account, invitation, recover, sign_up};
 use signet_oauth::endpoint::{ENDPOINTS, Endpoint, EndpointId, Method};
 
 /// Adds every endpoint of the protocol's table: its path, methods, CORS and mTLS alias come from
@@ -82,7 +82,11 @@ fn pages(router: &mut Router) {
         )
         .get("/providers/{provider}/logged-out", logout::back)
         .get("/account/recover", recover::show)
-        .post("/account/recover", recover::submit);
+        .post("/account/recover", recover::submit)
+        .get(sign_up::PATH, sign_up::show)
+        .post(sign_up::PATH, sign_up::submit)
+        .get(invitation::PATH, invitation::show)
+        .post(invitation::PATH, invitation::submit);
 }
 
 /// The handlers of a row. No arm for the rest: a new endpoint does not compile before it has one.

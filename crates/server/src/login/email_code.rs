@@ -82,7 +82,7 @@ fn send<'a>(visit: &'a BrowserRequest, user: Option<&'a User>) -> Answer<'a, Vec
                     minutes: lifetime / 60,
                 },
             );
-            letters::send(context, user_id, email, "login_code", &letter).await;
+            letters::send(context, Some(user_id), email, "login_code", &letter).await;
         }
         Ok(code.id.as_bytes().to_vec())
     })

@@ -310,6 +310,7 @@ async fn create(request: &Request<'_>) -> Result<Answer, Refusal> {
         must_change_password: false,
         expires_at: None,
         admin: false,
+        terms: None,
         profile: wanted.profile.clone(),
     };
     let now = realm.now();

@@ -21,7 +21,7 @@ use signet_server::{attempts, state};
 use super::{
     clients::client,
     model::{self, Config},
-    people, rules,
+    people, rules, sign_up,
 };
 
 /// A fault and its place: `clients[1].redirect_uris[0]`.
@@ -103,6 +103,7 @@ pub fn settings(config: &Config, faults: &mut Faults) -> Settings {
     s.session_idle_lifetime = l.session_idle.0;
     s.session_absolute_lifetime = l.session.0;
     s.otp_lifetime = l.one_time_code.0;
+    s.invitation_lifetime = l.invitation.0;
     let p = &config.protocol;
     s.default_audience = p.default_audience.clone();
     s.required_acr = p.required_acr.clone();
@@ -162,6 +163,7 @@ pub fn settings(config: &Config, faults: &mut Faults) -> Settings {
         s.agents.constraints.push((name.clone(), value.clone()));
     }
     s.passkeys = config.passkeys.settings(faults);
+    s.sign_up = sign_up::settings(config, faults);
     s.mtls_base = config
         .listeners
         .iter()
@@ -218,7 +220,7 @@ fn in_the_files_words(sentence: &str) -> String {
 }
 
 /// What the rules call a setting, and where the file has it.
-const PLACES: [(&str, &str); 25] = [
+const PLACES: [(&str, &str); 26] = [
     ("related_origins", "passkeys.related_origins"),
     ("allowed_aaguids", "passkeys.allowed_aaguids"),
     ("issuer", "issuer"),
@@ -235,6 +237,7 @@ const PLACES: [(&str, &str); 25] = [
     ("session_idle_lifetime", "lifetimes.session_idle"),
     ("session_absolute_lifetime", "lifetimes.session"),
     ("otp_lifetime", "lifetimes.one_time_code"),
+    ("invitation_lifetime", "lifetimes.invitation"),
     ("dpop_proof_max_age", "protocol.dpop_proof_max_age"),
     ("clock_leeway", "protocol.clock_leeway"),
     ("refresh_retry_window", "protocol.refresh_retry_window"),

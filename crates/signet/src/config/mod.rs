@@ -13,5 +13,6 @@ pub mod providers;
 pub mod read;
 mod rules;
 pub mod secret;
+pub mod sign_up;
 
 pub use model::Config;

@@ -12,7 +12,7 @@ use serde::Deserialize;
 use signet_oauth::settings::{RegistrationSettings, Settings};
 use signet_server::rules::RuleForm;
 
-use super::{duration::Duration, passkeys::Passkeys, secret::SecretRef};
+use super::{duration::Duration, passkeys::Passkeys, secret::SecretRef, sign_up::SignUp};
 
 mod entries;
 mod passwords;
@@ -63,6 +63,9 @@ pub struct Config {
     /// Passkeys (WebAuthn).
     #[serde(default)]
     pub passkeys: Passkeys,
+    /// Accounts that people make for themselves (docs/accounts.md).
+    #[serde(default)]
+    pub sign_up: SignUp,
     /// What this node is called in answers that tell nodes apart, and among the nodes of a cluster
     /// (there: 1 to 32 of a-z, 0-9 and -, a letter first). Default: the host's name.
     pub node: Option<String>,
@@ -515,6 +518,8 @@ pub struct Lifetimes {
     pub session: Duration,
     /// One-time codes sent by mail.
     pub one_time_code: Duration,
+    /// An invitation that an administrator sends.
+    pub invitation: Duration,
 }
 
 impl Default for Lifetimes {
@@ -532,6 +537,7 @@ impl Default for Lifetimes {
             session_idle: Duration(rules.session_idle_lifetime),
             session: Duration(rules.session_absolute_lifetime),
             one_time_code: Duration(rules.otp_lifetime),
+            invitation: Duration(rules.invitation_lifetime),
         }
     }
 }

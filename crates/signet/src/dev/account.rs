@@ -48,6 +48,7 @@ async fn make(
         must_change_password: false,
         expires_at: None,
         admin,
+        terms: None,
         profile,
     };
     match users.create(new, now).await {

@@ -21,6 +21,7 @@ use signet_oauth::client::GrantType;
 
 use crate::{
     config::{
+        sign_up::SignUp,
         Config,
         model::{self, ListenAddress, ListenProtocol, Listener},
     },
@@ -411,6 +412,10 @@ fn configuration(
         lifetimes: model::Lifetimes::default(),
         protocol: model::Protocol::default(),
         passkeys: Default::default(),
+        sign_up: SignUp {
+            enabled: true,
+            ..SignUp::default()
+        },
         registration: model::Registration {
             enabled: true,
             open: true,

@@ -452,6 +452,7 @@ async fn seed_users(config: &Config, base: &Path, users: &Local, now: u64) -> Re
             must_change_password: false,
             expires_at: None,
             admin: user.admin,
+            terms: None,
             profile: Profile {
                 name: user.name.clone().or_else(|| user.profile.name.clone()),
                 ..user.profile.clone()

@@ -231,8 +231,15 @@ pub(super) fn nonce(d: &mut Draft<'_>) -> Result<(), OAuthError> {
 pub(super) fn prompt(d: &mut Draft<'_>) -> Result<(), OAuthError> {
     if let Some(text) = d.params.get("prompt") {
         d.request.prompts = Prompts::parse(text).ok_or_else(|| {
-            OAuthError::invalid_request("prompt has an unknown value, or none beside another")
+            OAuthError::invalid_request(
+                "prompt has an unknown value, or none or create beside another",
+            )
         })?;
+        if d.request.prompts.create && !d.context.settings.sign_up.enabled {
+            return Err(OAuthError::invalid_request(
+                "prompt=create: people cannot sign up here",
+            ));
+        }
     }
     Ok(())
 }

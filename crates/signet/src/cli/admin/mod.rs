@@ -5,6 +5,7 @@ mod client;
 mod credentials;
 mod fields;
 mod import;
+mod invite;
 mod node;
 mod noun;
 mod of_user;

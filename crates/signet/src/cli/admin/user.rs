@@ -16,6 +16,7 @@ use super::{
     credentials,
     fields::Field,
     import,
+    invite::{self, Invite},
     noun::{self, Leave, Paging},
 };
 use crate::{
@@ -57,6 +58,20 @@ pub enum UserCommand {
         after_help = "Example:\n  signet user add root --admin --config /etc/signet/signet.toml"
     )]
     Add(Add),
+    /// Invite a user: a mail with a link by which they set their first password. Sent again, the link
+    /// of the mail before works no more.
+    #[command(
+        after_help = "Example:\n  signet user invite alice --email alice@example.com --group engineering\n  signet user invite alice"
+    )]
+    Invite(Invite),
+    /// Take an invitation back: its link works no more. The account stays.
+    #[command(after_help = "Example:\n  signet user withdraw-invitation alice")]
+    WithdrawInvitation {
+        /// User name, mail address or id.
+        name: String,
+        #[command(flatten)]
+        target: Target,
+    },
     /// Change a user: members of the record, the password.
     #[command(
         after_help = "Example:\n  signet user set alice admin=true email=alice@example.com\n  signet user set alice --password-stdin --temporary < password\n  signet user set alice expires_at=1798761600"
@@ -269,6 +284,10 @@ pub fn run(command: UserCommand, output: &Output) -> Result<(), Failure> {
             }))?
         }
         UserCommand::Add(add) => run_add(add, output),
+        UserCommand::Invite(wanted) => invite::invite(&wanted, output),
+        UserCommand::WithdrawInvitation { name, target } => {
+            invite::withdraw(&name, &target, output)
+        }
         UserCommand::Set {
             name,
             fields,
@@ -535,6 +554,7 @@ async fn add_offline(
         must_change_password: add.temporary,
         expires_at: None,
         admin: add.admin,
+        terms: None,
         profile: Profile {
             name: add.full_name.clone(),
             ..Profile::default()

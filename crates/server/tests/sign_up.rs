@@ -1,0 +1,529 @@
+//! Accounts that people make for themselves, and invitations to accounts that were made for them.
+use crate::common::{
+    SECRET, Server, Setup, block_on,
+    browser::{Browser, Page},
+    client,
+    client::Call,
+    people::{Mail, PASSWORD, request, start},
+    scope,
+};
+use http::Method;
+use serde_json::{Value, json};
+use signet_oauth::{
+    client::Client,
+    sign_up::{SignUpSettings, Terms},
+};
+use std::sync::Arc;
+
+const CALLBACK: &str = "https://client.example/cb";
+const BOB: &str = "bob@example.test";
+const NEW: &str = "four other words entirely";
+const USERS: &str = "/admin/v1/users";
+
+fn open(sign_up: SignUpSettings) -> impl FnOnce(&mut Setup) {
+    move |setup| {
+        setup.settings.sign_up = SignUpSettings {
+            enabled: true,
+            ..sign_up
+        };
+        setup.clients.push(Client {
+            scope: scope("signet:admin openid"),
+            ..client("operator")
+        });
+    }
+}
+
+fn server(mail: &Mail) -> Server {
+    start(mail, open(SignUpSettings::default()))
+}
+
+fn terms(version: &str) -> SignUpSettings {
+    SignUpSettings {
+        terms: Some(Terms {
+            url: "https://example.test/terms".into(),
+            version: version.into(),
+        }),
+        ..SignUpSettings::default()
+    }
+}
+
+/// The link of the one mail that came.
+#[track_caller]
+fn link(mail: &mut Mail, path: &str) -> String {
+    let mails = mail.fresh();
+    assert_eq!(mails.len(), 1, "{mails:?}");
+    let start = mails[0].find(&format!("{path}?token=")).expect("a link");
+    let link = mails[0][start..].split_whitespace().next().unwrap();
+    link.to_owned()
+}
+
+/// Types an address at the page that asks for one.
+#[track_caller]
+fn ask(browser: &mut Browser<'_>, email: &str) -> Page {
+    let page = browser.get("/sign-up").expect("A link goes to your e-mail");
+    browser.press(&page, "email", &[("email", email)])
+}
+
+/// Opens the link, and fills the form behind it in.
+#[track_caller]
+fn accept(browser: &mut Browser<'_>, link: &str, more: &[(&str, &str)]) -> Page {
+    let page = browser.get(link).expect("Create the account");
+    let mut fields = vec![("new_password", NEW)];
+    fields.retain(|(name, _)| more.iter().all(|(other, _)| other != name));
+    fields.extend(more);
+    browser.press(&page, "allow", &fields)
+}
+
+fn operator(server: &Server) -> impl Fn(Method, &str, Option<Value>) -> (u16, Value) {
+    let token = Call::post("/token")
+        .basic("operator", SECRET)
+        .form(&[
+            ("grant_type", "client_credentials"),
+            ("scope", "signet:admin"),
+        ])
+        .send(server)
+        .expect(200)
+        .member("access_token");
+    move |method, path, body| {
+        let mut call = Call::new(method, path).bearer(&token);
+        if let Some(body) = body {
+            call = call.json(&body);
+        }
+        let reply = call.send(server);
+        let value = match reply.body.is_empty() {
+            true => Value::Null,
+            false => reply.json(),
+        };
+        (reply.status, value)
+    }
+}
+
+/// The account of an address, as an administrator sees it.
+fn account(server: &Server, email: &str) -> Option<Value> {
+    let (_, found) = operator(server)(Method::GET, &format!("{USERS}?login={email}"), None);
+    let first = &found["items"][0];
+    (!first.is_null()).then(|| first.clone())
+}
+
+#[test]
+fn nobody_signs_up_where_it_is_not_switched_on() {
+    let mail = Mail::new();
+    let server = start(&mail, |_| {});
+    let mut browser = Browser::new(&server);
+    browser.get("/sign-up").expect_error("not_found");
+    browser
+        .post("/sign-up", &[("token", "x"), ("new_password", NEW)])
+        .expect_error("not_found");
+    let login = browser.get(&request(&[]));
+    assert!(!login.text().contains("sign-up"), "{}", login.text());
+    let answer = browser.get(&request(&[("prompt", "create")]));
+    assert_eq!(answer.param("error").as_deref(), Some("invalid_request"));
+    let metadata = Call::get("/.well-known/openid-configuration").send(&server);
+    let prompts = metadata.json()["prompt_values_supported"].clone();
+    assert_eq!(prompts, json!(["none", "login", "consent", "select_account"]));
+}
+
+#[test]
+fn an_account_is_made_by_the_link_that_shows_that_mail_arrives() {
+    let mut mail = Mail::new();
+    let server = server(&mail);
+    let mut browser = Browser::new(&server);
+    ask(&mut browser, BOB).expect("Check your mail");
+    assert!(account(&server, BOB).is_none(), "before the mail is shown");
+    let link = link(&mut mail, "/sign-up");
+    // Opening it changes nothing: mail programs open links.
+    browser.get(&link).expect(BOB);
+    browser.get(&link).expect(BOB);
+    assert!(account(&server, BOB).is_none());
+    let login = accept(&mut browser, &link, &[("name", "Bob Builder")]);
+    let login = login.expect("The account is ready");
+    browser.log_in(&login, BOB, NEW).expect("Your account");
+    let made = account(&server, BOB).unwrap();
+    assert_eq!(made["username"], "bob");
+    assert_eq!(made["email_verified"], true);
+    assert_eq!(made["profile"]["name"], "Bob Builder");
+    assert_eq!(made["admin"], false);
+    assert!(made.get("terms").is_none());
+}
+
+#[test]
+fn prompt_create_shows_the_page_and_the_new_account_goes_on_to_the_application() {
+    let mut mail = Mail::new();
+    let server = server(&mail);
+    let metadata = Call::get("/.well-known/openid-configuration").send(&server);
+    let prompts = metadata.json()["prompt_values_supported"].clone();
+    assert_eq!(prompts[4], "create");
+    let mut browser = Browser::new(&server);
+    // Also of whoever is logged in: an account is to be made.
+    let login = browser.get(&request(&[]));
+    browser.log_in(&login, "alice", PASSWORD);
+    let page = browser.get(&request(&[("prompt", "create")]));
+    let page = page.expect("A link goes to your e-mail");
+    assert!(page.offers("cancel"));
+    browser
+        .press(&page, "email", &[("email", BOB)])
+        .expect("Check your mail");
+    let link = link(&mut mail, "/sign-up");
+    let login = accept(&mut browser, &link, &[]);
+    assert!(login.url.starts_with("/interaction?signed_up="), "{}", login.url);
+    let mut page = browser.log_in(&login, BOB, NEW);
+    if page.offers("allow") {
+        page = browser.press(&page, "allow", &[]);
+    }
+    assert!(page.url.starts_with(CALLBACK), "{}: {}", page.url, page.text());
+    assert!(page.param("code").is_some());
+}
+
+#[test]
+fn who_has_an_account_already_goes_on_to_the_login_or_back() {
+    let mail = Mail::new();
+    let server = server(&mail);
+    let mut browser = Browser::new(&server);
+    let page = browser.get(&request(&[("prompt", "create")]));
+    let login = browser.press(&page, "allow", &[]);
+    assert!(login.text().contains("name=\"password\""), "{}", login.text());
+    let mut page = browser.log_in(&login, "alice", PASSWORD);
+    if page.offers("allow") {
+        page = browser.press(&page, "allow", &[]);
+    }
+    assert!(page.param("code").is_some(), "{}", page.url);
+    let page = browser.get(&request(&[("prompt", "create")]));
+    let back = browser.press(&page, "cancel", &[]);
+    assert_eq!(back.param("error").as_deref(), Some("access_denied"));
+}
+
+#[test]
+fn prompt_create_stands_alone() {
+    let mail = Mail::new();
+    let server = server(&mail);
+    let mut browser = Browser::new(&server);
+    for prompt in ["create login", "none create"] {
+        let answer = browser.get(&request(&[("prompt", prompt)]));
+        let error = answer.param("error");
+        assert_eq!(error.as_deref(), Some("invalid_request"), "{prompt}");
+    }
+}
+
+#[test]
+fn in_another_browser_the_person_is_told_to_go_back() {
+    let mut mail = Mail::new();
+    let server = server(&mail);
+    let mut browser = Browser::new(&server);
+    let login = browser.get(&request(&[]));
+    let sealed = login.field("interaction");
+    let page = browser.post("/sign-up", &[("interaction", &sealed)]);
+    browser.press(&page, "email", &[("email", BOB)]);
+    let link = link(&mut mail, "/sign-up");
+    let mut other = Browser::new(&server);
+    let told = accept(&mut other, &link, &[]);
+    let told = told.expect("Go back to the browser where you began");
+    assert!(!told.offers("cancel"), "nothing of the application is here");
+}
+
+#[test]
+fn the_page_answers_the_same_for_an_address_that_has_an_account_and_the_mail_says_so() {
+    let mut mail = Mail::new();
+    let server = server(&mail);
+    let mut browser = Browser::new(&server);
+    let strip = |page: &Page| {
+        let text = page.text();
+        let (before, rest) = text.split_once("name=\"interaction\" value=\"").unwrap_or((&text, ""));
+        format!("{before}{}", rest.split_once('"').map_or("", |(_, rest)| rest))
+    };
+    let known = ask(&mut browser, "alice@example.test");
+    let letter = mail.fresh().remove(0);
+    assert!(letter.contains("It has one already"), "{letter}");
+    assert!(!letter.contains("token="), "no link makes or opens anything");
+    let unknown = ask(&mut browser, BOB);
+    assert_eq!(mail.fresh().len(), 1);
+    assert_eq!(known.reply.status, unknown.reply.status);
+    assert_eq!(strip(&known), strip(&unknown));
+}
+
+#[test]
+fn a_link_makes_one_account_and_of_two_at_once_one() {
+    let mut mail = Mail::new();
+    let server = Arc::new(server(&mail));
+    ask(&mut Browser::new(&server), BOB);
+    let link = link(&mut mail, "/sign-up");
+    let token = link.split_once("token=").unwrap().1.to_owned();
+    let threads: Vec<_> = (0..4)
+        .map(|_| {
+            let (server, token) = (Arc::clone(&server), token.clone());
+            std::thread::spawn(move || {
+                let mut browser = Browser::new(&server);
+                let fields = [("token", &*token), ("new_password", NEW)];
+                let page = browser.post("/sign-up", &fields);
+                page.text().contains("The account is ready")
+            })
+        })
+        .collect();
+    let done: Vec<bool> = threads.into_iter().map(|t| t.join().unwrap()).collect();
+    assert_eq!(done.iter().filter(|&&done| done).count(), 1, "{done:?}");
+    let mut browser = Browser::new(&server);
+    browser.get(&link).expect("This link has expired or was used");
+    let (_, all) = operator(&server)(Method::GET, &format!("{USERS}?search=bob"), None);
+    assert_eq!(all["items"].as_array().unwrap().len(), 1, "{all}");
+}
+
+#[test]
+fn a_link_ends_and_none_that_was_made_up_is_opened() {
+    let mut mail = Mail::new();
+    let server = server(&mail);
+    let mut browser = Browser::new(&server);
+    ask(&mut browser, BOB);
+    let link = link(&mut mail, "/sign-up");
+    for junk in ["AAAA", "%00", &"A".repeat(3000)] {
+        browser
+            .get(&format!("/sign-up?token={junk}"))
+            .expect("This link has expired or was used");
+    }
+    // A recovery's link is none, nor is this one a recovery's.
+    let token = link.split_once("token=").unwrap().1;
+    browser
+        .get(&format!("/account/recover?token={token}"))
+        .expect("This link has expired or was used");
+    server.pass(30 * 60 + 1);
+    let fields = [("token", token), ("new_password", NEW)];
+    browser
+        .post("/sign-up", &fields)
+        .expect("This link has expired or was used");
+    assert!(account(&server, BOB).is_none());
+}
+
+#[test]
+fn a_domain_that_may_not_sign_up_is_refused_before_and_behind_the_link() {
+    let mut mail = Mail::new();
+    let server = start(
+        &mail,
+        open(SignUpSettings {
+            denied_domains: vec!["denied.test".into()],
+            ..SignUpSettings::default()
+        }),
+    );
+    let mut browser = Browser::new(&server);
+    ask(&mut browser, "eve@denied.test").expect("Addresses of this domain cannot");
+    ask(&mut browser, "eve").expect("This is not an e-mail address");
+    assert!(mail.fresh().is_empty());
+    ask(&mut browser, BOB);
+    let link = link(&mut mail, "/sign-up");
+    server.configure(|settings, _| settings.sign_up.domains = vec!["other.test".into()]);
+    browser.get(&link).expect("This link has expired or was used");
+    let token = link.split_once("token=").unwrap().1;
+    browser.post("/sign-up", &[("token", token), ("new_password", NEW)]);
+    assert!(account(&server, BOB).is_none());
+}
+
+#[test]
+fn mails_to_one_address_have_a_budget_whoever_has_it() {
+    let mut mail = Mail::new();
+    let server = server(&mail);
+    for address in [BOB, "alice@example.test"] {
+        let mut refused = 0;
+        for _ in 0..30 {
+            let mut browser = Browser::new(&server);
+            let page = ask(&mut browser, address);
+            if page.reply.status == 429 {
+                refused += 1;
+                assert!(page.reply.headers.contains_key("retry-after"));
+            }
+        }
+        assert!(refused > 0, "{address}");
+        let sent = mail.fresh().len();
+        assert!((1..=10).contains(&sent), "{address}: {sent}");
+    }
+}
+
+#[test]
+fn the_password_and_the_name_follow_the_rules_of_every_account() {
+    let mut mail = Mail::new();
+    let server = server(&mail);
+    let mut browser = Browser::new(&server);
+    ask(&mut browser, BOB);
+    let link = link(&mut mail, "/sign-up");
+    let page = accept(&mut browser, &link, &[("new_password", "short")]);
+    assert!(page.text().contains("id=\"problem\""), "{}", page.text());
+    let long = "n".repeat(2000);
+    accept(&mut browser, &link, &[("name", &long)]).expect("This name is too long");
+    assert!(account(&server, BOB).is_none());
+    accept(&mut browser, &link, &[]).expect("The account is ready");
+}
+
+#[test]
+fn terms_are_accepted_and_the_account_says_which_and_when() {
+    let mut mail = Mail::new();
+    let server = start(&mail, open(terms("2026-11")));
+    let mut browser = Browser::new(&server);
+    ask(&mut browser, BOB);
+    let link = link(&mut mail, "/sign-up");
+    accept(&mut browser, &link, &[]).expect("To go on, accept the terms");
+    accept(&mut browser, &link, &[("terms", "no")]).expect("To go on, accept the terms");
+    assert!(account(&server, BOB).is_none());
+    accept(&mut browser, &link, &[("terms", "accepted")]).expect("The account is ready");
+    let made = account(&server, BOB).unwrap();
+    assert_eq!(made["terms"]["version"], "2026-11");
+    let at = made["terms"]["accepted_at"].as_u64().unwrap();
+    assert!(at <= server.realm.now() && at + 60 > server.realm.now(), "{at}");
+}
+
+#[test]
+fn a_user_name_that_somebody_has_gets_a_number() {
+    let mut mail = Mail::new();
+    let server = server(&mail);
+    let mut browser = Browser::new(&server);
+    ask(&mut browser, "alice@other.test");
+    let link = link(&mut mail, "/sign-up");
+    let login = accept(&mut browser, &link, &[]).expect("The account is ready");
+    let made = account(&server, "alice@other.test").unwrap();
+    let name = made["username"].as_str().unwrap();
+    assert!(name.starts_with("alice") && name != "alice", "{name}");
+    browser
+        .log_in(&login, "alice@other.test", NEW)
+        .expect("Your account");
+}
+
+// Invitations.
+
+/// An account without a password, and its id.
+fn made(server: &Server, name: &str) -> String {
+    let body = json!({ "username": name, "email": format!("{name}@example.test") });
+    let (status, user) = operator(server)(Method::POST, USERS, Some(body));
+    assert_eq!(status, 201, "{user}");
+    user["id"].as_str().unwrap().to_owned()
+}
+
+fn invite(server: &Server, id: &str) -> (u16, Value) {
+    operator(server)(Method::POST, &format!("{USERS}/{id}/invitation"), None)
+}
+
+#[test]
+fn an_invited_person_sets_the_password_once_and_logs_in() {
+    let mut mail = Mail::new();
+    let server = start(&mail, open(terms("1")));
+    let id = made(&server, "carol");
+    let (status, user) = invite(&server, &id);
+    assert_eq!(status, 200, "{user}");
+    let ends_at = user["invitation"]["ends_at"].as_u64().unwrap();
+    assert!(ends_at > server.realm.now() + 6 * 86_400);
+    let link = link(&mut mail, "/invitation");
+    let mut browser = Browser::new(&server);
+    accept(&mut browser, &link, &[]).expect("To go on, accept the terms");
+    let login = accept(&mut browser, &link, &[("terms", "accepted")]);
+    let login = login.expect("The account is ready");
+    browser.log_in(&login, "carol", NEW).expect("Your account");
+    let user = account(&server, "carol@example.test").unwrap();
+    assert!(user.get("invitation").is_none());
+    assert_eq!(user["email_verified"], true);
+    assert_eq!(user["terms"]["version"], "1");
+    // Once.
+    browser.get(&link).expect("This invitation was accepted");
+    let token = link.split_once("token=").unwrap().1;
+    let fields = [("token", token), ("new_password", PASSWORD), ("terms", "accepted")];
+    browser
+        .post("/invitation", &fields)
+        .expect("This invitation was accepted");
+    // Who has a password is not invited.
+    let (status, problem) = invite(&server, &id);
+    assert_eq!((status, &problem["code"]), (409, &json!("has_password")));
+}
+
+#[test]
+fn an_invitation_sent_again_takes_the_place_of_the_one_before() {
+    let mut mail = Mail::new();
+    let server = server(&mail);
+    let id = made(&server, "carol");
+    invite(&server, &id);
+    let first = link(&mut mail, "/invitation");
+    invite(&server, &id);
+    let second = link(&mut mail, "/invitation");
+    let mut browser = Browser::new(&server);
+    browser.get(&first).expect("This invitation was accepted");
+    accept(&mut browser, &second, &[]).expect("The account is ready");
+}
+
+#[test]
+fn an_invitation_is_withdrawn_and_ends_with_its_time_its_address_and_its_account() {
+    let mut mail = Mail::new();
+    let server = server(&mail);
+    let call = operator(&server);
+    let mut browser = Browser::new(&server);
+    let mut invited = |name: &str| {
+        let id = made(&server, name);
+        invite(&server, &id);
+        (format!("{USERS}/{id}"), link(&mut mail, "/invitation"))
+    };
+    let (path, withdrawn) = invited("withdrawn");
+    let (status, _) = call(Method::DELETE, &format!("{path}/invitation"), None);
+    assert_eq!(status, 204);
+    let (path, moved) = invited("moved");
+    let body = json!({ "email": "elsewhere@example.test", "verified": false });
+    call(Method::PUT, &format!("{path}/email"), Some(body));
+    let (path, disabled) = invited("disabled");
+    call(Method::POST, &format!("{path}/disable"), None);
+    let (path, removed) = invited("removed");
+    call(Method::DELETE, &path, None);
+    let (path, has) = invited("has");
+    let body = json!({ "password": PASSWORD });
+    call(Method::PUT, &format!("{path}/password"), Some(body));
+    for link in [withdrawn, moved, disabled, removed, has] {
+        browser.get(&link).expect("This invitation was accepted");
+    }
+    let (_, late) = invited("late");
+    server.pass(7 * 86_400 + 1);
+    browser.get(&late).expect("This invitation was accepted");
+}
+
+#[test]
+fn an_invitation_that_cannot_be_says_why() {
+    let mail = Mail::new();
+    let server = server(&mail);
+    let call = operator(&server);
+    let (_, user) = call(Method::POST, USERS, Some(json!({ "username": "nowhere" })));
+    let id = user["id"].as_str().unwrap().to_owned();
+    let (status, problem) = invite(&server, &id);
+    assert_eq!((status, &problem["code"]), (409, &json!("no_address")));
+    let id = made(&server, "out");
+    call(Method::POST, &format!("{USERS}/{id}/disable"), None);
+    let (status, problem) = invite(&server, &id);
+    assert_eq!((status, &problem["code"]), (409, &json!("disabled")));
+    let (status, _) = invite(&server, "AAAAAAAAAAAAAAAAAAAAAA");
+    assert_eq!(status, 404);
+    let silent = Server::start(Setup {
+        clients: vec![Client {
+            scope: scope("signet:admin openid"),
+            ..client("operator")
+        }],
+        ..Setup::default()
+    });
+    let id = made(&silent, "carol");
+    let (status, problem) = invite(&silent, &id);
+    assert_eq!((status, &problem["code"]), (409, &json!("no_mail")));
+}
+
+#[test]
+fn of_two_at_once_one_accepts_an_invitation() {
+    let mut mail = Mail::new();
+    let server = Arc::new(server(&mail));
+    let id = made(&server, "carol");
+    invite(&server, &id);
+    let link = link(&mut mail, "/invitation");
+    let token = link.split_once("token=").unwrap().1.to_owned();
+    let passwords = ["first words for a login", "second words for a login"];
+    let threads: Vec<_> = passwords
+        .into_iter()
+        .map(|password| {
+            let (server, token) = (Arc::clone(&server), token.clone());
+            std::thread::spawn(move || {
+                let mut browser = Browser::new(&server);
+                let fields = [("token", &*token), ("new_password", password)];
+                let page = browser.post("/invitation", &fields);
+                page.text().contains("The account is ready")
+            })
+        })
+        .collect();
+    let done: Vec<bool> = threads.into_iter().map(|t| t.join().unwrap()).collect();
+    assert_eq!(done.iter().filter(|&&done| done).count(), 1, "{done:?}");
+    let users = &server.realm.people.users;
+    let user = block_on(users.by_id(&id, server.realm.now())).unwrap().unwrap();
+    assert_eq!(user.invitation, None);
+}
