@@ -253,7 +253,7 @@ test('pages of identity providers, of a temporary password, and of an error that
     }, { viewport: size }),
   ))
 
-test('pages of a new account and of an invitation', () =>
+test('pages of a new account, of an invitation, and of a deletion', () =>
   web(({ request, redirect }) =>
     withBrowser(async (page) => {
       const person = { username: 'felicitas', password: 'five other words of a test' }
@@ -293,9 +293,24 @@ test('pages of a new account and of an invitation', () =>
       await page.goto(invitation)
       await page.waitForSelector('main#error')
       await check(page, 'invitation-ended')
+
+      await page.goto(`${dev.issuer}/account#data`)
+      await page.locator('#data summary').click()
+      await check(page, 'account-delete')
+      await page.check('#delete-confirmed')
+      await decide(page, 'delete-account')
+      await page.waitForSelector('time')
+      await check(page, 'deletion')
+      const [keep] = await mailed(invited, /https:\/\/localhost:\d+\/account\/keep\?token=[\w.~-]+/)
+      await page.goto(keep)
+      await check(page, 'keep-account')
+      await decide(page, 'allow')
+      await page.waitForURL('**/account?account=kept')
+      await logIn(page, invited)
+      await page.waitForSelector('#sessions')
     }, { viewport: size }),
   ))
 
 test('what was looked at is every page', () => {
-  assert.ok(seen.size >= 40, `${seen.size}: ${[...seen]}`)
+  assert.ok(seen.size >= 43, `${seen.size}: ${[...seen]}`)
 })

@@ -500,6 +500,7 @@ impl User {
             expires_at: None,
             invitation: None,
             terms: None,
+            deletion: None,
             profile: Profile::default(),
             external_id: None,
             groups: Vec::new(),

@@ -119,6 +119,7 @@ impl Local {
             updated_at: now,
             invitation: None,
             terms: given.terms,
+            deletion: None,
             profile: given.profile,
             external_id: None,
             groups: given.groups,

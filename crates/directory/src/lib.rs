@@ -55,7 +55,7 @@ pub use new_password::{
     PasswordPolicy, PasswordRefused,
 };
 pub use outside::{Capabilities, Directory, DirectoryFuture, PasswordVerdict, Person};
-pub use record::{AcceptedTerms, DirectoryLink, Invitation, Profile, User};
+pub use record::{AcceptedTerms, Deletion, DirectoryLink, Invitation, Profile, User};
 pub use stored_credential::{MAX_LABEL_BYTES, StoredCredential};
 pub use unknown::Unknown;
 pub use upstream::{Linked, UpstreamLink};

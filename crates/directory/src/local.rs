@@ -87,6 +87,7 @@ impl Local {
             expires_at: new.expires_at,
             invitation: None,
             terms: new.terms,
+            deletion: None,
             admin: new.admin,
             enabled: true,
             created_at: now,

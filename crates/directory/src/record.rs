@@ -58,6 +58,9 @@ pub struct User {
     /// The terms that the person has accepted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub terms: Option<AcceptedTerms>,
+    /// The account is to be erased; until then it is as a disabled one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deletion: Option<Deletion>,
     /// The rest of the profile.
     #[serde(default)]
     pub profile: Profile,
@@ -88,9 +91,10 @@ fn is_false(is: &bool) -> bool {
 }
 
 impl User {
-    /// The account as it is at a time, Unix seconds: one that has expired is not enabled.
+    /// The account as it is at a time, Unix seconds: one that has expired, or is to be erased, is not
+    /// enabled.
     pub(crate) fn at(mut self, now: u64) -> User {
-        self.enabled &= self.expires_at.is_none_or(|end| now < end);
+        self.enabled &= self.expires_at.is_none_or(|end| now < end) && self.deletion.is_none();
         self
     }
 
@@ -116,6 +120,15 @@ pub struct Invitation {
     pub sent_at: u64,
     /// Unix seconds from which it can no longer be accepted.
     pub ends_at: u64,
+}
+
+/// The deletion of an account that somebody has asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct Deletion {
+    /// Unix seconds.
+    pub asked_at: u64,
+    /// Unix seconds at which it is erased.
+    pub erase_at: u64,
 }
 
 /// Terms that a person has accepted.

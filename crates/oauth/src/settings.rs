@@ -93,6 +93,10 @@ pub struct Settings {
     pub sign_up: SignUpSettings,
     /// how long an invitation can be accepted; 604800
     pub invitation_lifetime: u64,
+    /// people may have their accounts deleted
+    pub self_deletion: bool,
+    /// how long a deletion can be undone; 1209600
+    pub deletion_grace: u64,
 }
 
 /// Whose chains of agents' grants are exchanged for tokens. Nobody's unless it is enabled, and then
@@ -178,6 +182,8 @@ impl Settings {
             passkeys: PasskeySettings::default(),
             sign_up: SignUpSettings::default(),
             invitation_lifetime: 7 * DAY,
+            self_deletion: false,
+            deletion_grace: 14 * DAY,
         }
     }
 
@@ -303,7 +309,7 @@ impl Settings {
 
     /// (name, value, least, most), seconds.
     #[rustfmt::skip]
-    fn lifetimes(&self) -> [(&'static str, u64, u64, u64); 16] {
+    fn lifetimes(&self) -> [(&'static str, u64, u64, u64); 17] {
         const DAY: u64 = 86_400;
         [
             ("code_lifetime",             self.code_lifetime,             5,  600),
@@ -319,6 +325,7 @@ impl Settings {
             ("session_absolute_lifetime", self.session_absolute_lifetime, 60, 366 * DAY),
             ("otp_lifetime",              self.otp_lifetime,              60, 3600),
             ("invitation_lifetime",       self.invitation_lifetime,       3600, 366 * DAY),
+            ("deletion_grace",            self.deletion_grace,            3600, 366 * DAY),
             ("dpop_proof_max_age",        self.dpop_proof_max_age,        5,  600),
             ("clock_leeway",              self.clock_leeway,              0,  60),
             ("refresh_retry_window",      self.refresh_retry_window,      0,  60),

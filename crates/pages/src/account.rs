@@ -44,6 +44,8 @@ pub struct AccountView<'a> {
     pub factors: Option<&'a FactorsView>,
     /// Identity providers.
     pub providers: ProviderLinks<'a>,
+    /// They may have the account deleted: after so many days.
+    pub deletable: Option<u64>,
 }
 
 /// An attribute as its person sees it.
@@ -312,6 +314,20 @@ pub fn account(t: &Face, view: &AccountView<'_>) -> Html {
             form method="post" action="account" {
                 (hidden)
                 button type="submit" name="decision" value="export" { (t.text("account-data-export")) }
+            }
+            @if let Some(days) = view.deletable {
+                details {
+                    summary { (t.text("account-delete")) }
+                    p .soft { (t.with("account-delete-text", &[("days", days.into())])) }
+                    form method="post" action="account" {
+                        (hidden)
+                        div .check {
+                            input #delete-confirmed type="checkbox" name="confirmed" value="yes" required;
+                            label for="delete-confirmed" { (t.text("account-delete-sure")) }
+                        }
+                        button type="submit" name="decision" value="delete-account" { (t.text("account-delete")) }
+                    }
+                }
             }
         }
 

@@ -153,10 +153,7 @@ pub fn sign_up_known(t: &Face, server: &str, username: &str) -> Letter {
     );
     let lines = [
         Line::of(t.with("mail-sign-up-known", &[("server", server.into())])),
-        Line {
-            text: t.with("factors-mail-account", &[("name", username.into())]),
-            html: paragraph(t.html("factors-mail-account", &[("name", strong(username))])),
-        },
+        account_line(t, username),
         button(t, &login, "mail-sign-up-login"),
         Line::of(t.with("mail-sign-up-recover", &[("url", (&recover).into())])),
         Line::of(t.text("mail-sign-up-ignore")),
@@ -169,15 +166,49 @@ pub fn sign_up_known(t: &Face, server: &str, username: &str) -> Letter {
 pub fn invitation(t: &Face, server: &str, username: &str, url: &str, until: u64) -> Letter {
     let lines = [
         Line::of(t.with("mail-invitation-text", &[("server", server.into())])),
-        Line {
-            text: t.with("factors-mail-account", &[("name", username.into())]),
-            html: paragraph(t.html("factors-mail-account", &[("name", strong(username))])),
-        },
+        account_line(t, username),
         button(t, url, "mail-invitation-button"),
         Line::of(t.with("mail-invitation-until", &[("time", (&t.time_text(until)).into())])),
     ];
     let brand = [("brand", t.brand.name().into())];
     letter(t, t.with("mail-invitation-subject", &brand), &lines)
+}
+
+fn account_line(t: &Face, username: &str) -> Line {
+    Line {
+        text: t.with("factors-mail-account", &[("name", username.into())]),
+        html: paragraph(t.html("factors-mail-account", &[("name", strong(username))])),
+    }
+}
+
+/// That an account is to be erased, with a link that keeps it. `erase_at`: Unix seconds.
+pub fn deletion_asked(
+    t: &Face,
+    server: &str,
+    username: &str,
+    url: &str,
+    erase_at: u64,
+) -> Letter {
+    let lines = [
+        Line::of(t.with("mail-deletion-text", &[("time", (&t.time_text(erase_at)).into())])),
+        account_line(t, username),
+        Line::of(t.with("factors-mail-server", &[("server", server.into())])),
+        Line::of(t.text("mail-deletion-keep")),
+        button(t, url, "deletion-keep"),
+    ];
+    let brand = [("brand", t.brand.name().into())];
+    letter(t, t.with("mail-deletion-subject", &brand), &lines)
+}
+
+/// That an account is gone.
+pub fn account_erased(t: &Face, server: &str, username: &str) -> Letter {
+    let lines = [
+        Line::of(t.text("mail-erased-text")),
+        account_line(t, username),
+        Line::of(t.with("factors-mail-server", &[("server", server.into())])),
+    ];
+    let brand = [("brand", t.brand.name().into())];
+    letter(t, t.with("mail-erased-subject", &brand), &lines)
 }
 
 /// What happened to an account, when and from where.

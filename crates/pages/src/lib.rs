@@ -13,6 +13,7 @@ mod brand;
 mod button;
 mod check_session;
 mod consent;
+mod deletion;
 mod device;
 mod error;
 mod face;
@@ -48,6 +49,7 @@ pub use brand::{
 pub use button::MethodButton;
 pub use check_session::{CHECK_SESSION_POLICY, check_session};
 pub use consent::{ConsentPage, ScopeLine, consent};
+pub use deletion::{deletion_page, keep_account};
 pub use device::{device_confirm, device_done, device_enter};
 pub use error::error;
 pub use face::{Face, Part};
@@ -59,7 +61,7 @@ pub use form_post::form_post;
 pub use layout::{Html, Notice};
 pub use leaving::{LeavingPage, Onward, leaving};
 pub use letter::{
-    Letter, LoginCode, SecurityFacts, invitation, login_code, recovery_link, security, sign_up_known,
+    Letter, LoginCode, SecurityFacts, account_erased, deletion_asked, invitation, login_code, recovery_link, security, sign_up_known,
     sign_up_link,
 };
 pub use links::ClientLinks;

@@ -137,6 +137,7 @@ impl Link {
     /// Whether the account still waits for this invitation's person.
     fn holds(&self, user: &User) -> bool {
         user.enabled
+            && user.deletion.is_none()
             && user.invitation == Some(self.invitation)
             && user.email.as_deref() == Some(&*self.email)
             && !user.has(CredentialKind::Password)

@@ -33,6 +33,7 @@ pub mod budgets;
 pub mod cookie;
 mod credentials;
 pub mod declared;
+pub mod deletion;
 pub mod endpoint;
 mod failure;
 pub mod front_channel_logout;

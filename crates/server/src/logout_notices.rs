@@ -303,13 +303,21 @@ async fn one(
     Ok(())
 }
 
-/// An account that was to expire about now: once it has, everything of it ends, as of a disabled
-/// one.
+/// An account that was to expire or to be erased about now: once it has expired, everything of it
+/// ends, as of a disabled one.
 async fn account(realm: &Realm, claimed: Claimed) -> Result<(), StoreError> {
     let (store, now) = (&*realm.store, realm.now());
     let user_id = &claimed.notice.user_id;
-    let user = realm.people.users.by_id(user_id, now).await?;
-    match user.and_then(|user| user.expires_at) {
+    let found = realm.people.users.found(user_id, now).await?;
+    let Some(user) = found.map(|found| found.user) else {
+        return claimed.drop_it(store, now).await;
+    };
+    if user.deletion.is_some_and(|deletion| deletion.erase_at <= now) {
+        realm.erase(&user).await?;
+        return claimed.drop_it(store, now).await;
+    }
+    // A deletion that is still to come has a watch of its own.
+    match user.expires_at {
         Some(end) if end <= now => {
             realm.revoke_everything_of(user_id).await?;
             claimed.drop_it(store, now).await

@@ -228,6 +228,7 @@ impl Link {
     /// Whether it still may set a password of this account.
     fn holds(&self, user: &User) -> bool {
         user.enabled
+            && user.deletion.is_none()
             && user.password_changed_at == self.password_changed_at
             && user.email.as_deref() == Some(&*self.email)
     }

@@ -24,17 +24,20 @@ pub(crate) enum Done {
     Recovered,
     /// Made an account, or accepted an invitation to one.
     SignedUp,
+    /// Kept an account that was to be erased.
+    Kept,
 }
 
 impl Done {
-    /// Both, as parameters of `/interaction`.
-    pub(crate) const ALL: [Done; 2] = [Done::Recovered, Done::SignedUp];
+    /// All of them.
+    pub(crate) const ALL: [Done; 3] = [Done::Recovered, Done::SignedUp, Done::Kept];
 
     /// The parameter of `/interaction` that names the row.
     pub(crate) const fn parameter(self) -> &'static str {
         match self {
             Done::Recovered => "recovered",
             Done::SignedUp => "signed_up",
+            Done::Kept => "kept",
         }
     }
 
@@ -43,6 +46,7 @@ impl Done {
         match self {
             Done::Recovered => "account-reset-done",
             Done::SignedUp => "sign-up-done",
+            Done::Kept => "deletion-kept",
         }
     }
 
@@ -51,6 +55,8 @@ impl Done {
         match self {
             Done::Recovered => "account-reset-elsewhere",
             Done::SignedUp => "sign-up-elsewhere",
+            // It is for no login: none waits.
+            Done::Kept => "deletion-kept",
         }
     }
 
@@ -61,6 +67,7 @@ impl Done {
             (Done::Recovered, true) => "password=set-elsewhere",
             (Done::SignedUp, false) => "account=made",
             (Done::SignedUp, true) => "account=made-elsewhere",
+            (Done::Kept, _) => "account=kept",
         }
     }
 }

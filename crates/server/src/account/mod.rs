@@ -2,6 +2,7 @@
 mod agents;
 mod attributes;
 mod data;
+mod delete;
 pub(crate) mod factors;
 mod passkeys;
 mod providers;
@@ -124,6 +125,7 @@ async fn render(
             agents: agents.as_ref(),
             attributes: &attributes::view(visit, user),
             factors: Some(&factors),
+            deletable: delete::offered(visit, present),
             passkey: passkey.as_deref(),
             providers: page::ProviderLinks {
                 links: &providers::links(visit, user).await?,
@@ -176,6 +178,7 @@ pub async fn submit(context: Context) -> Response {
             providers::link(visit, &present, decision).await
         }
         Some("export") => data::export(visit, &present).await,
+        Some("delete-account") => delete::delete(visit, &present, &form).await,
         Some("password") => change_password(visit, &present, &form).await,
         _ => overview(visit, None).await,
     }

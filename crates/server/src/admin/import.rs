@@ -131,7 +131,7 @@ async fn import(realm: Arc<Realm>, Json(wanted): Json<Import>) -> Result<Json<Re
         results.push(match one(&realm, user).await? {
             Ok(Imported::Made(user)) => {
                 if let Some(at) = user.expires_at {
-                    realm.watch_expiry(&user.id, at).await?;
+                    realm.watch_account(&user.id, at).await?;
                 }
                 ImportResult {
                     outcome: Outcome::Made,

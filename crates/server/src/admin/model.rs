@@ -3,7 +3,7 @@ use super::people_model::ClaimTable;
 use crate::{grants::GrantRow, groups, keys::KeyInfo, session::SessionRow};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
-use signet_directory::{AcceptedTerms, CredentialKind, Invitation, Profile, User, Value};
+use signet_directory::{AcceptedTerms, CredentialKind, Deletion, Invitation, Profile, User, Value};
 use signet_jose::{base64url, json::Writer};
 use signet_oauth::id::GrantId;
 use signet_oauth::{
@@ -157,6 +157,9 @@ pub(super) struct UserDocument {
     /// The terms that the person has accepted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) terms: Option<AcceptedTerms>,
+    /// The account is to be erased; until then it is as a disabled one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) deletion: Option<Deletion>,
     /// The directory that keeps name, address, profile and password, where the account is that of a
     /// person from outside.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -200,6 +203,7 @@ impl UserDocument {
             expires_at: user.expires_at,
             invitation: user.invitation,
             terms: user.terms,
+            deletion: user.deletion,
             directory: user.link.map(|link| link.directory),
             id: user.id,
             username: user.username,

@@ -34,6 +34,7 @@ const ROLES: &str = "/admin/v1/users/{user_id}/roles";
 const ENABLE: &str = "/admin/v1/users/{user_id}/enable";
 const DISABLE: &str = "/admin/v1/users/{user_id}/disable";
 const REVOKE: &str = "/admin/v1/users/{user_id}/revoke";
+const DELETION: &str = "/admin/v1/users/{user_id}/deletion";
 const INVITATION: &str = "/admin/v1/users/{user_id}/invitation";
 
 /// Users.
@@ -60,6 +61,8 @@ pub(super) const OPERATIONS: &[&dyn Row] = &[
     &Operation::new("changeUserRoles", Write, Method::Post, ROLES, "Give a user roles and take others away", run!(change_roles)),
     &Operation::new("enableUser", Write, Method::Post, ENABLE, "Let a user in again", run!(enable)),
     &Operation::new("disableUser", Write, Method::Post, DISABLE, "Keep a user out and end everything of theirs", run!(disable)),
+    &Operation::new("deleteUserLater", Write, Method::Post, DELETION, "Erase a user after the time of grace, and end everything of theirs now", run!(ask_deletion)),
+    &Operation::new("keepUser", Write, Method::Delete, DELETION, "Keep a user who was to be erased", run!(undo_deletion)),
     &Operation::new("inviteUser", Write, Method::Post, INVITATION, "Mail a user a link by which they set their first password", run!(invite)),
     &Operation::new("withdrawInvitation", Write, Method::Delete, INVITATION, "Take an invitation back: its link works no more", run!(withdraw_invitation)),
     &Operation::new("revokeUser", Write, Method::Post, REVOKE, "End every session, grant and token of a user", run!(revoke)),
@@ -179,7 +182,7 @@ async fn create(
     };
     let user = realm.people.users.create(new, realm.now()).await?;
     if let Some(at) = user.expires_at {
-        realm.watch_expiry(&user.id, at).await?;
+        realm.watch_account(&user.id, at).await?;
     }
     shown(&realm, &user.id).await.map(Created)
 }
@@ -236,7 +239,7 @@ async fn replace(
         true => realm.replace_user_and_end_everything(found, change).await?,
         false => {
             if let Some(at) = expires_at.filter(|_| expires_at != found.user.expires_at) {
-                realm.watch_expiry(&id.0, at).await?;
+                realm.watch_account(&id.0, at).await?;
             }
             let users = &realm.people.users;
             users.change_found(found, realm.now(), change).await?
@@ -339,25 +342,19 @@ async fn remove_one(realm: Arc<Realm>, id: UserId) -> Result<(), Problem> {
 
 /// Removes an account, and ends everything of it.
 pub(crate) async fn remove(realm: &Realm, id: &str) -> Result<(), Problem> {
-    let user = read(realm, id).await?.user;
-    let now = realm.now();
-    if !realm.people.users.may(&user).remove {
-        return Err(UserError::KeptElsewhere("the account").into());
+    Ok(realm.remove_user(id).await?)
+}
+
+async fn ask_deletion(realm: Arc<Realm>, id: UserId) -> Result<Revised<UserDocument>, Problem> {
+    realm.ask_deletion(&id.0).await?;
+    shown(&realm, &id.0).await
+}
+
+async fn undo_deletion(realm: Arc<Realm>, id: UserId) -> Result<Revised<UserDocument>, Problem> {
+    match realm.undo_deletion(&id.0, |_| true).await? {
+        true => shown(&realm, &id.0).await,
+        false => Err(Problem::conflict("no_deletion", "the account is not to be erased")),
     }
-    // From here on nothing new begins, and everything was revoked; then the record goes. Each
-    // step can be repeated.
-    end_with(realm, &user.id, |draft| draft.user.enabled = false).await?;
-    loop {
-        let consents = crate::consent::list(&*realm.store, &user.id, now).await?;
-        if consents.is_empty() {
-            break;
-        }
-        for (client_id, _) in consents {
-            crate::consent::withdraw(&*realm.store, &user.id, &client_id, now).await?;
-        }
-    }
-    realm.people.users.remove(&user.id, now).await?;
-    Ok(())
 }
 
 /// Changes the record, and ends everything of the user in the same change.

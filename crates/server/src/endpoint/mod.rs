@@ -28,7 +28,7 @@ mod userinfo;
 
 use crate::http::{RouteFacts, Router};
 use crate::login::link;
-use crate::{account, invitation, recover, sign_up};
+use crate::{account, deletion, invitation, recover, sign_up};
 use signet_oauth::endpoint::{ENDPOINTS, Endpoint, EndpointId, Method};
 
 /// Adds every endpoint of the protocol's table: its path, methods, CORS and mTLS alias come from
@@ -83,6 +83,8 @@ fn pages(router: &mut Router) {
         .get("/providers/{provider}/logged-out", logout::back)
         .get("/account/recover", recover::show)
         .post("/account/recover", recover::submit)
+        .get(deletion::PATH, deletion::show)
+        .post(deletion::PATH, deletion::submit)
         .get(sign_up::PATH, sign_up::show)
         .post(sign_up::PATH, sign_up::submit)
         .get(invitation::PATH, invitation::show)

@@ -193,14 +193,14 @@ impl Realm {
         }
     }
 
-    /// Has everything of an account ended when it expires, Unix seconds: to be called before its
-    /// record says so. Where the record says otherwise at that time, that counts.
+    /// Has an account looked at when it expires or is to be erased, Unix seconds: to be called before
+    /// its record says so. Where the record says otherwise at that time, that counts.
     ///
     /// # Errors
     /// The store's.
-    pub async fn watch_expiry(&self, user_id: &str, expires_at: u64) -> Result<(), StoreError> {
+    pub async fn watch_account(&self, user_id: &str, at: u64) -> Result<(), StoreError> {
         let now = self.now();
-        let watch = directory::logout_notice::watch_account(user_id, expires_at, now);
+        let watch = directory::logout_notice::watch_account(user_id, at, now);
         self.store.commit(Change::new(watch), now).await.map(drop)
     }
 

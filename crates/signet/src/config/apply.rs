@@ -104,6 +104,8 @@ pub fn settings(config: &Config, faults: &mut Faults) -> Settings {
     s.session_absolute_lifetime = l.session.0;
     s.otp_lifetime = l.one_time_code.0;
     s.invitation_lifetime = l.invitation.0;
+    s.deletion_grace = l.deletion_grace.0;
+    s.self_deletion = config.protocol.self_deletion;
     let p = &config.protocol;
     s.default_audience = p.default_audience.clone();
     s.required_acr = p.required_acr.clone();
@@ -220,7 +222,7 @@ fn in_the_files_words(sentence: &str) -> String {
 }
 
 /// What the rules call a setting, and where the file has it.
-const PLACES: [(&str, &str); 26] = [
+const PLACES: [(&str, &str); 27] = [
     ("related_origins", "passkeys.related_origins"),
     ("allowed_aaguids", "passkeys.allowed_aaguids"),
     ("issuer", "issuer"),
@@ -238,6 +240,7 @@ const PLACES: [(&str, &str); 26] = [
     ("session_absolute_lifetime", "lifetimes.session"),
     ("otp_lifetime", "lifetimes.one_time_code"),
     ("invitation_lifetime", "lifetimes.invitation"),
+    ("deletion_grace", "lifetimes.deletion_grace"),
     ("dpop_proof_max_age", "protocol.dpop_proof_max_age"),
     ("clock_leeway", "protocol.clock_leeway"),
     ("refresh_retry_window", "protocol.refresh_retry_window"),

@@ -520,6 +520,8 @@ pub struct Lifetimes {
     pub one_time_code: Duration,
     /// An invitation that an administrator sends.
     pub invitation: Duration,
+    /// The time in which the deletion of an account can be undone.
+    pub deletion_grace: Duration,
 }
 
 impl Default for Lifetimes {
@@ -538,6 +540,7 @@ impl Default for Lifetimes {
             session: Duration(rules.session_absolute_lifetime),
             one_time_code: Duration(rules.otp_lifetime),
             invitation: Duration(rules.invitation_lifetime),
+            deletion_grace: Duration(rules.deletion_grace),
         }
     }
 }
@@ -556,6 +559,8 @@ pub struct Protocol {
     pub require_pushed_authorization_requests: bool,
     /// People may log in here; false: at identity providers alone (docs/identity-providers.md).
     pub local_login: bool,
+    /// People may have their accounts deleted, on the account page (docs/accounts.md).
+    pub self_deletion: bool,
     /// Answer DPoP proofs without a server nonce with `use_dpop_nonce` (RFC 9449 section 8).
     pub require_dpop_nonce: bool,
     /// Oldest `iat` of a DPoP proof that is accepted.
@@ -577,6 +582,7 @@ impl Default for Protocol {
             required_acr: None,
             require_pushed_authorization_requests: rules.require_pushed_authorization_requests,
             local_login: rules.local_login,
+            self_deletion: rules.self_deletion,
             require_dpop_nonce: rules.dpop_nonce_required,
             dpop_proof_max_age: Duration(rules.dpop_proof_max_age),
             device_poll_interval: Duration(rules.device_poll_interval),

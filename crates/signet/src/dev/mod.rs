@@ -410,7 +410,10 @@ fn configuration(
         }),
         keys: model::Keys::default(),
         lifetimes: model::Lifetimes::default(),
-        protocol: model::Protocol::default(),
+        protocol: model::Protocol {
+            self_deletion: true,
+            ..Default::default()
+        },
         passkeys: Default::default(),
         sign_up: SignUp {
             enabled: true,

@@ -3,6 +3,7 @@
 mod agents;
 mod client;
 mod credentials;
+mod delete;
 mod fields;
 mod import;
 mod invite;

@@ -13,7 +13,7 @@ use signet_server::admin::USERS;
 use signet_store::{Engine, EngineError, OpenError, Store};
 
 use super::{
-    credentials,
+    credentials, delete,
     fields::Field,
     import,
     invite::{self, Invite},
@@ -64,6 +64,14 @@ pub enum UserCommand {
         after_help = "Example:\n  signet user invite alice --email alice@example.com --group engineering\n  signet user invite alice"
     )]
     Invite(Invite),
+    /// Keep a user who was to be erased after the time of grace.
+    #[command(after_help = "Example:\n  signet user keep alice")]
+    Keep {
+        /// User name, mail address or id.
+        name: String,
+        #[command(flatten)]
+        target: Target,
+    },
     /// Take an invitation back: its link works no more. The account stays.
     #[command(after_help = "Example:\n  signet user withdraw-invitation alice")]
     WithdrawInvitation {
@@ -164,10 +172,16 @@ pub enum UserCommand {
         target: Target,
     },
     /// Remove a user, with all sessions and grants.
-    #[command(after_help = "Example:\n  signet user remove alice")]
+    #[command(
+        after_help = "Example:\n  signet user remove alice\n  signet user remove alice --with-grace"
+    )]
     Remove {
         /// User name, mail address or id.
         name: String,
+        /// Everything ends now; the account is erased after `lifetimes.deletion_grace`, and can be
+        /// kept until then, by its person or by `signet user keep`.
+        #[arg(long)]
+        with_grace: bool,
         #[command(flatten)]
         leave: Leave,
         #[command(flatten)]
@@ -230,6 +244,19 @@ pub fn run(command: UserCommand, output: &Output) -> Result<(), Failure> {
         }))?,
         UserCommand::Remove {
             name,
+            with_grace: true,
+            leave,
+            target,
+        } => {
+            leave.ask(&format!(
+                "Erase {name} after the time of grace, and end all sessions and grants now?"
+            ))?;
+            delete::later(&name, &target, output)
+        }
+        UserCommand::Keep { name, target } => delete::keep(&name, &target, output),
+        UserCommand::Remove {
+            name,
+            with_grace: false,
             leave,
             target,
         } => {

@@ -1,0 +1,44 @@
+//! The person has their account deleted.
+
+use signet_oauth::params::Params;
+
+use super::{about, answer, factors, overview};
+use crate::browser_request::{BrowserRequest, LoggedIn};
+use crate::http::Response;
+use crate::login::Failure;
+use crate::page::{self, Notice};
+
+/// Days of the time of grace, where this person may: rounded up.
+pub(super) fn offered(visit: &BrowserRequest, present: &LoggedIn) -> Option<u64> {
+    let settings = &visit.context.snapshot.settings;
+    let users = &visit.context.realm.people.users;
+    let offered = settings.self_deletion && users.may(&present.user).remove;
+    offered.then(|| settings.deletion_grace.div_ceil(86_400))
+}
+
+/// `decision=delete-account`: whoever finds an open browser must not be able to.
+pub(super) async fn delete(visit: BrowserRequest, present: &LoggedIn, form: &Params) -> Response {
+    if offered(&visit, present).is_none() {
+        return overview(visit, None).await;
+    }
+    if form.get("confirmed") != Some("yes") {
+        return overview(visit, Some(Notice::Error("account-delete-confirm"))).await;
+    }
+    if !factors::is_fresh(&visit, present) {
+        return factors::ask_fresh(visit, present).await;
+    }
+    let realm = visit.context.realm.clone();
+    let event = about(&visit, present, "delete");
+    let asked = async {
+        let asked = realm.ask_deletion(&present.user.id).await;
+        asked.map_err(Failure::from)
+    };
+    match realm.audit().act(event, asked, Failure::code).await {
+        Ok(deletion) => {
+            let mailed = present.user.email.is_some() && realm.people.mailer.is_some();
+            let html = page::deletion_page(&visit.face(), deletion.erase_at, mailed);
+            visit.page(html)
+        }
+        Err(failure) => answer(visit, Err(failure)).await,
+    }
+}

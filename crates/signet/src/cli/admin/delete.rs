@@ -1,0 +1,32 @@
+//! `signet user remove --with-grace` and `signet user keep`.
+
+use http::Method;
+
+use super::{noun, user};
+use crate::{
+    admin_client::{Session, Target},
+    cli::{Failure, Output, block_on},
+};
+
+/// Has a user erased after the time of grace.
+pub fn later(name: &str, target: &Target, output: &Output) -> Result<(), Failure> {
+    block_on(Session::with(target, async |session| {
+        let path = user::path(&user::find(session, name).await?);
+        let path = format!("{path}/deletion");
+        let answer = session.call(Method::POST, &path, None, None).await?;
+        output.print(&answer.value, || {
+            let at = noun::cell("erase_at", &answer.value["deletion"]["erase_at"]);
+            format!("{name} will be erased at {at}; until then: signet user keep {name}")
+        })
+    }))?
+}
+
+/// Keeps a user who was to be erased.
+pub fn keep(name: &str, target: &Target, output: &Output) -> Result<(), Failure> {
+    block_on(Session::with(target, async |session| {
+        let path = user::path(&user::find(session, name).await?);
+        let path = format!("{path}/deletion");
+        let answer = session.call(Method::DELETE, &path, None, None).await?;
+        output.print(&answer.value, || format!("{name} stays"))
+    }))?
+}
