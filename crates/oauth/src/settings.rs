@@ -8,8 +8,8 @@ use crate::{
     endpoint::{EndpointId, split_issuer},
     names::wire_names,
     passkeys::PasskeySettings,
-    sign_up::SignUpSettings,
     scope::ScopeSet,
+    sign_up::SignUpSettings,
     uri::Uri,
 };
 use signet_agent::AgentId;

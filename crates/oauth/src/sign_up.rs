@@ -110,7 +110,17 @@ mod tests {
             assert_eq!(check_domain(good), Ok(()), "{good}");
         }
         let long = format!("{}.com", "a".repeat(64));
-        for bad in ["", "Example.com", "*.example.com", "a..b", "-a.com", "a-.com", "a b", "@a", &long] {
+        for bad in [
+            "",
+            "Example.com",
+            "*.example.com",
+            "a..b",
+            "-a.com",
+            "a-.com",
+            "a b",
+            "@a",
+            &long,
+        ] {
             assert!(check_domain(bad).is_err(), "{bad}");
         }
     }

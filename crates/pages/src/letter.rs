@@ -168,7 +168,10 @@ pub fn invitation(t: &Face, server: &str, username: &str, url: &str, until: u64)
         Line::of(t.with("mail-invitation-text", &[("server", server.into())])),
         account_line(t, username),
         button(t, url, "mail-invitation-button"),
-        Line::of(t.with("mail-invitation-until", &[("time", (&t.time_text(until)).into())])),
+        Line::of(t.with(
+            "mail-invitation-until",
+            &[("time", (&t.time_text(until)).into())],
+        )),
     ];
     let brand = [("brand", t.brand.name().into())];
     letter(t, t.with("mail-invitation-subject", &brand), &lines)
@@ -182,15 +185,12 @@ fn account_line(t: &Face, username: &str) -> Line {
 }
 
 /// That an account is to be erased, with a link that keeps it. `erase_at`: Unix seconds.
-pub fn deletion_asked(
-    t: &Face,
-    server: &str,
-    username: &str,
-    url: &str,
-    erase_at: u64,
-) -> Letter {
+pub fn deletion_asked(t: &Face, server: &str, username: &str, url: &str, erase_at: u64) -> Letter {
     let lines = [
-        Line::of(t.with("mail-deletion-text", &[("time", (&t.time_text(erase_at)).into())])),
+        Line::of(t.with(
+            "mail-deletion-text",
+            &[("time", (&t.time_text(erase_at)).into())],
+        )),
         account_line(t, username),
         Line::of(t.with("factors-mail-server", &[("server", server.into())])),
         Line::of(t.text("mail-deletion-keep")),

@@ -61,8 +61,8 @@ pub use form_post::form_post;
 pub use layout::{Html, Notice};
 pub use leaving::{LeavingPage, Onward, leaving};
 pub use letter::{
-    Letter, LoginCode, SecurityFacts, account_erased, deletion_asked, invitation, login_code, recovery_link, security, sign_up_known,
-    sign_up_link,
+    Letter, LoginCode, SecurityFacts, account_erased, deletion_asked, invitation, login_code,
+    recovery_link, security, sign_up_known, sign_up_link,
 };
 pub use links::ClientLinks;
 pub use login::{CodePage, LoginPage, SelectPage, code, login, select_account};

@@ -110,7 +110,9 @@ impl Realm {
             }
         };
         let audit = self.audit();
-        audit.act(event, removed, |_| "temporarily_unavailable").await?;
+        audit
+            .act(event, removed, |_| "temporarily_unavailable")
+            .await?;
         let (t, now_ms) = (self.face_of(user), self.now_ms());
         let letter = page::account_erased(&t, &self.snapshot().settings.issuer, &user.username);
         self.mail_of_deletion(user, "account_erased", &letter, now_ms)
@@ -174,8 +176,7 @@ impl Realm {
         };
         let (t, now_ms) = (self.face_of(user), self.now_ms());
         let issuer = &self.snapshot().settings.issuer;
-        let letter =
-            page::deletion_asked(&t, issuer, &user.username, &url, deletion.erase_at);
+        let letter = page::deletion_asked(&t, issuer, &user.username, &url, deletion.erase_at);
         self.mail_of_deletion(user, "deletion_asked", &letter, now_ms)
             .await;
     }
@@ -198,12 +199,8 @@ pub async fn show(context: Context) -> Response {
     let token = params.get("token").unwrap_or("");
     match find(&visit, token).await {
         Ok(Some((link, user))) => {
-            let html = page::keep_account(
-                &visit.face(),
-                token,
-                &user.username,
-                link.deletion.erase_at,
-            );
+            let html =
+                page::keep_account(&visit.face(), token, &user.username, link.deletion.erase_at);
             visit.page(html)
         }
         Ok(None) => ended(visit),

@@ -312,7 +312,10 @@ async fn account(realm: &Realm, claimed: Claimed) -> Result<(), StoreError> {
     let Some(user) = found.map(|found| found.user) else {
         return claimed.drop_it(store, now).await;
     };
-    if user.deletion.is_some_and(|deletion| deletion.erase_at <= now) {
+    if user
+        .deletion
+        .is_some_and(|deletion| deletion.erase_at <= now)
+    {
         realm.erase(&user).await?;
         return claimed.drop_it(store, now).await;
     }

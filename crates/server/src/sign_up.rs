@@ -56,9 +56,7 @@ struct Link {
 /// Whether people can make accounts here.
 pub(crate) fn is_offered(visit: &BrowserRequest) -> bool {
     let settings = &visit.context.snapshot.settings;
-    settings.sign_up.enabled
-        && settings.local_login
-        && visit.context.realm.people.mailer.is_some()
+    settings.sign_up.enabled && settings.local_login && visit.context.realm.people.mailer.is_some()
 }
 
 /// Where nobody signs up there is no page that pretends.
@@ -369,7 +367,10 @@ fn code(error: &UserError) -> &'static str {
 /// number. The person logs in by the address.
 async fn create(visit: &BrowserRequest, new: NewUser) -> Result<User, UserError> {
     let (users, now) = (&visit.context.realm.people.users, visit.context.now());
-    let local = new.email.as_deref().and_then(|email| email.split('@').next());
+    let local = new
+        .email
+        .as_deref()
+        .and_then(|email| email.split('@').next());
     let fits = |c: &char| c.is_alphanumeric() || matches!(c, '.' | '-' | '_');
     let kept: String = local.unwrap_or("").chars().filter(fits).take(32).collect();
     let kept = match kept.is_empty() {

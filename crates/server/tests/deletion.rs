@@ -71,7 +71,11 @@ fn link(mail: &mut Mail) -> String {
     let mails = mail.fresh();
     assert_eq!(mails.len(), 1, "{mails:?}");
     let start = mails[0].find("/account/keep?token=").expect("a link");
-    mails[0][start..].split_whitespace().next().unwrap().to_owned()
+    mails[0][start..]
+        .split_whitespace()
+        .next()
+        .unwrap()
+        .to_owned()
 }
 
 /// What the outbox of a server does, until nothing is due.
@@ -112,7 +116,10 @@ fn a_person_who_deletes_their_account_is_out_at_once_and_erased_at_its_end() {
     due(&server);
     assert!(alice(&server).is_none());
     let told = mail.fresh();
-    assert!(told.iter().any(|text| text.contains("was erased")), "{told:?}");
+    assert!(
+        told.iter().any(|text| text.contains("was erased")),
+        "{told:?}"
+    );
     // Its name is free again.
     crate::common::people::add_user(&server, "alice");
     due(&server);
@@ -130,7 +137,9 @@ fn the_mailed_link_keeps_the_account_once_and_lets_nobody_in() {
     // Opening it changes nothing: mail programs open links.
     let page = browser.get(&link).expect("Keep your account?");
     assert!(!alice(&server).unwrap()["deletion"].is_null());
-    let login = browser.press(&page, "allow", &[]).expect("The account stays");
+    let login = browser
+        .press(&page, "allow", &[])
+        .expect("The account stays");
     assert!(alice(&server).unwrap()["deletion"].is_null());
     browser
         .log_in(&login, "alice", PASSWORD)
@@ -190,11 +199,18 @@ fn tokens_and_codes_of_an_account_that_is_to_be_erased_are_over() {
     let mail = Mail::new();
     let server = server(&mail);
     let mut browser = Browser::new(&server);
-    let login = browser.get(&request(&[("scope", "openid offline_access"), ("prompt", "consent")]));
+    let login = browser.get(&request(&[
+        ("scope", "openid offline_access"),
+        ("prompt", "consent"),
+    ]));
     let page = browser.log_in(&login, "alice", PASSWORD);
     let page = browser.press(&page, "allow", &[]);
     let code = page.param("code").unwrap();
-    let (status, _) = call(&server, Method::POST, &format!("{}/deletion", path(&server)));
+    let (status, _) = call(
+        &server,
+        Method::POST,
+        &format!("{}/deletion", path(&server)),
+    );
     assert_eq!(status, 200);
     let form = [
         ("grant_type", "authorization_code"),
@@ -202,7 +218,10 @@ fn tokens_and_codes_of_an_account_that_is_to_be_erased_are_over() {
         ("redirect_uri", "https://client.example/cb"),
         ("code_verifier", VERIFIER),
     ];
-    let answer = Call::post("/token").basic("web", SECRET).form(&form).send(&server);
+    let answer = Call::post("/token")
+        .basic("web", SECRET)
+        .form(&form)
+        .send(&server);
     assert_eq!(answer.expect(400).member("error"), "invalid_grant");
 }
 
@@ -217,7 +236,11 @@ fn nobody_deletes_an_account_by_mistake_or_from_an_open_browser() {
     assert!(alice(&server).unwrap()["deletion"].is_null());
     server.pass(11 * 60);
     let login = delete(&mut browser, &page);
-    assert!(login.text().contains("name=\"password\""), "{}", login.text());
+    assert!(
+        login.text().contains("name=\"password\""),
+        "{}",
+        login.text()
+    );
     assert!(alice(&server).unwrap()["deletion"].is_null());
 }
 

@@ -120,7 +120,10 @@ fn nobody_signs_up_where_it_is_not_switched_on() {
     assert_eq!(answer.param("error").as_deref(), Some("invalid_request"));
     let metadata = Call::get("/.well-known/openid-configuration").send(&server);
     let prompts = metadata.json()["prompt_values_supported"].clone();
-    assert_eq!(prompts, json!(["none", "login", "consent", "select_account"]));
+    assert_eq!(
+        prompts,
+        json!(["none", "login", "consent", "select_account"])
+    );
 }
 
 #[test]
@@ -165,12 +168,21 @@ fn prompt_create_shows_the_page_and_the_new_account_goes_on_to_the_application()
         .expect("Check your mail");
     let link = link(&mut mail, "/sign-up");
     let login = accept(&mut browser, &link, &[]);
-    assert!(login.url.starts_with("/interaction?signed_up="), "{}", login.url);
+    assert!(
+        login.url.starts_with("/interaction?signed_up="),
+        "{}",
+        login.url
+    );
     let mut page = browser.log_in(&login, BOB, NEW);
     if page.offers("allow") {
         page = browser.press(&page, "allow", &[]);
     }
-    assert!(page.url.starts_with(CALLBACK), "{}: {}", page.url, page.text());
+    assert!(
+        page.url.starts_with(CALLBACK),
+        "{}: {}",
+        page.url,
+        page.text()
+    );
     assert!(page.param("code").is_some());
 }
 
@@ -181,7 +193,11 @@ fn who_has_an_account_already_goes_on_to_the_login_or_back() {
     let mut browser = Browser::new(&server);
     let page = browser.get(&request(&[("prompt", "create")]));
     let login = browser.press(&page, "allow", &[]);
-    assert!(login.text().contains("name=\"password\""), "{}", login.text());
+    assert!(
+        login.text().contains("name=\"password\""),
+        "{}",
+        login.text()
+    );
     let mut page = browser.log_in(&login, "alice", PASSWORD);
     if page.offers("allow") {
         page = browser.press(&page, "allow", &[]);
@@ -227,13 +243,21 @@ fn the_page_answers_the_same_for_an_address_that_has_an_account_and_the_mail_say
     let mut browser = Browser::new(&server);
     let strip = |page: &Page| {
         let text = page.text();
-        let (before, rest) = text.split_once("name=\"interaction\" value=\"").unwrap_or((&text, ""));
-        format!("{before}{}", rest.split_once('"').map_or("", |(_, rest)| rest))
+        let (before, rest) = text
+            .split_once("name=\"interaction\" value=\"")
+            .unwrap_or((&text, ""));
+        format!(
+            "{before}{}",
+            rest.split_once('"').map_or("", |(_, rest)| rest)
+        )
     };
     let known = ask(&mut browser, "alice@example.test");
     let letter = mail.fresh().remove(0);
     assert!(letter.contains("It has one already"), "{letter}");
-    assert!(!letter.contains("token="), "no link makes or opens anything");
+    assert!(
+        !letter.contains("token="),
+        "no link makes or opens anything"
+    );
     let unknown = ask(&mut browser, BOB);
     assert_eq!(mail.fresh().len(), 1);
     assert_eq!(known.reply.status, unknown.reply.status);
@@ -261,7 +285,9 @@ fn a_link_makes_one_account_and_of_two_at_once_one() {
     let done: Vec<bool> = threads.into_iter().map(|t| t.join().unwrap()).collect();
     assert_eq!(done.iter().filter(|&&done| done).count(), 1, "{done:?}");
     let mut browser = Browser::new(&server);
-    browser.get(&link).expect("This link has expired or was used");
+    browser
+        .get(&link)
+        .expect("This link has expired or was used");
     let (_, all) = operator(&server)(Method::GET, &format!("{USERS}?search=bob"), None);
     assert_eq!(all["items"].as_array().unwrap().len(), 1, "{all}");
 }
@@ -308,7 +334,9 @@ fn a_domain_that_may_not_sign_up_is_refused_before_and_behind_the_link() {
     ask(&mut browser, BOB);
     let link = link(&mut mail, "/sign-up");
     server.configure(|settings, _| settings.sign_up.domains = vec!["other.test".into()]);
-    browser.get(&link).expect("This link has expired or was used");
+    browser
+        .get(&link)
+        .expect("This link has expired or was used");
     let token = link.split_once("token=").unwrap().1;
     browser.post("/sign-up", &[("token", token), ("new_password", NEW)]);
     assert!(account(&server, BOB).is_none());
@@ -363,7 +391,10 @@ fn terms_are_accepted_and_the_account_says_which_and_when() {
     let made = account(&server, BOB).unwrap();
     assert_eq!(made["terms"]["version"], "2026-11");
     let at = made["terms"]["accepted_at"].as_u64().unwrap();
-    assert!(at <= server.realm.now() && at + 60 > server.realm.now(), "{at}");
+    assert!(
+        at <= server.realm.now() && at + 60 > server.realm.now(),
+        "{at}"
+    );
 }
 
 #[test]
@@ -418,7 +449,11 @@ fn an_invited_person_sets_the_password_once_and_logs_in() {
     // Once.
     browser.get(&link).expect("This invitation was accepted");
     let token = link.split_once("token=").unwrap().1;
-    let fields = [("token", token), ("new_password", PASSWORD), ("terms", "accepted")];
+    let fields = [
+        ("token", token),
+        ("new_password", PASSWORD),
+        ("terms", "accepted"),
+    ];
     browser
         .post("/invitation", &fields)
         .expect("This invitation was accepted");
@@ -524,6 +559,8 @@ fn of_two_at_once_one_accepts_an_invitation() {
     let done: Vec<bool> = threads.into_iter().map(|t| t.join().unwrap()).collect();
     assert_eq!(done.iter().filter(|&&done| done).count(), 1, "{done:?}");
     let users = &server.realm.people.users;
-    let user = block_on(users.by_id(&id, server.realm.now())).unwrap().unwrap();
+    let user = block_on(users.by_id(&id, server.realm.now()))
+        .unwrap()
+        .unwrap();
     assert_eq!(user.invitation, None);
 }

@@ -233,9 +233,7 @@ fn unwell(step: &Step, trips: u32) -> Option<String> {
 
 /// The greatest rate before the first that is not well.
 fn knee(steps: &[Step], trips: u32) -> Option<Knee> {
-    let broken = steps
-        .iter()
-        .position(|step| unwell(step, trips).is_some());
+    let broken = steps.iter().position(|step| unwell(step, trips).is_some());
     let at = broken.unwrap_or(steps.len()).checked_sub(1)?;
     let because = broken.and_then(|broken| unwell(&steps[broken], trips));
     Some(Knee {
@@ -314,12 +312,15 @@ mod tests {
 
     #[test]
     fn the_knee_is_the_greatest_rate_at_which_all_was_well_and_says_what_was_not() {
-        let found = knee(&[
-            step(100.0, 1.0),
-            step(200.0, 2.0),
-            step(400.0, 12.0),
-            step(800.0, 1.0),
-        ], 1);
+        let found = knee(
+            &[
+                step(100.0, 1.0),
+                step(200.0, 2.0),
+                step(400.0, 12.0),
+                step(800.0, 1.0),
+            ],
+            1,
+        );
         let found = found.expect("a knee");
         assert_eq!(found.rate, 200.0);
         assert!(

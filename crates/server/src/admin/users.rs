@@ -353,7 +353,10 @@ async fn ask_deletion(realm: Arc<Realm>, id: UserId) -> Result<Revised<UserDocum
 async fn undo_deletion(realm: Arc<Realm>, id: UserId) -> Result<Revised<UserDocument>, Problem> {
     match realm.undo_deletion(&id.0, |_| true).await? {
         true => shown(&realm, &id.0).await,
-        false => Err(Problem::conflict("no_deletion", "the account is not to be erased")),
+        false => Err(Problem::conflict(
+            "no_deletion",
+            "the account is not to be erased",
+        )),
     }
 }
 

@@ -33,7 +33,10 @@ pub struct SignUp {
 pub(super) fn settings(config: &Config, faults: &mut Faults) -> SignUpSettings {
     let wanted = &config.sign_up;
     if wanted.enabled && config.mail.is_none() {
-        faults.add("sign_up.enabled", "needs [mail]: an address is verified first");
+        faults.add(
+            "sign_up.enabled",
+            "needs [mail]: an address is verified first",
+        );
     }
     if wanted.enabled && !config.protocol.local_login {
         faults.add(
@@ -96,7 +99,10 @@ mod tests {
         let config: Config = toml::from_str(&text).expect(&text);
         let mut faults = Faults::default();
         let settings = settings(&config, &mut faults);
-        (settings, faults.0.into_iter().map(|fault| fault.path).collect())
+        (
+            settings,
+            faults.0.into_iter().map(|fault| fault.path).collect(),
+        )
     }
 
     #[test]
@@ -121,7 +127,10 @@ mod tests {
         for (text, path) in [
             ("enabled = true", "sign_up.enabled"),
             ("domains = [\"*.example.com\"]", "sign_up.domains[0]"),
-            ("denied_domains = [\"a\", \"b c\"]", "sign_up.denied_domains[1]"),
+            (
+                "denied_domains = [\"a\", \"b c\"]",
+                "sign_up.denied_domains[1]",
+            ),
             ("terms_url = \"https://example.com\"", "sign_up"),
             ("terms_version = \"1\"", "sign_up"),
             (

@@ -21,9 +21,9 @@ use signet_oauth::client::GrantType;
 
 use crate::{
     config::{
-        sign_up::SignUp,
         Config,
         model::{self, ListenAddress, ListenProtocol, Listener},
+        sign_up::SignUp,
     },
     engine::StoreUrl,
     private_file,

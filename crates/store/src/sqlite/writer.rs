@@ -178,7 +178,7 @@ impl Writer {
     pub(super) fn run(mut self) {
         let mut group = Vec::with_capacity(MAX_GROUP);
         while self.queue.pop_group(MAX_GROUP, &mut group) {
-            self.commit_counted(&mut group);
+            self.commit_group(&mut group);
         }
         self.finish();
     }
@@ -189,18 +189,8 @@ impl Writer {
         let mut group = Vec::new();
         self.queue.take_group(MAX_GROUP, &mut group);
         let (size, flushed) = (group.len(), group.iter().any(Job::is_flushed));
-        let done = size > 0 && self.commit_counted(&mut group);
+        let done = size > 0 && self.commit_group(&mut group);
         (size, done, flushed)
-    }
-
-    fn commit_counted(&mut self, group: &mut Vec<Job>) -> bool {
-        let size = group.len() as u64;
-        let done = self.commit_group(group);
-        if done {
-            self.counters.groups.fetch_add(1, Ordering::Relaxed);
-            self.counters.jobs.fetch_add(size, Ordering::Relaxed);
-        }
-        done
     }
 
     pub(super) fn finish(&self) {
@@ -232,6 +222,11 @@ impl Writer {
             }
             let replicated = self.replicated;
             let Err(error) = self.try_group(group) else {
+                // Before the answers: who has one finds itself counted.
+                self.counters.groups.fetch_add(1, Ordering::Relaxed);
+                self.counters
+                    .jobs
+                    .fetch_add(group.len() as u64, Ordering::Relaxed);
                 group.drain(..).for_each(Job::answer);
                 return true;
             };

@@ -54,7 +54,10 @@ pub fn invite(invite: &Invite, output: &Output) -> Result<(), Failure> {
         let answer = session.call(Method::POST, &invitation, None, None).await?;
         output.print(&answer.value, || {
             let email = answer.value["email"].as_str().unwrap_or_default();
-            format!("{} was invited: a mail is on its way to {email}", invite.name)
+            format!(
+                "{} was invited: a mail is on its way to {email}",
+                invite.name
+            )
         })
     }))?
 }
