@@ -86,7 +86,7 @@ pub const TABLE: [Row; 8] = [
     fetch(Act::ClientKeys, "fetches of a client's `jwks_uri`; beyond, the keys that are known count", 600, 300, 6000),
     row(Act::DeviceCode, "`/device_authorization` of clients without a secret", 300, 3000, 60),
     row(Act::PushedRequest, "`/par` of clients without a secret", 3000, 30_000, 60),
-    row(Act::Mail, "mails that are asked for: codes and recovery links", 1000, 5000, 900),
+    row(Act::Mail, "mails that are asked for: codes, recovery links and links to sign up", 1000, 5000, 900),
     fetch(Act::Provider, "requests to identity providers, some of each login there", 3000, 10_000, 20_000),
 ];
 

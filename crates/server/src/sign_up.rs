@@ -53,12 +53,6 @@ struct Link {
     begun: Option<WaitingId>,
 }
 
-/// Whether people can make accounts here.
-pub(crate) fn is_offered(visit: &BrowserRequest) -> bool {
-    let settings = &visit.context.snapshot.settings;
-    settings.sign_up.enabled && settings.local_login && visit.context.realm.people.mailer.is_some()
-}
-
 /// Where nobody signs up there is no page that pretends.
 fn not_offered(visit: BrowserRequest) -> Response {
     visit.error(&OAuthError::new(ErrorCode::NotFound, "error-no-sign-up"))
@@ -70,7 +64,7 @@ pub async fn show(context: Context) -> Response {
         Ok(visit) => visit,
         Err(answer) => return answer,
     };
-    if !is_offered(&visit) {
+    if !visit.context.offers_sign_up() {
         return not_offered(visit);
     }
     let Some(token) = params.get("token") else {
@@ -154,7 +148,7 @@ pub async fn submit(mut context: Context) -> Response {
         Ok(visit) => visit,
         Err(response) => return response,
     };
-    if !is_offered(&visit) {
+    if !visit.context.offers_sign_up() {
         return not_offered(visit);
     }
     if let Some(token) = form.get("token") {

@@ -240,7 +240,7 @@ pub async fn proceed(visit: BrowserRequest, interaction: Interaction, consented:
             interaction.step_up = reason == authorize::LoginReason::StepUp;
             // The person may have gone on to the login page: they have an account.
             let asked = matches!(interaction.page, Page::Start | Page::SignUp);
-            if request.prompts.create && asked && sign_up::is_offered(&visit) {
+            if request.prompts.create && asked && visit.context.offers_sign_up() {
                 return sign_up::ask(visit, interaction, "", None);
             }
             if let Some(name) = provider::hinted(&visit, &interaction) {

@@ -68,6 +68,12 @@ impl Context {
         Event::new(action, self.now_ms).request(self.request_id.as_str())
     }
 
+    /// Whether people can make accounts of their own here.
+    pub fn offers_sign_up(&self) -> bool {
+        let settings = &self.snapshot.settings;
+        settings.sign_up.enabled && settings.local_login && self.realm.people.mailer.is_some()
+    }
+
     /// The path below the issuer's own path, as routed (`/token`).
     pub fn route(&self) -> &'static str {
         self.route

@@ -15,7 +15,6 @@ use crate::interaction::{Goal, Half, Interaction, MAX_TYPED, Page, Pending, Sess
 use crate::page::{self, ClientLinks, Html, LoginPage, MethodButton, Notice};
 use crate::passkeys::Challenge;
 use crate::security_mail;
-use crate::sign_up;
 use signet_audit::Action;
 use signet_directory::User;
 use signet_jose::base64url;
@@ -108,7 +107,7 @@ pub(super) fn login_page(page: &MethodPage<'_>) -> Html {
             providers: &provider::buttons(visit),
             local: visit.context.snapshot.settings.local_login,
             recovery: visit.context.realm.people.mailer.is_some(),
-            sign_up: sign_up::is_offered(visit),
+            sign_up: visit.context.offers_sign_up(),
             leads_on: page.leads_on,
             can_cancel: page.can_cancel,
             notice: page.notice.clone(),
