@@ -86,8 +86,8 @@ actions! {
     ACCOUNT = "account";
     /// A forgotten password was replaced by a link in the mail, or such a link did not hold.
     RECOVER = "account.recover";
-    /// A person made an account for themselves (`operation` is `account`), or accepted an invitation
-    /// to one (`invitation`).
+    /// A person made an account for themselves (`operation` is `account`), or accepted an
+    /// invitation to one (`invitation`).
     SIGN_UP = "account.sign_up";
     /// A mail was handed over for an account: `operation` is `login_code` or `recovery_link`.
     MAIL = "mail.send";

@@ -331,6 +331,20 @@ impl Provider {
             user["username"].as_str().ok_or("no username")?,
             user["password"].as_str().ok_or("no password")?,
         );
+        let person = (name, password);
+        let done = self.log_in_as(connection, client_id, redirect_uri, person);
+        Ok(done.await?.0)
+    }
+
+    /// Logs somebody in, by name and password, and consents; the session's cookies, and where the
+    /// browser is sent then, with its code.
+    pub async fn log_in_as(
+        &self,
+        connection: &mut Connection,
+        client_id: &str,
+        redirect_uri: &str,
+        (name, password): (&str, &str),
+    ) -> Result<(String, String), Failure> {
         let mut cookies = Cookies::default();
         let path = authorization_path(client_id, redirect_uri, "");
         let mut answer = connection
@@ -341,7 +355,7 @@ impl Provider {
             let cookie = cookies.header();
             if let Some(location) = location(&answer) {
                 if location.starts_with(redirect_uri) {
-                    return Ok(cookie);
+                    return Ok((cookie, location));
                 }
                 let path = location
                     .strip_prefix(&self.issuer)

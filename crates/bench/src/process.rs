@@ -14,6 +14,9 @@ use crate::{
     engine::Engine,
 };
 
+/// In a server's directory: authorities that it trusts where it is the client.
+const TRUSTED: &str = "trusted.pem";
+
 /// A child that ends with the benchmark.
 pub struct Server {
     child: Child,
@@ -75,20 +78,29 @@ impl Server {
 
     /// As [`Server::signet`], over an engine, and with the token of a cluster that it joins.
     pub fn node(engine: Engine<'_>, join: Option<&str>) -> Result<Server, Failure> {
-        Server::with(engine, join, &[])
+        Server::with(engine, join, &[], None)
     }
 
     /// As [`Server::signet`], with these variables in its environment.
     pub fn with_environment(variables: &[(&str, &Path)]) -> Result<Server, Failure> {
-        Server::with(Engine::Embedded, None, variables)
+        Server::with(Engine::Embedded, None, variables, None)
+    }
+
+    /// As [`Server::signet`], and this authority is trusted where the server is the client.
+    pub fn trusting(authority: &str) -> Result<Server, Failure> {
+        Server::with(Engine::Embedded, None, &[], Some(authority))
     }
 
     fn with(
         engine: Engine<'_>,
         join: Option<&str>,
         variables: &[(&str, &Path)],
+        authority: Option<&str>,
     ) -> Result<Server, Failure> {
         let directory = tempfile::tempdir()?;
+        if let Some(authority) = authority {
+            std::fs::write(directory.path().join(TRUSTED), authority)?;
+        }
         let port = std::net::TcpListener::bind(("127.0.0.1", 0))?
             .local_addr()?
             .port();
@@ -284,6 +296,10 @@ fn serve(
         .stderr(log);
     if let Engine::Postgres(url) = engine {
         command.args(["--store", url]);
+    }
+    let trusted = directory.join(TRUSTED);
+    if trusted.exists() {
+        command.arg("--trust").arg(trusted);
     }
     if let Some(token) = join {
         // A secret for as long as it can be used: not an argument.

@@ -91,8 +91,8 @@ fn is_false(is: &bool) -> bool {
 }
 
 impl User {
-    /// The account as it is at a time, Unix seconds: one that has expired, or is to be erased, is not
-    /// enabled.
+    /// The account as it is at a time, Unix seconds: one that has expired, or is to be erased, is
+    /// not enabled.
     pub(crate) fn at(mut self, now: u64) -> User {
         self.enabled &= self.expires_at.is_none_or(|end| now < end) && self.deletion.is_none();
         self

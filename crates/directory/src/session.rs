@@ -11,6 +11,7 @@
 //! some hours after it began, whatever happens.
 
 use crate::unknown::Unknown;
+use futures_util::future::try_join_all;
 use serde::{Deserialize, Serialize};
 use signet_jose::base64url;
 use signet_oauth::authorize::acr;
@@ -21,6 +22,8 @@ use signet_store::{Change, Key, Op, Outcome, Store, StoreError, Table};
 const MAX_AGENT_BYTES: usize = 256;
 /// Most sessions of one user that are listed or ended at once.
 pub const MAX_LISTED: usize = 256;
+/// Ends of sessions that are written at once.
+const AT_ONCE: usize = 64;
 
 signet_revocation::id_of_16_bytes! {
     /// The secret id of a session; it is in the sealed cookie and in the row's key.
@@ -415,6 +418,7 @@ pub async fn end_all(
             return Ok(ended);
         };
         after = last.sort.clone();
+        let mut changes = Vec::with_capacity(rows.len());
         for (key, row) in rows {
             let sid = String::from_utf8_lossy(&key.sort).into_owned();
             if keep == Some(&*sid) {
@@ -425,8 +429,14 @@ pub async fn end_all(
                 then.push(Op::Delete { key: key_of(&id) });
             }
             let first = Op::Delete { key };
-            store.commit(Change { first, then }, now).await?;
+            changes.push(Change { first, then });
             ended.push(sid);
+        }
+        // Together: they share flushes.
+        while !changes.is_empty() {
+            let some = changes.split_off(changes.len().saturating_sub(AT_ONCE));
+            let commits = some.into_iter().map(|change| store.commit(change, now));
+            try_join_all(commits).await?;
         }
     }
 }

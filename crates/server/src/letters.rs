@@ -21,10 +21,10 @@ pub async fn send(context: &Context, user_id: Option<&str>, to: &str, what: &str
     .await;
 }
 
-/// Hands a letter over, where this server can send mail. `user_id`: whose account it is about, where
-/// there is one. `what`: its name in the audit trail. A
-/// failure is in the log alone: saying so would tell an unauthenticated caller that the address
-/// exists. `now_ms`: Unix milliseconds. Whether it was handed over, for who may know.
+/// Hands a letter over, where this server can send mail. `user_id`: whose account it is about,
+/// where there is one. `what`: its name in the audit trail. `now_ms`: Unix milliseconds. Whether it
+/// was handed over, for who may know. A failure is in the log alone: saying so would tell an
+/// unauthenticated caller that the address exists.
 pub async fn hand_over(
     realm: &Realm,
     event: Event<'_>,

@@ -2,8 +2,9 @@
 //! well; then two rates beyond, where the server must refuse rather than fail.
 //!
 //! All is well at a rate where the 99th percentile of everything that was due stays under 10 ms (a
-//! login of five requests: under 50), nothing is dropped, unanswered or refused, and what was due was done. The greatest such rate is
-//! the knee; what was no longer well at the next one names it. One wrong answer ends the run.
+//! login of five requests: under 50), nothing is dropped, unanswered or refused, and what was due
+//! was done. The greatest such rate is the knee; what was no longer well at the next one names it.
+//! One wrong answer ends the run.
 
 use std::time::Duration;
 

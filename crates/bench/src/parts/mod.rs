@@ -1,8 +1,10 @@
 //! What a run is made of: one file a part, one row in the table.
 
 pub mod benches;
+pub mod claims;
 pub mod grid;
 pub mod load;
+pub mod logout;
 pub mod memory;
 pub mod peers;
 pub mod sizes;
@@ -10,9 +12,11 @@ pub mod sizes;
 use crate::run::Part;
 
 /// All parts, in the order of the report.
-pub const TABLE: [&Part; 6] = [
+pub const TABLE: [&Part; 8] = [
     &grid::PART,
     &load::PART,
+    &claims::PART,
+    &logout::PART,
     &memory::PART,
     &sizes::PART,
     &benches::PART,

@@ -4,9 +4,11 @@
 use std::{
     path::{Path, PathBuf},
     process::{Command, Stdio},
-    time::{Duration, SystemTime},
+    time::{Duration, Instant, SystemTime},
 };
 
+use bytes::Bytes;
+use http::{Method, StatusCode};
 use signet_crypto::{Algorithm, SigningKey, certificate::DevelopmentCa};
 use signet_jose::{
     base64url,
@@ -52,6 +54,8 @@ const JAVA: [(&str, &str); 3] = [
     ("spring-security-oauth2-authorization-server", "1.5.3"),
     ("nimbus-jose-jwt", "9.47"),
 ];
+/// From Maven Central, too: a distribution, unpacked.
+const KEYCLOAK_VERSION: &str = "26.4.5";
 /// From the module proxy: `peers/go/go.mod` names the same.
 const GO: (&str, &str) = ("golang-jwt", "5.3.0");
 /// From crates.io: `peers/rust/Cargo.toml` names the same.
@@ -101,13 +105,18 @@ const AUDIENCE: &str = "https://orders.example.com";
 const SECRET: &str = "a secret of sixty-four bytes that nobody but the two of them has";
 const TURNS: usize = 3;
 const CONNECTIONS: usize = 16;
+/// How long an operation waits for its turn and its answer: a program that is still cold, under a
+/// rate that is too great for it, answers late but rightly.
+const PATIENCE: Duration = Duration::from_secs(4);
+/// How long a program may take until it answers.
+const START: Duration = Duration::from_secs(120);
 
 fn plan(options: &Options) -> f64 {
     if !options.peers {
         return 0.0;
     }
     let libraries = LIBRARIES.iter().map(|(_, _, known)| known.len() as f64);
-    60.0 + (libraries.sum::<f64>() * 3.0 + 40.0) * options.pace
+    180.0 + (libraries.sum::<f64>() * 3.0 + 120.0) * options.pace
 }
 
 fn run(run: &mut Run) -> Result<(), Failure> {
@@ -118,7 +127,6 @@ fn run(run: &mut Run) -> Result<(), Failure> {
         );
         return Ok(());
     }
-    run.skip("Keycloak", "not among the peers yet");
     let place = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/peers");
     std::fs::create_dir_all(&place)?;
     let place = place.canonicalize()?;
@@ -128,20 +136,21 @@ fn run(run: &mut Run) -> Result<(), Failure> {
         ("Node.js", npm(&place)),
         ("Python", pypi(&place)),
         ("Java", maven(&place)),
+        ("Keycloak", keycloak(&place)),
         ("Go", go(&place)),
         ("Rust", cargo(&place)),
     ];
     for (language, result) in &fetched {
         if let Err(failure) = result {
-            run.skip(format!("peers of {language}"), failure.to_string());
+            run.skip(format!("peers: {language}"), failure.to_string());
         }
     }
     let has = |language: &str| {
         let found = fetched.iter().find(|(of, _)| *of == language);
         found.is_some_and(|(_, result)| result.is_ok())
     };
-    let versions = NODE.iter().chain(&PYTHON).chain(&JAVA).chain([&GO, &RUST]);
-    for (name, version) in versions {
+    let versions = NODE.iter().chain(&PYTHON).chain(&JAVA);
+    for (name, version) in versions.chain([&("Keycloak", KEYCLOAK_VERSION), &GO, &RUST]) {
         let versions = &mut run.record.machine.versions;
         versions.insert((*name).to_owned(), format!("{name} {version}"));
     }
@@ -155,6 +164,9 @@ fn run(run: &mut Run) -> Result<(), Failure> {
     }
     if has("Java") {
         provider(run, &place, &SPRING)?;
+    }
+    if has("Keycloak") {
+        provider(run, &place, &KEYCLOAK)?;
     }
     run.progress.done(plan(&run.options));
     Ok(())
@@ -197,6 +209,33 @@ fn maven(place: &Path) -> Result<(), Failure> {
     done(&mut maven)
 }
 
+/// Unpacks the distribution, and fixes what is fixed at its build.
+fn keycloak(place: &Path) -> Result<(), Failure> {
+    let home = place.join(format!("keycloak-{KEYCLOAK_VERSION}"));
+    let import = home.join("data/import");
+    if !import.exists() {
+        let artifact = format!("org.keycloak:keycloak-quarkus-dist:{KEYCLOAK_VERSION}:zip");
+        let mut maven = Command::new("mvn");
+        maven
+            .args(["-q", "-B"])
+            .arg("org.apache.maven.plugins:maven-dependency-plugin:3.8.1:unpack")
+            .arg(format!("-Dartifact={artifact}"))
+            .arg(format!("-DoutputDirectory={}", place.display()));
+        done(&mut maven)?;
+        let mut build = Command::new("sh");
+        build
+            .arg(home.join("bin/kc.sh"))
+            .args(["build", "--db=dev-mem"]);
+        done(&mut build)?;
+        std::fs::create_dir_all(&import)?;
+    }
+    std::fs::copy(
+        scripts().join("keycloak-realm.json"),
+        import.join("bench-realm.json"),
+    )?;
+    Ok(())
+}
+
 fn go(place: &Path) -> Result<(), Failure> {
     let mut go = Command::new("go");
     go.args(["build", "-o"]).arg(place.join("go-verify"));
@@ -223,28 +262,82 @@ fn cargo(place: &Path) -> Result<(), Failure> {
 struct Peer {
     name: &'static str,
     version: &'static str,
-    /// Its token endpoint.
+    /// Its issuer's path.
+    issuer: &'static str,
+    /// Its token endpoint, from the root.
     path: &'static str,
-    /// Starts it; a directory follows, where it finds its keys and writes its port.
-    command: fn(&Path) -> Command,
+    /// Its keys, from the root.
+    keys: &'static str,
+    /// Starts it: the place of the peers, and a directory where it finds its keys and where its
+    /// port is written.
+    command: fn(&Path, &Path) -> Result<Command, Failure>,
 }
 
 const OIDC_PROVIDER: Peer = Peer {
     name: NODE[0].0,
     version: NODE[0].1,
+    issuer: "",
     path: "/token",
-    command: |_| {
+    keys: "/jwks",
+    command: |_, directory| {
         let mut node = Command::new("node");
-        node.arg(scripts().join("provider.mjs"));
-        node
+        node.arg(scripts().join("provider.mjs")).arg(directory);
+        Ok(node)
     },
 };
 
 const SPRING: Peer = Peer {
     name: "Spring Authorization Server",
     version: JAVA[1].1,
+    issuer: "",
     path: "/oauth2/token",
-    command: |place| java(place, "Provider.java"),
+    keys: "/oauth2/jwks",
+    command: |place, directory| {
+        let mut java = java(place, "Provider.java");
+        java.arg(directory);
+        Ok(java)
+    },
+};
+
+/// The production mode over a database in memory. It makes its signing key itself.
+const KEYCLOAK: Peer = Peer {
+    name: "Keycloak",
+    version: KEYCLOAK_VERSION,
+    issuer: "/realms/bench",
+    path: "/realms/bench/protocol/openid-connect/token",
+    keys: "/realms/bench/protocol/openid-connect/certs",
+    command: |place, directory| {
+        let home = place.join(format!("keycloak-{KEYCLOAK_VERSION}"));
+        let port = std::net::TcpListener::bind(("127.0.0.1", 0))?
+            .local_addr()?
+            .port();
+        std::fs::write(directory.join("port"), port.to_string())?;
+        // As its script starts it, which would outlive a signal to the script's own process.
+        let mut java = Command::new("java");
+        java.args(["-Xms64m", "-Xmx512m"])
+            .arg("-Djava.util.logging.manager=org.jboss.logmanager.LogManager")
+            .arg("-Djava.security.egd=file:/dev/urandom")
+            .arg("--add-opens=java.base/java.util=ALL-UNNAMED")
+            .arg("--add-opens=java.base/java.util.concurrent=ALL-UNNAMED")
+            .arg("--add-opens=java.base/java.security=ALL-UNNAMED")
+            .arg(format!("-Dkc.home.dir={}", home.display()))
+            .arg("-cp")
+            .arg(home.join("lib/quarkus-run.jar"))
+            .arg("io.quarkus.bootstrap.runner.QuarkusEntryPoint")
+            .args(["start", "--optimized", "--import-realm", "--cache=local"])
+            .args(["--http-enabled=false", "--https-protocols=TLSv1.3"])
+            .args(["--http-host=127.0.0.1", "--log-level=warn"])
+            .arg(format!("--https-port={port}"))
+            .arg(format!("--hostname=https://localhost:{port}"));
+        for (option, file) in [("", "chain.pem"), ("-key", "key.pem")] {
+            let file = directory.join(file);
+            java.arg(format!(
+                "--https-certificate{option}-file={}",
+                file.display()
+            ));
+        }
+        Ok(java)
+    },
 };
 
 fn scripts() -> PathBuf {
@@ -338,7 +431,7 @@ fn verify(
     let time = run.options.time(0.6);
     let (mut ours, mut theirs) = (Vec::new(), Vec::new());
     for _ in 0..TURNS {
-        let begun = std::time::Instant::now();
+        let begun = Instant::now();
         let mut count = 0_u32;
         while begun.elapsed() < time {
             for token in &tokens {
@@ -389,12 +482,7 @@ fn pem(pkcs8: &[u8]) -> String {
 /// `client_credentials` of another provider beside ours: the most that is answered rightly of a
 /// rate that is too great, by the same open load, in turns.
 fn provider(run: &mut Run, place: &Path, peer: &Peer) -> Result<(), Failure> {
-    let Peer {
-        name,
-        version,
-        path,
-        command,
-    } = *peer;
+    let Peer { name, version, .. } = *peer;
     run.progress.says(&format!("peers: {name}"));
     let ca = DevelopmentCa::generate()?;
     let (chain, key) = ca.issue_server(&["localhost".to_owned(), "127.0.0.1".to_owned()])?;
@@ -402,23 +490,26 @@ fn provider(run: &mut Run, place: &Path, peer: &Peer) -> Result<(), Failure> {
     let public = signing.public().ok_or("an asymmetric key")?.clone();
     let jwk = Jwk::for_signatures(public, Algorithm::Es256, "k1");
     let private = pem(signing.to_private()?.expose());
-    let known = first_of(vec![jwk.clone()])?;
-    let peer = Server::program(|directory| {
+    let known = first_of(vec![jwk])?;
+    let server = Server::program(|directory| {
         std::fs::write(directory.join("chain.pem"), &chain)?;
         std::fs::write(directory.join("key.pem"), key.expose())?;
         std::fs::write(directory.join("signing.pem"), &private)?;
         std::fs::write(directory.join("jwk.json"), &known)?;
-        let mut command = command(place);
-        command.arg(directory).current_dir(place);
+        let mut command = (peer.command)(place, directory)?;
+        command.current_dir(place);
         Ok(command)
     })?;
-    let port = peer.port()?;
+    let port = server.port()?;
     let target = Target::new(port, ca.cert_pem().as_bytes(), None)?;
-    let issuer = format!("https://localhost:{port}");
+    let keys = keys_of(&target, peer.keys).map_err(|failure| {
+        let log = server.file("log").unwrap_or_default();
+        format!("{name}: {failure}: {}", String::from_utf8_lossy(&log))
+    })?;
+    let issuer = format!("https://localhost:{port}{}", peer.issuer);
     // RFC 6749 section 2.3.1: both are form-encoded first.
     let secret = SECRET.replace(' ', "%20");
-    let keys = JwkSet { keys: vec![jwk] };
-    let theirs = client_credentials_of(&[port], path, &issuer, "bench", &secret, keys);
+    let theirs = client_credentials_of(&[port], peer.path, &issuer, "bench", &secret, keys);
     let site = Site::start(1, None)?;
     let kind: &Kind = &TABLE[0];
     let ours = (kind.prepare)(&site, 0)?;
@@ -458,6 +549,33 @@ fn provider(run: &mut Run, place: &Path, peer: &Peer) -> Result<(), Failure> {
     Ok(())
 }
 
+/// The keys of a program that is starting, once it answers.
+fn keys_of(target: &Target, path: &str) -> Result<JwkSet, Failure> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    let begun = Instant::now();
+    tokio::task::LocalSet::new().block_on(&runtime, async {
+        loop {
+            let asked = async {
+                let mut connection = target.connect().await?;
+                let answer = connection.send(Method::GET, path, &[], Bytes::new());
+                let answer = answer.await?;
+                if answer.status != StatusCode::OK {
+                    return Err(Failure::from(format!("{path}: {}", answer.status)));
+                }
+                JwkSet::parse(&answer.body).map_err(|error| format!("the keys: {error}").into())
+            };
+            match asked.await {
+                Err(_) if begun.elapsed() < START => {
+                    tokio::time::sleep(Duration::from_millis(100)).await;
+                }
+                result => return result,
+            }
+        }
+    })
+}
+
 /// Right answers a second of a rate that is too great, and how many they were.
 fn most(
     scenario: &dyn Scenario,
@@ -468,7 +586,7 @@ fn most(
     let hold = Hold {
         rate,
         time,
-        patience: Duration::from_millis(500),
+        patience: PATIENCE,
         threads: 2,
         connections: CONNECTIONS,
     };

@@ -253,10 +253,8 @@ async fn end_other_sessions(visit: &BrowserRequest, present: &LoggedIn) -> Resul
     let realm = &visit.context.realm;
     let keep = Some(&*present.found.row.sid);
     let now = visit.context.now();
-    for sid in session::end_all(&*realm.store, &present.user.id, keep, now).await? {
-        realm.revoke_session(&sid).await?;
-    }
-    Ok(())
+    let ended = session::end_all(&*realm.store, &present.user.id, keep, now).await?;
+    realm.revoke_sessions(&ended).await
 }
 
 async fn withdraw(visit: BrowserRequest, present: &LoggedIn, client_id: &str) -> Response {

@@ -2,6 +2,7 @@
 //!
 //! Every revocation is durable before it is answered. Its entry lasts as long as the longest-lived
 //! token that it can concern, counted from now with a margin, never shorter (known fault A9).
+use futures_util::future::try_join_all;
 use signet_oauth::id::GrantId;
 mod agents;
 mod lost;
@@ -18,6 +19,8 @@ use signet_store::{Change, Key, Op, Outcome, Revoked, StoreError, Subject, Table
 
 /// Kept beyond a token's end, seconds: for verifiers' leeway and clocks that differ.
 const MARGIN: u64 = 300;
+/// Ends of one person's sessions and grants that are written at once: they share flushes.
+const AT_ONCE: usize = 64;
 /// How often a change of a record that lost a race is tried again.
 const MAX_TRIES: usize = 5;
 
@@ -100,6 +103,17 @@ impl Realm {
         Ok(())
     }
 
+    /// As [`Realm::revoke_session`], of several, which share flushes.
+    ///
+    /// # Errors
+    /// The store's; then some may be left.
+    pub async fn revoke_sessions(&self, sids: &[String]) -> Result<(), StoreError> {
+        for some in sids.chunks(AT_ONCE) {
+            try_join_all(some.iter().map(|sid| self.revoke_session(sid))).await?;
+        }
+        Ok(())
+    }
+
     /// Ends everything of a user that was made up to now.
     ///
     /// # Errors
@@ -120,13 +134,16 @@ impl Realm {
     pub async fn revoke_everything_of(&self, user_id: &str) -> Result<(), StoreError> {
         self.revoke_user(user_id).await?;
         let now = self.now();
-        for sid in crate::session::end_all(&*self.store, user_id, None, now).await? {
-            self.revoke_session(&sid).await?;
-        }
-        for (grant_id, _) in crate::grants::list(&*self.store, user_id, now).await? {
-            self.revoke_grant(grant_id).await?;
-            let removal = crate::grants::removal(user_id, &grant_id);
-            self.store.commit(Change::new(removal), now).await?;
+        let sessions = crate::session::end_all(&*self.store, user_id, None, now).await?;
+        self.revoke_sessions(&sessions).await?;
+        let grants = crate::grants::list(&*self.store, user_id, now).await?;
+        for some in grants.chunks(AT_ONCE) {
+            let ended = some.iter().map(async |(grant_id, _)| {
+                self.revoke_grant(*grant_id).await?;
+                let removal = crate::grants::removal(user_id, grant_id);
+                self.store.commit(Change::new(removal), now).await
+            });
+            try_join_all(ended).await?;
         }
         // Whoever was in the account may have bound an identity of their own to it.
         match self.stop_agents_of(user_id, Authority::Operator).await {
@@ -193,8 +210,8 @@ impl Realm {
         }
     }
 
-    /// Has an account looked at when it expires or is to be erased, Unix seconds: to be called before
-    /// its record says so. Where the record says otherwise at that time, that counts.
+    /// Has an account looked at when it expires or is to be erased, Unix seconds: to be called
+    /// before its record says so. Where the record says otherwise at that time, that counts.
     ///
     /// # Errors
     /// The store's.

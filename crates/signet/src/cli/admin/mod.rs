@@ -1,5 +1,6 @@
 //! Administration: the commands over the admin API, and the first administrator without a server.
 
+mod add;
 mod agents;
 mod client;
 mod credentials;
