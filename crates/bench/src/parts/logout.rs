@@ -24,7 +24,6 @@ use signet_crypto::{
 use signet_jose::base64url;
 use tokio::{
     net::{TcpListener, TcpStream},
-    runtime::Runtime,
     task::{JoinSet, LocalSet},
 };
 use tokio_rustls::TlsAcceptor;
@@ -72,7 +71,9 @@ fn run(run: &mut Run) -> Result<(), Failure> {
     let count = sessions(&run.options);
     let clients = Clients::start()?;
     let server = Server::trusting(&clients.authority)?;
-    let runtime = Runtime::new()?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
     let rows = LocalSet::new().block_on(&runtime, measured(server, &clients, count))?;
     for row in rows {
         run.add(row);
@@ -87,7 +88,6 @@ struct Clients {
     port: u16,
     /// The sessions of which they were told.
     told: Arc<Mutex<HashSet<String>>>,
-    _runtime: Runtime,
 }
 
 impl Clients {
@@ -102,23 +102,24 @@ impl Clients {
             .with_single_cert(chain, key)?;
         let acceptor = TlsAcceptor::from(Arc::new(tls));
         let told = Arc::default();
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(1)
+        let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()?;
         let listener = runtime.block_on(TcpListener::bind(("127.0.0.1", 0)))?;
         let port = listener.local_addr()?.port();
         let heard = Arc::clone(&told);
-        runtime.spawn(async move {
-            while let Ok((stream, _)) = listener.accept().await {
-                tokio::spawn(serve(acceptor.clone(), stream, Arc::clone(&heard)));
-            }
+        // They stay until the program ends.
+        std::thread::spawn(move || {
+            runtime.block_on(async move {
+                while let Ok((stream, _)) = listener.accept().await {
+                    tokio::spawn(serve(acceptor.clone(), stream, Arc::clone(&heard)));
+                }
+            });
         });
         Ok(Clients {
             authority: ca.cert_pem().to_owned(),
             port,
             told,
-            _runtime: runtime,
         })
     }
 
