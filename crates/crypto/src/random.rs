@@ -75,6 +75,16 @@ pub fn bytes<const N: usize>() -> [u8; N] {
     out
 }
 
+/// As [`bytes`], less the first bit, for an id that people hand to commands: as base64url it does
+/// not begin with `-`, where an option would.
+pub fn id<const N: usize>() -> [u8; N] {
+    let mut out = bytes();
+    if let Some(first) = out.first_mut() {
+        *first &= 0x7f;
+    }
+    out
+}
+
 /// A uniform number below `bound` (six-digit codes), without modulo bias. A bound of 0 gives 0.
 pub fn below(bound: u32) -> u32 {
     // Lemire's multiplication: the high word is uniform once the few low words that occur too often
@@ -103,6 +113,14 @@ mod tests {
         all.sort_unstable();
         all.dedup();
         assert_eq!(all.len(), total);
+    }
+
+    #[test]
+    fn an_id_as_base64url_does_not_begin_as_an_option_does() {
+        // `-` stands for 62, of which the first bit is set.
+        let all: Vec<[u8; 16]> = (0..1_000).map(|_| id()).collect();
+        assert!(all.iter().all(|id| id[0] < 0x80));
+        assert!(all.iter().any(|id| id[0] >= 0x40) && all.iter().any(|id| id[1] >= 0x80));
     }
 
     #[test]

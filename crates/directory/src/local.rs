@@ -45,7 +45,7 @@ fn lookup_key(folded: &str) -> Key {
 
 /// A new id of an account.
 pub(crate) fn new_id() -> String {
-    base64url::encode(&signet_crypto::random::bytes::<16>())
+    base64url::encode(&signet_crypto::random::id::<16>())
 }
 
 /// A password as it is kept: a PHC string. Equality says whether it is still the same row.

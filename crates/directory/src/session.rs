@@ -177,7 +177,7 @@ pub async fn begin(
     let row = SessionRow {
         sid: match same {
             Some(before) => before.row.sid.clone(),
-            None => base64url::encode(&signet_crypto::random::bytes::<16>()),
+            None => base64url::encode(&signet_crypto::random::id::<16>()),
         },
         user_id: login.user_id.to_owned(),
         auth_time: login.auth_time.map_or(now, |time| time.min(now)),
@@ -225,7 +225,7 @@ pub async fn begin_anew(
 ) -> Result<Found, StoreError> {
     let now = now_ms / 1000;
     let row = SessionRow {
-        sid: base64url::encode(&signet_crypto::random::bytes::<16>()),
+        sid: base64url::encode(&signet_crypto::random::id::<16>()),
         created_at: now,
         login_ms: now_ms,
         last_seen: now,

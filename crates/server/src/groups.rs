@@ -77,7 +77,7 @@ pub struct GroupDraft {
 
 /// A new id of a group or role.
 fn new_id() -> String {
-    base64url::encode(&signet_crypto::random::bytes::<16>())
+    base64url::encode(&signet_crypto::random::id::<16>())
 }
 
 /// The stored record, while its change is decided.

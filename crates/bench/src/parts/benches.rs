@@ -40,10 +40,11 @@ pub struct Bench {
 
 /// In the order of the report.
 #[rustfmt::skip]
-pub const TABLE: [Bench; 8] = [
+pub const TABLE: [Bench; 9] = [
     Bench { name: "primitives", title: "Primitives, beside the bare library", quick: false, seconds: (60.0, 90.0), rows: lines },
     Bench { name: "verify", title: "Validation, beside the bare signature check", quick: true, seconds: (15.0, 15.0), rows: lines },
     Bench { name: "gate", title: "The validation service, beside its health endpoint", quick: true, seconds: (60.0, 200.0), rows: gate },
+    Bench { name: "passkey", title: "Passkeys, beside the code flow", quick: true, seconds: (10.0, 25.0), rows: lines },
     Bench { name: "compact", title: "Compact and zero-knowledge tokens", quick: false, seconds: (60.0, 120.0), rows: lines },
     Bench { name: "agent", title: "Agents", quick: false, seconds: (60.0, 120.0), rows: lines },
     Bench { name: "converge", title: "Convergence: a change on one node, in effect on all", quick: true, seconds: (60.0, 180.0), rows: converge },

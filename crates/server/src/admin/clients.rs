@@ -252,7 +252,7 @@ fn complete_secrets(realm: &Realm, client: &mut Client) -> Result<Option<String>
 async fn create(realm: Arc<Realm>, sent: Sent) -> Result<Created<Shown>, Problem> {
     let document = document(&sent.0)?;
     let id = match named(&document)? {
-        None => base64url::encode(&random::bytes::<16>()),
+        None => base64url::encode(&random::id::<16>()),
         Some(id) if is_client_id(&id) => id,
         Some(_) => {
             return Err(Problem::invalid(

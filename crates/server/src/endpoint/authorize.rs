@@ -391,7 +391,7 @@ async fn grant(
     }
     let ids = CodeIds {
         id: CodeId::new(signet_crypto::random::bytes()),
-        grant_id: GrantId::new(signet_crypto::random::bytes()),
+        grant_id: GrantId::new(signet_crypto::random::id()),
         now_ms: context.now_ms,
     };
     let settings = &context.snapshot.settings;

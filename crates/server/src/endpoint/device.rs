@@ -311,7 +311,7 @@ async fn write(visit: &BrowserRequest, code: &str, allow: bool) -> Result<bool, 
                 // The policy has changed since the page was shown.
                 return Ok(false);
             }
-            let grant_id = signet_crypto::random::bytes();
+            let grant_id = signet_crypto::random::id();
             record.approve(
                 &session,
                 present.user.admin,

@@ -219,7 +219,7 @@ async fn fetch_sector(context: &Context, uri: &str) -> Result<Vec<String>, OAuth
 
 fn random() -> Random {
     Random {
-        client_id: signet_crypto::random::bytes(),
+        client_id: signet_crypto::random::id(),
         secret: signet_crypto::random::bytes(),
         token: signet_crypto::random::bytes(),
     }

@@ -1,5 +1,6 @@
 //! What the guesses of one attempt are counted against.
 
+use futures_util::future::try_join_all;
 use signet_store::StoreError;
 
 use crate::attempts::{self, Budget, Kind, Refused};
@@ -94,15 +95,21 @@ impl Budgets {
         for budget in &self.told {
             attempts::count(store, budget, now).await?;
         }
-        let mut standing = Standing::Open;
-        for budget in &self.silent {
+        let counted = self.silent.iter().map(async |budget| {
             match attempts::count(store, budget, now).await {
-                Ok(()) => {}
-                Err(Refused::TooMany { .. }) => standing = Standing::UsedUp,
-                Err(error @ Refused::Store(_)) => return Err(error),
+                Ok(()) => Ok(Standing::Open),
+                Err(Refused::TooMany { .. }) => Ok(Standing::UsedUp),
+                Err(error @ Refused::Store(_)) => Err(error),
             }
-        }
-        Ok(standing)
+        });
+        // None depends on another: they share a flush.
+        let standings = try_join_all(counted).await?;
+        let used_up = standings.contains(&Standing::UsedUp);
+        Ok(if used_up {
+            Standing::UsedUp
+        } else {
+            Standing::Open
+        })
     }
 
     /// The guess was wrong: it also counts for the address.
@@ -120,9 +127,8 @@ impl Budgets {
     /// The guess was right, or was not looked at.
     pub async fn right(&self, visit: &BrowserRequest) -> Result<(), StoreError> {
         let (store, now) = (&*visit.context.realm.store, visit.context.now());
-        for budget in self.silent.iter().chain(&self.told) {
-            attempts::give_back(store, budget, now).await?;
-        }
-        Ok(())
+        let counted = self.silent.iter().chain(&self.told);
+        let given_back = counted.map(|budget| attempts::give_back(store, budget, now));
+        try_join_all(given_back).await.map(|_| ())
     }
 }
