@@ -118,6 +118,12 @@ pub struct Connection {
 }
 
 impl Connection {
+    /// Whether the server has closed it, as far as is known.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        self.sender.is_closed()
+    }
+
     /// Sends one request and reads the whole answer.
     pub async fn send(
         &mut self,

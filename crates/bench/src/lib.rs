@@ -10,6 +10,7 @@ pub mod arrivals;
 pub mod client;
 pub mod compact;
 pub mod compare;
+pub mod cores;
 pub mod echo;
 pub mod engine;
 pub mod floor;

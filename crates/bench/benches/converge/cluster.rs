@@ -235,6 +235,10 @@ impl Cluster {
     ) -> Result<(Value, Duration), Failure> {
         let bearer = format!("Bearer {}", self.token().await?);
         let mut kept = self.nodes[node].connection.lock().await;
+        // The node closes what was not used for a while.
+        if kept.as_ref().is_some_and(Connection::is_closed) {
+            *kept = None;
+        }
         let connection = match &mut *kept {
             Some(connection) => connection,
             empty => empty.insert(self.target(node)?.connect().await?),

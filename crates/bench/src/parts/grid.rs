@@ -9,6 +9,7 @@ use tokio::{runtime::Runtime, task::LocalSet};
 
 use crate::{
     client::{Failure, Target},
+    cores::Together,
     floor::{Bare, Floor},
     flow::{METHODS, Provider},
     operation::{CodeFlow, Introspect, Operation, Refresh, TokenRequest},
@@ -160,6 +161,13 @@ fn run(run: &mut Run) -> Result<(), Failure> {
             .says(&format!("grid: {nodes} nodes start"));
         let provider = grid.block_on(Provider::start(nodes, None))?;
         grid.block_on(provider.settled())?;
+        // Several nodes need every core.
+        let servers = [grid.echo.id(), provider.server.id()];
+        let placed = (nodes == 1).then(|| Together::place(&servers));
+        if let Some(None) = &placed {
+            let why = "there is no taskset: ratios may be off by wake-ups between cores";
+            grid.run.skip("one core for client and servers", why);
+        }
         for cell in cells(&grid.run.options, nodes) {
             grid.cell(&provider, cell)?;
             let took = seconds(&grid.run.options) * begun + 0.2;
