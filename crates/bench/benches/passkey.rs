@@ -1,7 +1,7 @@
 //! A login with a passkey, beside the code flow of somebody who is logged in already and the check
 //! of one ES256 signature: `cargo bench -p signet-bench --bench passkey`.
 //!
-//! The login asks for more than the flow does, and must: a page with a challenge is shown, its answer
+PLACE
 //! is sent, and what was shown is done once.
 
 use std::{
