@@ -1,8 +1,8 @@
 //! A login with a passkey, beside the code flow of somebody who is logged in already and the check
 //! of one ES256 signature: `cargo bench -p signet-bench --bench passkey`.
 //!
-PLACE
-//! is sent, and what was shown is done once.
+//! The login asks for more than the flow does, and must: a page with a challenge is shown, its
+//! answer is sent, and what was shown is done once.
 
 use std::{
     path::Path,
