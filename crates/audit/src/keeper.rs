@@ -40,6 +40,11 @@ const WAIT: Duration = Duration::from_millis(200);
 /// second.
 const LEVEL: i32 = 3;
 
+/// The thread's niceness (0 to 19): requests come first, and a segment is still compressed sooner
+/// than the next is full.
+#[cfg(target_os = "linux")]
+const NICENESS: i32 = 10;
+
 /// When closed segments leave the directory. Without a rule they stay, or, where there is an
 /// archive, leave as soon as they are closed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -65,9 +70,20 @@ pub(crate) struct Keeper {
     pub(crate) departures: SyncSender<Departure>,
 }
 
+/// Gives way to requests: a segment takes a good part of a second of a core, and where all cores
+/// are busy that is a queue of thousands.
+fn step_back() {
+    // Linux gives each thread its own; elsewhere it would be the whole process that gives way.
+    #[cfg(target_os = "linux")]
+    if let Err(error) = rustix::process::setpriority_process(None, NICENESS) {
+        tracing::debug!(%error, "the audit trail's keeper has the priority of requests");
+    }
+}
+
 impl Keeper {
     /// Works until the trail is closed.
     pub(crate) fn run(self) {
+        step_back();
         if let Err(error) = remove_unfinished(&self.shared) {
             tracing::warn!(%error, "unfinished files of the audit trail cannot be removed");
         }

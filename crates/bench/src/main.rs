@@ -82,7 +82,7 @@ struct Measuring {
     /// Fetch and measure the peers, from the package registries
     #[arg(long)]
     peers: bool,
-    /// Of the grid, only the cells whose name contains this: for a look with a profiler
+    /// Of the grid and the load, only what has this in its name: for a look with a profiler
     #[arg(long, value_name = "TEXT")]
     only: Option<String>,
     /// Where the report goes

@@ -23,7 +23,7 @@ pub struct Options {
     pub pace: f64,
     /// Whether peers are fetched and measured.
     pub peers: bool,
-    /// Of the grid, only the cells whose name contains this.
+    /// Of the grid and the load, only what has this in its name.
     pub only: Option<String>,
     /// Where the report goes.
     pub out: PathBuf,

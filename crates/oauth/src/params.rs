@@ -173,15 +173,21 @@ impl Params {
 /// (a space as `%20`).
 pub fn encode_into(text: &str, out: &mut String) {
     const HEX: &[u8; 16] = b"0123456789ABCDEF";
-    for &byte in text.as_bytes() {
-        if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~') {
-            out.push(byte as char);
-        } else {
+    let is_escaped = |c: char| !(c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_' | '~'));
+    let mut rest = text;
+    // What stands for itself goes over in runs: a code is one.
+    while let Some(at) = rest.find(is_escaped) {
+        let (plain, from) = rest.split_at(at);
+        out.push_str(plain);
+        let end = from.find(|c| !is_escaped(c)).unwrap_or(from.len());
+        for byte in from[..end].bytes() {
             out.push('%');
             out.push(HEX[usize::from(byte >> 4)] as char);
             out.push(HEX[usize::from(byte & 15)] as char);
         }
+        rest = &from[end..];
     }
+    out.push_str(rest);
 }
 
 /// Form-decodes one name or value: `+` is a space, `%` needs two hexadecimal digits.

@@ -136,44 +136,44 @@ impl Table {
         Table::ChangeLog,
     ];
 
-    /// The table's number on disk, whether its rows must carry an end, and how they are read where
-    /// several nodes hold them.
-    const fn row(self) -> (u8, bool, Reads) {
+    /// The table's number on disk, whether its rows must carry an end, how they are read where
+    /// several nodes hold them, and whether most requests read one and few change it.
+    const fn row(self) -> (u8, bool, Reads, bool) {
         use Reads::{Followed, Latest, Local};
         match self {
-            Table::Client => (1, false, Followed),
-            Table::Resource => (2, false, Followed),
-            Table::SigningKey => (3, false, Followed),
-            Table::Setting => (4, false, Followed),
-            Table::Stamps => (15, false, Followed),
-            Table::Gossip => (32, false, Local),
-            Table::Audit => (8, false, Local),
-            Table::User => (5, false, Latest),
-            Table::UserLookup => (6, false, Latest),
-            Table::Consent => (7, false, Latest),
-            Table::Credential => (13, false, Latest),
-            Table::UserLink => (14, false, Latest),
-            Table::Agent => (9, false, Latest),
-            Table::AgentRoot => (10, false, Latest),
-            Table::UserAgent => (11, false, Latest),
-            Table::AgentStatement => (12, false, Latest),
-            Table::Once => (16, true, Latest),
-            Table::Family => (17, true, Latest),
-            Table::Session => (18, true, Latest),
-            Table::UserSession => (19, true, Latest),
-            Table::UserGrant => (20, true, Latest),
-            Table::SessionClient => (40, true, Latest),
-            Table::LogoutNotice => (41, true, Latest),
-            Table::OneTimeCode => (21, true, Latest),
-            Table::DeviceCode => (22, true, Latest),
-            Table::UserCode => (23, true, Latest),
-            Table::PushedRequest => (24, true, Latest),
-            Table::Attempts => (25, true, Latest),
-            Table::Revocation => (26, true, Local),
-            Table::AgentGrant => (27, true, Latest),
-            Table::AgentHolding => (28, true, Local),
-            Table::AgentUse => (29, true, Latest),
-            Table::ChangeLog => (30, true, Local),
+            Table::Client => (1, false, Followed, false),
+            Table::Resource => (2, false, Followed, false),
+            Table::SigningKey => (3, false, Followed, false),
+            Table::Setting => (4, false, Followed, false),
+            Table::Stamps => (15, false, Followed, false),
+            Table::Gossip => (32, false, Local, false),
+            Table::Audit => (8, false, Local, false),
+            Table::User => (5, false, Latest, true),
+            Table::UserLookup => (6, false, Latest, true),
+            Table::Consent => (7, false, Latest, true),
+            Table::Credential => (13, false, Latest, false),
+            Table::UserLink => (14, false, Latest, false),
+            Table::Agent => (9, false, Latest, false),
+            Table::AgentRoot => (10, false, Latest, false),
+            Table::UserAgent => (11, false, Latest, false),
+            Table::AgentStatement => (12, false, Latest, false),
+            Table::Once => (16, true, Latest, false),
+            Table::Family => (17, true, Latest, false),
+            Table::Session => (18, true, Latest, true),
+            Table::UserSession => (19, true, Latest, false),
+            Table::UserGrant => (20, true, Latest, false),
+            Table::SessionClient => (40, true, Latest, false),
+            Table::LogoutNotice => (41, true, Latest, false),
+            Table::OneTimeCode => (21, true, Latest, false),
+            Table::DeviceCode => (22, true, Latest, false),
+            Table::UserCode => (23, true, Latest, false),
+            Table::PushedRequest => (24, true, Latest, false),
+            Table::Attempts => (25, true, Latest, false),
+            Table::Revocation => (26, true, Local, false),
+            Table::AgentGrant => (27, true, Latest, true),
+            Table::AgentHolding => (28, true, Local, false),
+            Table::AgentUse => (29, true, Latest, false),
+            Table::ChangeLog => (30, true, Local, false),
         }
     }
 
@@ -198,6 +198,11 @@ impl Table {
     /// How its rows are read where several nodes hold them.
     pub const fn reads(self) -> Reads {
         self.row().2
+    }
+
+    /// Whether an engine in this process keeps rows that were read in memory, for the next read.
+    pub const fn is_kept(self) -> bool {
+        self.row().3
     }
 }
 

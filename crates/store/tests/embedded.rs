@@ -304,3 +304,65 @@ async fn a_database_that_is_found_damaged_is_served_no_further() {
         Err(OpenError::Corrupt { .. })
     ));
 }
+
+/// Rows of these two tables are kept in memory when they were read.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn who_saw_a_change_sees_all_of_it_however_often_rows_are_read() {
+    const CHANGES: u64 = 400;
+    let directory = tempfile::tempdir().expect("a directory");
+    let store = Arc::new(open(directory.path()).expect("opens"));
+    let (person, session) = (
+        Key::new(Table::User, "a"),
+        Key::new(Table::Session, "of a person"),
+    );
+    let number = |row: Option<signet_store::Row>| {
+        row.map_or(0, |row| {
+            u64::from_be_bytes(row.value.try_into().expect("a number"))
+        })
+    };
+    let readers: Vec<_> = (0..3)
+        .map(|_| {
+            let (store, person, session) = (store.clone(), person.clone(), session.clone());
+            tokio::spawn(async move {
+                let mut last = 0;
+                let mut reads = 0_u64;
+                while last < CHANGES {
+                    let first = number(store.get(&session, NOW).await.expect("answers"));
+                    let second = number(store.get(&person, NOW).await.expect("answers"));
+                    assert!(last <= first && first <= second, "{last} {first} {second}");
+                    last = second;
+                    reads += 1;
+                    tokio::task::yield_now().await;
+                }
+                reads
+            })
+        })
+        .collect();
+    for written in 1..=CHANGES {
+        let value = || written.to_be_bytes().to_vec();
+        let change = Change::new(Op::Put {
+            key: person.clone(),
+            value: value(),
+            end: None,
+        });
+        let change = change.then(Op::Put {
+            key: session.clone(),
+            value: value(),
+            end: Some(2_000),
+        });
+        store.commit(change, NOW).await.expect("answers");
+        // Answered: so it is what is there.
+        let row = store.get(&person, NOW).await.expect("answers");
+        assert_eq!(number(row), written);
+    }
+    for reader in readers {
+        assert!(reader.await.expect("reads") > 0);
+    }
+    store.take(&person, NOW).await.expect("answers");
+    let row = store.get(&person, NOW).await.expect("answers");
+    assert_eq!(row, None);
+    // Swept for everybody, whatever their clock says.
+    store.sweep(2_000, 10).await.expect("answers");
+    let row = store.get(&session, NOW).await.expect("answers");
+    assert_eq!(row, None);
+}

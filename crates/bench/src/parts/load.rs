@@ -63,8 +63,14 @@ fn kinds(options: &Options, place: Place) -> impl Iterator<Item = &'static Kind>
             "refresh_token" | "silent_login" | "email_code_login"
         )
     };
-    let wanted =
-        move |kind: &&Kind| (full || kind.quick) && (place.store == "embedded" || stores(kind));
+    let only = options.only.clone();
+    let named = move |kind: &Kind| {
+        let name = format!("{}/{}/{}", kind.name, place.store, place.nodes);
+        only.as_ref().is_none_or(|only| name.contains(only))
+    };
+    let wanted = move |kind: &&Kind| {
+        (full || kind.quick) && (place.store == "embedded" || stores(kind)) && named(kind)
+    };
     TABLE.iter().filter(wanted)
 }
 

@@ -6,10 +6,12 @@
 //! only make the queue longer. A read of one key is done where it is asked for: a row that was
 //! written a moment ago lies in memory and costs a few microseconds, where handing the question to
 //! another thread and back costs ten times that. Only when all connections for such reads are taken
-//! does it queue with the lists. The data directory belongs to one process at a time.
+//! does it queue with the lists. Rows that every request reads and few change ([`recent`]) are not
+//! asked for again. The data directory belongs to one process at a time.
 mod driven;
 mod open;
 mod queue;
+mod recent;
 pub mod replica;
 mod reserve;
 mod sql;
@@ -26,6 +28,7 @@ use crate::{
 };
 use open::Lock;
 use queue::{Queue, Refused};
+use recent::{Changing, Found, Recent};
 use reserve::{Machine, Reserve};
 use rusqlite::Connection;
 use std::{
@@ -117,6 +120,7 @@ pub struct SqliteStore {
     counters: Arc<Counters>,
     /// Connections for reads of one key; taken without waiting, or not at all.
     nearby: Vec<Mutex<Option<Connection>>>,
+    recent: Arc<Recent>,
     threads: Mutex<Vec<JoinHandle<()>>>,
     /// The disk is full.
     full: Arc<AtomicBool>,
@@ -205,6 +209,7 @@ impl SqliteStore {
             reads: Arc::new(reads),
             counters: Arc::default(),
             nearby: Vec::new(),
+            recent: Arc::default(),
             threads: Mutex::default(),
             full,
             damaged: Arc::default(),
@@ -217,6 +222,7 @@ impl SqliteStore {
             damaged: store.damaged.clone(),
             queue: store.writes.clone(),
             counters: store.counters.clone(),
+            changing: Changing::new(store.recent.clone()),
             versions,
             replicated,
             relaxed: false,
@@ -321,6 +327,21 @@ impl SqliteStore {
         answer.await.map_err(|_| stopped())?
     }
 
+    async fn get_from_engine(&self, key: &Key, now: u64) -> Result<Option<Row>, StoreError> {
+        for nearby in &self.nearby {
+            // A poisoned lock means that a read panicked: its connection is left alone.
+            if let Ok(connection) = nearby.try_lock()
+                && let Some(connection) = connection.as_ref()
+            {
+                return sql::get(connection, key, now)
+                    .map_err(|error| Self::read_failed(&self.damaged, error));
+            }
+        }
+        let key = key.clone();
+        self.read(move |connection| sql::get(connection, &key, now))
+            .await
+    }
+
     /// Does something that waits for the disk where lists are read, and not where it is called.
     ///
     /// # Errors
@@ -361,18 +382,15 @@ impl Store for SqliteStore {
     fn get<'a>(&'a self, key: &'a Key, now: u64) -> StoreFuture<'a, Option<Row>> {
         Box::pin(async move {
             self.whole()?;
-            for nearby in &self.nearby {
-                // A poisoned lock means that a read panicked: its connection is left alone.
-                if let Ok(connection) = nearby.try_lock()
-                    && let Some(connection) = connection.as_ref()
-                {
-                    return sql::get(connection, key, now)
-                        .map_err(|error| Self::read_failed(&self.damaged, error));
-                }
+            let ticket = match self.recent.find(key, now) {
+                Found::Row(row) => return Ok(Some(row)),
+                Found::Nothing(ticket) => ticket,
+            };
+            let row = self.get_from_engine(key, now).await?;
+            if let Some((ticket, row)) = ticket.zip(row.as_ref()) {
+                self.recent.keep(ticket, key, row);
             }
-            let key = key.clone();
-            self.read(move |connection| sql::get(connection, &key, now))
-                .await
+            Ok(row)
         })
     }
 
@@ -458,6 +476,7 @@ impl Store for SqliteStore {
     fn close(&self) {
         self.writes.close();
         self.reads.close();
+        self.recent.close();
         let threads =
             std::mem::take(&mut *self.threads.lock().unwrap_or_else(PoisonError::into_inner));
         for nearby in &self.nearby {

@@ -11,7 +11,7 @@
 //! [`REPLICATED`], because a change that the other nodes do not know would never reach them.
 //! Versions are counted one by one, from the counter in the file, so that the same changes give the
 //! same versions everywhere.
-use super::{Job, Refused, SqliteStore, open, refused, sql};
+use super::{Job, Refused, SqliteStore, open, recent::Changing, refused, sql};
 use crate::{Change, Key, Outcome, Row, StoreError};
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -67,6 +67,7 @@ pub trait Work: Send {
 pub struct Space<'a> {
     pub(super) connection: &'a Connection,
     pub(super) versions: &'a mut sql::Versions,
+    pub(super) changing: &'a mut Changing,
     pub(super) replicated: &'a mut bool,
 }
 
@@ -92,6 +93,7 @@ impl Space<'_> {
     /// # Errors
     /// The engine's.
     pub fn change(&mut self, change: &Change, now: u64) -> Result<Outcome, Failed> {
+        self.changing.change(change);
         Ok(sql::change(self.connection, self.versions, change, now)?)
     }
 
@@ -100,6 +102,7 @@ impl Space<'_> {
     /// # Errors
     /// The engine's.
     pub fn take(&mut self, key: &Key, now: u64) -> Result<Option<Row>, Failed> {
+        self.changing.row(key);
         Ok(sql::take(self.connection, key, now)?)
     }
 
@@ -108,6 +111,7 @@ impl Space<'_> {
     /// # Errors
     /// The engine's.
     pub fn sweep(&mut self, now: u64, limit: usize) -> Result<usize, Failed> {
+        self.changing.sweep(now);
         Ok(sql::sweep(self.connection, now, limit)?)
     }
 
@@ -231,6 +235,7 @@ impl Space<'_> {
     /// # Errors
     /// The engine's.
     pub fn install(&mut self, version: u64, notes: &[Note]) -> Result<(), Failed> {
+        self.changing.all();
         // An index keeps its name when its table is renamed, and two cannot share one.
         self.connection.execute_batch(&format!(
             "DROP TABLE entry; ALTER TABLE staged RENAME TO entry; {}",

@@ -8,6 +8,7 @@
 use super::{
     open,
     queue::Queue,
+    recent::Changing,
     replica::{self, Space, Work},
     reserve::Reserve,
     sql,
@@ -166,6 +167,7 @@ pub(super) struct Writer {
     pub(super) damaged: Arc<AtomicBool>,
     pub(super) queue: Arc<Queue<Job>>,
     pub(super) counters: Arc<Counters>,
+    pub(super) changing: Changing,
     pub(super) versions: sql::Versions,
     /// Changes come from the consensus alone.
     pub(super) replicated: bool,
@@ -221,7 +223,15 @@ impl Writer {
                 return false;
             }
             let replicated = self.replicated;
-            let Err(error) = self.try_group(group) else {
+            let tried = self.try_group(group);
+            if tried.is_err()
+                && !self.connection.is_autocommit()
+                && let Err(error) = self.connection.execute_batch("ROLLBACK")
+            {
+                tracing::error!(%error, "a failed group could not be rolled back");
+            }
+            self.changing.done();
+            let Err(error) = tried else {
                 // Before the answers: who has one finds itself counted.
                 self.counters.groups.fetch_add(1, Ordering::Relaxed);
                 self.counters
@@ -230,11 +240,6 @@ impl Writer {
                 group.drain(..).for_each(Job::answer);
                 return true;
             };
-            if !self.connection.is_autocommit()
-                && let Err(error) = self.connection.execute_batch("ROLLBACK")
-            {
-                tracing::error!(%error, "a failed group could not be rolled back");
-            }
             self.replicated = replicated;
             self.versions.set_exact(replicated);
             if sql::may_be_full(&error, || self.reserve.is_nearly_full()) {
@@ -328,12 +333,15 @@ impl Writer {
                 reply.done = Some(outcomes);
             }
             Job::Take { key, now, reply } => {
+                self.changing.row(key);
                 reply.done = Some(sql::take(&self.connection, key, *now)?);
             }
             Job::Sweep { now, limit, reply } => {
+                self.changing.sweep(*now);
                 reply.done = Some(sql::sweep(&self.connection, *now, *limit)?);
             }
             Job::Restore { rows, reply } => {
+                rows.iter().for_each(|(key, _)| self.changing.row(key));
                 sql::restore(&self.connection, &mut self.versions, rows)?;
                 reply.done = Some(());
             }
@@ -353,6 +361,7 @@ impl Writer {
                 let mut space = Space {
                     connection: &self.connection,
                     versions: &mut self.versions,
+                    changing: &mut self.changing,
                     replicated: &mut self.replicated,
                 };
                 work.run(&mut space).map_err(|failed| failed.0)?;
@@ -362,6 +371,7 @@ impl Writer {
     }
 
     fn change(&mut self, change: &Change, now: u64) -> rusqlite::Result<Outcome> {
+        self.changing.change(change);
         sql::change(&self.connection, &mut self.versions, change, now)
     }
 }
@@ -399,6 +409,7 @@ mod tests {
             damaged: Arc::default(),
             queue: Arc::new(Queue::new(8)),
             counters: Arc::default(),
+            changing: Changing::new(Arc::default()),
             versions: sql::Versions::default(),
             replicated: false,
             relaxed: false,
@@ -431,6 +442,7 @@ mod tests {
             damaged: Arc::default(),
             queue: Arc::new(Queue::new(8)),
             counters: Arc::default(),
+            changing: Changing::new(Arc::default()),
             versions: sql::Versions::default(),
             replicated: false,
             relaxed: false,
