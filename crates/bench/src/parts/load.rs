@@ -32,6 +32,9 @@ const WELL_MS: f64 = 10.0;
 /// Rates of a curve, as parts of what a probe found possible.
 const QUICK: [f64; 4] = [0.4, 0.6, 0.75, 0.9];
 const FULL: [f64; 8] = [0.2, 0.35, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0];
+/// So many further rates are tried while all is well, each by so much greater than the one before.
+const FURTHER: usize = 5;
+const STEP: f64 = 1.1;
 /// Beyond what is possible.
 const BEYOND: [f64; 2] = [1.3, 2.0];
 const CONNECTIONS: usize = 64;
@@ -79,7 +82,7 @@ fn seconds(options: &Options) -> f64 {
 }
 
 fn steps(options: &Options) -> usize {
-    options.choose(QUICK.len(), FULL.len()) + BEYOND.len()
+    options.choose(QUICK.len(), FULL.len()) + FURTHER / 2 + BEYOND.len()
 }
 
 fn plan(options: &Options) -> f64 {
@@ -144,42 +147,99 @@ fn curve(run: &mut Run, site: &Site, kind: &Kind, name: &str) -> Result<(), Fail
         }
         possible *= 2.0;
     }
-    let rates = run.options.choose(&QUICK[..], &FULL[..]);
-    let mut curve = Curve {
-        name: name.to_owned(),
+    let parts = run.options.choose(&QUICK[..], &FULL[..]);
+    let mut climb = Climb {
+        run,
+        load,
+        kind,
+        name,
+        time,
         steps: Vec::new(),
-        knee: None,
+        most: parts.len() + FURTHER + BEYOND.len(),
+        ended: false,
     };
-    for (at, part) in rates.iter().chain(&BEYOND).enumerate() {
-        let rate = possible * part;
-        // Where operations are bounded, what is left is shared out: the hold is shorter.
-        let steps = (rates.len() + BEYOND.len() - at) as f64;
-        let share = load
-            .left
-            .map_or(f64::INFINITY, |left| left as f64 / steps / rate);
-        let time = time.min(Duration::try_from_secs_f64(share).unwrap_or(Duration::MAX));
-        run.progress.says(&format!("load: {name} at {rate:.0} /s"));
-        let Some((mut step, _)) = load.hold(rate, time)? else {
-            run.skip(
-                format!("{name} at {rate:.0} /s and beyond"),
-                "the server's own budgets end there",
-            );
-            break;
-        };
-        // Once is a neighbour's doing, twice is the server's.
-        if at < rates.len()
-            && unwell(&step, kind.trips).is_some()
-            && let Some((again, _)) = load.hold(rate, time)?
-            && unwell(&again, kind.trips).is_none()
-        {
-            step = again;
-        }
-        curve.steps.push(step);
+    let mut highest = possible;
+    for part in parts {
+        highest = possible * part;
+        climb.to(highest, true)?;
     }
-    curve.knee = knee(&curve.steps, kind.trips);
+    for _ in 0..FURTHER {
+        if !climb.is_well() {
+            break;
+        }
+        // The probe found too little possible.
+        highest *= STEP;
+        climb.to(highest, true)?;
+    }
+    for part in BEYOND {
+        climb.to(possible.max(highest) * part, false)?;
+    }
+    let steps = climb.steps;
+    let curve = Curve {
+        name: name.to_owned(),
+        knee: knee(&steps, kind.trips),
+        steps,
+    };
     report(run, kind, &curve);
     run.add_curve(curve);
     Ok(())
+}
+
+/// A scenario on its way up.
+struct Climb<'a, 'r> {
+    run: &'r mut Run,
+    load: Load<'a>,
+    kind: &'a Kind,
+    name: &'a str,
+    time: Duration,
+    steps: Vec<Step>,
+    /// Steps there may be.
+    most: usize,
+    /// The scenario has no operations left.
+    ended: bool,
+}
+
+impl Climb<'_, '_> {
+    /// Holds a rate. `again`: once more where all is not well.
+    fn to(&mut self, rate: f64, again: bool) -> Result<(), Failure> {
+        if self.ended {
+            return Ok(());
+        }
+        let name = self.name;
+        // Where operations are bounded, what is left is shared out: the hold is shorter.
+        let steps = self.most.saturating_sub(self.steps.len()).max(1) as f64;
+        let left = self.load.left.map_or(f64::INFINITY, |left| left as f64);
+        let share = Duration::try_from_secs_f64(left / steps / rate).unwrap_or(Duration::MAX);
+        let time = self.time.min(share);
+        self.run
+            .progress
+            .says(&format!("load: {name} at {rate:.0} /s"));
+        let Some((mut step, _)) = self.load.hold(rate, time)? else {
+            self.run.skip(
+                format!("{name} at {rate:.0} /s and beyond"),
+                "the server's own budgets end there",
+            );
+            self.ended = true;
+            return Ok(());
+        };
+        // Once is a neighbour's doing, twice is the server's.
+        let trips = self.kind.trips;
+        if again
+            && unwell(&step, trips).is_some()
+            && let Some((second, _)) = self.load.hold(rate, time)?
+            && unwell(&second, trips).is_none()
+        {
+            step = second;
+        }
+        self.steps.push(step);
+        Ok(())
+    }
+
+    /// All has been well so far, and there is more to try with.
+    fn is_well(&self) -> bool {
+        let trips = self.kind.trips;
+        !self.ended && self.steps.iter().all(|step| unwell(step, trips).is_none())
+    }
 }
 
 /// What one scenario has left.
