@@ -1,6 +1,8 @@
 // Spring Authorization Server: client_credentials with client_secret_basic, JWT access tokens
 // signed with ES256, nothing durable: java Provider.java DIRECTORY
 // chain.pem, key.pem, signing.pem and jwk.json, its public half, lie there; writes `port`.
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import com.nimbusds.jose.jwk.ECKey;
 import com.nimbusds.jose.jwk.JWKSet;
 import com.nimbusds.jose.jwk.source.ImmutableJWKSet;
@@ -10,6 +12,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.security.KeyFactory;
+import java.security.MessageDigest;
 import java.security.spec.PKCS8EncodedKeySpec;
 import java.time.Duration;
 import java.util.Base64;
@@ -21,6 +24,7 @@ import org.springframework.boot.web.servlet.context.ServletWebServerInitializedE
 import org.springframework.context.ApplicationListener;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.security.crypto.password.PasswordEncoder;
 import org.springframework.security.oauth2.core.AuthorizationGrantType;
 import org.springframework.security.oauth2.core.ClientAuthenticationMethod;
 import org.springframework.security.oauth2.jose.jws.SignatureAlgorithm;
@@ -58,7 +62,7 @@ public class Provider {
     RegisteredClientRepository clients() {
         return new InMemoryRegisteredClientRepository(RegisteredClient.withId("bench")
             .clientId("bench")
-            .clientSecret("{noop}a secret of sixty-four bytes that nobody but the two of them has")
+            .clientSecret(digest("a secret of sixty-four bytes that nobody but the two of them has"))
             .clientAuthenticationMethod(ClientAuthenticationMethod.CLIENT_SECRET_BASIC)
             .authorizationGrantType(AuthorizationGrantType.CLIENT_CREDENTIALS)
             .tokenSettings(TokenSettings.builder().accessTokenTimeToLive(Duration.ofHours(1)).build())
@@ -72,6 +76,32 @@ public class Provider {
         var known = ECKey.parse(Files.readString(directory.resolve("jwk.json")));
         var key = new ECKey.Builder(known).privateKey(KeyFactory.getInstance("EC").generatePrivate(secret));
         return new ImmutableJWKSet<>(new JWKSet(key.build()));
+    }
+
+    /**
+     * A digest, as Signet keeps of a random secret. The default encodes a secret anew with bcrypt after its
+     * first use, and measures bcrypt from then on.
+     */
+    @Bean
+    PasswordEncoder secrets() {
+        return new PasswordEncoder() {
+            public String encode(CharSequence secret) {
+                return digest(secret);
+            }
+
+            public boolean matches(CharSequence secret, String kept) {
+                return MessageDigest.isEqual(digest(secret).getBytes(UTF_8), kept.getBytes(UTF_8));
+            }
+        };
+    }
+
+    static String digest(CharSequence secret) {
+        try {
+            byte[] bytes = secret.toString().getBytes(UTF_8);
+            return Base64.getEncoder().encodeToString(MessageDigest.getInstance("SHA-256").digest(bytes));
+        } catch (java.security.NoSuchAlgorithmException error) {
+            throw new IllegalStateException(error);
+        }
     }
 
     /** Keeps nothing: the memory of the default grows with each token. */
