@@ -226,6 +226,7 @@ mod tests {
             seconds: 1.0,
             rows,
             curves: Vec::new(),
+            profiles: Vec::new(),
             skipped: Vec::new(),
             failed: Vec::new(),
         }

@@ -26,6 +26,7 @@ pub mod parts;
 pub mod plot;
 pub mod postgres;
 pub mod process;
+pub mod profile;
 pub mod progress;
 pub mod published;
 pub mod record;

@@ -24,6 +24,9 @@ pub struct Record {
     /// Percentiles against offered rate, one curve a scenario.
     #[serde(default)]
     pub curves: Vec<Curve>,
+    /// Where the time goes of what missed a goal.
+    #[serde(default)]
+    pub profiles: Vec<Profile>,
     /// What was left out, and why.
     #[serde(default)]
     pub skipped: Vec<Skipped>,
@@ -270,6 +273,12 @@ impl Row {
         outcomes.collect()
     }
 
+    /// Whether a goal was missed.
+    #[must_use]
+    pub fn has_missed(&self) -> bool {
+        self.outcomes().iter().any(|outcome| !outcome.met)
+    }
+
     fn measured(&self, measure: Measure) -> Option<f64> {
         match measure {
             Measure::Value => Some(self.ours.median),
@@ -284,6 +293,17 @@ impl Row {
             Measure::OverPublished => Some(self.ours.median / self.published.as_ref()?.value),
         }
     }
+}
+
+/// Where the servers' time goes of a row that missed a goal.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Profile {
+    /// The row's part.
+    pub part: String,
+    /// The row's name.
+    pub name: String,
+    /// Microseconds of one operation, by group of [`crate::profile::GROUPS`].
+    pub groups: BTreeMap<String, f64>,
 }
 
 /// Percentiles of a scenario against the rate that was offered.

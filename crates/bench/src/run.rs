@@ -1,6 +1,7 @@
 //! A run: the parts that were asked for, one after the other, into one record.
 
 use std::{
+    collections::BTreeMap,
     path::PathBuf,
     time::{Duration, Instant, SystemTime},
 };
@@ -10,7 +11,7 @@ use crate::{
     machine::Machine,
     plot, process,
     progress::Progress,
-    record::{Curve, Record, Row, Skipped},
+    record::{Curve, Profile, Record, Row, Skipped},
     text,
 };
 
@@ -86,6 +87,7 @@ impl Run {
                 seconds: 0.0,
                 rows: Vec::new(),
                 curves: Vec::new(),
+                profiles: Vec::new(),
                 skipped: Vec::new(),
                 failed: Vec::new(),
             },
@@ -120,6 +122,43 @@ impl Run {
             self.progress.tells(&line);
         }
         self.record.curves.push(curve);
+    }
+
+    /// Keeps where the time of a row goes, by shares of it; a profiler that is missing is told
+    /// once.
+    pub fn add_profile(
+        &mut self,
+        part: &str,
+        name: &str,
+        shares: Result<BTreeMap<String, f64>, Failure>,
+    ) {
+        let row = self.record.row(part, name);
+        let Some(cpu) = row.and_then(|row| row.cpu) else {
+            return;
+        };
+        match shares {
+            Ok(shares) => {
+                let groups = shares.into_iter();
+                self.record.profiles.push(Profile {
+                    part: part.to_owned(),
+                    name: name.to_owned(),
+                    groups: groups
+                        .map(|(group, share)| (group, share * cpu.ours))
+                        .collect(),
+                });
+            }
+            Err(failure) => {
+                let what = "where the time goes of what missed a goal";
+                if !self
+                    .record
+                    .skipped
+                    .iter()
+                    .any(|skipped| skipped.what == what)
+                {
+                    self.skip(what, failure.to_string());
+                }
+            }
+        }
     }
 
     /// Says that something failed, and with it the run.

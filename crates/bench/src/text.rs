@@ -2,7 +2,10 @@
 
 use std::fmt::Write;
 
-use crate::record::{Curve, Outcome, Record, Row, Unit};
+use crate::{
+    profile::GROUPS,
+    record::{Curve, Outcome, Record, Row, Unit},
+};
 
 /// The parts' titles, in the order of the report.
 pub type Titles<'t> = &'t [(&'static str, &'static str)];
@@ -20,6 +23,7 @@ pub fn report(record: &Record, titles: Titles<'_>, plots: &[(String, String)]) -
         out.push('\n');
     }
     goals(&mut out, record);
+    profiles(&mut out, record);
     for (file, what) in plots {
         let _ = writeln!(out, "![{what}]({file})\n");
     }
@@ -98,6 +102,32 @@ fn goals(out: &mut String, record: &Record) {
             "| {}: {} | {reached} | {bound} | {words} |",
             row.part, row.name
         );
+    }
+    out.push('\n');
+}
+
+/// Where the time goes of what missed a goal.
+fn profiles(out: &mut String, record: &Record) {
+    if record.profiles.is_empty() {
+        return;
+    }
+    out.push_str(
+        "### Where the time of these goes\n\nMicroseconds of the servers' processor time for one operation, as `perf` samples them while it is repeated: on the \
+         thread that answers by kind of function, then the other threads. A change that must be on the disk is written and flushed by the store's writer. What the \
+         single benches (verify, gate, passkey) spend stands in benches.md.\n\n",
+    );
+    let heads = GROUPS.join(" | ");
+    let _ = writeln!(out, "| | all | {heads} |");
+    let _ = writeln!(out, "|{}", "---|".repeat(GROUPS.len() + 2));
+    for profile in &record.profiles {
+        let all: f64 = profile.groups.values().sum();
+        let groups = GROUPS.map(|group| {
+            let time = profile.groups.get(group).copied();
+            time.map_or(String::new(), |time| format!("{time:.1}"))
+        });
+        let (part, name) = (&profile.part, &profile.name);
+        let groups = groups.join(" | ");
+        let _ = writeln!(out, "| {part}: {name} | {all:.1} | {groups} |");
     }
     out.push('\n');
 }
@@ -271,7 +301,7 @@ mod tests {
     use super::*;
     use crate::{
         machine::Machine,
-        record::{Cpu, Measure, Skipped},
+        record::{Cpu, Measure, Profile, Skipped},
         summary::Summary,
     };
 
@@ -314,6 +344,11 @@ mod tests {
             seconds: 61.0,
             rows: vec![row],
             curves: Vec::new(),
+            profiles: vec![Profile {
+                part: "grid".into(),
+                name: "token/ES256".into(),
+                groups: [("Signet".to_owned(), 7.25), ("kernel".to_owned(), 27.75)].into(),
+            }],
             skipped: vec![Skipped {
                 what: "peers".into(),
                 why: "asked for by --peers".into(),
@@ -329,5 +364,7 @@ mod tests {
         let line = "| token/ES256 | 60 us |  | 40 us | 1.50 | 151 us | 0.40 | 35 | 1.25 |";
         assert!(text.contains(line), "{text}");
         assert!(text.contains("peers: asked for by --peers"));
+        let line = "| grid: token/ES256 | 35.0 |  |  |  |  |  | 7.2 | 27.8 |  |  |  |";
+        assert!(text.contains(line), "{text}");
     }
 }

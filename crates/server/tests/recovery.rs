@@ -2,18 +2,19 @@
 //! the application. (A lost factor is made good by a recovery code in the login itself:
 //! `second_factor::recovery_codes_are_shown_once_hashed_at_rest_and_work_once_each`.)
 use crate::common::{
-    Server,
+    SECRET, Server,
     browser::{Browser, Page},
+    client::Call,
     people::{Mail, PASSWORD, request, start},
 };
 
 const NEW: &str = "four other words entirely";
 const CALLBACK: &str = "https://client.example/cb";
 
-/// Presses "forgotten" on the login page of an application's request.
+/// Presses "forgotten" on the login page that an address leads to.
 #[track_caller]
-fn forgotten(browser: &mut Browser<'_>) -> Page {
-    let login = browser.get(&request(&[]));
+fn forgotten(browser: &mut Browser<'_>, target: &str) -> Page {
+    let login = browser.get(target);
     assert!(
         login.text().contains("form=\"forgotten\""),
         "{}",
@@ -27,7 +28,12 @@ fn forgotten(browser: &mut Browser<'_>) -> Page {
 
 #[track_caller]
 fn sent(browser: &mut Browser<'_>, name: &str) -> Page {
-    let page = forgotten(browser);
+    sent_from(browser, &request(&[]), name)
+}
+
+#[track_caller]
+fn sent_from(browser: &mut Browser<'_>, target: &str, name: &str) -> Page {
+    let page = forgotten(browser, target);
     // Nothing typed: the same page again, with the login still behind it.
     let page = browser.press(&page, "email", &[("username", " ")]);
     let sent = browser.press(&page, "email", &[("username", name)]);
@@ -122,6 +128,32 @@ fn another_browser_is_told_to_go_back_and_the_first_one_goes_on() {
     let login = browser.post("/interaction", &fields);
     assert!(login.offers("cancel"), "{}", login.text());
     to_application(&mut browser, &login);
+}
+
+#[test]
+fn a_login_for_a_device_goes_on_to_the_device() {
+    let mut mail = Mail::new();
+    let server = server(&mail);
+    let at = |path: &str, form: &[(&str, &str)]| {
+        let call = Call::post(path).basic("web", SECRET);
+        call.form(form).send(&server)
+    };
+    let begun = at("/device_authorization", &[("scope", "openid")]).expect(200);
+    let (code, user_code) = (begun.member("device_code"), begun.member("user_code"));
+    let mut browser = Browser::new(&server);
+    let target = format!("/device?user_code={user_code}");
+    sent_from(&mut browser, &target, "alice");
+    let link = link(&mut mail);
+    server.pass(5 * 60);
+    let login = set(&mut browser, &link).expect("Log in with it");
+    let page = browser.log_in(&login, "alice", NEW);
+    let filled = format!("value=\"{user_code}\"");
+    assert!(page.text().contains(&filled), "the code is not typed again");
+    let page = browser.press(&page, "allow", &[]);
+    browser.press(&page, "allow", &[]).expect_status(200);
+    let kind = "urn:ietf:params:oauth:grant-type:device_code";
+    let poll = [("grant_type", kind), ("device_code", &*code)];
+    at("/token", &poll).expect(200);
 }
 
 #[test]

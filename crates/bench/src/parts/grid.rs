@@ -2,7 +2,7 @@
 //! over loopback HTTPS with keep-alive, over the nodes in turns, each node a process of the release
 //! binary. After every operation comes its floor.
 
-use std::time::Instant;
+use std::{collections::BTreeMap, time::Instant};
 
 use signet_crypto::Algorithm;
 use tokio::{runtime::Runtime, task::LocalSet};
@@ -14,6 +14,7 @@ use crate::{
     flow::{METHODS, Provider},
     operation::{CodeFlow, Introspect, Operation, Refresh, TokenRequest},
     process::Server,
+    profile::Recording,
     published,
     record::{Cpu, Measure, Row, Unit},
     run::{Options, Part, Run},
@@ -42,6 +43,8 @@ pub const ALGORITHMS: [Algorithm; 8] = [
 
 /// Turns of a cell, and of the floor beside it.
 const TURNS: u32 = 20;
+/// Seconds that a profile takes.
+const PROFILED: f64 = 1.0;
 /// A client's redirect, which nobody listens at.
 const REDIRECT: &str = "http://127.0.0.1:47999/callback";
 
@@ -251,8 +254,7 @@ impl Grid<'_> {
             }
             row = row.goal(Measure::OverPublished, 1.0);
         }
-        self.run.add(row);
-        Ok(())
+        self.add(provider, row, &mut operation)
     }
 
     fn introspection(&mut self, provider: &Provider, algorithm: Algorithm) -> Result<(), Failure> {
@@ -271,14 +273,14 @@ impl Grid<'_> {
         let row = self.measure(provider, &name, &floor, &mut operation)?;
         let published = published::latency_us("introspection", method, algorithm, nodes);
         let row = row.published(published, published::LATENCY);
-        self.run.add(match nodes {
+        let row = match nodes {
             1 => row
                 .goal(Measure::OverFloor, 1.1)
                 .goal(Measure::CpuOverFloor, 1.25)
                 .goal(Measure::OverPublished, 1.0),
             _ => row,
-        });
-        Ok(())
+        };
+        self.add(provider, row, &mut operation)
     }
 
     fn code(&mut self, provider: &Provider, algorithm: Algorithm) -> Result<(), Failure> {
@@ -306,12 +308,13 @@ impl Grid<'_> {
         let row = self.measure(provider, &name, &floor, &mut operation)?;
         let published = published::latency_us("authorization_code", "-", label, nodes);
         let row = row.published(published, published::LATENCY);
-        self.run.add(match nodes {
+        let row = match nodes {
             1 => row
                 .goal(Measure::OverFloor, 1.4)
                 .goal(Measure::OverPublished, 1.0),
             _ => row,
-        });
+        };
+        self.add(provider, row, &mut operation)?;
 
         let mut operation = self.block_on(Refresh::new(&mut operation, &client))?;
         let floor = Floor {
@@ -321,11 +324,49 @@ impl Grid<'_> {
         };
         let name = format!("refresh_token/client_secret_basic/{label}/{nodes}");
         let row = self.measure(provider, &name, &floor, &mut operation)?;
-        self.run.add(match nodes {
+        let row = match nodes {
             1 => row.goal(Measure::OverFloor, 1.4),
             _ => row,
-        });
+        };
+        self.add(provider, row, &mut operation)
+    }
+
+    /// Keeps a row, and where its time goes if it missed a goal.
+    fn add(
+        &mut self,
+        provider: &Provider,
+        row: Row,
+        operation: &mut impl Operation,
+    ) -> Result<(), Failure> {
+        let missed = row.has_missed().then(|| row.name.clone());
+        self.run.add(row);
+        if let Some(name) = missed {
+            let shares = self.profile(provider, operation);
+            self.run.add_profile(PART.name, &name, shares);
+        }
         Ok(())
+    }
+
+    /// What part of the servers' time each group has while the operation is repeated.
+    fn profile(
+        &self,
+        provider: &Provider,
+        operation: &mut impl Operation,
+    ) -> Result<BTreeMap<String, f64>, Failure> {
+        const BATCH: usize = 64;
+        let servers: Vec<u32> = provider.nodes().map(Server::id).collect();
+        let time = self.run.options.time(PROFILED);
+        let mut recording = Recording::begin(&servers, time)?;
+        while recording.goes_on()? {
+            operation.prepare(BATCH)?;
+            self.block_on(async {
+                for _ in 0..BATCH {
+                    operation.once().await?;
+                }
+                Ok(())
+            })?;
+        }
+        recording.shares()
     }
 
     /// Measures an operation and its floor in turns: after every operation comes the floor's, so

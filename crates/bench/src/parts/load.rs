@@ -6,12 +6,14 @@
 //! was done. The greatest such rate is the knee; what was no longer well at the next one, twice,
 //! names it. One wrong answer ends the run.
 
-use std::time::Duration;
+use std::{collections::BTreeMap, time::Duration};
 
 use crate::{
     arrivals::{Hold, Outcome},
     client::Failure,
     postgres::Postgres,
+    process::Server,
+    profile::Recording,
     published,
     record::{Cpu, Curve, Knee, Measure, Row, Step, Unit},
     run::{Options, Part, Run},
@@ -38,6 +40,8 @@ const STEP: f64 = 1.1;
 /// Beyond what is possible.
 const BEYOND: [f64; 2] = [1.3, 2.0];
 const CONNECTIONS: usize = 64;
+/// Seconds that a profile takes.
+const PROFILED: f64 = 1.0;
 
 /// Where the scenarios run.
 #[derive(Clone, Copy)]
@@ -174,13 +178,21 @@ fn curve(run: &mut Run, site: &Site, kind: &Kind, name: &str) -> Result<(), Fail
     for part in BEYOND {
         climb.to(possible.max(highest) * part, false)?;
     }
-    let steps = climb.steps;
+    let Climb {
+        steps, mut load, ..
+    } = climb;
     let curve = Curve {
         name: name.to_owned(),
         knee: knee(&steps, kind.trips),
         steps,
     };
     report(run, kind, &curve);
+    if let Some(knee) = &curve.knee
+        && run.record.row(PART.name, name).is_some_and(Row::has_missed)
+    {
+        let shares = load.profile(knee.rate, run.options.time(PROFILED));
+        run.add_profile(PART.name, name, shares);
+    }
     run.add_curve(curve);
     Ok(())
 }
@@ -277,6 +289,18 @@ impl Load<'_> {
         step.cpu_us = (provider.cpu_us()? - before) as f64 / answered as f64;
         step.resident_mb = provider.resident_bytes()? as f64 / 1e6;
         Ok(Some((step, outcome)))
+    }
+}
+
+impl Load<'_> {
+    /// What part of the servers' time each group has while a rate is held.
+    fn profile(&mut self, rate: f64, time: Duration) -> Result<BTreeMap<String, f64>, Failure> {
+        let nodes = self.site.provider.nodes();
+        let servers: Vec<u32> = nodes.map(Server::id).collect();
+        let recording = Recording::begin(&servers, time)?;
+        let held = self.hold(rate, time)?;
+        held.ok_or("the server's own budgets end there")?;
+        recording.shares()
     }
 }
 

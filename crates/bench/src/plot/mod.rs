@@ -328,6 +328,7 @@ mod tests {
                     because: "the 99th percentile is over 10 ms".into(),
                 }),
             }],
+            profiles: Vec::new(),
             skipped: Vec::new(),
             failed: Vec::new(),
         };
