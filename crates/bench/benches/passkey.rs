@@ -13,6 +13,7 @@ use bytes::Bytes;
 use http::{Method, StatusCode};
 use signet_bench::{
     client::{Answer, Connection, Failure},
+    cores::Together,
     flow::{self, Cookies, Provider, RegisteredClient},
     operation::CodeFlow,
     report::{Line, Report},
@@ -219,6 +220,7 @@ async fn measured(seconds: f64) -> Result<Line, Failure> {
     browser.enrol().await?;
     let mut flow = CodeFlow::new(&provider, &client, redirect).await?;
     provider.settled().await?;
+    let _together = Together::place(&[provider.server.id()]);
     let begun = Instant::now();
     for _ in 0..20 {
         browser.log_in().await?;

@@ -8,6 +8,7 @@ use std::{
 
 use crate::{
     client::Failure,
+    cores::Together,
     machine::Machine,
     plot, process,
     progress::Progress,
@@ -105,6 +106,17 @@ impl Run {
             write(&run.record, &titles, &run.options.out)?;
         }
         Ok(run.record)
+    }
+
+    /// The client and these servers on one core, until this is dropped; where there is no
+    /// `taskset`, that is said.
+    pub fn together(&mut self, servers: &[u32]) -> Option<Together> {
+        let placed = Together::place(servers);
+        if placed.is_none() {
+            let why = "there is no taskset: ratios may be off by wake-ups between cores";
+            self.skip("one core for client and servers", why);
+        }
+        placed
     }
 
     /// Keeps a row, and shows it.

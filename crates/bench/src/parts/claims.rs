@@ -69,6 +69,7 @@ async fn measured(run: &mut Run) -> Result<(), Failure> {
         said(directory, command)?;
     }
     provider.settled().await?;
+    let _together = run.together(&[provider.server.id()]);
     let mut without = CodeFlow::new(&provider, &plain, REDIRECT).await?;
     let mut with = CodeFlow::new(&provider, &mapped, REDIRECT).await?;
 

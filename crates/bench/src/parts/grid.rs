@@ -9,7 +9,6 @@ use tokio::{runtime::Runtime, task::LocalSet};
 
 use crate::{
     client::{Failure, Target},
-    cores::Together,
     floor::{Bare, Floor},
     flow::{METHODS, Provider},
     operation::{CodeFlow, Introspect, Operation, Refresh, TokenRequest},
@@ -44,7 +43,7 @@ pub const ALGORITHMS: [Algorithm; 8] = [
 /// Turns of a cell, and of the floor beside it.
 const TURNS: u32 = 20;
 /// Seconds that a profile takes.
-const PROFILED: f64 = 1.0;
+const PROFILED: f64 = 0.6;
 /// A client's redirect, which nobody listens at.
 const REDIRECT: &str = "http://127.0.0.1:47999/callback";
 
@@ -166,11 +165,10 @@ fn run(run: &mut Run) -> Result<(), Failure> {
         grid.block_on(provider.settled())?;
         // Several nodes need every core.
         let servers = [grid.echo.id(), provider.server.id()];
-        let placed = (nodes == 1).then(|| Together::place(&servers));
-        if let Some(None) = &placed {
-            let why = "there is no taskset: ratios may be off by wake-ups between cores";
-            grid.run.skip("one core for client and servers", why);
-        }
+        let _together = match nodes {
+            1 => grid.run.together(&servers),
+            _ => None,
+        };
         for cell in cells(&grid.run.options, nodes) {
             grid.cell(&provider, cell)?;
             let took = seconds(&grid.run.options) * begun + 0.2;

@@ -90,7 +90,7 @@ fn steps(options: &Options) -> usize {
 }
 
 fn plan(options: &Options) -> f64 {
-    let scenario = seconds(options) * options.pace * steps(options) as f64 + 8.0;
+    let scenario = seconds(options) * options.pace * steps(options) as f64 + 4.0;
     let counts = places(options).into_iter();
     let counts = counts.map(|place| kinds(options, place).count() as f64 * scenario);
     counts.sum()
@@ -121,7 +121,7 @@ fn run(run: &mut Run) -> Result<(), Failure> {
                 run.fail(format!("load: {name}"), &failure);
             }
             let scenario = seconds(&run.options) * run.options.pace * steps(&run.options) as f64;
-            run.progress.done(scenario + 8.0);
+            run.progress.done(scenario + 4.0);
         }
     }
     Ok(())

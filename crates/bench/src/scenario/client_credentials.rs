@@ -120,6 +120,8 @@ struct Keys {
 
 /// The keys, byte for byte as they were before.
 pub(super) fn jwks(site: &Site, _: u64) -> Result<Box<dyn Scenario>, Failure> {
+    // A moment after the start the next keys are made and published.
+    site.block_on(site.provider.settled())?;
     let (path, body, _) = site.keys()?;
     let hosts = site.hosts()?;
     let requests = hosts.iter().map(|host| get(host, &path, ""));

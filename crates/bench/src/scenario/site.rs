@@ -20,17 +20,16 @@ pub struct Site {
 }
 
 impl Site {
-    /// Starts it, and waits until the nodes rest: until the next keys are made and published.
+    /// Starts it.
     ///
     /// # Errors
-    /// A node that does not start, or does not come to rest.
+    /// A node that does not start.
     pub fn start(nodes: usize, store: Option<&str>) -> Result<Site, Failure> {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()?;
         let local = LocalSet::new();
         let provider = local.block_on(&runtime, Provider::start(nodes, store))?;
-        local.block_on(&runtime, provider.settled())?;
         Ok(Site {
             provider,
             runtime,
