@@ -35,22 +35,37 @@ const OTHER: &str = "other";
 /// What the names of functions have in them, and what they are: the first that fits counts. Names
 /// of aws-lc's assembly among them, which say little else.
 const FUNCTIONS: [(&str, &[&str]); 6] = [
-    (
-        MEMORY,
-        &[
-            "malloc",
-            "free",
-            "realloc",
-            "calloc",
-            "unlink_chunk",
-            "mem",
-            "raw_vec",
-        ],
-    ),
+    (SIGNET, &["signet"]),
     (
         TLS,
         &[
             "rustls", "aes", "gcm", "ghash", "sha256", "hmac", "chacha", "aead",
+        ],
+    ),
+    (
+        RUNTIME,
+        &[
+            "tokio",
+            "mio::",
+            "hyper",
+            "http",
+            "epoll",
+            "clock_gettime",
+            "pthread",
+        ],
+    ),
+    (
+        ROWS,
+        &[
+            "sqlite",
+            "vdbe",
+            "Vdbe",
+            "wal",
+            "pcache",
+            "btreeB",
+            "Btree",
+            "pager",
+            "freeSpace",
         ],
     ),
     (
@@ -62,24 +77,21 @@ const FUNCTIONS: [(&str, &[&str]); 6] = [
         ],
     ),
     (
-        ROWS,
+        MEMORY,
         &[
-            "sqlite", "vdbe", "Vdbe", "wal", "pcache", "btree", "Btree", "pager", "unix",
-        ],
-    ),
-    (SIGNET, &["signet"]),
-    (
-        RUNTIME,
-        &[
-            "tokio",
-            "hyper",
-            "http",
-            "epoll",
-            "clock_gettime",
-            "pthread",
+            "alloc",
+            "free",
+            "unlink_chunk",
+            "memmove",
+            "memcpy",
+            "memset",
+            "memcmp",
         ],
     ),
 ];
+
+/// What part of the time each group has, together one; or why that is not known.
+pub type Shares = Result<BTreeMap<String, f64>, Failure>;
 
 /// A recording under way.
 pub struct Recording {
@@ -121,7 +133,7 @@ impl Recording {
     ///
     /// # Errors
     /// `perf` fails, or saw next to nothing.
-    pub fn shares(self) -> Result<BTreeMap<String, f64>, Failure> {
+    pub fn shares(self) -> Shares {
         succeeded(self.perf.wait_with_output()?)?;
         let report = Command::new("perf")
             .args(["report", "--stdio", "--no-children", "--call-graph", "none"])
@@ -144,7 +156,7 @@ fn succeeded(output: Output) -> Result<Vec<u8>, Failure> {
 }
 
 /// `text`: lines of samples, thread, object and function, which may have the separator in it.
-fn shares(text: &str) -> Result<BTreeMap<String, f64>, Failure> {
+fn shares(text: &str) -> Shares {
     let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
     for line in text.lines().filter(|line| !line.starts_with('#')) {
         let mut fields = line.splitn(4, '|').map(str::trim);
@@ -192,7 +204,8 @@ mod tests {
  100 |http-0        |signet             |[.] ecp_nistz256_ord_sqr_montx
   50 |http-1        |[kernel.kallsyms]  |[k] tcp_ack
   20 |http-1        |libc.so.6          |[.] _int_malloc
-  10 |http-0        |signet             |[.] <signet_oauth::A as B<C|D>>::f
+   6 |http-0        |signet             |[.] <signet_oauth::A as B<C|D>>::f
+   4 |http-0        |signet             |[.] signet_registry::members::free
   10 |http-0        |signet             |[.] balance_nonroot
    5 |http-0        |signet             |[.] walFindFrame.constprop.0
    3 |store-writer  |signet             |[.] walFindFrame.constprop.0

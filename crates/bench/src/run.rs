@@ -1,7 +1,6 @@
 //! A run: the parts that were asked for, one after the other, into one record.
 
 use std::{
-    collections::BTreeMap,
     path::PathBuf,
     time::{Duration, Instant, SystemTime},
 };
@@ -11,6 +10,7 @@ use crate::{
     cores::Together,
     machine::Machine,
     plot, process,
+    profile::Shares,
     progress::Progress,
     record::{Curve, Profile, Record, Row, Skipped},
     text,
@@ -138,12 +138,7 @@ impl Run {
 
     /// Keeps where the time of a row goes, by shares of it; a profiler that is missing is told
     /// once.
-    pub fn add_profile(
-        &mut self,
-        part: &str,
-        name: &str,
-        shares: Result<BTreeMap<String, f64>, Failure>,
-    ) {
+    pub fn add_profile(&mut self, part: &str, name: &str, shares: Shares) {
         let row = self.record.row(part, name);
         let Some(cpu) = row.and_then(|row| row.cpu) else {
             return;

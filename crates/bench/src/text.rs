@@ -113,8 +113,8 @@ fn profiles(out: &mut String, record: &Record) {
     }
     out.push_str(
         "### Where the time of these goes\n\nMicroseconds of the servers' processor time for one operation, as `perf` samples them while it is repeated: on the \
-         thread that answers by kind of function, then the other threads. A change that must be on the disk is written and flushed by the store's writer. What the \
-         single benches (verify, gate, passkey) spend stands in benches.md.\n\n",
+         thread that answers by kind of function, then the other threads. A change that must be on the disk is written and flushed by the store's writer. Single \
+         benches (verify, gate, passkey) have no profile.\n\n",
     );
     let heads = GROUPS.join(" | ");
     let _ = writeln!(out, "| | all | {heads} |");

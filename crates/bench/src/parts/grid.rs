@@ -2,7 +2,7 @@
 //! over loopback HTTPS with keep-alive, over the nodes in turns, each node a process of the release
 //! binary. After every operation comes its floor.
 
-use std::{collections::BTreeMap, time::Instant};
+use std::time::Instant;
 
 use signet_crypto::Algorithm;
 use tokio::{runtime::Runtime, task::LocalSet};
@@ -338,33 +338,39 @@ impl Grid<'_> {
     ) -> Result<(), Failure> {
         let missed = row.has_missed().then(|| row.name.clone());
         self.run.add(row);
-        if let Some(name) = missed {
-            let shares = self.profile(provider, operation);
-            self.run.add_profile(PART.name, &name, shares);
+        match missed {
+            Some(name) => self.profile(provider, &name, operation),
+            None => Ok(()),
         }
-        Ok(())
     }
 
-    /// What part of the servers' time each group has while the operation is repeated.
+    /// Keeps what part of the servers' time each group has while the operation is repeated.
     fn profile(
-        &self,
+        &mut self,
         provider: &Provider,
+        name: &str,
         operation: &mut impl Operation,
-    ) -> Result<BTreeMap<String, f64>, Failure> {
+    ) -> Result<(), Failure> {
         const BATCH: usize = 64;
         let servers: Vec<u32> = provider.nodes().map(Server::id).collect();
         let time = self.run.options.time(PROFILED);
-        let mut recording = Recording::begin(&servers, time)?;
-        while recording.goes_on()? {
-            operation.prepare(BATCH)?;
-            self.block_on(async {
-                for _ in 0..BATCH {
-                    operation.once().await?;
+        let shares = match Recording::begin(&servers, time) {
+            Ok(mut recording) => {
+                while recording.goes_on()? {
+                    operation.prepare(BATCH)?;
+                    self.block_on(async {
+                        for _ in 0..BATCH {
+                            operation.once().await?;
+                        }
+                        Ok(())
+                    })?;
                 }
-                Ok(())
-            })?;
-        }
-        recording.shares()
+                recording.shares()
+            }
+            Err(missing) => Err(missing),
+        };
+        self.run.add_profile(PART.name, name, shares);
+        Ok(())
     }
 
     /// Measures an operation and its floor in turns: after every operation comes the floor's, so

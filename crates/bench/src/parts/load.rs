@@ -6,14 +6,14 @@
 //! was done. The greatest such rate is the knee; what was no longer well at the next one, twice,
 //! names it. One wrong answer ends the run.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::time::Duration;
 
 use crate::{
     arrivals::{Hold, Outcome},
     client::Failure,
     postgres::Postgres,
     process::Server,
-    profile::Recording,
+    profile::{Recording, Shares},
     published,
     record::{Cpu, Curve, Knee, Measure, Row, Step, Unit},
     run::{Options, Part, Run},
@@ -190,7 +190,7 @@ fn curve(run: &mut Run, site: &Site, kind: &Kind, name: &str) -> Result<(), Fail
     if let Some(knee) = &curve.knee
         && run.record.row(PART.name, name).is_some_and(Row::has_missed)
     {
-        let shares = load.profile(knee.rate, run.options.time(PROFILED));
+        let shares = load.profile(knee.rate, run.options.time(PROFILED))?;
         run.add_profile(PART.name, name, shares);
     }
     run.add_curve(curve);
@@ -293,14 +293,19 @@ impl Load<'_> {
 }
 
 impl Load<'_> {
-    /// What part of the servers' time each group has while a rate is held.
-    fn profile(&mut self, rate: f64, time: Duration) -> Result<BTreeMap<String, f64>, Failure> {
+    /// What part of the servers' time each group has while a rate is held; within, why there is no
+    /// profile.
+    fn profile(&mut self, rate: f64, time: Duration) -> Result<Shares, Failure> {
         let nodes = self.site.provider.nodes();
         let servers: Vec<u32> = nodes.map(Server::id).collect();
-        let recording = Recording::begin(&servers, time)?;
-        let held = self.hold(rate, time)?;
-        held.ok_or("the server's own budgets end there")?;
-        recording.shares()
+        let recording = match Recording::begin(&servers, time) {
+            Ok(recording) => recording,
+            Err(missing) => return Ok(Err(missing)),
+        };
+        Ok(match self.hold(rate, time)? {
+            Some(_) => recording.shares(),
+            None => Err("the server's own budgets end there".into()),
+        })
     }
 }
 
